@@ -1,0 +1,2 @@
+//! The riprap command.
+fn main() {}

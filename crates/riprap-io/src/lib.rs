@@ -1,0 +1,1 @@
+//! Files: scenes in, frames and tables out.

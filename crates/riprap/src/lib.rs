@@ -1,0 +1,1 @@
+//! Coupled multibody and granular dynamics with nonsmooth contact.

@@ -1,0 +1,1 @@
+//! Canonical scenes, references and studies.
