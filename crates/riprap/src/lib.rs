@@ -1,1 +1,5 @@
 //! Coupled multibody and granular dynamics with nonsmooth contact.
+
+pub mod grains;
+pub mod math;
+pub mod shape;

@@ -1,0 +1,1 @@
+//! Grains in bulk: stones, gradings and their placement.

@@ -1,0 +1,298 @@
+//! Shapes of bodies: spheres, half-spaces, convex polyhedra, compounds of convex parts and, for
+//! planar scenes, discs and polygons; their exact mass, centre and inertia.
+
+mod hull;
+mod mass;
+mod mesh;
+mod polygon;
+mod polyhedron;
+
+pub use mass::MassProperties;
+pub use polygon::Polygon;
+pub use polyhedron::{Edge, Polyhedron};
+
+use crate::math::{Pose, Vec3};
+use std::sync::Arc;
+
+/// What a body looks like, in the body's own frame. Cheap to clone: geometry is shared.
+#[derive(Clone, Debug)]
+pub enum Shape {
+    /// A ball around the origin.
+    Sphere {
+        /// Radius [m].
+        radius: f64,
+    },
+    /// All points `x` with `normal · x ≤ 0`: a wall without end. Has no mass: for bodies that are
+    /// fixed or follow a prescribed motion.
+    HalfSpace {
+        /// Unit outward normal [–].
+        normal: Vec3,
+    },
+    /// A convex polyhedron (a box is one).
+    Polyhedron(Arc<Polyhedron>),
+    /// Several convex parts that move as one.
+    Compound(Arc<Compound>),
+    /// A disc in the plane x–y around the origin, for planar scenes.
+    Disc {
+        /// Radius [m].
+        radius: f64,
+        /// Extent along z that gives the disc its mass [m].
+        thickness: f64,
+    },
+    /// A convex polygon in the plane x–y, for planar scenes.
+    Polygon(Arc<Polygon>),
+}
+
+/// Convex parts that move as one body.
+#[derive(Clone, Debug)]
+pub struct Compound {
+    /// The parts and their places in the body frame. None is itself a compound.
+    pub parts: Vec<(Pose, Shape)>,
+    /// Mass properties for a density of 1 kg/m³.
+    pub unit_mass: MassProperties,
+}
+
+/// Why a shape cannot be made.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum ShapeError {
+    /// A length that must be positive is not.
+    #[error("{what} must be a positive length in metres, got {value}")]
+    NotPositive {
+        /// Which length.
+        what: &'static str,
+        /// Its value [m].
+        value: f64,
+    },
+    /// A coordinate is not a number.
+    #[error("point {index} has a coordinate that is not finite")]
+    NotFinite {
+        /// Index of the point.
+        index: usize,
+    },
+    /// Too few points.
+    #[error("{needed} points at least are needed, got {got}")]
+    TooFewPoints {
+        /// How many points are needed.
+        needed: usize,
+        /// How many were given.
+        got: usize,
+    },
+    /// All points lie in one plane (or on a line), so the hull has no volume.
+    #[error(
+        "the points lie in one plane or on one line: their hull has no volume \
+         (thickness {thickness:.1e} m over an extent of {extent:.1e} m)"
+    )]
+    Flat {
+        /// Thickness of the thinnest direction [m].
+        thickness: f64,
+        /// Largest extent [m].
+        extent: f64,
+    },
+    /// The hull algorithm failed its own check.
+    #[error(
+        "the hull of these points failed its check by {error:.1e} m; scale or clean the points"
+    )]
+    HullCheck {
+        /// How far a point stands out of the hull [m].
+        error: f64,
+    },
+    /// A normal of zero length.
+    #[error("the normal of a half-space must not be zero")]
+    ZeroNormal,
+    /// A compound without parts, or with parts that have no volume.
+    #[error("a compound needs at least one part, each a sphere, polyhedron, disc or polygon")]
+    BadCompound,
+    /// A triangle mesh with holes.
+    #[error(
+        "the mesh is not closed: {open_edges} edges lie on one triangle only or are run through \
+         twice in the same sense; repair it, or take its hull"
+    )]
+    OpenMesh {
+        /// Number of offending edges.
+        open_edges: usize,
+    },
+    /// A triangle refers to a vertex that does not exist.
+    #[error("triangle {triangle} refers to vertex {vertex}, but there are only {count}")]
+    BadTriangle {
+        /// Index of the triangle.
+        triangle: usize,
+        /// The vertex it names.
+        vertex: usize,
+        /// Number of vertices.
+        count: usize,
+    },
+}
+
+impl Shape {
+    /// A sphere of the given radius [m].
+    pub fn sphere(radius: f64) -> Result<Shape, ShapeError> {
+        positive("radius", radius)?;
+        Ok(Shape::Sphere { radius })
+    }
+
+    /// A half-space with the given outward normal (any length); its surface holds the origin.
+    pub fn half_space(normal: [f64; 3]) -> Result<Shape, ShapeError> {
+        let normal = Vec3::from(normal);
+        let length = normal.norm();
+        if !(length > 0.0 && length.is_finite()) {
+            return Err(ShapeError::ZeroNormal);
+        }
+        Ok(Shape::HalfSpace { normal: normal / length })
+    }
+
+    /// A box with the given full lengths [m], centred at the origin.
+    pub fn cuboid(size: [f64; 3]) -> Result<Shape, ShapeError> {
+        Ok(Shape::Polyhedron(Arc::new(Polyhedron::cuboid(size)?)))
+    }
+
+    /// The convex hull of points [m].
+    pub fn hull(points: &[Vec3]) -> Result<Shape, ShapeError> {
+        Ok(Shape::Polyhedron(Arc::new(Polyhedron::from_points(points)?)))
+    }
+
+    /// A closed triangle mesh, taken apart into at most `max_parts` convex parts. Mass, centre and
+    /// inertia are those of the mesh itself.
+    pub fn decomposed_mesh(
+        vertices: &[Vec3],
+        triangles: &[[u32; 3]],
+        max_parts: usize,
+    ) -> Result<Shape, ShapeError> {
+        mesh::decompose(vertices, triangles, max_parts)
+    }
+
+    /// Several shapes that move as one. Mass is the sum over the parts: where parts overlap, the
+    /// overlap counts twice. Nested compounds are flattened.
+    pub fn compound(parts: Vec<(Pose, Shape)>) -> Result<Shape, ShapeError> {
+        let mut flat = Vec::new();
+        for (pose, shape) in parts {
+            match &shape {
+                Shape::Compound(inner) => {
+                    flat.extend(inner.parts.iter().map(|(p, s)| (pose.compose(p), s.clone())));
+                }
+                Shape::HalfSpace { .. } => return Err(ShapeError::BadCompound),
+                _ => flat.push((pose, shape)),
+            }
+        }
+        let unit_mass = MassProperties::sum(flat.iter().map(|(pose, shape)| {
+            shape.mass_properties(1.0).map(|m| m.moved(pose)).ok_or(ShapeError::BadCompound)
+        }))?;
+        Ok(Shape::Compound(Arc::new(Compound { parts: flat, unit_mass })))
+    }
+
+    /// An open box of inner lengths `size` [m] with walls of thickness `wall` [m]: the floor's
+    /// upper side is at z = 0, the walls stand around it up to z = `size[2]`.
+    pub fn open_box(size: [f64; 3], wall: f64) -> Result<Shape, ShapeError> {
+        positive("wall", wall)?;
+        let [x, y, z] = size;
+        let long = x + 2.0 * wall;
+        let tall = z + wall;
+        let mid = 0.5 * (z - wall);
+        let side = |s: [f64; 3], at: [f64; 3]| Ok((Pose::at(at), Shape::cuboid(s)?));
+        Shape::compound(vec![
+            side([x, y, wall], [0.0, 0.0, -0.5 * wall])?,
+            side([wall, y, tall], [-0.5 * (x + wall), 0.0, mid])?,
+            side([wall, y, tall], [0.5 * (x + wall), 0.0, mid])?,
+            side([long, wall, tall], [0.0, -0.5 * (y + wall), mid])?,
+            side([long, wall, tall], [0.0, 0.5 * (y + wall), mid])?,
+        ])
+    }
+
+    /// A disc in the plane x–y [m].
+    pub fn disc(radius: f64, thickness: f64) -> Result<Shape, ShapeError> {
+        positive("radius", radius)?;
+        positive("thickness", thickness)?;
+        Ok(Shape::Disc { radius, thickness })
+    }
+
+    /// The convex hull of points in the plane x–y [m].
+    pub fn polygon(points: &[[f64; 2]], thickness: f64) -> Result<Shape, ShapeError> {
+        Ok(Shape::Polygon(Arc::new(Polygon::from_points(points, thickness)?)))
+    }
+
+    /// Mass, centre and inertia for a density [kg/m³]; `None` for a half-space.
+    pub fn mass_properties(&self, density: f64) -> Option<MassProperties> {
+        Some(match self {
+            Shape::Sphere { radius } => MassProperties::sphere(*radius, density),
+            Shape::HalfSpace { .. } => return None,
+            Shape::Polyhedron(p) => p.unit_mass().scaled(density),
+            Shape::Compound(c) => c.unit_mass.scaled(density),
+            Shape::Disc { radius, thickness } => {
+                MassProperties::cylinder(*radius, *thickness, density)
+            }
+            Shape::Polygon(p) => p.unit_mass().scaled(density),
+        })
+    }
+
+    /// Whether the shape lives in the plane x–y.
+    pub fn is_planar(&self) -> bool {
+        match self {
+            Shape::Disc { .. } | Shape::Polygon(_) => true,
+            Shape::Compound(c) => c.parts.iter().any(|(_, s)| s.is_planar()),
+            _ => false,
+        }
+    }
+
+    /// Diameter of the ball (or disc) of equal volume (or area) [m]; `None` for a half-space.
+    pub fn size(&self) -> Option<f64> {
+        use std::f64::consts::PI;
+        match self {
+            Shape::Sphere { radius } | Shape::Disc { radius, .. } => Some(2.0 * radius),
+            Shape::HalfSpace { .. } => None,
+            Shape::Polyhedron(_) => self.mass_properties(1.0).map(|m| (6.0 * m.mass / PI).cbrt()),
+            Shape::Polygon(p) => Some((4.0 * p.area() / PI).sqrt()),
+            Shape::Compound(c) if self.is_planar() => {
+                c.parts.iter().filter_map(|(_, s)| s.size()).reduce(f64::hypot)
+            }
+            Shape::Compound(c) => Some((6.0 * c.unit_mass.mass / PI).cbrt()),
+        }
+    }
+
+    /// The convex parts with their places in the body frame (one for a convex shape).
+    pub fn parts(&self) -> Vec<(Pose, Shape)> {
+        match self {
+            Shape::Compound(c) => c.parts.clone(),
+            _ => vec![(Pose::IDENTITY, self.clone())],
+        }
+    }
+}
+
+fn positive(what: &'static str, value: f64) -> Result<(), ShapeError> {
+    if value > 0.0 && value.is_finite() {
+        Ok(())
+    } else {
+        Err(ShapeError::NotPositive { what, value })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_open_box_is_five_walls_around_its_inner_space() {
+        let Shape::Compound(c) = Shape::open_box([0.4, 0.3, 0.2], 0.05).unwrap() else { panic!() };
+        assert_eq!(c.parts.len(), 5);
+        let volume = 0.5 * 0.4 * 0.25 - 0.4 * 0.3 * 0.2;
+        assert!((c.unit_mass.mass - volume).abs() < 1e-15);
+    }
+
+    #[test]
+    fn a_compound_of_two_halves_weighs_as_the_whole() {
+        let half = Shape::cuboid([0.5, 1.0, 1.0]).unwrap();
+        let parts =
+            vec![(Pose::at([-0.25, 0.0, 0.0]), half.clone()), (Pose::at([0.25, 0.0, 0.0]), half)];
+        let both = Shape::compound(parts).unwrap().mass_properties(2.0).unwrap();
+        let whole = Shape::cuboid([1.0; 3]).unwrap().mass_properties(2.0).unwrap();
+        assert!((both.inertia - whole.inertia).norm() < 1e-15);
+        assert!(both.centre.norm() < 1e-15);
+    }
+
+    #[test]
+    fn shapes_without_extent_are_refused() {
+        assert!(Shape::sphere(0.0).is_err());
+        assert!(Shape::sphere(f64::NAN).is_err());
+        assert!(Shape::cuboid([1.0, -1.0, 1.0]).is_err());
+        assert!(Shape::half_space([0.0; 3]).is_err());
+        assert!(Shape::compound(vec![]).is_err());
+    }
+}

@@ -1,0 +1,151 @@
+//! Convex polygons in the plane x–y, for planar scenes.
+
+use super::{MassProperties, ShapeError, positive};
+use crate::math::{Mat3, Vec3};
+
+/// A convex polygon with a thickness along z that gives it mass.
+#[derive(Clone, Debug)]
+pub struct Polygon {
+    vertices: Vec<[f64; 2]>,
+    normals: Vec<[f64; 2]>,
+    thickness: f64,
+    area: f64,
+    unit_mass: MassProperties,
+    outer_radius: f64,
+}
+
+impl Polygon {
+    /// The convex hull of points [m], with a thickness [m].
+    pub fn from_points(points: &[[f64; 2]], thickness: f64) -> Result<Polygon, ShapeError> {
+        positive("thickness", thickness)?;
+        if points.len() < 3 {
+            return Err(ShapeError::TooFewPoints { needed: 3, got: points.len() });
+        }
+        if let Some(index) = points.iter().position(|p| !(p[0].is_finite() && p[1].is_finite())) {
+            return Err(ShapeError::NotFinite { index });
+        }
+        let vertices = hull(points)?;
+        let n = vertices.len();
+        let normals = (0..n)
+            .map(|k| {
+                let (a, b) = (vertices[k], vertices[(k + 1) % n]);
+                let (dx, dy) = (b[0] - a[0], b[1] - a[1]);
+                let length = dx.hypot(dy);
+                [dy / length, -dx / length]
+            })
+            .collect();
+        let (area, unit_mass) = mass(&vertices, thickness);
+        let c = unit_mass.centre;
+        let radius = |v: &[f64; 2]| (v[0] - c.x).hypot(v[1] - c.y);
+        let outer_radius = vertices.iter().map(radius).fold(0.0, f64::max);
+        Ok(Polygon { vertices, normals, thickness, area, unit_mass, outer_radius })
+    }
+
+    /// Corners, counter-clockwise [m].
+    pub fn vertices(&self) -> &[[f64; 2]] {
+        &self.vertices
+    }
+
+    /// Unit outward normals: entry `k` is that of the side from corner `k` to the next [–].
+    pub fn normals(&self) -> &[[f64; 2]] {
+        &self.normals
+    }
+
+    /// Extent along z [m].
+    pub fn thickness(&self) -> f64 {
+        self.thickness
+    }
+
+    /// Area [m²].
+    pub fn area(&self) -> f64 {
+        self.area
+    }
+
+    /// Mass properties for a density of 1 kg/m³.
+    pub fn unit_mass(&self) -> &MassProperties {
+        &self.unit_mass
+    }
+
+    /// Radius of the disc around the centre of mass that holds the polygon [m].
+    pub fn outer_radius(&self) -> f64 {
+        self.outer_radius
+    }
+}
+
+/// Andrew's monotone chain; corners that lie on a side within round-off are dropped.
+fn hull(points: &[[f64; 2]]) -> Result<Vec<[f64; 2]>, ShapeError> {
+    let mut sorted = points.to_vec();
+    sorted.sort_by(|a, b| a[0].total_cmp(&b[0]).then(a[1].total_cmp(&b[1])));
+    sorted.dedup();
+    let from_first = |p: &[f64; 2]| (p[0] - points[0][0]).hypot(p[1] - points[0][1]);
+    let extent = points.iter().map(from_first).fold(0.0, f64::max);
+    let turn = |o: [f64; 2], a: [f64; 2], b: [f64; 2]| {
+        (a[0] - o[0]) * (b[1] - o[1]) - (a[1] - o[1]) * (b[0] - o[0])
+    };
+    let half = |points: &mut dyn Iterator<Item = [f64; 2]>| {
+        let mut chain: Vec<[f64; 2]> = Vec::new();
+        for p in points {
+            while chain.len() >= 2
+                && turn(chain[chain.len() - 2], chain[chain.len() - 1], p)
+                    <= 1e-12 * extent * extent
+            {
+                chain.pop();
+            }
+            chain.push(p);
+        }
+        chain.pop();
+        chain
+    };
+    let mut corners = half(&mut sorted.iter().copied());
+    corners.extend(half(&mut sorted.iter().rev().copied()));
+    if corners.len() < 3 {
+        return Err(ShapeError::Flat { thickness: 0.0, extent });
+    }
+    Ok(corners)
+}
+
+/// Area and mass properties of a prism of density 1 over the polygon.
+fn mass(vertices: &[[f64; 2]], thickness: f64) -> (f64, MassProperties) {
+    let o = vertices[0];
+    let (mut area, mut sx, mut sy) = (0.0, 0.0, 0.0);
+    let (mut xx, mut yy, mut xy) = (0.0, 0.0, 0.0);
+    for k in 0..vertices.len() {
+        let (p, q) = (vertices[k], vertices[(k + 1) % vertices.len()]);
+        let (px, py, qx, qy) = (p[0] - o[0], p[1] - o[1], q[0] - o[0], q[1] - o[1]);
+        let c = px * qy - py * qx;
+        area += c / 2.0;
+        sx += c * (px + qx) / 6.0;
+        sy += c * (py + qy) / 6.0;
+        xx += c * (px * px + px * qx + qx * qx) / 12.0;
+        yy += c * (py * py + py * qy + qy * qy) / 12.0;
+        xy += c * (2.0 * px * py + px * qy + qx * py + 2.0 * qx * qy) / 24.0;
+    }
+    let (cx, cy) = (sx / area, sy / area);
+    let (xx, yy, xy) = (xx - area * cx * cx, yy - area * cy * cy, xy - area * cx * cy);
+    let zz = area * thickness * thickness / 12.0;
+    let inertia = Mat3::new(yy + zz, -xy, 0.0, -xy, xx + zz, 0.0, 0.0, 0.0, xx + yy) * thickness;
+    let centre = Vec3::new(cx + o[0], cy + o[1], 0.0);
+    (area, MassProperties { mass: area * thickness, centre, inertia })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_rectangle_given_with_extra_points_has_four_corners_and_the_textbook_inertia() {
+        let points = [[0., 0.], [2., 0.], [2., 1.], [0., 1.], [1., 0.], [1., 0.5], [2., 0.5]];
+        let p = Polygon::from_points(&points, 3.0).unwrap();
+        assert_eq!(p.vertices().len(), 4);
+        let m = p.unit_mass();
+        assert!((m.mass - 6.0).abs() < 1e-14);
+        assert!((m.centre - Vec3::new(1.0, 0.5, 0.0)).norm() < 1e-15);
+        assert!((m.inertia[(2, 2)] - 6.0 * (4.0 + 1.0) / 12.0).abs() < 1e-14);
+        assert!((m.inertia[(0, 0)] - 6.0 * (1.0 + 9.0) / 12.0).abs() < 1e-14);
+    }
+
+    #[test]
+    fn collinear_points_are_refused() {
+        assert!(Polygon::from_points(&[[0., 0.], [1., 1.], [2., 2.]], 1.0).is_err());
+    }
+}
