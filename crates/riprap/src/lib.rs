@@ -1,5 +1,7 @@
 //! Coupled multibody and granular dynamics with nonsmooth contact.
 
+pub mod detect;
+pub mod friction;
 pub mod grains;
 pub mod math;
 pub mod shape;

@@ -1,0 +1,276 @@
+//! The broad phase: pairs of colliders whose neighbourhoods overlap. A grid with one level for each size
+//! class (a factor of two), so that work grows with the number of colliders, whether or not a few are far
+//! larger than the rest. The list is made with a skin around every collider and lasts until one has moved
+//! through half of it.
+
+use super::{Collider, Geometry, Placed, Query};
+use crate::math::Vec3;
+
+/// Pairs of neighbours, and what tells how long they are valid.
+#[derive(Debug, Default)]
+pub(super) struct BroadPhase {
+    pairs: Vec<u64>,
+    boxes: Vec<Aabb>,
+    levels: Vec<Level>,
+    built_at: Vec<Placed>,
+    built_reach: Vec<f64>,
+    built_alert: f64,
+    built_skin: f64,
+}
+
+/// An axis-aligned box.
+#[derive(Clone, Copy, Debug, Default)]
+struct Aabb {
+    min: Vec3,
+    max: Vec3,
+}
+
+impl Aabb {
+    fn overlaps(&self, other: &Aabb) -> bool {
+        (0..3).all(|k| self.min[k] <= other.max[k] && other.min[k] <= self.max[k])
+    }
+    fn centre(&self) -> Vec3 {
+        (self.min + self.max) * 0.5
+    }
+    fn extent(&self) -> f64 {
+        (self.max - self.min).max()
+    }
+}
+
+/// One level of the grid: colliders no larger than a cell, each in the cell of its centre. Cells are kept in a
+/// hash table of chains.
+#[derive(Debug, Default)]
+struct Level {
+    cell: f64,
+    heads: Vec<u32>,
+    items: Vec<Item>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Item {
+    collider: u32,
+    cell: [i64; 3],
+    next: u32,
+}
+
+const END: u32 = u32::MAX;
+
+impl Level {
+    fn slot(&self, cell: [i64; 3]) -> usize {
+        let mix = (cell[0] as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15)
+            ^ (cell[1] as u64).wrapping_mul(0xc2b2_ae3d_27d4_eb4f).rotate_left(21)
+            ^ (cell[2] as u64).wrapping_mul(0x1656_67b1_9e37_79f9).rotate_left(42);
+        ((mix ^ mix >> 29).wrapping_mul(0xbf58_476d_1ce4_e5b9) >> 32) as usize
+            & (self.heads.len() - 1)
+    }
+
+    fn clear(&mut self, cell: f64, capacity: usize) {
+        self.cell = cell;
+        self.items.clear();
+        self.heads.clear();
+        self.heads.resize((2 * capacity).next_power_of_two().max(16), END);
+    }
+
+    fn insert(&mut self, collider: u32, centre: Vec3) {
+        let cell = self.cell_of(centre);
+        let slot = self.slot(cell);
+        let next = std::mem::replace(&mut self.heads[slot], self.items.len() as u32);
+        self.items.push(Item { collider, cell, next });
+    }
+
+    /// The cell of a point; coordinates beyond any reasonable scene share the outermost cells.
+    fn cell_of(&self, p: Vec3) -> [i64; 3] {
+        let index = |x: f64| (x / self.cell).floor().clamp(-1e15, 1e15) as i64;
+        [index(p.x), index(p.y), index(p.z)]
+    }
+
+    /// Calls `visit` for every collider whose centre may lie within half a cell of the box.
+    fn visit(&self, query: &Aabb, mut visit: impl FnMut(u32)) {
+        let half = Vec3::repeat(0.5 * self.cell);
+        let (lo, hi) = (self.cell_of(query.min - half), self.cell_of(query.max + half));
+        let cells = (0..3).map(|k| (hi[k] - lo[k] + 1) as f64).product::<f64>();
+        if cells > self.items.len() as f64 {
+            self.items.iter().for_each(|item| visit(item.collider));
+            return;
+        }
+        for z in lo[2]..=hi[2] {
+            for y in lo[1]..=hi[1] {
+                for x in lo[0]..=hi[0] {
+                    let cell = [x, y, z];
+                    let mut at = self.heads[self.slot(cell)];
+                    while at != END {
+                        let item = &self.items[at as usize];
+                        if item.cell == cell {
+                            visit(item.collider);
+                        }
+                        at = item.next;
+                    }
+                }
+            }
+        }
+    }
+}
+
+impl BroadPhase {
+    /// The pairs, sorted: the smaller collider in the upper half of the number.
+    pub(super) fn pairs(&self) -> &[u64] {
+        &self.pairs
+    }
+
+    /// Whether no collider has left the neighbourhood for which the list was made.
+    pub(super) fn still_valid(&self, placed: &[Placed], reach: &[f64], query: &Query) -> bool {
+        if self.built_at.len() != placed.len()
+            || query.alert > self.built_alert
+            || query.skin != self.built_skin
+        {
+            return false;
+        }
+        let slack = 0.5 * self.built_skin;
+        (0..placed.len()).all(|i| {
+            let (old, new) = (&self.built_at[i], &placed[i]);
+            let moved = (new.origin - old.origin).norm();
+            // No point turns farther than the change of the rotation matrix times its distance.
+            let turned = match query.colliders[i].geometry {
+                Geometry::Ball(_) => 0.0,
+                Geometry::HalfSpace(_) if new.rot != old.rot || moved > 0.0 => return false,
+                Geometry::HalfSpace(_) => 0.0,
+                _ => (new.rot - old.rot).norm() * ((new.centre - new.origin).norm() + new.radius),
+            };
+            moved + turned + (reach[i] - self.built_reach[i]).max(0.0) <= slack
+        })
+    }
+
+    /// Makes the list anew.
+    pub(super) fn build(&mut self, placed: &[Placed], reach: &[f64], query: &Query) {
+        let Query { colliders, alert, skin, .. } = *query;
+        self.built_at.clear();
+        self.built_at.extend_from_slice(placed);
+        self.built_reach.clear();
+        self.built_reach.extend_from_slice(reach);
+        self.built_alert = alert;
+        self.built_skin = skin;
+
+        let margin = |i: usize| 0.5 * (alert + skin) + reach[i];
+        self.boxes.clear();
+        self.boxes
+            .extend((0..placed.len()).map(|i| bounding_box(&colliders[i], &placed[i], margin(i))));
+        self.fill_levels(colliders);
+
+        self.pairs.clear();
+        let BroadPhase { pairs, boxes, levels, .. } = self;
+        for (i, c) in colliders.iter().enumerate() {
+            if let Geometry::HalfSpace(n) = c.geometry {
+                half_space_pairs(i, placed[i].rot * n, placed, query, margin, pairs);
+                continue;
+            }
+            let own = level_of(boxes[i].extent(), levels[0].cell);
+            for (l, level) in levels.iter().enumerate().skip(own) {
+                if level.items.is_empty() {
+                    continue;
+                }
+                level.visit(&boxes[i], |other| {
+                    let j = other as usize;
+                    let d = &colliders[j];
+                    // Within a level each pair is met from both sides: keep one.
+                    if (l == own && j <= i) || !may_touch(c, d) || !boxes[i].overlaps(&boxes[j]) {
+                        return;
+                    }
+                    pairs.push(key(i, j));
+                });
+            }
+        }
+        pairs.sort_unstable();
+    }
+
+    fn fill_levels(&mut self, colliders: &[Collider]) {
+        let finite = |i: &usize| !matches!(colliders[*i].geometry, Geometry::HalfSpace(_));
+        let extents = || (0..colliders.len()).filter(finite).map(|i| self.boxes[i].extent());
+        let smallest = extents().fold(f64::INFINITY, f64::min);
+        let largest = extents().fold(0.0, f64::max);
+        // Sizes beyond a factor of 2²⁰ share the lowest level.
+        let base =
+            if smallest.is_finite() { smallest.max(largest / f64::from(1 << 20)) } else { 1.0 };
+        let n_levels = level_of(largest, base) + 1;
+        self.levels.resize_with(n_levels, Level::default);
+        for (l, level) in self.levels.iter_mut().enumerate() {
+            let here = (0..colliders.len())
+                .filter(finite)
+                .filter(|&i| level_of(self.boxes[i].extent(), base) == l);
+            level.clear(base * f64::powi(2.0, l as i32), here.clone().count());
+            for i in here {
+                level.insert(i as u32, self.boxes[i].centre());
+            }
+        }
+    }
+
+    pub(super) fn bytes(&self) -> usize {
+        use std::mem::size_of;
+        let levels = self.levels.iter().map(|l| l.heads.capacity() * 4 + l.items.capacity() * 40);
+        self.pairs.capacity() * 8
+            + self.boxes.capacity() * size_of::<Aabb>()
+            + self.built_at.capacity() * (size_of::<Placed>() + 8)
+            + levels.sum::<usize>()
+    }
+}
+
+/// The level whose cells hold a collider of this extent.
+fn level_of(extent: f64, base: f64) -> usize {
+    let mut level = 0;
+    let mut cell = base;
+    while cell < extent && level < 20 {
+        cell *= 2.0;
+        level += 1;
+    }
+    level
+}
+
+fn key(i: usize, j: usize) -> u64 {
+    (i.min(j) as u64) << 32 | i.max(j) as u64
+}
+
+fn may_touch(a: &Collider, b: &Collider) -> bool {
+    a.body != b.body && (a.movable || b.movable)
+}
+
+fn half_space_pairs(
+    i: usize,
+    normal: Vec3,
+    placed: &[Placed],
+    query: &Query,
+    margin: impl Fn(usize) -> f64,
+    pairs: &mut Vec<u64>,
+) {
+    for (j, c) in query.colliders.iter().enumerate() {
+        if matches!(c.geometry, Geometry::HalfSpace(_)) || !may_touch(&query.colliders[i], c) {
+            continue;
+        }
+        let p = &placed[j];
+        let height = normal.dot(&(p.centre - placed[i].origin)) - p.radius;
+        if height <= margin(i) + margin(j) {
+            pairs.push(key(i, j));
+        }
+    }
+}
+
+/// The box around a placed collider, widened by a margin.
+fn bounding_box(collider: &Collider, placed: &Placed, margin: f64) -> Aabb {
+    let mut b = match &collider.geometry {
+        Geometry::Polyhedron(p) => {
+            let mut b = Aabb { min: Vec3::zeros(), max: Vec3::zeros() };
+            for k in 0..3 {
+                let axis = placed.rot.row(k).transpose();
+                b.max[k] = p.support(axis).1 + placed.origin[k];
+                b.min[k] = placed.origin[k] - p.support(-axis).1;
+            }
+            b
+        }
+        Geometry::HalfSpace(_) => Aabb::default(),
+        _ => {
+            let r = Vec3::repeat(placed.radius);
+            Aabb { min: placed.centre - r, max: placed.centre + r }
+        }
+    };
+    b.min.add_scalar_mut(-margin);
+    b.max.add_scalar_mut(margin);
+    b
+}

@@ -1,0 +1,282 @@
+//! The contact manifold of two convex shapes: at most four points with one normal. Polygons of the two
+//! facing sides are projected along the normal, cut with each other, and the result is thinned.
+
+use crate::math::{Vec3, tangents};
+
+/// At most four contact points that share a normal.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Manifold {
+    /// Unit normal from the first shape to the second [–].
+    pub normal: Vec3,
+    /// Distance of the two shapes, or minus the depth of their overlap [m].
+    pub separation: f64,
+    points: [ManifoldPoint; 4],
+    len: usize,
+}
+
+/// One point of a [`Manifold`].
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct ManifoldPoint {
+    /// Midway between the two surfaces [m].
+    pub position: Vec3,
+    /// Signed distance of the surfaces along the normal [m].
+    pub gap: f64,
+    /// Which features of the two shapes meet here.
+    pub feature: u32,
+}
+
+impl Manifold {
+    /// A manifold without points.
+    pub fn new(normal: Vec3, separation: f64) -> Manifold {
+        Manifold { normal, separation, ..Manifold::default() }
+    }
+
+    /// A manifold of one point whose gap is the separation.
+    pub fn single(normal: Vec3, gap: f64, position: Vec3, feature: u32) -> Manifold {
+        let mut m = Manifold::new(normal, gap);
+        m.push(ManifoldPoint { position, gap, feature });
+        m
+    }
+
+    /// Adds a point; a fifth is ignored.
+    pub fn push(&mut self, point: ManifoldPoint) {
+        if self.len < 4 {
+            self.points[self.len] = point;
+            self.len += 1;
+        }
+    }
+
+    /// The points.
+    pub fn points(&self) -> &[ManifoldPoint] {
+        &self.points[..self.len]
+    }
+
+    /// The same contact with the roles of the two shapes exchanged.
+    pub fn flipped(mut self) -> Manifold {
+        self.normal = -self.normal;
+        self
+    }
+
+    /// Applies a map to the points and the normal (a change of frame).
+    pub fn moved(mut self, rot: &crate::math::Mat3, origin: Vec3) -> Manifold {
+        self.normal = rot * self.normal;
+        for p in &mut self.points[..self.len] {
+            p.position = rot * p.position + origin;
+        }
+        self
+    }
+}
+
+/// Feature ids: two bits for the kind, fifteen for each shape's vertex or edge.
+pub(super) fn feature(kind: u32, a: u32, b: u32) -> u32 {
+    kind << 30 | (a & 0x7fff) << 15 | (b & 0x7fff)
+}
+/// A vertex of the first shape inside the second's side.
+pub(super) const VERTEX_A: u32 = 0;
+/// A vertex of the second shape inside the first's side.
+pub(super) const VERTEX_B: u32 = 1;
+/// An edge of the first crossing an edge of the second.
+pub(super) const CROSSING: u32 = 2;
+/// The pair of closest points.
+pub(super) const WITNESS: u32 = 3;
+
+/// A side of a polyhedron facing the other shape: its corners in the plane across the normal, and the
+/// height of its plane there.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Side {
+    /// Corners, counter-clockwise in the plane `(t1, t2)`.
+    pub corners: Vec<[f64; 2]>,
+    /// Vertex index of each corner.
+    pub vertices: Vec<u32>,
+    /// Index of the edge from each corner to the next.
+    pub edges: Vec<u32>,
+    /// Height along the normal at `(x, y)`: `h0 + hx x + hy y`.
+    pub height: [f64; 3],
+}
+
+impl Side {
+    pub(super) fn height_at(&self, [x, y]: [f64; 2]) -> f64 {
+        self.height[0] + self.height[1] * x + self.height[2] * y
+    }
+
+    pub(super) fn clear(&mut self) {
+        self.corners.clear();
+        self.vertices.clear();
+        self.edges.clear();
+    }
+}
+
+/// A corner of the polygon being cut. `edge` is where the side that leaves it comes from.
+#[derive(Clone, Copy, Debug)]
+struct Corner {
+    at: [f64; 2],
+    feature: u32,
+    edge: Origin,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Origin {
+    A(u32),
+    B(u32),
+}
+
+/// Buffers of the cutting.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Clipper {
+    polygon: Vec<Corner>,
+    next: Vec<Corner>,
+    candidates: Vec<ManifoldPoint>,
+}
+
+impl Clipper {
+    /// Cuts side `b` by side `a` (both given across `normal`, which points from a to b) and returns the
+    /// candidate points with their gaps, in the frame of the sides.
+    pub(super) fn cut(&mut self, a: &Side, b: &Side, normal: Vec3, size: f64) -> &[ManifoldPoint] {
+        let eps = 1e-12 * size;
+        self.polygon.clear();
+        self.polygon.extend((0..b.corners.len()).map(|k| Corner {
+            at: b.corners[k],
+            feature: feature(VERTEX_B, 0, b.vertices[k]),
+            edge: Origin::B(b.edges[k]),
+        }));
+        let n = a.corners.len();
+        for k in 0..n {
+            let (p, q) = (a.corners[k], a.corners[(k + 1) % n]);
+            self.cut_by_line(p, q, a.edges[k], a.vertices[k], a.vertices[(k + 1) % n], eps, a, k);
+            if self.polygon.is_empty() {
+                break;
+            }
+        }
+
+        let (t1, t2) = tangents(normal);
+        self.candidates.clear();
+        for c in &self.polygon {
+            let (ha, hb) = (a.height_at(c.at), b.height_at(c.at));
+            let position = t1 * c.at[0] + t2 * c.at[1] + normal * (0.5 * (ha + hb));
+            let point = ManifoldPoint { position, gap: hb - ha, feature: c.feature };
+            let twin = |p: &ManifoldPoint| (p.position - position).norm() <= 1e-6 * size;
+            match self.candidates.iter_mut().find(|p| twin(p)) {
+                Some(p) => p.gap = p.gap.min(point.gap),
+                None => self.candidates.push(point),
+            }
+        }
+        &self.candidates
+    }
+
+    /// Keeps what lies left of the line from `p` to `q`, an edge of side a.
+    fn cut_by_line(
+        &mut self,
+        p: [f64; 2],
+        q: [f64; 2],
+        edge: u32,
+        start: u32,
+        end: u32,
+        eps: f64,
+        a: &Side,
+        k: usize,
+    ) {
+        let d = [q[0] - p[0], q[1] - p[1]];
+        let length = d[0].hypot(d[1]);
+        if length <= eps {
+            return;
+        }
+        let inside = |c: &Corner| (d[0] * (c.at[1] - p[1]) - d[1] * (c.at[0] - p[0])) / length;
+        self.next.clear();
+        let n = self.polygon.len();
+        for i in 0..n {
+            let (c, e) = (self.polygon[i], self.polygon[(i + 1) % n]);
+            let (hc, he) = (inside(&c), inside(&e));
+            if hc >= -eps {
+                self.next.push(c);
+            }
+            if (hc >= -eps) != (he >= -eps) {
+                let s = (hc / (hc - he)).clamp(0.0, 1.0);
+                let at = [c.at[0] + s * (e.at[0] - c.at[0]), c.at[1] + s * (e.at[1] - c.at[1])];
+                let id = match c.edge {
+                    Origin::B(other) => feature(CROSSING, edge, other),
+                    // Two edges of a meet at the corner they share.
+                    Origin::A(other) => {
+                        let before = a.edges[(k + a.edges.len() - 1) % a.edges.len()];
+                        feature(VERTEX_A, if other == before { start } else { end }, 0)
+                    }
+                };
+                // Leaving, the polygon goes on along the line; entering, along its own side.
+                let onward = if hc >= -eps { Origin::A(edge) } else { c.edge };
+                self.next.push(Corner { at, feature: id, edge: onward });
+            }
+        }
+        std::mem::swap(&mut self.polygon, &mut self.next);
+    }
+}
+
+/// Thins candidates to at most four that span the contact: the first of the deepest, the one farthest
+/// from it, the one farthest from that line, and the one that adds most area on the other side.
+pub(super) fn thin(
+    candidates: &[ManifoldPoint],
+    normal: Vec3,
+    alert: f64,
+    size: f64,
+    manifold: &mut Manifold,
+) {
+    let near = |p: &&ManifoldPoint| p.gap <= alert;
+    let n = candidates.iter().filter(near).count();
+    if n <= 4 {
+        candidates.iter().filter(near).for_each(|p| manifold.push(*p));
+        return;
+    }
+    // Among equally deep points the smallest feature, not round-off, decides.
+    let deepest = candidates.iter().map(|p| p.gap).fold(f64::INFINITY, f64::min);
+    let deep = |p: &&ManifoldPoint| p.gap <= deepest + 1e-4 * size;
+    let Some(&first) = candidates.iter().filter(near).filter(deep).min_by_key(|p| p.feature) else {
+        return;
+    };
+    let best = |score: &dyn Fn(&ManifoldPoint) -> f64| {
+        let mut best = (0.0, None);
+        for p in candidates.iter().filter(near) {
+            let s = score(p);
+            if s > best.0 * (1.0 + 1e-9) {
+                best = (s, Some(*p));
+            }
+        }
+        best.1
+    };
+    manifold.push(first);
+    let Some(second) = best(&|p| (p.position - first.position).norm_squared()) else { return };
+    manifold.push(second);
+    let along = second.position - first.position;
+    let area = |p: &ManifoldPoint| normal.dot(&along.cross(&(p.position - first.position)));
+    let Some(third) = best(&|p| area(p).abs()) else { return };
+    manifold.push(third);
+    // What a fourth point adds beyond the triangle: its height over the most distant side.
+    let side = area(&third).signum();
+    let triangle = if side > 0.0 { [first, second, third] } else { [second, first, third] };
+    let added = |p: &ManifoldPoint| {
+        (0..3).fold(0.0f64, |m, k| {
+            let (u, v) = (triangle[k].position, triangle[(k + 1) % 3].position);
+            m.max(-normal.dot(&(v - u).cross(&(p.position - u))))
+        })
+    };
+    if let Some(fourth) = best(&added) {
+        manifold.push(fourth);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn thinning_keeps_the_corners_of_an_octagon_that_span_most() {
+        let points: Vec<ManifoldPoint> = (0..8u32)
+            .map(|k| {
+                let (s, c) = (f64::from(k) * std::f64::consts::FRAC_PI_4).sin_cos();
+                ManifoldPoint { position: Vec3::new(c, s, 0.0), gap: 0.0, feature: k }
+            })
+            .collect();
+        let mut m = Manifold::new(Vec3::z(), 0.0);
+        thin(&points, Vec3::z(), 0.1, 1.0, &mut m);
+        let mut kept: Vec<u32> = m.points().iter().map(|p| p.feature).collect();
+        kept.sort_unstable();
+        assert_eq!(kept, [0, 2, 4, 6]);
+    }
+}

@@ -1,0 +1,284 @@
+//! Contacts between shapes at given poses: broad phase, narrow phase, gaps and stable feature ids.
+//!
+//! What comes out is a pure function of the poses: caches only save work, they never change a bit of
+//! the result, so a run continued from its state repeats the original.
+
+mod broad;
+mod common_plane;
+mod gjk;
+mod manifold;
+mod narrow;
+mod planar;
+mod polyhedra;
+mod round;
+
+pub use manifold::{Manifold, ManifoldPoint};
+pub use narrow::{NarrowScratch, PairCache, narrow_phase};
+
+use crate::math::{Mat3, Pose, Vec3};
+use crate::shape::{Polygon, Polyhedron, Shape};
+use broad::BroadPhase;
+use std::sync::Arc;
+
+/// How polyhedra are tested against each other.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Method {
+    /// Exact: separating axes over faces and edges, closest points where the shapes are apart.
+    #[default]
+    SeparatingAxes,
+    /// Cundall's common plane, as in the paper: the plane is tilted until the gap is largest.
+    CommonPlane,
+}
+
+/// A convex geometry in its own frame.
+#[derive(Clone, Debug)]
+pub enum Geometry {
+    /// A ball of the given radius [m] (also a disc of a planar scene).
+    Ball(f64),
+    /// Points with `normal · x ≤ 0`.
+    HalfSpace(Vec3),
+    /// A convex polyhedron.
+    Polyhedron(Arc<Polyhedron>),
+    /// A convex polygon in the plane x–y.
+    Polygon(Arc<Polygon>),
+}
+
+impl Geometry {
+    /// The geometry of a convex shape; `None` for a compound.
+    pub fn of(shape: &Shape) -> Option<Geometry> {
+        Some(match shape {
+            Shape::Sphere { radius } | Shape::Disc { radius, .. } => Geometry::Ball(*radius),
+            Shape::HalfSpace { normal } => Geometry::HalfSpace(*normal),
+            Shape::Polyhedron(p) => Geometry::Polyhedron(p.clone()),
+            Shape::Polygon(p) => Geometry::Polygon(p.clone()),
+            Shape::Compound(_) => return None,
+        })
+    }
+
+    /// Centre and radius of a ball around the geometry [m]; infinite for a half-space.
+    fn bounds(&self) -> (Vec3, f64) {
+        match self {
+            Geometry::Ball(radius) => (Vec3::zeros(), *radius),
+            Geometry::HalfSpace(_) => (Vec3::zeros(), f64::INFINITY),
+            Geometry::Polyhedron(p) => (p.centre(), p.outer_radius()),
+            Geometry::Polygon(p) => (p.unit_mass().centre, p.outer_radius()),
+        }
+    }
+}
+
+/// A convex part of a body that can touch others.
+#[derive(Clone, Debug)]
+pub struct Collider {
+    /// Index of the body it belongs to.
+    pub body: u32,
+    /// Its geometry.
+    pub geometry: Geometry,
+    /// Place of the geometry in the frame of the body (origin at the centre of mass).
+    pub pose: Pose,
+    /// Index of its material.
+    pub material: u32,
+    /// Whether impulses move the body: two that do not move never touch.
+    pub movable: bool,
+}
+
+/// A collider at its place in the world for one detection.
+#[derive(Clone, Copy, Debug)]
+pub struct Placed {
+    /// Rotation from the collider to the world.
+    pub rot: Mat3,
+    /// Origin of the collider [m].
+    pub origin: Vec3,
+    /// Centre of its bounding ball [m].
+    pub centre: Vec3,
+    /// Radius of its bounding ball [m].
+    pub radius: f64,
+}
+
+impl Placed {
+    /// Places a collider on a body with the given pose.
+    pub fn new(collider: &Collider, body: &Pose) -> Placed {
+        let pose = body.compose(&collider.pose);
+        let rot = *pose.rotation.to_rotation_matrix().matrix();
+        let (centre, radius) = collider.geometry.bounds();
+        Placed { rot, origin: pose.position, centre: rot * centre + pose.position, radius }
+    }
+}
+
+/// A point where two colliders touch or nearly do.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct ContactPoint {
+    /// The two colliders, the smaller index first.
+    pub colliders: [u32; 2],
+    /// Which features of the two meet; the same from step to step while they do.
+    pub feature: u32,
+    /// Midway between the two surfaces [m].
+    pub point: Vec3,
+    /// Unit normal from the first to the second [–].
+    pub normal: Vec3,
+    /// Signed distance along the normal, negative when overlapping [m].
+    pub gap: f64,
+}
+
+/// A pair of colliders that may touch soon, with what the last test learnt about it.
+#[derive(Clone, Copy, Debug, Default)]
+struct Pair {
+    colliders: [u32; 2],
+    cache: PairCache,
+}
+
+/// Finds contacts; keeps its buffers and caches between calls.
+#[derive(Debug, Default)]
+pub struct Detector {
+    broad: BroadPhase,
+    pairs: Vec<Pair>,
+    spare: Vec<Pair>,
+    placed: Vec<Placed>,
+    reach: Vec<f64>,
+    chunks: Vec<Chunk>,
+    points: Vec<ContactPoint>,
+}
+
+/// Output of one fixed chunk of pairs: what makes the result independent of the number of threads.
+#[derive(Debug, Default)]
+struct Chunk {
+    points: Vec<ContactPoint>,
+    scratch: NarrowScratch,
+}
+
+/// Pairs that one task tests.
+const CHUNK: usize = 256;
+
+/// What a detection is asked for.
+#[derive(Clone, Copy, Debug)]
+pub struct Query<'a> {
+    /// All colliders of the scene.
+    pub colliders: &'a [Collider],
+    /// Pose of each body, origin at its centre of mass.
+    pub bodies: &'a [Pose],
+    /// How far each body's surface may move in one step [m]: widens the search so that nothing fast is missed.
+    pub reach: &'a [f64],
+    /// Gap up to which contacts are reported [m].
+    pub alert: f64,
+    /// Extra width of the list of neighbours, so that it lasts several steps [m].
+    pub skin: f64,
+    /// Method for pairs of polyhedra.
+    pub method: Method,
+}
+
+impl Detector {
+    /// Finds all contact points with a gap up to the alert distance (or the reach of a fast pair),
+    /// ordered by colliders and feature.
+    pub fn detect(&mut self, query: &Query) {
+        let Query { colliders, bodies, .. } = *query;
+        self.placed.clear();
+        self.placed.extend(colliders.iter().map(|c| Placed::new(c, &bodies[c.body as usize])));
+        self.reach.clear();
+        self.reach.extend(colliders.iter().map(|c| query.reach[c.body as usize]));
+
+        if !self.broad.still_valid(&self.placed, &self.reach, query) {
+            self.broad.build(&self.placed, &self.reach, query);
+            self.carry_caches();
+        }
+
+        let n_chunks = self.pairs.len().div_ceil(CHUNK);
+        if self.chunks.len() < n_chunks {
+            self.chunks.resize_with(n_chunks, Chunk::default);
+        }
+        let (placed, reach) = (&self.placed, &self.reach);
+        let work = |(pairs, chunk): (&mut [Pair], &mut Chunk)| {
+            chunk.points.clear();
+            for pair in pairs {
+                test_pair(pair, query, placed, reach, chunk);
+            }
+        };
+        for_each_chunk(&mut self.pairs, &mut self.chunks[..n_chunks], work);
+
+        self.points.clear();
+        for chunk in &self.chunks[..n_chunks] {
+            self.points.extend_from_slice(&chunk.points);
+        }
+    }
+
+    /// The contact points of the last detection.
+    pub fn points(&self) -> &[ContactPoint] {
+        &self.points
+    }
+
+    /// Number of pairs that the last detection tested.
+    pub fn n_pairs(&self) -> usize {
+        self.pairs.len()
+    }
+
+    /// Number of pairs of the last detection whose bounding balls come within the alert distance.
+    pub fn n_near_pairs(&self, alert: f64) -> usize {
+        let near = |p: &&Pair| {
+            let [a, b] = p.colliders.map(|i| &self.placed[i as usize]);
+            (a.centre - b.centre).norm() <= a.radius + b.radius + alert
+        };
+        self.pairs.iter().filter(near).count()
+    }
+
+    /// Bytes held by buffers and caches.
+    pub fn bytes(&self) -> usize {
+        use std::mem::size_of;
+        self.pairs.capacity() * size_of::<Pair>() * 2
+            + self.placed.capacity() * (size_of::<Placed>() + 8)
+            + self.points.capacity() * size_of::<ContactPoint>() * 2
+            + self.broad.bytes()
+    }
+
+    /// Takes the new list of pairs, keeping the caches of those that were there before.
+    fn carry_caches(&mut self) {
+        self.spare.clear();
+        let mut old = self.pairs.iter().peekable();
+        for &key in self.broad.pairs() {
+            let colliders = [(key >> 32) as u32, key as u32];
+            while old.next_if(|p| p.colliders < colliders).is_some() {}
+            let cache = match old.peek() {
+                Some(p) if p.colliders == colliders => p.cache,
+                _ => PairCache::default(),
+            };
+            self.spare.push(Pair { colliders, cache });
+        }
+        std::mem::swap(&mut self.pairs, &mut self.spare);
+    }
+}
+
+/// Tests one pair and appends its contact points to the chunk.
+fn test_pair(pair: &mut Pair, query: &Query, placed: &[Placed], reach: &[f64], chunk: &mut Chunk) {
+    let [i, j] = pair.colliders.map(|c| c as usize);
+    let (a, b) = (&placed[i], &placed[j]);
+    let alert = query.alert.max(reach[i] + reach[j]);
+    if (a.centre - b.centre).norm_squared() > (a.radius + b.radius + alert).powi(2) {
+        return;
+    }
+    let geometries = (&query.colliders[i].geometry, &query.colliders[j].geometry);
+    let cache = &mut pair.cache;
+    let Some(m) = narrow_phase(geometries, (a, b), alert, query.method, cache, &mut chunk.scratch)
+    else {
+        return;
+    };
+    chunk.points.extend(m.points().iter().map(|p| ContactPoint {
+        colliders: pair.colliders,
+        feature: p.feature,
+        point: p.position,
+        normal: m.normal,
+        gap: p.gap,
+    }));
+}
+
+/// Runs `work` on each chunk of pairs and its output, on all threads where the feature is on.
+fn for_each_chunk(
+    pairs: &mut [Pair],
+    chunks: &mut [Chunk],
+    work: impl Fn((&mut [Pair], &mut Chunk)) + Sync + Send,
+) {
+    #[cfg(feature = "parallel")]
+    if rayon::current_num_threads() > 1 && chunks.len() > 1 {
+        use rayon::prelude::*;
+        pairs.par_chunks_mut(CHUNK).zip(chunks.par_iter_mut()).for_each(work);
+        return;
+    }
+    pairs.chunks_mut(CHUNK).zip(chunks).for_each(work);
+}

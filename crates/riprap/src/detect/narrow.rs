@@ -1,0 +1,70 @@
+//! The narrow phase: which test fits two geometries.
+
+use super::manifold::{Clipper, Manifold, Side};
+use super::polyhedra::{self, NearEdge, Relative};
+use super::{Geometry, Method, Placed, common_plane, planar, round};
+use crate::math::Vec3;
+
+/// What the last test of a pair learnt; it saves work and changes no result.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct PairCache {
+    /// A direction that may separate the two, in the frame of the first.
+    pub(super) axis: Option<Vec3>,
+    /// Whether they touched.
+    pub(super) touching: bool,
+}
+
+/// Buffers of the narrow phase.
+#[derive(Clone, Debug, Default)]
+pub struct NarrowScratch {
+    pub(super) edges_a: Vec<NearEdge>,
+    pub(super) edges_b: Vec<NearEdge>,
+    pub(super) side_a: Side,
+    pub(super) side_b: Side,
+    pub(super) clipper: Clipper,
+}
+
+/// Tests two placed geometries; `None` when they are more than `alert` [m] apart.
+pub fn narrow_phase(
+    geometries: (&Geometry, &Geometry),
+    placed: (&Placed, &Placed),
+    alert: f64,
+    method: Method,
+    cache: &mut PairCache,
+    scratch: &mut NarrowScratch,
+) -> Option<Manifold> {
+    use Geometry::{Ball, HalfSpace, Polygon, Polyhedron};
+    let (a, b) = placed;
+    match geometries {
+        (Ball(ra), Ball(rb)) => round::ball_ball((a.origin, *ra), (b.origin, *rb), alert),
+        (HalfSpace(n), Ball(r)) => {
+            round::half_space_ball((a.rot * n, a.origin), (b.origin, *r), alert)
+        }
+        (Polyhedron(p), Ball(r)) => round::polyhedron_ball((p, a), (b.origin, *r), alert),
+        (HalfSpace(n), Polyhedron(p)) => {
+            round::half_space_polyhedron((a.rot * n, a.origin), (p, b), alert)
+        }
+        (Polyhedron(p), Polyhedron(q)) => {
+            let rot = a.rot.tr_mul(&b.rot);
+            let rel = Relative { rot, origin: a.rot.tr_mul(&(b.origin - a.origin)) };
+            let manifold = match method {
+                Method::SeparatingAxes => polyhedra::contact(p, q, &rel, alert, cache, scratch),
+                Method::CommonPlane => common_plane::contact(p, q, &rel, alert, scratch),
+            };
+            manifold.map(|m| m.moved(&a.rot, a.origin))
+        }
+        (Polygon(p), Ball(r)) => planar::polygon_disc((p, a), (b.origin, *r), alert),
+        (HalfSpace(n), Polygon(p)) => {
+            planar::half_space_polygon((a.rot * n, a.origin), (p, b), alert)
+        }
+        (Polygon(p), Polygon(q)) => planar::polygon_polygon((p, a), (q, b), alert),
+        // Half-spaces are fixed; a planar and a spatial shape do not share a scene.
+        (HalfSpace(_), HalfSpace(_))
+        | (Polygon(_), Polyhedron(_))
+        | (Polyhedron(_), Polygon(_)) => None,
+        (Ball(_), _) | (_, HalfSpace(_)) => {
+            let (g, h) = geometries;
+            narrow_phase((h, g), (b, a), alert, method, cache, scratch).map(Manifold::flipped)
+        }
+    }
+}

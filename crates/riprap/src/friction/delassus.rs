@@ -1,0 +1,313 @@
+//! The Delassus operator `W = Hᵀ M⁻¹ H` [1/kg]: how an impulse at one contact changes the velocity at
+//! another, in the two forms in which it is needed.
+
+use super::SolverScratch;
+
+/// `W`, factored (simulations) or as blocks (small or stored problems).
+#[derive(Clone, Debug)]
+pub enum Delassus {
+    /// `Hᵀ M⁻¹ H`, never multiplied out: work and memory grow with the number of contacts.
+    Factored(Factored),
+    /// 3×3 blocks by rows.
+    Blocks(Blocks),
+}
+
+impl Default for Delassus {
+    fn default() -> Self {
+        Delassus::Factored(Factored::default())
+    }
+}
+
+/// What a solver asks of `W`. The scratch carries whatever makes `velocity` cheap: for the factored
+/// form the velocity change `M⁻¹ H I`.
+pub trait Operator {
+    /// The block `W^αα`.
+    fn diagonal(&self, a: usize) -> &[[f64; 3]; 3];
+    /// Makes the scratch belong to `impulses`.
+    fn start(&self, impulses: &[[f64; 3]], scratch: &mut SolverScratch);
+    /// `(W I)^α` [m/s].
+    fn velocity(&self, a: usize, impulses: &[[f64; 3]], scratch: &SolverScratch) -> [f64; 3];
+    /// Tells the scratch that the impulse at `a` grew by `change` [N s].
+    fn add(&self, a: usize, change: [f64; 3], scratch: &mut SolverScratch);
+    /// Trace of `W` [1/kg].
+    fn trace(&self) -> f64;
+}
+
+/// Inverse mass of one block of six velocities (three linear, three angular).
+#[derive(Clone, Copy, Debug, Default)]
+pub struct InverseMass {
+    /// Inverse mass along x, y, z [1/kg]; 0 where the direction is locked.
+    pub linear: [f64; 3],
+    /// Inverse inertia tensor, xx, yy, zz, xy, xz, yz [1/(kg m²)].
+    pub angular: [f64; 6],
+}
+
+impl InverseMass {
+    #[inline]
+    fn turn(&self, t: [f64; 3]) -> [f64; 3] {
+        let [xx, yy, zz, xy, xz, yz] = self.angular;
+        [
+            xx * t[0] + xy * t[1] + xz * t[2],
+            xy * t[0] + yy * t[1] + yz * t[2],
+            xz * t[0] + yz * t[1] + zz * t[2],
+        ]
+    }
+}
+
+/// One contact of the factored operator: its two columns of `H`.
+#[derive(Clone, Copy, Debug)]
+pub struct Contact3 {
+    /// The two blocks of velocities that the contact joins; [`Factored::NONE`] for a body that no
+    /// impulse moves. The impulse acts with its sign on the second, against it on the first.
+    pub blocks: [u32; 2],
+    /// Rows n, t1, t2.
+    pub frame: [[f64; 3]; 3],
+    /// From each block's centre to the contact point [m].
+    pub arms: [[f64; 3]; 2],
+    /// `W^αα`.
+    w: [[f64; 3]; 3],
+}
+
+/// `W` in factored form, for blocks of six velocities.
+#[derive(Clone, Debug, Default)]
+pub struct Factored {
+    masses: Vec<InverseMass>,
+    contacts: Vec<Contact3>,
+    trace: f64,
+}
+
+impl Factored {
+    /// No block: a body that impulses do not move.
+    pub const NONE: u32 = u32::MAX;
+
+    /// Forgets all contacts and takes over the inverse masses.
+    pub fn reset(&mut self, masses: impl Iterator<Item = InverseMass>) {
+        self.masses.clear();
+        self.masses.extend(masses);
+        self.contacts.clear();
+        self.trace = 0.0;
+    }
+
+    /// Adds a contact; returns its index.
+    pub fn push(&mut self, blocks: [u32; 2], frame: [[f64; 3]; 3], arms: [[f64; 3]; 2]) -> usize {
+        let mut contact = Contact3 { blocks, frame, arms, w: [[0.0; 3]; 3] };
+        contact.w = self.diagonal_of(&contact);
+        self.trace += contact.w[0][0] + contact.w[1][1] + contact.w[2][2];
+        self.contacts.push(contact);
+        self.contacts.len() - 1
+    }
+
+    /// The contacts.
+    pub fn contacts(&self) -> &[Contact3] {
+        &self.contacts
+    }
+
+    /// `W^αα` from the definition: column `k` is the velocity that a unit impulse along `k` makes.
+    fn diagonal_of(&self, c: &Contact3) -> [[f64; 3]; 3] {
+        let mut w = [[0.0; 3]; 3];
+        for k in 0..3 {
+            let p = c.frame[k];
+            let mut dv = [0.0; 3];
+            for side in 0..2 {
+                if c.blocks[side] == Factored::NONE {
+                    continue;
+                }
+                let m = &self.masses[c.blocks[side] as usize];
+                let spin = cross(m.turn(cross(c.arms[side], p)), c.arms[side]);
+                for i in 0..3 {
+                    dv[i] += m.linear[i] * p[i] + spin[i];
+                }
+            }
+            for i in 0..3 {
+                w[i][k] = dot(c.frame[i], dv);
+            }
+        }
+        w
+    }
+
+    /// Adds `M⁻¹ H_α r` to the velocities of the two blocks.
+    #[inline]
+    fn push_impulse(&self, a: usize, r: [f64; 3], velocity: &mut [[f64; 6]]) {
+        let c = &self.contacts[a];
+        let [n, t1, t2] = c.frame;
+        let p: [f64; 3] = std::array::from_fn(|i| n[i] * r[0] + t1[i] * r[1] + t2[i] * r[2]);
+        for (side, sign) in [(0, -1.0), (1, 1.0)] {
+            if c.blocks[side] == Factored::NONE {
+                continue;
+            }
+            let b = c.blocks[side] as usize;
+            let m = &self.masses[b];
+            let spin = m.turn(cross(c.arms[side], p));
+            let v = &mut velocity[b];
+            for i in 0..3 {
+                v[i] += sign * m.linear[i] * p[i];
+                v[3 + i] += sign * spin[i];
+            }
+        }
+    }
+
+    /// `Hᵀ_α v`: the relative velocity of the two blocks at the contact, in its frame.
+    #[inline]
+    pub fn to_local(&self, a: usize, velocity: &[[f64; 6]]) -> [f64; 3] {
+        let c = &self.contacts[a];
+        let mut dv = [0.0; 3];
+        for (side, sign) in [(0, -1.0), (1, 1.0)] {
+            if c.blocks[side] == Factored::NONE {
+                continue;
+            }
+            let v = &velocity[c.blocks[side] as usize];
+            let spin = cross([v[3], v[4], v[5]], c.arms[side]);
+            for i in 0..3 {
+                dv[i] += sign * (v[i] + spin[i]);
+            }
+        }
+        c.frame.map(|row| dot(row, dv))
+    }
+
+    /// `M⁻¹ H I`: the change of velocity that all impulses make [m/s, rad/s].
+    pub fn velocity_change(&self, impulses: &[[f64; 3]], velocity: &mut Vec<[f64; 6]>) {
+        velocity.clear();
+        velocity.resize(self.masses.len(), [0.0; 6]);
+        for (a, r) in impulses.iter().enumerate() {
+            if *r != [0.0; 3] {
+                self.push_impulse(a, *r, velocity);
+            }
+        }
+    }
+
+    /// The same operator multiplied out.
+    pub fn to_blocks(&self) -> Blocks {
+        let mut velocity = Vec::new();
+        let mut blocks = Blocks::default();
+        let n = self.contacts.len();
+        for a in 0..n {
+            for b in 0..n {
+                let meets = self.contacts[a]
+                    .blocks
+                    .iter()
+                    .any(|x| *x != Factored::NONE && self.contacts[b].blocks.contains(x));
+                if !meets {
+                    continue;
+                }
+                let mut block = [[0.0; 3]; 3];
+                for k in 0..3 {
+                    let mut unit = [0.0; 3];
+                    unit[k] = 1.0;
+                    velocity.clear();
+                    velocity.resize(self.masses.len(), [0.0; 6]);
+                    self.push_impulse(b, unit, &mut velocity);
+                    let u = self.to_local(a, &velocity);
+                    for i in 0..3 {
+                        block[i][k] = u[i];
+                    }
+                }
+                blocks.push(b, block);
+            }
+            blocks.end_row();
+        }
+        blocks
+    }
+}
+
+impl Operator for Factored {
+    #[inline]
+    fn diagonal(&self, a: usize) -> &[[f64; 3]; 3] {
+        &self.contacts[a].w
+    }
+
+    fn start(&self, impulses: &[[f64; 3]], scratch: &mut SolverScratch) {
+        self.velocity_change(impulses, &mut scratch.velocity);
+    }
+
+    #[inline]
+    fn velocity(&self, a: usize, _impulses: &[[f64; 3]], scratch: &SolverScratch) -> [f64; 3] {
+        self.to_local(a, &scratch.velocity)
+    }
+
+    #[inline]
+    fn add(&self, a: usize, change: [f64; 3], scratch: &mut SolverScratch) {
+        self.push_impulse(a, change, &mut scratch.velocity);
+    }
+
+    fn trace(&self) -> f64 {
+        self.trace
+    }
+}
+
+/// `W` as 3×3 blocks, row by row (block CSR). Not necessarily symmetric.
+#[derive(Clone, Debug)]
+pub struct Blocks {
+    row_start: Vec<usize>,
+    columns: Vec<usize>,
+    blocks: Vec<[[f64; 3]; 3]>,
+    diagonal: Vec<[[f64; 3]; 3]>,
+}
+
+impl Default for Blocks {
+    fn default() -> Self {
+        Blocks { row_start: vec![0], columns: vec![], blocks: vec![], diagonal: vec![] }
+    }
+}
+
+impl Blocks {
+    /// Appends a block to the row being filled.
+    pub fn push(&mut self, column: usize, block: [[f64; 3]; 3]) {
+        self.columns.push(column);
+        self.blocks.push(block);
+    }
+
+    /// Ends the row being filled.
+    pub fn end_row(&mut self) {
+        let row = self.diagonal.len();
+        let start = self.row_start[row];
+        let mut diagonal = [[0.0; 3]; 3];
+        for (column, block) in self.columns[start..].iter().zip(&self.blocks[start..]) {
+            if *column == row {
+                diagonal = *block;
+            }
+        }
+        self.diagonal.push(diagonal);
+        self.row_start.push(self.columns.len());
+    }
+
+    /// The block in row `a`, column `b`, if there is one.
+    pub fn block(&self, a: usize, b: usize) -> Option<&[[f64; 3]; 3]> {
+        let row = self.row_start[a]..self.row_start[a + 1];
+        row.into_iter().find(|&k| self.columns[k] == b).map(|k| &self.blocks[k])
+    }
+}
+
+impl Operator for Blocks {
+    fn diagonal(&self, a: usize) -> &[[f64; 3]; 3] {
+        &self.diagonal[a]
+    }
+
+    fn start(&self, _impulses: &[[f64; 3]], _scratch: &mut SolverScratch) {}
+
+    fn velocity(&self, a: usize, impulses: &[[f64; 3]], _scratch: &SolverScratch) -> [f64; 3] {
+        let mut u = [0.0; 3];
+        for k in self.row_start[a]..self.row_start[a + 1] {
+            let r = impulses[self.columns[k]];
+            for i in 0..3 {
+                u[i] += dot(self.blocks[k][i], r);
+            }
+        }
+        u
+    }
+
+    fn add(&self, _a: usize, _change: [f64; 3], _scratch: &mut SolverScratch) {}
+
+    fn trace(&self) -> f64 {
+        self.diagonal.iter().map(|w| w[0][0] + w[1][1] + w[2][2]).sum()
+    }
+}
+
+#[inline]
+fn dot(a: [f64; 3], b: [f64; 3]) -> f64 {
+    a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
+}
+
+#[inline]
+fn cross(a: [f64; 3], b: [f64; 3]) -> [f64; 3] {
+    [a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]]
+}

@@ -1,0 +1,268 @@
+//! Nonlinear block Gauss–Seidel, Eq. (33): contact after contact is solved exactly with all other
+//! impulses held. Plain and readable: the oracle for every faster solver.
+
+use super::residual::measure;
+use super::{
+    ContactProblem, ContactSolver, Delassus, Impulses, Operator, SolveReport, SolverScratch,
+    solve_contact,
+};
+
+/// Options of [`GaussSeidel`]. The solver stops when all four criteria hold.
+#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
+pub struct GaussSeidelOptions {
+    /// Natural-map residual relative to the impulses [–]. At 1e-4 piles stand still; 1e-8 is for
+    /// validation.
+    pub tolerance: f64,
+    /// Worst approach velocity × dt relative to the grain size [–]: the penetration one step may add.
+    pub approach_tolerance: f64,
+    /// Root mean square change of velocity in a sweep, relative to `W I` (LMGC90's Quad) [–].
+    pub velocity_change_tolerance: f64,
+    /// Largest change of velocity in a sweep, relative to the same (LMGC90's Maxm) [–].
+    pub max_velocity_change_tolerance: f64,
+    /// Sweeps before giving up; the last iterate is kept and reported as unconverged.
+    pub max_sweeps: usize,
+}
+
+impl GaussSeidelOptions {
+    /// All criteria tied to one residual tolerance [–].
+    pub fn tolerance(tolerance: f64) -> GaussSeidelOptions {
+        GaussSeidelOptions {
+            tolerance,
+            approach_tolerance: tolerance,
+            velocity_change_tolerance: 10.0 * tolerance,
+            max_velocity_change_tolerance: 100.0 * tolerance,
+            max_sweeps: 10_000,
+        }
+    }
+}
+
+impl Default for GaussSeidelOptions {
+    fn default() -> Self {
+        GaussSeidelOptions::tolerance(1e-4)
+    }
+}
+
+/// Nonlinear Gauss–Seidel in the order in which the contacts are listed.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct GaussSeidel {
+    /// When to stop.
+    pub options: GaussSeidelOptions,
+}
+
+impl GaussSeidel {
+    /// Gauss–Seidel that stops at a residual [–]; see [`GaussSeidelOptions::tolerance`].
+    pub fn tolerance(tolerance: f64) -> GaussSeidel {
+        GaussSeidel { options: GaussSeidelOptions::tolerance(tolerance) }
+    }
+}
+
+/// Changes of velocity `ΔV = W^αα ΔI` over one sweep, against `W^αα I`.
+#[derive(Default)]
+struct Change {
+    sum: f64,
+    max: f64,
+    scale: f64,
+    active: usize,
+}
+
+impl Change {
+    /// Root mean square and largest change, relative to the root mean square of `W^αα I`.
+    fn relative(&self) -> (f64, f64) {
+        if self.sum == 0.0 {
+            return (0.0, 0.0);
+        }
+        if self.active == 0 || self.scale == 0.0 {
+            return (f64::INFINITY, f64::INFINITY);
+        }
+        let rms = (self.scale / self.active as f64).sqrt();
+        ((self.sum / self.active as f64).sqrt() / rms, self.max.sqrt() / rms)
+    }
+}
+
+/// One sweep over the contacts, Eq. (33).
+fn sweep<W: Operator>(
+    w: &W,
+    problem: &ContactProblem,
+    impulses: &mut Impulses,
+    scratch: &mut SolverScratch,
+) -> Change {
+    let mut change = Change::default();
+    for a in 0..problem.len() {
+        let old = impulses[a];
+        let block = w.diagonal(a);
+        let wr = w.velocity(a, impulses, scratch);
+        let own = apply(block, old);
+        // V_free + Σ_{β≠α} W^αβ I^β
+        let q = problem.v_rel_free[a];
+        let v_rel = std::array::from_fn(|i| q[i] + wr[i] - own[i]);
+        let new = solve_contact(block, v_rel, problem.friction[a]);
+        if new != old {
+            let step = [new[0] - old[0], new[1] - old[1], new[2] - old[2]];
+            impulses[a] = new;
+            w.add(a, step, scratch);
+            let dv = squared(apply(block, step));
+            change.sum += dv;
+            change.max = change.max.max(dv);
+        }
+        if new[0] > 0.0 {
+            change.active += 1;
+            change.scale += squared(apply(block, new));
+        }
+    }
+    change
+}
+
+impl GaussSeidel {
+    fn run<W: Operator>(
+        &self,
+        w: &W,
+        problem: &ContactProblem,
+        impulses: &mut Impulses,
+        scratch: &mut SolverScratch,
+    ) -> SolveReport {
+        let options = &self.options;
+        let mut report = SolveReport::default();
+        w.start(impulses, scratch);
+        let mut next_check = 1;
+        for k in 1..=options.max_sweeps {
+            let (rms, max) = sweep(w, problem, impulses, scratch).relative();
+            report.sweeps = k;
+            report.velocity_change_rms = rms;
+            report.velocity_change_max = max;
+            let settled = rms <= options.velocity_change_tolerance
+                && max <= options.max_velocity_change_tolerance;
+            // The residual costs half a sweep: it is asked for when the sweeps have calmed down, and
+            // then at growing distances.
+            if (settled && k >= next_check) || k == options.max_sweeps {
+                next_check = k + 1 + k / 10;
+                w.start(impulses, scratch);
+                let residual = measure(w, problem, impulses, scratch);
+                report.residual = residual.relative_to_impulses();
+                report.approach = residual.approach * problem.approach_scale;
+                report.converged = settled
+                    && report.residual <= options.tolerance
+                    && report.approach <= options.approach_tolerance;
+                if report.converged {
+                    break;
+                }
+            }
+        }
+        report
+    }
+}
+
+impl ContactSolver for GaussSeidel {
+    fn solve(
+        &self,
+        problem: &ContactProblem,
+        impulses: &mut Impulses,
+        scratch: &mut SolverScratch,
+    ) -> SolveReport {
+        impulses.resize(problem.len(), [0.0; 3]);
+        if problem.is_empty() {
+            return SolveReport { converged: true, ..SolveReport::default() };
+        }
+        match &problem.w {
+            Delassus::Factored(w) => self.run(w, problem, impulses, scratch),
+            Delassus::Blocks(w) => self.run(w, problem, impulses, scratch),
+        }
+    }
+}
+
+#[inline]
+fn apply(w: &[[f64; 3]; 3], r: [f64; 3]) -> [f64; 3] {
+    std::array::from_fn(|i| w[i][0] * r[0] + w[i][1] * r[1] + w[i][2] * r[2])
+}
+
+#[inline]
+fn squared(x: [f64; 3]) -> f64 {
+    x[0] * x[0] + x[1] * x[1] + x[2] * x[2]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::friction::{Factored, InverseMass, residual};
+    use crate::math::{Vec3, tangents};
+    use rand::{RngExt, SeedableRng};
+    use rand_pcg::Pcg64;
+
+    /// Random contacts between random blocks: a pile without geometry.
+    fn random_problem(seed: u64, blocks: usize, contacts: usize) -> ContactProblem {
+        let mut rng = Pcg64::seed_from_u64(seed);
+        let mut factored = Factored::default();
+        factored.reset((0..blocks).map(|_| InverseMass {
+            linear: [rng.random_range(0.5..2.0); 3],
+            angular: [3.0, 4.0, 5.0, 0.5, -0.3, 0.2].map(|x| x * rng.random_range(0.9..1.1)),
+        }));
+        let mut problem = ContactProblem { approach_scale: 1.0, ..Default::default() };
+        for a in 0..contacts {
+            let first = if a % 5 == 0 { Factored::NONE } else { (a % blocks) as u32 };
+            let second = ((a * 7 + 1) % blocks) as u32;
+            if first == second {
+                continue;
+            }
+            let n = Vec3::from_fn(|_, _| rng.random_range(-1.0..1.0)).normalize();
+            let (t1, t2) = tangents(n);
+            let arm = |rng: &mut Pcg64| std::array::from_fn(|_| rng.random_range(-0.5..0.5));
+            let arms = [arm(&mut rng), arm(&mut rng)];
+            factored.push([first, second], [n.into(), t1.into(), t2.into()], arms);
+            problem.v_rel_free.push(std::array::from_fn(|_| rng.random_range(-1.0..0.5)));
+            problem.friction.push(rng.random_range(0.0..1.0));
+        }
+        problem.w = Delassus::Factored(factored);
+        problem
+    }
+
+    #[test]
+    fn random_problems_are_solved_and_the_impulses_stay_in_the_cone() {
+        for seed in 0..20 {
+            let problem = random_problem(seed, 12, 25);
+            let mut impulses = Vec::new();
+            let mut scratch = SolverScratch::default();
+            let solver = GaussSeidel::tolerance(1e-10);
+            let report = solver.solve(&problem, &mut impulses, &mut scratch);
+            assert!(report.converged, "seed {seed}: {report:?}");
+            let again = residual(&problem, &impulses, &mut scratch);
+            assert!(again.relative_to_impulses() <= 1e-10);
+            for (r, mu) in impulses.iter().zip(&problem.friction) {
+                assert!(r[0] >= 0.0 && r[1].hypot(r[2]) <= mu * r[0] * (1.0 + 1e-15));
+            }
+        }
+    }
+
+    #[test]
+    fn blocks_and_factors_are_the_same_operator() {
+        let mut factored = random_problem(3, 8, 20);
+        let Delassus::Factored(w) = &factored.w else { unreachable!() };
+        let blocks = ContactProblem { w: Delassus::Blocks(w.to_blocks()), ..factored.clone() };
+        let (mut a, mut b) = (Vec::new(), Vec::new());
+        let mut scratch = SolverScratch::default();
+        let solver = GaussSeidel::tolerance(1e-12);
+        solver.solve(&factored, &mut a, &mut scratch);
+        solver.solve(&blocks, &mut b, &mut scratch);
+        for (x, y) in a.iter().flatten().zip(b.iter().flatten()) {
+            assert!((x - y).abs() < 1e-9);
+        }
+        factored.approach_scale = 0.0;
+    }
+
+    #[test]
+    fn a_solver_that_gives_up_says_so() {
+        let problem = random_problem(5, 12, 30);
+        let mut solver = GaussSeidel::tolerance(1e-14);
+        solver.options.max_sweeps = 2;
+        let report = solver.solve(&problem, &mut Vec::new(), &mut SolverScratch::default());
+        assert!(!report.converged && report.sweeps == 2 && report.residual > 1e-14);
+    }
+
+    #[test]
+    fn an_empty_problem_is_solved() {
+        let report = GaussSeidel::default().solve(
+            &ContactProblem::default(),
+            &mut Vec::new(),
+            &mut SolverScratch::default(),
+        );
+        assert!(report.converged && report.sweeps == 0);
+    }
+}

@@ -1,0 +1,191 @@
+//! The one-contact problem, solved exactly: Signorini and Coulomb for a single contact when all other
+//! impulses are known. The innermost step of Gauss–Seidel, Eq. (33).
+
+/// Solves `u = W r + q`, `0 ≤ u_n ⊥ r_n ≥ 0`, `‖r_t‖ ≤ μ r_n`, and `u_t` opposite to `r_t` where it
+/// slides, for one contact. `w` is the 3×3 block (rows n, t1, t2) [1/kg], `q` the velocity without
+/// this contact's impulse [m/s]; returns `r` [N s].
+///
+/// Three cases: the contact opens (`r = 0`), it sticks (`u = 0`), or it slides: `u_n = 0` and
+/// `u_t = −λ r_t` with one unknown `λ > 0`, the root of `μ r_n(λ) / ‖r_t(λ)‖ = 1`. For `q_n < 0` that
+/// root always exists: at `λ = 0` the impulse is outside the cone, for large `λ` inside. `W` need
+/// not be symmetric, and may be singular in the tangent plane (locked directions).
+#[inline]
+pub fn solve_contact(w: &[[f64; 3]; 3], q: [f64; 3], friction: f64) -> [f64; 3] {
+    if q[0] >= 0.0 {
+        return [0.0; 3];
+    }
+    let w_nn = w[0][0];
+    if friction == 0.0 {
+        return [-q[0] / w_nn, 0.0, 0.0];
+    }
+    Sliding::new(w, q, friction).solve()
+}
+
+/// The contact with its normal eliminated: `u_n = 0` gives `r_n`, and what is left is
+/// `(A + λ) r_t = −b` in the tangent plane.
+struct Sliding {
+    a: [[f64; 2]; 2],
+    b: [f64; 2],
+    /// `W_nt / W_nn` and `q_n / W_nn`: `r_n = −(s · r_t + d)`.
+    s: [f64; 2],
+    d: f64,
+    friction: f64,
+}
+
+impl Sliding {
+    #[inline]
+    fn new(w: &[[f64; 3]; 3], q: [f64; 3], friction: f64) -> Sliding {
+        let inv = 1.0 / w[0][0];
+        let s = [w[0][1] * inv, w[0][2] * inv];
+        let d = q[0] * inv;
+        let a = [
+            [w[1][1] - w[1][0] * s[0], w[1][2] - w[1][0] * s[1]],
+            [w[2][1] - w[2][0] * s[0], w[2][2] - w[2][0] * s[1]],
+        ];
+        let b = [q[1] - w[1][0] * d, q[2] - w[2][0] * d];
+        Sliding { a, b, s, d, friction }
+    }
+
+    /// `(A + λ)⁻¹ x`.
+    #[inline]
+    fn apply(&self, lambda: f64, x: [f64; 2]) -> [f64; 2] {
+        let [[a11, a12], [a21, a22]] = self.a;
+        let (a11, a22) = (a11 + lambda, a22 + lambda);
+        let inv = 1.0 / (a11 * a22 - a12 * a21);
+        [(a22 * x[0] - a12 * x[1]) * inv, (a11 * x[1] - a21 * x[0]) * inv]
+    }
+
+    /// Tangential and normal impulse for a given `λ`.
+    #[inline]
+    fn impulse(&self, lambda: f64) -> ([f64; 2], f64) {
+        let t = self.apply(lambda, self.b);
+        let r_t = [-t[0], -t[1]];
+        (r_t, -(self.s[0] * r_t[0] + self.s[1] * r_t[1] + self.d))
+    }
+
+    #[inline]
+    fn solve(&self) -> [f64; 3] {
+        let [[a11, a12], [a21, a22]] = self.a;
+        let trace = a11 + a22;
+        let det = a11 * a22 - a12 * a21;
+        // A locked direction leaves no tangential mobility there: a shift far below the mobility of
+        // the others keeps the arithmetic finite and decides between "nothing moves" and "slides".
+        let low = if det > 1e-13 * trace * trace { 0.0 } else { 1e-9 * trace };
+
+        let (r_t, r_n) = self.impulse(low);
+        let norm = r_t[0].hypot(r_t[1]);
+        if norm <= self.friction * r_n {
+            return [r_n, r_t[0], r_t[1]];
+        }
+        self.slide(low, 0.5 * trace)
+    }
+
+    /// Newton's method on `F(λ) = μ r_n / ‖r_t‖ − 1`, nearly linear in `λ`, kept inside a bracket.
+    fn slide(&self, low: f64, mobility: f64) -> [f64; 3] {
+        let b = self.b[0].hypot(self.b[1]);
+        let limit = -self.friction * self.d / (1.0 + self.friction * self.s[0].hypot(self.s[1]));
+        let (mut low, mut high) = (low, b / limit + low);
+        let mut lambda = (-b / (self.friction * self.d) - mobility).clamp(low, high);
+        let (mut r_t, mut r_n) = self.impulse(lambda);
+        for _ in 0..60 {
+            let norm2 = r_t[0] * r_t[0] + r_t[1] * r_t[1];
+            let ratio = self.friction / norm2.sqrt();
+            let value = r_n * ratio - 1.0;
+            if value.abs() <= 1e-15 {
+                break;
+            }
+            if value < 0.0 {
+                low = lambda;
+            } else {
+                high = lambda;
+            }
+            // d r_t / dλ = −(A + λ)⁻¹ r_t, and r_n follows r_t.
+            let t = self.apply(lambda, r_t);
+            let dr_n = self.s[0] * t[0] + self.s[1] * t[1];
+            let slope = ratio * (dr_n + r_n * (r_t[0] * t[0] + r_t[1] * t[1]) / norm2);
+            let newton = lambda - value / slope;
+            let next = if newton > low && newton < high { newton } else { 0.5 * (low + high) };
+            if (next - lambda).abs() <= 1e-15 * (lambda + mobility) {
+                break;
+            }
+            lambda = next;
+            (r_t, r_n) = self.impulse(lambda);
+        }
+        // Exactly on the cone: round-off must not leave a contact outside.
+        let norm = r_t[0].hypot(r_t[1]);
+        let r_n = r_n.max(0.0);
+        let scale = if norm > 0.0 { self.friction * r_n / norm } else { 0.0 };
+        [r_n, r_t[0] * scale, r_t[1] * scale]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::friction::natural_map;
+    use rand::{RngExt, SeedableRng};
+    use rand_pcg::Pcg64;
+
+    fn velocity(w: &[[f64; 3]; 3], r: [f64; 3], q: [f64; 3]) -> [f64; 3] {
+        std::array::from_fn(|i| w[i][0] * r[0] + w[i][1] * r[1] + w[i][2] * r[2] + q[i])
+    }
+
+    #[test]
+    fn random_contacts_are_solved_to_round_off() {
+        let mut rng = Pcg64::seed_from_u64(1);
+        let mut cases = [0; 3];
+        for _ in 0..200_000 {
+            // A positive definite block with an aspect ratio up to 1e4 between its directions.
+            let scale: [f64; 3] = std::array::from_fn(|_| 10f64.powf(rng.random_range(-2.0..0.0)));
+            let l: [[f64; 3]; 3] = std::array::from_fn(|i| {
+                std::array::from_fn(|_| rng.random_range(-1.0..1.0) * scale[i])
+            });
+            let w: [[f64; 3]; 3] = std::array::from_fn(|i| {
+                std::array::from_fn(|j| (0..3).map(|k| l[i][k] * l[j][k]).sum::<f64>())
+            });
+            let q: [f64; 3] = std::array::from_fn(|_| rng.random_range(-1.0..1.0));
+            let mu = 10f64.powf(rng.random_range(-2.0..0.5));
+            let r = solve_contact(&w, q, mu);
+            let u = velocity(&w, r, q);
+            // In units in which the block has trace 3, the error must be at round-off, amplified by
+            // the conditioning of the block.
+            let rho = (w[0][0] + w[1][1] + w[2][2]) / 3.0;
+            let f = natural_map(r.map(|x| x * rho), u, mu);
+            let size = (r[0] * rho).max(1.0);
+            let det = w[0][0] * (w[1][1] * w[2][2] - w[1][2] * w[1][2])
+                - w[0][1] * (w[0][1] * w[2][2] - w[1][2] * w[0][2])
+                + w[0][2] * (w[0][1] * w[1][2] - w[1][1] * w[0][2]);
+            if det / rho.powi(3) < 1e-6 {
+                continue;
+            }
+            let error = f.iter().fold(0.0f64, |m, x| m.max(x.abs())) / size;
+            assert!(error < 1e-9, "error {error:e} for w {w:?}, q {q:?}, mu {mu}");
+            cases[if r[0] == 0.0 {
+                0
+            } else if u[1].hypot(u[2]) < 1e-9 {
+                1
+            } else {
+                2
+            }] += 1;
+        }
+        assert!(cases.iter().all(|&n| n > 10_000), "{cases:?}");
+    }
+
+    #[test]
+    fn a_locked_direction_carries_no_impulse_unless_something_moves_along_it() {
+        let w = [[1.0, 0.0, 0.0], [0.0, 2.0, 0.0], [0.0, 0.0, 0.0]];
+        let stick = solve_contact(&w, [-1.0, 0.1, 0.0], 0.5);
+        assert!((stick[0] - 1.0).abs() < 1e-15 && (stick[1] + 0.05).abs() < 1e-9);
+        assert_eq!(stick[2], 0.0);
+        // A belt runs along the locked direction: friction follows it and leaves little for the other.
+        let belt = solve_contact(&w, [-1.0, 0.1, 3.0], 0.5);
+        assert!(belt[2] < -0.49 && (belt[1].hypot(belt[2]) - 0.5).abs() < 1e-14);
+    }
+
+    #[test]
+    fn a_frictionless_contact_only_pushes() {
+        let w = [[2.0, 0.3, 0.1], [0.3, 1.0, 0.0], [0.1, 0.0, 1.0]];
+        assert_eq!(solve_contact(&w, [-1.0, 5.0, 0.0], 0.0), [0.5, 0.0, 0.0]);
+        assert_eq!(solve_contact(&w, [1.0, 5.0, 0.0], 0.7), [0.0; 3]);
+    }
+}

@@ -1,0 +1,83 @@
+//! The contact problem as plain algebra: find impulses `I` such that `V = W I + V_free` obeys
+//! Signorini's condition and Coulomb's law at every contact, Eqs. (31), (32).
+//!
+//! Nothing here knows bodies, shapes or files. A contact is three numbers `(n, t1, t2)`; the Delassus
+//! operator `W` comes in factored form or as blocks; every solver is judged by one [`residual`].
+
+mod delassus;
+mod gauss_seidel;
+mod local;
+mod residual;
+
+pub use delassus::{Blocks, Contact3, Delassus, Factored, InverseMass, Operator};
+pub use gauss_seidel::{GaussSeidel, GaussSeidelOptions};
+pub use local::solve_contact;
+pub use residual::{Residual, natural_map, residual};
+
+/// Impulses of all contacts [N s], each in its frame `(n, t1, t2)`; the normal one is not negative.
+pub type Impulses = Vec<[f64; 3]>;
+
+/// One contact problem.
+///
+/// The unknown impulses `I` and velocities `V = W I + V_free` satisfy, at each contact,
+/// `0 ≤ V_n ⊥ I_n ≥ 0` and Coulomb's law with the exact cone `‖I_t‖ ≤ μ I_n`. Restitution and gaps
+/// are already part of the normal component of `v_rel_free`.
+#[derive(Clone, Debug, Default)]
+pub struct ContactProblem {
+    /// The Delassus operator `W` [1/kg].
+    pub w: Delassus,
+    /// Relative velocities without contact impulses, shifted by restitution and gap [m/s].
+    pub v_rel_free: Vec<[f64; 3]>,
+    /// Coefficient of friction `μ` of each contact [–].
+    pub friction: Vec<f64>,
+    /// Time step over grain size [s/m]: turns an approach velocity into a relative penetration.
+    pub approach_scale: f64,
+}
+
+impl ContactProblem {
+    /// Number of contacts.
+    pub fn len(&self) -> usize {
+        self.v_rel_free.len()
+    }
+
+    /// Whether there is no contact at all.
+    pub fn is_empty(&self) -> bool {
+        self.v_rel_free.is_empty()
+    }
+}
+
+/// Buffers that solvers use; kept between steps so that a warm step allocates nothing.
+#[derive(Clone, Debug, Default)]
+pub struct SolverScratch {
+    /// Velocity change `M⁻¹ H I` of each block of a factored operator [m/s, rad/s].
+    pub velocity: Vec<[f64; 6]>,
+}
+
+/// What a solver did. Stopping short of the tolerance is a result, not an error: `converged` tells.
+#[derive(Clone, Copy, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
+pub struct SolveReport {
+    /// Whether every criterion holds.
+    pub converged: bool,
+    /// Sweeps over all contacts.
+    pub sweeps: usize,
+    /// Natural-map residual relative to the impulses [–].
+    pub residual: f64,
+    /// Worst approach velocity × dt relative to the grain size [–].
+    pub approach: f64,
+    /// Root mean square change of velocity in the last sweep, relative to `W I` (LMGC90's Quad) [–].
+    pub velocity_change_rms: f64,
+    /// Largest change of velocity in the last sweep, relative to the same (LMGC90's Maxm) [–].
+    pub velocity_change_max: f64,
+}
+
+/// A solver of contact problems.
+pub trait ContactSolver: Send + Sync {
+    /// Improves `impulses` (which hold the start, for instance the last step's) until `problem` is
+    /// solved to the solver's tolerance, and reports how far it came.
+    fn solve(
+        &self,
+        problem: &ContactProblem,
+        impulses: &mut Impulses,
+        scratch: &mut SolverScratch,
+    ) -> SolveReport;
+}

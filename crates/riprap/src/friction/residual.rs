@@ -1,0 +1,133 @@
+//! The one error measure by which every solver is judged: the natural map of the complementarity
+//! between impulses in Coulomb's cone and (shifted) velocities in its dual.
+
+use super::{ContactProblem, Delassus, Operator, SolverScratch};
+
+/// How far impulses are from solving a contact problem.
+///
+/// With `û = u + μ‖u_t‖ n` (exact Coulomb) and `w̄ = tr W / 3N`, the natural map is
+/// `F = w̄ r − P_K(w̄ r − û)`; it vanishes exactly at a solution and is a velocity [m/s].
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Residual {
+    /// `‖F‖₂` [m/s].
+    pub natural_map: f64,
+    /// `w̄ ‖r‖₂`: the impulses as velocities [m/s].
+    pub impulses: f64,
+    /// `‖q‖₂`, the free velocities [m/s].
+    pub free: f64,
+    /// `‖u‖₂`, the velocities with the impulses [m/s].
+    pub velocities: f64,
+    /// Worst approach velocity, `max(−u_n, 0)` [m/s].
+    pub approach: f64,
+}
+
+impl Residual {
+    /// `‖F‖ / w̄‖r‖` [–]: what stops a solver in a simulation. Contacts that are near but open do not
+    /// enter the denominator, so a loose neighbourhood does not make a solve look better.
+    pub fn relative_to_impulses(&self) -> f64 {
+        match self.natural_map {
+            0.0 => 0.0,
+            f if self.impulses > 0.0 => f / self.impulses,
+            f => f / self.free,
+        }
+    }
+
+    /// `‖F‖ / max(‖q‖, w̄‖r‖, ‖u‖)` [–]: the measure used with stored collections of problems.
+    pub fn relative_to_all(&self) -> f64 {
+        let scale = self.free.max(self.impulses).max(self.velocities);
+        if scale > 0.0 { self.natural_map / scale } else { 0.0 }
+    }
+}
+
+/// Measures `impulses` against `problem`. Velocities are computed anew from the impulses.
+pub fn residual(
+    problem: &ContactProblem,
+    impulses: &[[f64; 3]],
+    scratch: &mut SolverScratch,
+) -> Residual {
+    match &problem.w {
+        Delassus::Factored(w) => {
+            w.start(impulses, scratch);
+            measure(w, problem, impulses, scratch)
+        }
+        Delassus::Blocks(w) => measure(w, problem, impulses, scratch),
+    }
+}
+
+/// As [`residual`], when the scratch already belongs to the impulses.
+pub(super) fn measure<W: Operator>(
+    w: &W,
+    problem: &ContactProblem,
+    impulses: &[[f64; 3]],
+    scratch: &SolverScratch,
+) -> Residual {
+    if impulses.is_empty() {
+        return Residual::default();
+    }
+    let mobility = w.trace() / (3.0 * impulses.len() as f64);
+    let mut sum = Residual::default();
+    for (a, r) in impulses.iter().enumerate() {
+        let q = problem.v_rel_free[a];
+        let wr = w.velocity(a, impulses, scratch);
+        let u = [wr[0] + q[0], wr[1] + q[1], wr[2] + q[2]];
+        let r = r.map(|x| mobility * x);
+        let f = natural_map(r, u, problem.friction[a]);
+        sum.natural_map += squared(f);
+        sum.impulses += squared(r);
+        sum.free += squared(q);
+        sum.velocities += squared(u);
+        // Not a number counts as the worst there is.
+        let approach = if u[0].is_nan() { f64::INFINITY } else { -u[0] };
+        sum.approach = sum.approach.max(approach);
+    }
+    Residual {
+        natural_map: sum.natural_map.sqrt(),
+        impulses: sum.impulses.sqrt(),
+        free: sum.free.sqrt(),
+        velocities: sum.velocities.sqrt(),
+        approach: sum.approach,
+    }
+}
+
+/// `r − P_K(r − û)` for one contact, `r` and `u` in the same unit.
+pub fn natural_map(r: [f64; 3], u: [f64; 3], friction: f64) -> [f64; 3] {
+    let slide = friction * u[1].hypot(u[2]);
+    let p = project([r[0] - u[0] - slide, r[1] - u[1], r[2] - u[2]], friction);
+    [r[0] - p[0], r[1] - p[1], r[2] - p[2]]
+}
+
+/// Projection on Coulomb's cone `K = {‖x_t‖ ≤ μ x_n}`.
+pub(super) fn project(x: [f64; 3], friction: f64) -> [f64; 3] {
+    let t = x[1].hypot(x[2]);
+    if friction * t <= -x[0] {
+        [0.0; 3]
+    } else if t <= friction * x[0] {
+        x
+    } else {
+        let n = (friction * t + x[0]) / (1.0 + friction * friction);
+        let s = friction * n / t;
+        [n, s * x[1], s * x[2]]
+    }
+}
+
+fn squared(x: [f64; 3]) -> f64 {
+    x[0] * x[0] + x[1] * x[1] + x[2] * x[2]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_natural_map_vanishes_when_open_sticking_or_sliding_and_not_otherwise() {
+        let zero = [0.0; 3];
+        assert_eq!(natural_map(zero, [0.5, 3.0, 0.0], 0.7), zero);
+        assert_eq!(natural_map([1.0, 0.3, 0.0], zero, 0.7), zero);
+        let f = natural_map([1.0, -0.7, 0.0], [0.0, 2.0, 0.0], 0.7);
+        assert!(f.iter().all(|x| x.abs() < 1e-15), "{f:?}");
+        // Sliding along the impulse, pulling, and penetrating are no solutions.
+        assert!(natural_map([1.0, 0.7, 0.0], [0.0, 2.0, 0.0], 0.7)[1].abs() > 0.1);
+        assert!(natural_map([-1.0, 0.0, 0.0], zero, 0.7)[0].abs() > 0.1);
+        assert!(natural_map(zero, [-1.0, 0.0, 0.0], 0.7)[0].abs() > 0.1);
+    }
+}
