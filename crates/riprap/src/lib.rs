@@ -4,4 +4,5 @@ pub mod detect;
 pub mod friction;
 pub mod grains;
 pub mod math;
+pub mod scene;
 pub mod shape;

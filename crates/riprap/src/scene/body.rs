@@ -1,0 +1,263 @@
+//! Bodies: how the user describes one, and how a built scene stores them field by field.
+
+use super::Material;
+use crate::math::{Mat3, Pose, Quat, Vec3};
+use crate::shape::Shape;
+use std::fmt;
+use std::sync::Arc;
+
+/// Directions of the world in which a body cannot move: x, y, z and rotations about x, y, z.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Locks(pub [bool; 6]);
+
+impl Locks {
+    /// Free in all directions.
+    pub const NONE: Locks = Locks([false; 6]);
+    /// Moves in the plane x–y only.
+    pub const PLANAR: Locks = Locks([false, false, true, true, true, false]);
+
+    /// Locked where either is.
+    pub fn union(self, other: Locks) -> Locks {
+        Locks(std::array::from_fn(|k| self.0[k] || other.0[k]))
+    }
+}
+
+/// A function of time [s] with a vector value.
+#[derive(Clone)]
+pub struct Law(Arc<dyn Fn(f64) -> Vec3 + Send + Sync>);
+
+impl Law {
+    /// A law from a closure of time.
+    pub fn new(law: impl Fn(f64) -> Vec3 + Send + Sync + 'static) -> Law {
+        Law(Arc::new(law))
+    }
+
+    /// The same vector at all times.
+    pub fn constant(value: [f64; 3]) -> Law {
+        Law::new(move |_| Vec3::from(value))
+    }
+
+    /// Its value at a time [s].
+    pub fn at(&self, t: f64) -> Vec3 {
+        (self.0)(t)
+    }
+}
+
+impl fmt::Debug for Law {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        f.write_str("Law")
+    }
+}
+
+/// A prescribed motion.
+#[derive(Clone, Debug)]
+pub enum Motion {
+    /// Linear [m/s] and angular [rad/s] velocity as functions of time.
+    Velocity {
+        /// Velocity of the body's origin [m/s].
+        linear: Law,
+        /// Angular velocity [rad/s].
+        angular: Law,
+    },
+    /// Position of the body's origin [m] and its angular velocity [rad/s] as functions of time.
+    Position {
+        /// Position of the body's origin [m].
+        linear: Law,
+        /// Angular velocity [rad/s].
+        angular: Law,
+    },
+}
+
+/// How a body moves.
+#[derive(Clone, Debug)]
+pub enum Kind {
+    /// Forces and impulses move it.
+    Free,
+    /// It stays.
+    Fixed,
+    /// It follows a law of time.
+    Moving(Motion),
+}
+
+/// One body as the user describes it. The position is that of the shape's own origin.
+#[derive(Clone, Debug)]
+pub struct BodyDescription {
+    /// Name, unique in the scene; empty for a name made by the builder.
+    pub name: String,
+    /// Its shape.
+    pub shape: Shape,
+    /// Name of its material.
+    pub material: String,
+    /// How it moves.
+    pub kind: Kind,
+    /// Where the shape's frame is at the begin.
+    pub pose: Pose,
+    /// Velocity of the centre of mass [m/s].
+    pub velocity: Vec3,
+    /// Angular velocity [rad/s].
+    pub angular_velocity: Vec3,
+    /// Mass [kg], instead of density × volume.
+    pub mass: Option<f64>,
+    /// Centre of mass in the shape's frame [m], instead of the centre of volume.
+    pub centre: Option<Vec3>,
+    /// Inertia about the centre of mass in the shape's frame [kg m²], instead of that of the shape.
+    pub inertia: Option<Mat3>,
+    /// Directions in which it cannot move.
+    pub locks: Locks,
+    /// Constant force at the centre of mass [N].
+    pub force: Vec3,
+    /// Constant torque [N m].
+    pub torque: Vec3,
+}
+
+impl BodyDescription {
+    /// A free body at the origin, at rest.
+    pub fn new(shape: Shape, material: &Material) -> BodyDescription {
+        BodyDescription {
+            name: String::new(),
+            shape,
+            material: material.name.clone(),
+            kind: Kind::Free,
+            pose: Pose::IDENTITY,
+            velocity: Vec3::zeros(),
+            angular_velocity: Vec3::zeros(),
+            mass: None,
+            centre: None,
+            inertia: None,
+            locks: Locks::NONE,
+            force: Vec3::zeros(),
+            torque: Vec3::zeros(),
+        }
+    }
+
+    /// Gives it a name.
+    pub fn named(mut self, name: &str) -> Self {
+        self.name = name.to_owned();
+        self
+    }
+
+    /// Puts its origin at a position [m].
+    pub fn at(mut self, position: [f64; 3]) -> Self {
+        self.pose.position = Vec3::from(position);
+        self
+    }
+
+    /// Turns it.
+    pub fn turned(mut self, rotation: Quat) -> Self {
+        self.pose.rotation = rotation;
+        self
+    }
+
+    /// Gives it a velocity [m/s].
+    pub fn velocity(mut self, velocity: [f64; 3]) -> Self {
+        self.velocity = Vec3::from(velocity);
+        self
+    }
+
+    /// Gives it an angular velocity [rad/s].
+    pub fn spin(mut self, angular_velocity: [f64; 3]) -> Self {
+        self.angular_velocity = Vec3::from(angular_velocity);
+        self
+    }
+
+    /// Holds it in place.
+    pub fn fixed(mut self) -> Self {
+        self.kind = Kind::Fixed;
+        self
+    }
+
+    /// Prescribes its motion.
+    pub fn moving(mut self, motion: Motion) -> Self {
+        self.kind = Kind::Moving(motion);
+        self
+    }
+
+    /// Locks directions.
+    pub fn locked(mut self, locks: Locks) -> Self {
+        self.locks = locks;
+        self
+    }
+
+    /// Gives it a mass [kg].
+    pub fn mass(mut self, mass: f64) -> Self {
+        self.mass = Some(mass);
+        self
+    }
+}
+
+/// All bodies of a scene, field by field.
+#[derive(Clone, Debug, Default)]
+pub struct Bodies {
+    /// Names.
+    pub names: Vec<String>,
+    /// Whether impulses move it.
+    pub movable: Vec<bool>,
+    /// Mass [kg]; infinite when not movable.
+    pub mass: Vec<f64>,
+    /// Inverse mass along x, y, z [1/kg]; 0 where locked.
+    pub inverse_mass: Vec<[f64; 3]>,
+    /// Inertia about the centre of mass in the body frame [kg m²].
+    pub inertia: Vec<Mat3>,
+    /// Its inverse [1/(kg m²)].
+    pub inverse_inertia: Vec<Mat3>,
+    /// Centre of mass in the frame of the shape [m].
+    pub centre: Vec<Vec3>,
+    /// Locked directions.
+    pub locks: Vec<Locks>,
+    /// Constant force [N].
+    pub force: Vec<Vec3>,
+    /// Constant torque [N m].
+    pub torque: Vec<Vec3>,
+    /// Radius of a ball around the centre of mass that holds the body [m]; infinite for a half-space.
+    pub radius: Vec<f64>,
+    /// Diameter of the ball of equal volume [m]; 0 for a half-space.
+    pub size: Vec<f64>,
+    /// Prescribed motion, if any.
+    pub motion: Vec<Option<Motion>>,
+}
+
+impl Bodies {
+    /// Number of bodies.
+    pub fn len(&self) -> usize {
+        self.names.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.names.is_empty()
+    }
+
+    /// Number of bodies that impulses move.
+    pub fn n_movable(&self) -> usize {
+        self.movable.iter().filter(|m| **m).count()
+    }
+
+    /// Inertia tensor in the world frame [kg m²].
+    pub fn inertia_w(&self, i: usize, rotation: &Quat) -> Mat3 {
+        let r = rotation.to_rotation_matrix();
+        r.matrix() * self.inertia[i] * r.matrix().transpose()
+    }
+
+    /// Inverse inertia tensor in the world frame, zero along locked rotations [1/(kg m²)].
+    pub fn inverse_inertia_w(&self, i: usize, rotation: &Quat) -> Mat3 {
+        let locks = &self.locks[i].0[3..];
+        if !locks.contains(&true) {
+            let r = rotation.to_rotation_matrix();
+            return r.matrix() * self.inverse_inertia[i] * r.matrix().transpose();
+        }
+        // Rotations about the free axes only: the inverse of what is left of the tensor.
+        let mut held = self.inertia_w(i, rotation);
+        for k in (0..3).filter(|&k| locks[k]) {
+            for l in 0..3 {
+                held[(k, l)] = 0.0;
+                held[(l, k)] = 0.0;
+            }
+            held[(k, k)] = 1.0;
+        }
+        let mut inverse = held.try_inverse().unwrap_or_else(Mat3::zeros);
+        for k in (0..3).filter(|&k| locks[k]) {
+            inverse[(k, k)] = 0.0;
+        }
+        inverse
+    }
+}

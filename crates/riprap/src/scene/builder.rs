@@ -1,0 +1,445 @@
+//! From description to [`Scene`]: mistakes are collected, and `build` reports them all.
+
+use super::{
+    Bodies, Body, BodyDescription, BuildError, BuildErrors, ContactLaw, Detection, Kind, Locks,
+    Material, Motion, PairLaw, PairTable, Scene, State, Twist,
+};
+use crate::detect::{Collider, Detector, Geometry, Method, Query};
+use crate::math::{Mat3, Pose, Vec3};
+use crate::shape::{MassProperties, Shape};
+use std::collections::HashMap;
+
+/// Collects a description; [`SceneBuilder::build`] checks and freezes it.
+#[derive(Clone, Debug)]
+pub struct SceneBuilder {
+    gravity: Option<Vec3>,
+    planar: bool,
+    materials: Vec<Material>,
+    pairs: Vec<(String, String, PairLaw)>,
+    bodies: Vec<BodyDescription>,
+    alert: Option<f64>,
+    method: Method,
+    largest_overlap: f64,
+    errors: Vec<BuildError>,
+}
+
+impl Default for SceneBuilder {
+    fn default() -> Self {
+        SceneBuilder {
+            gravity: None,
+            planar: false,
+            materials: Vec::new(),
+            pairs: Vec::new(),
+            bodies: Vec::new(),
+            alert: None,
+            method: Method::default(),
+            largest_overlap: 1e-3,
+            errors: Vec::new(),
+        }
+    }
+}
+
+impl SceneBuilder {
+    /// Acceleration of gravity [m/s²]; without it 9.81 downwards (−z, in a planar scene −y).
+    pub fn gravity(&mut self, gravity: [f64; 3]) -> &mut Self {
+        self.gravity = Some(Vec3::from(gravity));
+        self
+    }
+
+    /// Puts the scene into the plane x–y: z, rx and ry of every body are locked.
+    pub fn planar(&mut self) -> &mut Self {
+        self.planar = true;
+        self
+    }
+
+    /// Gap up to which contacts are seen [m]; without it 1 % of the mean grain size.
+    pub fn alert(&mut self, alert: f64) -> &mut Self {
+        self.alert = Some(alert);
+        self
+    }
+
+    /// How polyhedra are tested against each other.
+    pub fn detection(&mut self, method: Method) -> &mut Self {
+        self.method = method;
+        self
+    }
+
+    /// Overlap at the begin that is still accepted, as a share of the mean grain size [–]; 1e-3 without.
+    pub fn accept_overlap(&mut self, share: f64) -> &mut Self {
+        self.largest_overlap = share;
+        self
+    }
+
+    /// Makes a material known. Bodies do this for theirs when added with [`SceneBuilder::add`].
+    pub fn material(&mut self, material: &Material) -> &mut Self {
+        match self.materials.iter().find(|m| m.name == material.name) {
+            Some(known) if known == material => {}
+            Some(_) => self.errors.push(BuildError::Duplicate {
+                what: "different materials",
+                name: material.name.clone(),
+            }),
+            None => self.materials.push(material.clone()),
+        }
+        self
+    }
+
+    /// Sets the law between two materials, instead of the one that follows from both.
+    pub fn pair(&mut self, a: &str, b: &str, law: PairLaw) -> &mut Self {
+        self.pairs.push((a.to_owned(), b.to_owned(), law));
+        self
+    }
+
+    /// Adds a body and its material.
+    pub fn add(&mut self, body: BodyDescription, material: &Material) -> Body {
+        self.material(material);
+        self.add_body(body)
+    }
+
+    /// Adds a body whose material is known or will be.
+    pub fn add_body(&mut self, body: BodyDescription) -> Body {
+        self.bodies.push(body);
+        Body(self.bodies.len() as u32 - 1)
+    }
+
+    /// Adds a fixed body.
+    pub fn add_fixed(&mut self, shape: Shape, pose: Pose, material: &Material) -> Body {
+        let mut body = BodyDescription::new(shape, material).fixed();
+        body.pose = pose;
+        self.add(body, material)
+    }
+
+    /// Checks everything and freezes it; the error lists all mistakes.
+    pub fn build(&self) -> Result<Scene, BuildErrors> {
+        let mut errors = self.errors.clone();
+        self.check_materials(&mut errors);
+        let pairs = self.pair_table(&mut errors);
+        let names = self.names(&mut errors);
+
+        let mut bodies = Bodies::default();
+        let mut colliders = Vec::new();
+        let mut initial = State::default();
+        for (i, body) in self.bodies.iter().enumerate() {
+            let item = format!("body `{}`", names[i]);
+            self.add_to(body, i, &item, &mut bodies, &mut colliders, &mut initial, &mut errors);
+        }
+        bodies.names = names;
+        if !bodies.movable.contains(&true) && errors.is_empty() {
+            errors.push(BuildError::NothingMoves);
+        }
+        if !errors.is_empty() {
+            return Err(BuildErrors(errors));
+        }
+
+        let grain_size = mean_size(&bodies);
+        let alert = self.alert.unwrap_or(0.01 * grain_size);
+        if !(alert >= 0.0 && alert.is_finite()) {
+            let (item, range) = ("contact".to_owned(), "a length not below 0 m");
+            errors.push(BuildError::OutOfRange { item, what: "alert", value: alert, range });
+            return Err(BuildErrors(errors));
+        }
+        let detection = Detection { alert, skin: 0.1 * grain_size, method: self.method };
+        let default_gravity =
+            if self.planar { Vec3::new(0.0, -9.81, 0.0) } else { Vec3::new(0.0, 0.0, -9.81) };
+        let scene = Scene {
+            gravity: self.gravity.unwrap_or(default_gravity),
+            planar: self.planar,
+            bodies,
+            colliders,
+            shapes: self.bodies.iter().map(|b| b.shape.clone()).collect(),
+            materials: self.materials.clone(),
+            pairs,
+            detection,
+            grain_size,
+            initial,
+        };
+        if !scene.gravity.iter().all(|x| x.is_finite()) {
+            let item = "scene".to_owned();
+            return Err(BuildErrors(vec![BuildError::NotFinite { item, what: "gravity" }]));
+        }
+        let overlaps = overlaps(&scene, self.largest_overlap);
+        if overlaps.is_empty() { Ok(scene) } else { Err(BuildErrors(overlaps)) }
+    }
+
+    fn check_materials(&self, errors: &mut Vec<BuildError>) {
+        for m in &self.materials {
+            let item = || format!("material `{}`", m.name);
+            if let Some(density) = m.density
+                && !(density > 0.0 && density.is_finite())
+            {
+                let range = "positive, in kg/m³";
+                errors.push(BuildError::OutOfRange {
+                    item: item(),
+                    what: "density",
+                    value: density,
+                    range,
+                });
+            }
+            check_law(&item(), m.friction, m.restitution, errors);
+        }
+    }
+
+    fn pair_table(&self, errors: &mut Vec<BuildError>) -> PairTable {
+        let mut table = PairTable::new(&self.materials);
+        for (a, b, law) in &self.pairs {
+            let item = format!("pair `{a}`–`{b}`");
+            check_law(&item, law.friction, law.restitution, errors);
+            if law.law == ContactLaw::QuasiShock && law.restitution > 0.0 {
+                errors.push(BuildError::InelasticRestitution { a: a.clone(), b: b.clone() });
+            }
+            if let (Some(i), Some(j)) =
+                (self.material_index(a, &item, errors), self.material_index(b, &item, errors))
+            {
+                table.set(i, j, *law);
+            }
+        }
+        table
+    }
+
+    fn material_index(
+        &self,
+        name: &str,
+        item: &str,
+        errors: &mut Vec<BuildError>,
+    ) -> Option<usize> {
+        let found = self.materials.iter().position(|m| m.name == name);
+        if found.is_none() {
+            let known: Vec<&str> = self.materials.iter().map(|m| m.name.as_str()).collect();
+            errors.push(BuildError::UnknownMaterial {
+                item: item.to_owned(),
+                name: name.to_owned(),
+                known: known.join(", "),
+            });
+        }
+        found
+    }
+
+    fn names(&self, errors: &mut Vec<BuildError>) -> Vec<String> {
+        let mut seen = HashMap::new();
+        let mut names = Vec::with_capacity(self.bodies.len());
+        for (i, body) in self.bodies.iter().enumerate() {
+            let name =
+                if body.name.is_empty() { format!("body-{}", i + 1) } else { body.name.clone() };
+            if seen.insert(name.clone(), i).is_some() {
+                errors.push(BuildError::Duplicate { what: "bodies", name: name.clone() });
+            }
+            names.push(name);
+        }
+        names
+    }
+
+    fn add_to(
+        &self,
+        body: &BodyDescription,
+        index: usize,
+        item: &str,
+        bodies: &mut Bodies,
+        colliders: &mut Vec<Collider>,
+        initial: &mut State,
+        errors: &mut Vec<BuildError>,
+    ) {
+        let movable = matches!(body.kind, Kind::Free);
+        for (what, value) in [
+            ("position", body.pose.position),
+            ("velocity", body.velocity),
+            ("angular velocity", body.angular_velocity),
+            ("force", body.force),
+            ("torque", body.torque),
+        ] {
+            if !value.iter().all(|x| x.is_finite()) {
+                errors.push(BuildError::NotFinite { item: item.to_owned(), what });
+            }
+        }
+        self.check_dimension(body, item, errors);
+        let material = self.material_index(&body.material, item, errors).unwrap_or(0);
+        let properties = if movable { self.mass_of(body, item, errors) } else { None };
+        let locks = if self.planar { body.locks.union(Locks::PLANAR) } else { body.locks };
+
+        // Fixed and moving bodies turn about the origin of their shape, free ones about their centre of mass.
+        let massless =
+            MassProperties { mass: f64::INFINITY, centre: Vec3::zeros(), inertia: Mat3::zeros() };
+        let m = properties.unwrap_or(massless);
+        bodies.movable.push(movable);
+        bodies.mass.push(m.mass);
+        bodies
+            .inverse_mass
+            .push(std::array::from_fn(|k| if movable && !locks.0[k] { 1.0 / m.mass } else { 0.0 }));
+        bodies.inertia.push(m.inertia);
+        bodies.inverse_inertia.push(m.inertia.try_inverse().unwrap_or_else(Mat3::zeros));
+        bodies.centre.push(m.centre);
+        bodies.locks.push(locks);
+        bodies.force.push(body.force);
+        bodies.torque.push(body.torque);
+        bodies.size.push(body.shape.size().unwrap_or(0.0));
+        bodies.motion.push(match &body.kind {
+            Kind::Moving(motion) => Some(motion.clone()),
+            _ => None,
+        });
+
+        let first = colliders.len();
+        for (pose, shape) in body.shape.parts() {
+            let Some(geometry) = Geometry::of(&shape) else { continue };
+            let pose = Pose { position: pose.position - m.centre, rotation: pose.rotation };
+            colliders.push(Collider {
+                body: index as u32,
+                geometry,
+                pose,
+                material: material as u32,
+                movable,
+            });
+        }
+        let reach = |c: &Collider| {
+            let placed = crate::detect::Placed::new(c, &Pose::IDENTITY);
+            placed.centre.norm() + placed.radius
+        };
+        bodies.radius.push(colliders[first..].iter().map(reach).fold(0.0, f64::max));
+
+        let free = |k: usize| if locks.0[k] { 0.0 } else { 1.0 };
+        let position = match &body.kind {
+            Kind::Moving(Motion::Position { linear, .. }) => linear.at(0.0),
+            _ => body.pose.point(m.centre),
+        };
+        initial.q.push(Pose { position, rotation: body.pose.rotation });
+        initial.v.push(match &body.kind {
+            Kind::Free => Twist {
+                linear: Vec3::from_fn(|k, _| body.velocity[k] * free(k)),
+                angular: Vec3::from_fn(|k, _| body.angular_velocity[k] * free(k + 3)),
+            },
+            Kind::Fixed => Twist::default(),
+            Kind::Moving(Motion::Velocity { linear, angular }) => {
+                Twist { linear: linear.at(0.0), angular: angular.at(0.0) }
+            }
+            Kind::Moving(Motion::Position { linear, angular }) => {
+                let d = 1e-6;
+                let slope = (linear.at(d) - linear.at(0.0)) / d;
+                Twist { linear: slope, angular: angular.at(0.0) }
+            }
+        });
+    }
+
+    fn check_dimension(&self, body: &BodyDescription, item: &str, errors: &mut Vec<BuildError>) {
+        let mut wrong = |problem| {
+            errors.push(BuildError::WrongDimension { item: item.to_owned(), problem });
+        };
+        match &body.shape {
+            Shape::HalfSpace { normal } if self.planar => {
+                if (body.pose.rotation * normal).z.abs() > 1e-12 {
+                    wrong("the normal of a half-space must lie in the plane x–y of a planar scene");
+                }
+            }
+            Shape::HalfSpace { .. } => {}
+            shape if self.planar && !shape.is_planar() => {
+                wrong(
+                    "this shape is spatial, but the scene is planar: use a disc, polygon or half-space",
+                );
+            }
+            shape if !self.planar && shape.is_planar() => {
+                wrong(
+                    "this shape is planar: make the scene planar, or use a sphere, box or polyhedron",
+                );
+            }
+            _ if self.planar && body.pose.position.z != 0.0 => {
+                wrong("in a planar scene z is 0");
+            }
+            _ => {}
+        }
+    }
+
+    /// Mass, centre and inertia of a free body: given, or from the density of its material.
+    fn mass_of(
+        &self,
+        body: &BodyDescription,
+        item: &str,
+        errors: &mut Vec<BuildError>,
+    ) -> Option<MassProperties> {
+        let item = item.to_owned();
+        let Some(unit) = body.shape.mass_properties(1.0) else {
+            errors.push(BuildError::FreeHalfSpace { item });
+            return None;
+        };
+        let density = self.materials.iter().find(|m| m.name == body.material)?.density;
+        let mass = match (body.mass, density) {
+            (Some(mass), _) => mass,
+            (None, Some(density)) => density * unit.mass,
+            (None, None) => {
+                errors.push(BuildError::NoMass { item, material: body.material.clone() });
+                return None;
+            }
+        };
+        if !(mass > 0.0 && mass.is_finite()) {
+            let range = "positive, in kg";
+            errors.push(BuildError::OutOfRange { item, what: "mass", value: mass, range });
+            return None;
+        }
+        let scaled = unit.scaled(mass / unit.mass);
+        let centre = body.centre.unwrap_or(unit.centre);
+        let inertia = body.inertia.unwrap_or(scaled.inertia);
+        if let Err(problem) = physical(&inertia) {
+            errors.push(BuildError::BadInertia { item, problem });
+            return None;
+        }
+        Some(MassProperties { mass, centre, inertia })
+    }
+}
+
+fn check_law(item: &str, friction: f64, restitution: f64, errors: &mut Vec<BuildError>) {
+    let mut wrong = |what, value, range| {
+        errors.push(BuildError::OutOfRange { item: item.to_owned(), what, value, range });
+    };
+    if !(friction >= 0.0 && friction.is_finite()) {
+        wrong("friction", friction, "not below 0");
+    }
+    if !(0.0..=1.0).contains(&restitution) {
+        wrong("restitution", restitution, "between 0 and 1");
+    }
+}
+
+/// An inertia tensor is symmetric, positive definite, and no principal moment exceeds the sum of the others.
+fn physical(inertia: &Mat3) -> Result<(), &'static str> {
+    if !inertia.iter().all(|x| x.is_finite()) {
+        return Err("an entry is not finite");
+    }
+    let scale = inertia.abs().max();
+    if (inertia - inertia.transpose()).abs().max() > 1e-9 * scale {
+        return Err("it is not symmetric");
+    }
+    let moments = inertia.symmetric_eigenvalues();
+    if moments.min() <= 0.0 {
+        return Err("a principal moment is not positive");
+    }
+    if 2.0 * moments.max() > moments.sum() * (1.0 + 1e-9) {
+        return Err("one principal moment exceeds the sum of the other two");
+    }
+    Ok(())
+}
+
+fn mean_size(bodies: &Bodies) -> f64 {
+    let free = || (0..bodies.len()).filter(|&i| bodies.movable[i]);
+    free().map(|i| bodies.size[i]).sum::<f64>() / free().count().max(1) as f64
+}
+
+/// The worst overlaps at the begin, at most five, if they exceed a share of the grain size.
+fn overlaps(scene: &Scene, share: f64) -> Vec<BuildError> {
+    let reach = vec![0.0; scene.bodies.len()];
+    let mut detector = Detector::default();
+    detector.detect(&Query {
+        colliders: &scene.colliders,
+        bodies: &scene.initial.q,
+        reach: &reach,
+        alert: 0.0,
+        skin: 0.0,
+        method: scene.detection.method,
+    });
+    let limit = -share * scene.grain_size;
+    let mut deep: Vec<_> = detector.points().iter().filter(|p| p.gap < limit).collect();
+    deep.sort_by(|p, q| p.gap.total_cmp(&q.gap));
+    deep.dedup_by_key(|p| p.colliders);
+    deep.truncate(5);
+    deep.iter()
+        .map(|p| {
+            let [a, b] = p.colliders.map(|c| scene.colliders[c as usize].body as usize);
+            let name = |i: usize| scene.bodies.names[i].clone();
+            let percent = -100.0 * p.gap / scene.grain_size;
+            BuildError::Overlap { a: name(a), b: name(b), depth: -p.gap, percent }
+        })
+        .collect()
+}

@@ -1,0 +1,139 @@
+//! What can be wrong with a description, and how it is told: which item, what is wrong, what would be right.
+
+use crate::shape::ShapeError;
+
+/// One mistake in a description.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum BuildError {
+    /// A number that must be finite is not.
+    #[error("{item}: {what} must be a finite number")]
+    NotFinite {
+        /// Which body, material or setting.
+        item: String,
+        /// Which number.
+        what: &'static str,
+    },
+    /// A number is out of its range.
+    #[error("{item}: {what} is {value}, but must be {range}")]
+    OutOfRange {
+        /// Which body, material or setting.
+        item: String,
+        /// Which number.
+        what: &'static str,
+        /// Its value.
+        value: f64,
+        /// What would be right.
+        range: &'static str,
+    },
+    /// A name stands for two things.
+    #[error("two {what} are named `{name}`; give one another name")]
+    Duplicate {
+        /// Bodies or materials.
+        what: &'static str,
+        /// The name.
+        name: String,
+    },
+    /// A body or pair names a material that does not exist.
+    #[error("{item}: there is no material `{name}`; known: {known}")]
+    UnknownMaterial {
+        /// Which body or pair.
+        item: String,
+        /// The name.
+        name: String,
+        /// The materials there are.
+        known: String,
+    },
+    /// A free body without mass.
+    #[error(
+        "{item}: a free body needs a mass: give its material `{material}` a density, or the body a mass"
+    )]
+    NoMass {
+        /// Which body.
+        item: String,
+        /// Its material.
+        material: String,
+    },
+    /// A half-space that should move freely.
+    #[error("{item}: a half-space has no end and no mass; make the body fixed or moving")]
+    FreeHalfSpace {
+        /// Which body.
+        item: String,
+    },
+    /// A spatial shape in a planar scene, or the other way round.
+    #[error("{item}: {problem}")]
+    WrongDimension {
+        /// Which body.
+        item: String,
+        /// What is wrong.
+        problem: &'static str,
+    },
+    /// Restitution with the inelastic law.
+    #[error(
+        "pair `{a}`–`{b}`: the quasi-shock law does not rebound; set restitution to 0 or take moreau-newton"
+    )]
+    InelasticRestitution {
+        /// First material.
+        a: String,
+        /// Second material.
+        b: String,
+    },
+    /// An inertia tensor that no body has.
+    #[error("{item}: the inertia tensor is not physical ({problem})")]
+    BadInertia {
+        /// Which body.
+        item: String,
+        /// What is wrong.
+        problem: &'static str,
+    },
+    /// A shape cannot be made.
+    #[error("{item}: {error}")]
+    Shape {
+        /// Which body.
+        item: String,
+        /// Why.
+        error: ShapeError,
+    },
+    /// Two bodies overlap at the begin.
+    #[error(
+        "`{a}` and `{b}` overlap by {depth:.2e} m at the begin ({percent:.1} % of the grain size); move them apart"
+    )]
+    Overlap {
+        /// First body.
+        a: String,
+        /// Second body.
+        b: String,
+        /// Depth of the overlap [m].
+        depth: f64,
+        /// The same, in percent of the mean grain size.
+        percent: f64,
+    },
+    /// Nothing in the scene can move.
+    #[error("no body is free to move: nothing would happen")]
+    NothingMoves,
+    /// Grains that cannot be placed or generated.
+    #[error("{item}: {problem}")]
+    Grains {
+        /// Which group of grains.
+        item: String,
+        /// What is wrong.
+        problem: String,
+    },
+}
+
+/// All mistakes of a description, found together.
+#[derive(Clone, Debug, PartialEq)]
+pub struct BuildErrors(pub Vec<BuildError>);
+
+impl std::fmt::Display for BuildErrors {
+    fn fmt(&self, f: &mut std::fmt::Formatter) -> std::fmt::Result {
+        for (k, e) in self.0.iter().enumerate() {
+            if k > 0 {
+                writeln!(f)?;
+            }
+            write!(f, "{e}")?;
+        }
+        Ok(())
+    }
+}
+
+impl std::error::Error for BuildErrors {}

@@ -1,0 +1,142 @@
+//! What the user described: bodies, materials and how they meet, checked and frozen as a [`Scene`].
+//!
+//! Three kinds of data, never mixed: the [`Scene`] does not change once built, the [`State`] is what a
+//! restart needs, and the workspace of a scheme is what can be computed again.
+
+mod body;
+mod builder;
+mod error;
+mod material;
+mod state;
+
+pub use body::{Bodies, BodyDescription, Kind, Law, Locks, Motion};
+pub use builder::SceneBuilder;
+pub use error::{BuildError, BuildErrors};
+pub use material::{ContactLaw, Material, PairLaw, PairTable};
+pub use state::{State, Twist, WarmContact};
+
+use crate::detect::{Collider, Method};
+use crate::math::{Pose, Vec3};
+use crate::shape::Shape;
+
+/// Handle of a body, good for the whole run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Body(pub u32);
+
+impl Body {
+    /// Index into the arrays of a [`State`].
+    pub fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+/// How contacts are sought.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Detection {
+    /// Gap up to which contacts enter the contact problem [m].
+    pub alert: f64,
+    /// Extra width of the list of neighbours [m]; affects speed only.
+    pub skin: f64,
+    /// Method for pairs of polyhedra.
+    pub method: Method,
+}
+
+/// Everything that stays the same during a run.
+#[derive(Clone, Debug)]
+pub struct Scene {
+    pub(crate) gravity: Vec3,
+    pub(crate) planar: bool,
+    pub(crate) bodies: Bodies,
+    pub(crate) colliders: Vec<Collider>,
+    pub(crate) shapes: Vec<Shape>,
+    pub(crate) materials: Vec<Material>,
+    pub(crate) pairs: PairTable,
+    pub(crate) detection: Detection,
+    pub(crate) grain_size: f64,
+    pub(crate) initial: State,
+}
+
+impl Scene {
+    /// An empty description.
+    pub fn builder() -> SceneBuilder {
+        SceneBuilder::default()
+    }
+
+    /// The state at the begin of the run.
+    pub fn initial_state(&self) -> State {
+        self.initial.clone()
+    }
+
+    /// Acceleration of gravity [m/s²].
+    pub fn gravity(&self) -> Vec3 {
+        self.gravity
+    }
+
+    /// Whether the scene lives in the plane x–y.
+    pub fn is_planar(&self) -> bool {
+        self.planar
+    }
+
+    /// Masses, inertias, locks and names of all bodies.
+    pub fn bodies(&self) -> &Bodies {
+        &self.bodies
+    }
+
+    /// The body with this name.
+    pub fn body(&self, name: &str) -> Option<Body> {
+        self.bodies.names.iter().position(|n| n == name).map(|i| Body(i as u32))
+    }
+
+    /// The shape of a body, in its own frame.
+    pub fn shape(&self, body: Body) -> &Shape {
+        &self.shapes[body.index()]
+    }
+
+    /// The convex parts that can touch.
+    pub fn colliders(&self) -> &[Collider] {
+        &self.colliders
+    }
+
+    /// The materials.
+    pub fn materials(&self) -> &[Material] {
+        &self.materials
+    }
+
+    /// How contacts are sought.
+    pub fn detection(&self) -> Detection {
+        self.detection
+    }
+
+    /// Mean size of the free bodies [m]: the length to which penetrations are related.
+    pub fn grain_size(&self) -> f64 {
+        self.grain_size
+    }
+
+    /// Pose in a state of the frame in which the body's shape was given (its origin need not be the
+    /// centre of mass).
+    pub fn shape_pose(&self, state: &State, body: Body) -> Pose {
+        let pose = state.q[body.index()];
+        let centre = self.bodies.centre[body.index()];
+        Pose { position: pose.position - pose.rotation * centre, rotation: pose.rotation }
+    }
+
+    /// Velocity of the origin of that frame [m/s].
+    pub fn shape_velocity(&self, state: &State, body: Body) -> Vec3 {
+        let i = body.index();
+        let arm = state.q[i].rotation * self.bodies.centre[i];
+        state.v[i].linear - state.v[i].angular.cross(&arm)
+    }
+
+    /// Moves positions along velocities, `q + h v` on the manifold of poses; `out` takes the result.
+    pub fn integrate(&self, q: &[Pose], v: &[Twist], dt: f64, out: &mut Vec<Pose>) {
+        out.clear();
+        out.extend(q.iter().zip(v).map(|(q, v)| Pose {
+            position: q.position + v.linear * dt,
+            rotation: if v.angular == Vec3::zeros() {
+                q.rotation
+            } else {
+                crate::math::turn(q.rotation, v.angular * dt)
+            },
+        }));
+    }
+}

@@ -1,0 +1,41 @@
+//! What a restart needs: time, positions, velocities, and the impulses from which the next solve starts.
+
+use crate::math::{Pose, Vec3};
+use serde::{Deserialize, Serialize};
+
+/// Velocity of a rigid body, in the world frame.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Twist {
+    /// Of the centre of mass [m/s].
+    pub linear: Vec3,
+    /// Angular velocity [rad/s].
+    pub angular: Vec3,
+}
+
+/// An impulse remembered for the next step.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct WarmContact {
+    /// The two colliders.
+    pub colliders: [u32; 2],
+    /// Which features met.
+    pub feature: u32,
+    /// The contact point in the frame of the first collider's body [m].
+    pub point_b: [f64; 3],
+    /// The impulse on the second body, in the world frame [N s].
+    pub impulse_w: [f64; 3],
+}
+
+/// State of a scene at one time.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct State {
+    /// Time [s].
+    pub t: f64,
+    /// Steps since the begin.
+    pub step: u64,
+    /// Positions `q`: centre of mass [m] and orientation of every body.
+    pub q: Vec<Pose>,
+    /// Velocities `v` of every body.
+    pub v: Vec<Twist>,
+    /// Impulses of the last step, in the order of its contacts.
+    pub warm_start: Vec<WarmContact>,
+}
