@@ -63,6 +63,18 @@ pub enum ShapeError {
         /// Its value [m].
         value: f64,
     },
+    /// A parameter outside its range.
+    #[error("{what} must lie between {min} and {max}, got {value}")]
+    OutOfRange {
+        /// Which parameter.
+        what: &'static str,
+        /// Its value.
+        value: f64,
+        /// The least it may be.
+        min: f64,
+        /// The most it may be.
+        max: f64,
+    },
     /// A coordinate is not a number.
     #[error("point {index} has a coordinate that is not finite")]
     NotFinite {
