@@ -1,8 +1,45 @@
 //! Coupled multibody and granular dynamics with nonsmooth contact.
+//!
+//! Build a [`scene::Scene`], hand it to a [`simulation::Simulation`] with a scheme, run, read:
+//!
+//! ```
+//! use riprap::prelude::*;
+//!
+//! let rubber = Material::new("rubber").density(1100.0).friction(0.8).restitution(0.7);
+//! let mut scene = Scene::builder();
+//! scene.add_fixed(Shape::half_space([0.0, 0.0, 1.0])?, Pose::IDENTITY, &rubber);
+//! let ball = BodyDescription::new(Shape::sphere(0.1)?, &rubber).at([0.0, 0.0, 1.0]);
+//! let ball = scene.add(ball, &rubber);
+//!
+//! let mut run = Simulation::new(scene.build()?, MoreauJean::new(1e-3))?;
+//! let report = run.until(1.0, &mut ())?;
+//! assert!(run.pose(ball).position.z >= 0.1 - 1e-2);
+//! assert_eq!(report.unconverged, 0);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! The modules, lowest first: [`math`], [`shape`], [`friction`], [`grains`], [`detect`], [`scene`], [`assembly`],
+//! [`scheme`], [`simulation`].
 
+pub mod assembly;
 pub mod detect;
 pub mod friction;
 pub mod grains;
 pub mod math;
 pub mod scene;
+pub mod scheme;
 pub mod shape;
+pub mod simulation;
+
+/// What most programs need.
+pub mod prelude {
+    pub use crate::friction::{GaussSeidel, GaussSeidelOptions};
+    pub use crate::math::{Pose, Quat, Vec3};
+    pub use crate::scene::{
+        Body, BodyDescription, ContactLaw, Law, Locks, Material, Motion, PairLaw, Scene,
+        SceneBuilder, State, Twist,
+    };
+    pub use crate::scheme::MoreauJean;
+    pub use crate::shape::Shape;
+    pub use crate::simulation::{Frame, Observer, OnUnconverged, Simulation};
+}

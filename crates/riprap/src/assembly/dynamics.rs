@@ -1,0 +1,120 @@
+//! Free bodies at one configuration: inverse masses, free velocities, and what impulses do to them.
+//!
+//! The gyroscopic term is taken through the angular momentum: a step keeps `L = J ω` of a body exactly while
+//! its inertia turns with it, so that collisions conserve angular momentum to round-off. To first order in
+//! `h` this is `−ω × J ω` of the equations of motion.
+
+use crate::friction::{Factored, InverseMass};
+use crate::math::{Mat3, Pose, Vec3};
+use crate::scene::{Motion, Scene, State, Twist};
+
+/// `M⁻¹`, `f` and the free velocity of all bodies at `q_m`.
+#[derive(Debug, Default)]
+pub struct Dynamics {
+    inverse_inertia: Vec<Mat3>,
+    inertia: Vec<Mat3>,
+    /// Block of each body in the contact problem; [`Factored::NONE`] where impulses do not move it.
+    pub(super) block: Vec<u32>,
+    v_free: Vec<Twist>,
+}
+
+impl Dynamics {
+    /// Evaluates masses at `q_m` and the velocity without contact, `v_free = v_n + h M⁻¹ f` (28). Bodies with a
+    /// prescribed motion get the velocity that their law asks for at the end of the step.
+    pub fn evaluate(&mut self, scene: &Scene, state: &State, q_m: &[Pose], dt: f64, theta: f64) {
+        let bodies = scene.bodies();
+        self.inertia.clear();
+        self.inverse_inertia.clear();
+        self.v_free.clear();
+        self.block.clear();
+        let mut next_block = 0;
+        for i in 0..bodies.len() {
+            let v_n = &state.v[i];
+            if !bodies.movable[i] {
+                self.inertia.push(Mat3::zeros());
+                self.inverse_inertia.push(Mat3::zeros());
+                self.block.push(Factored::NONE);
+                let motion = bodies.motion[i].as_ref();
+                self.v_free.push(
+                    motion.map_or(Twist::default(), |m| {
+                        prescribed(m, state.t + dt, dt, theta, &q_m[i])
+                    }),
+                );
+                continue;
+            }
+            self.block.push(next_block);
+            next_block += 1;
+            let inertia_m = bodies.inertia_w(i, &q_m[i].rotation);
+            let inverse = bodies.inverse_inertia_w(i, &q_m[i].rotation);
+            let momentum = bodies.inertia_w(i, &state.q[i].rotation) * v_n.angular;
+            let angular = inverse * (momentum + bodies.torque[i] * dt);
+            let pull = scene.gravity() + bodies.force[i] / bodies.mass[i];
+            let linear = Vec3::from_fn(|k, _| {
+                if bodies.inverse_mass[i][k] == 0.0 { 0.0 } else { v_n.linear[k] + dt * pull[k] }
+            });
+            self.v_free.push(Twist { linear, angular });
+            self.inertia.push(inertia_m);
+            self.inverse_inertia.push(inverse);
+        }
+    }
+
+    /// The free velocities.
+    pub fn free_velocity(&self) -> &[Twist] {
+        &self.v_free
+    }
+
+    /// Inverse masses of the bodies that impulses move, in the order of their blocks.
+    pub(super) fn inverse_masses<'a>(
+        &'a self,
+        scene: &'a Scene,
+    ) -> impl Iterator<Item = InverseMass> + 'a {
+        let bodies = scene.bodies();
+        (0..bodies.len()).filter(|&i| bodies.movable[i]).map(move |i| {
+            let j = &self.inverse_inertia[i];
+            let angular = [j[(0, 0)], j[(1, 1)], j[(2, 2)], j[(0, 1)], j[(0, 2)], j[(1, 2)]];
+            InverseMass { linear: bodies.inverse_mass[i], angular }
+        })
+    }
+
+    /// `v = v_free + M⁻¹ H I` (28), with the second part given for each block.
+    pub fn apply(&self, change: &[[f64; 6]], v: &mut Vec<Twist>) {
+        v.clear();
+        v.extend(self.v_free.iter().zip(&self.block).map(|(free, &block)| {
+            if block == Factored::NONE {
+                return *free;
+            }
+            let c = &change[block as usize];
+            Twist {
+                linear: free.linear + Vec3::new(c[0], c[1], c[2]),
+                angular: free.angular + Vec3::new(c[3], c[4], c[5]),
+            }
+        }));
+    }
+
+    /// Carries the angular momentum of the step over to the orientation at its end.
+    pub fn finish_spin(&self, scene: &Scene, q_next: &[Pose], v: &mut [Twist]) {
+        let bodies = scene.bodies();
+        for i in 0..bodies.len() {
+            if bodies.movable[i] && v[i].angular != Vec3::zeros() {
+                let momentum = self.inertia[i] * v[i].angular;
+                v[i].angular = bodies.inverse_inertia_w(i, &q_next[i].rotation) * momentum;
+            }
+        }
+    }
+}
+
+/// Velocity at the end of a step (time `t`) of a body with a prescribed motion. A position law is followed by
+/// its mean slope around `t`, corrected by a fifth of what the body has strayed, so that it neither drifts nor
+/// rings.
+fn prescribed(motion: &Motion, t: f64, dt: f64, theta: f64, q_m: &Pose) -> Twist {
+    match motion {
+        Motion::Velocity { linear, angular } => {
+            Twist { linear: linear.at(t), angular: angular.at(t) }
+        }
+        Motion::Position { linear, angular } => {
+            let slope = (linear.at(t + 0.5 * dt) - linear.at(t - 0.5 * dt)) / dt;
+            let strayed = linear.at(t) - (q_m.position + slope * (theta * dt));
+            Twist { linear: slope + strayed * (0.2 / (theta * dt)), angular: angular.at(t) }
+        }
+    }
+}

@@ -1,0 +1,8 @@
+//! The whole system at one configuration: free velocities, contacts with their laws, and the contact problem
+//! that the schemes hand to a solver.
+
+mod contacts;
+mod dynamics;
+
+pub use contacts::{ActiveContact, Contacts};
+pub use dynamics::Dynamics;

@@ -1,0 +1,156 @@
+//! Time-stepping schemes, one file each, one `step` each.
+
+mod moreau_jean;
+
+pub use moreau_jean::MoreauJean;
+
+use crate::assembly::{Contacts, Dynamics};
+use crate::friction::{ContactProblem, Impulses, SolveReport, SolverScratch};
+use crate::math::Pose;
+use crate::scene::{Scene, State, Twist};
+use std::time::{Duration, Instant};
+
+/// What a step can compute again: buffers that grow only with the number of contacts.
+#[derive(Debug, Default)]
+pub struct Workspace {
+    pub(crate) q_m: Vec<Pose>,
+    pub(crate) v_next: Vec<Twist>,
+    pub(crate) dynamics: Dynamics,
+    pub(crate) contacts: Contacts,
+    pub(crate) problem: ContactProblem,
+    pub(crate) impulses: Impulses,
+    pub(crate) solver: SolverScratch,
+    pub(crate) change: Vec<[f64; 6]>,
+    pub(crate) next: State,
+}
+
+impl Workspace {
+    /// The contacts of the last step.
+    pub fn contacts(&self) -> &Contacts {
+        &self.contacts
+    }
+
+    /// The impulses of the last step [N s], in the order of its contacts.
+    pub fn impulses(&self) -> &Impulses {
+        &self.impulses
+    }
+
+    /// The contact problem of the last step.
+    pub fn problem(&self) -> &ContactProblem {
+        &self.problem
+    }
+
+    /// Bytes held by the buffers.
+    pub fn bytes(&self) -> usize {
+        use std::mem::size_of;
+        let per_contact = size_of::<crate::friction::Contact3>()
+            + size_of::<crate::assembly::ActiveContact>()
+            + size_of::<crate::scene::WarmContact>()
+            + 7 * size_of::<f64>();
+        self.contacts.detector().bytes()
+            + self.impulses.capacity() * per_contact
+            + self.q_m.capacity() * (2 * size_of::<Pose>() + 4 * size_of::<Twist>() + 18 * 8)
+    }
+}
+
+/// Wall time spent in the stages of a step.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct StageTimes {
+    /// Prediction, masses and free velocities.
+    pub free: Duration,
+    /// Contact detection.
+    pub detect: Duration,
+    /// Filling the contact problem and recalling impulses.
+    pub assemble: Duration,
+    /// Solving it.
+    pub solve: Duration,
+    /// Velocities, positions, and what is remembered.
+    pub update: Duration,
+}
+
+impl StageTimes {
+    /// Sum over the stages.
+    pub fn total(&self) -> Duration {
+        self.free + self.detect + self.assemble + self.solve + self.update
+    }
+
+    /// Adds another step's times.
+    pub fn add(&mut self, other: &StageTimes) {
+        self.free += other.free;
+        self.detect += other.detect;
+        self.assemble += other.assemble;
+        self.solve += other.solve;
+        self.update += other.update;
+    }
+}
+
+/// A clock that hands out the time since it was last asked.
+struct Lap(Instant);
+
+impl Lap {
+    fn lap(&mut self) -> Duration {
+        let now = Instant::now();
+        now - std::mem::replace(&mut self.0, now)
+    }
+}
+
+/// What one step did.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct StepReport {
+    /// Contacts in the contact problem.
+    pub contacts: usize,
+    /// Pairs of colliders tested.
+    pub pairs: usize,
+    /// What the solver says.
+    pub solve: SolveReport,
+    /// Deepest overlap at `q_m` [m].
+    pub penetration: f64,
+    /// Wall time per stage.
+    pub times: StageTimes,
+}
+
+/// Why a step failed. The state is as it was before the step.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum StepError {
+    /// A position or velocity is not finite.
+    #[error(
+        "body `{body}` has a {what} that is not finite at t = {t:.6} s; look at its forces and its prescribed \
+         motion, or try a smaller dt"
+    )]
+    NotFinite {
+        /// Name of the body.
+        body: String,
+        /// Position, rotation or velocity.
+        what: &'static str,
+        /// End of the failed step [s].
+        t: f64,
+    },
+    /// A parameter of the scheme is out of its range.
+    #[error("{what} is {value}, but must be {range}")]
+    BadParameter {
+        /// Which parameter.
+        what: &'static str,
+        /// Its value.
+        value: f64,
+        /// What would be right.
+        range: &'static str,
+    },
+}
+
+/// Names the first body with a position or velocity that is not finite.
+fn check_finite(scene: &Scene, q: &[Pose], v: &[Twist], t: f64) -> Result<(), StepError> {
+    let finite = |x: &crate::math::Vec3| x.iter().all(|c| c.is_finite());
+    for i in 0..q.len() {
+        let what = if !finite(&v[i].linear) || !finite(&v[i].angular) {
+            "velocity"
+        } else if !finite(&q[i].position) {
+            "position"
+        } else if !q[i].rotation.coords.iter().all(|c| c.is_finite()) {
+            "rotation"
+        } else {
+            continue;
+        };
+        return Err(StepError::NotFinite { body: scene.bodies().names[i].clone(), what, t });
+    }
+    Ok(())
+}

@@ -1,0 +1,343 @@
+//! The façade: owns scene, state and workspace; runs; calls observers. It adds no physics.
+
+use crate::math::{Pose, Vec3};
+use crate::scene::{Body, Scene, State, Twist};
+use crate::scheme::{MoreauJean, StageTimes, StepError, StepReport, Workspace};
+use std::time::Instant;
+
+/// What to do when a solve stops short of its tolerance.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum OnUnconverged {
+    /// Count it in the report.
+    #[default]
+    Accept,
+    /// Count it; callers that talk to a user should warn.
+    Warn,
+    /// End the run with an error.
+    Fail,
+}
+
+/// Why a run ended early.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// A step failed.
+    #[error(transparent)]
+    Step(#[from] StepError),
+    /// A solve stopped short of its tolerance and the run was told to fail then.
+    #[error(
+        "the contact problem at t = {t:.6} s did not converge: residual {residual:.1e} after {sweeps} sweeps; allow \
+         more sweeps, loosen the tolerance, or accept unconverged steps"
+    )]
+    Unconverged {
+        /// End of the step [s].
+        t: f64,
+        /// Residual reached [–].
+        residual: f64,
+        /// Sweeps made.
+        sweeps: usize,
+    },
+    /// An observer failed.
+    #[error("{0}")]
+    Observer(Box<dyn std::error::Error + Send + Sync>),
+}
+
+/// A read-only view of a run at one time.
+#[derive(Clone, Copy)]
+pub struct Frame<'a> {
+    /// The scene.
+    pub scene: &'a Scene,
+    /// The state.
+    pub state: &'a State,
+    /// The workspace of the step that led here, with contacts and impulses (empty at the begin).
+    pub work: &'a Workspace,
+    /// Report of that step.
+    pub step: &'a StepReport,
+    /// Time step [s].
+    pub dt: f64,
+}
+
+/// A contact at the time of a frame.
+#[derive(Clone, Copy, Debug)]
+pub struct ContactForce {
+    /// The two bodies.
+    pub bodies: [Body; 2],
+    /// Contact point [m].
+    pub point: Vec3,
+    /// Normal from the first body to the second [–].
+    pub normal: Vec3,
+    /// Gap [m].
+    pub gap: f64,
+    /// Mean force over the step on the second body [N].
+    pub force: Vec3,
+}
+
+impl Frame<'_> {
+    /// The contacts of the last step with their mean forces.
+    pub fn contacts(&self) -> impl Iterator<Item = ContactForce> + '_ {
+        let dt = self.dt;
+        self.work.contacts().active().iter().zip(self.work.impulses()).map(move |(c, r)| {
+            let impulse = c.frame[0] * r[0] + c.frame[1] * r[1] + c.frame[2] * r[2];
+            ContactForce {
+                bodies: c.bodies.map(Body),
+                point: c.point.point,
+                normal: c.point.normal,
+                gap: c.point.gap,
+                force: impulse / dt,
+            }
+        })
+    }
+
+    /// Energies and momenta.
+    pub fn balance(&self) -> Balance {
+        Balance::of(self.scene, self.state)
+    }
+
+    /// Resultant contact force on a body over the last step [N].
+    pub fn contact_force(&self, body: Body) -> Vec3 {
+        let mut sum = Vec3::zeros();
+        for c in self.contacts() {
+            if c.bodies[1] == body {
+                sum += c.force;
+            } else if c.bodies[0] == body {
+                sum -= c.force;
+            }
+        }
+        sum
+    }
+}
+
+/// Energies and momenta of the free bodies.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Balance {
+    /// Kinetic energy [J].
+    pub kinetic: f64,
+    /// Potential energy in gravity and constant forces, zero at the origin [J].
+    pub potential: f64,
+    /// Linear momentum [kg m/s].
+    pub momentum: Vec3,
+    /// Angular momentum about the origin [kg m²/s].
+    pub angular_momentum: Vec3,
+    /// Largest speed of a centre of mass [m/s].
+    pub max_speed: f64,
+}
+
+impl Balance {
+    /// Sums over the free bodies.
+    pub fn of(scene: &Scene, state: &State) -> Balance {
+        let bodies = scene.bodies();
+        let mut sum = Balance::default();
+        for i in (0..bodies.len()).filter(|&i| bodies.movable[i]) {
+            let (q, v, m) = (&state.q[i], &state.v[i], bodies.mass[i]);
+            let spin = bodies.inertia_w(i, &q.rotation) * v.angular;
+            sum.kinetic += 0.5 * (m * v.linear.norm_squared() + v.angular.dot(&spin));
+            sum.potential -= (scene.gravity() * m + bodies.force[i]).dot(&q.position);
+            sum.momentum += v.linear * m;
+            sum.angular_momentum += q.position.cross(&v.linear) * m + spin;
+            sum.max_speed = sum.max_speed.max(v.linear.norm());
+        }
+        sum
+    }
+}
+
+/// Something that looks at a run and does not touch it: writers, probes, progress bars.
+pub trait Observer {
+    /// Called at the begin, after every step, and at the end.
+    fn observe(&mut self, frame: &Frame) -> Result<(), Box<dyn std::error::Error + Send + Sync>>;
+
+    /// Asked before every step: true ends the run (an interrupt, a condition).
+    fn stop(&self) -> bool {
+        false
+    }
+}
+
+/// Looks at nothing.
+impl Observer for () {
+    fn observe(&mut self, _: &Frame) -> Result<(), Box<dyn std::error::Error + Send + Sync>> {
+        Ok(())
+    }
+}
+
+/// What a run did, summed over its steps.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct RunReport {
+    /// Steps made.
+    pub steps: u64,
+    /// Steps whose solve stopped short of its tolerance.
+    pub unconverged: u64,
+    /// Sum and largest number of contacts over the steps.
+    pub contacts: (u64, usize),
+    /// Sum and largest number of sweeps over the steps.
+    pub sweeps: (u64, usize),
+    /// Sum over the steps of contacts × sweeps.
+    pub contact_sweeps: u64,
+    /// Sum of pairs tested.
+    pub pairs: u64,
+    /// Largest residual of a step [–].
+    pub worst_residual: f64,
+    /// Deepest overlap of the run [m].
+    pub penetration: f64,
+    /// Wall time per stage.
+    pub times: StageTimes,
+    /// Wall time of all, observers included [s].
+    pub wall: f64,
+}
+
+impl RunReport {
+    fn add(&mut self, step: &StepReport) {
+        self.steps += 1;
+        self.unconverged += u64::from(!step.solve.converged);
+        self.contacts.0 += step.contacts as u64;
+        self.contacts.1 = self.contacts.1.max(step.contacts);
+        self.sweeps.0 += step.solve.sweeps as u64;
+        self.sweeps.1 = self.sweeps.1.max(step.solve.sweeps);
+        self.contact_sweeps += (step.contacts * step.solve.sweeps) as u64;
+        self.pairs += step.pairs as u64;
+        self.worst_residual = self.worst_residual.max(step.solve.residual);
+        self.penetration = self.penetration.max(step.penetration);
+        self.times.add(&step.times);
+    }
+
+    /// Mean number of contacts of a step.
+    pub fn mean_contacts(&self) -> f64 {
+        self.contacts.0 as f64 / self.steps.max(1) as f64
+    }
+
+    /// Mean number of sweeps of a step.
+    pub fn mean_sweeps(&self) -> f64 {
+        self.sweeps.0 as f64 / self.steps.max(1) as f64
+    }
+}
+
+impl std::fmt::Display for RunReport {
+    fn fmt(&self, f: &mut std::fmt::Formatter) -> std::fmt::Result {
+        writeln!(f, "steps              {} ({} unconverged)", self.steps, self.unconverged)?;
+        writeln!(
+            f,
+            "contacts           {:.1} mean, {} most",
+            self.mean_contacts(),
+            self.contacts.1
+        )?;
+        writeln!(f, "sweeps             {:.1} mean, {} most", self.mean_sweeps(), self.sweeps.1)?;
+        writeln!(f, "worst residual     {:.1e}", self.worst_residual)?;
+        writeln!(f, "deepest overlap    {:.2e} m", self.penetration)?;
+        write!(f, "wall time          {:.2} s", self.wall)
+    }
+}
+
+/// A scene on its way through time.
+pub struct Simulation {
+    scene: Scene,
+    state: State,
+    work: Workspace,
+    scheme: MoreauJean,
+    on_unconverged: OnUnconverged,
+    last: StepReport,
+    report: RunReport,
+}
+
+impl Simulation {
+    /// Starts a scene at its initial state.
+    pub fn new(scene: Scene, scheme: MoreauJean) -> Result<Simulation, Error> {
+        scheme.check()?;
+        let state = scene.initial_state();
+        Ok(Simulation {
+            scene,
+            state,
+            work: Workspace::default(),
+            scheme,
+            on_unconverged: OnUnconverged::default(),
+            last: StepReport::default(),
+            report: RunReport::default(),
+        })
+    }
+
+    /// Sets what happens when a solve stops short.
+    pub fn on_unconverged(&mut self, what: OnUnconverged) -> &mut Self {
+        self.on_unconverged = what;
+        self
+    }
+
+    /// Makes one step.
+    pub fn step(&mut self) -> Result<StepReport, Error> {
+        let step = self.scheme.step(&self.scene, &mut self.state, &mut self.work)?;
+        self.last = step;
+        self.report.add(&step);
+        if !step.solve.converged && self.on_unconverged == OnUnconverged::Fail {
+            let (residual, sweeps) = (step.solve.residual, step.solve.sweeps);
+            return Err(Error::Unconverged { t: self.state.t, residual, sweeps });
+        }
+        Ok(step)
+    }
+
+    /// Runs until time `t` [s] (to the nearest step), showing every step to `observer`.
+    pub fn until(&mut self, t: f64, observer: &mut dyn Observer) -> Result<RunReport, Error> {
+        let begin = Instant::now();
+        let steps = ((t - self.state.t) / self.scheme.dt).round().max(0.0) as u64;
+        observer.observe(&self.frame()).map_err(Error::Observer)?;
+        let mut result = Ok(());
+        for _ in 0..steps {
+            if observer.stop() {
+                break;
+            }
+            result = self.step().map(|_| ());
+            if result.is_err() {
+                break;
+            }
+            observer.observe(&self.frame()).map_err(Error::Observer)?;
+        }
+        self.report.wall += begin.elapsed().as_secs_f64();
+        result.map(|()| self.report)
+    }
+
+    /// The run as it stands.
+    pub fn frame(&self) -> Frame<'_> {
+        Frame {
+            scene: &self.scene,
+            state: &self.state,
+            work: &self.work,
+            step: &self.last,
+            dt: self.scheme.dt,
+        }
+    }
+
+    /// The scene.
+    pub fn scene(&self) -> &Scene {
+        &self.scene
+    }
+
+    /// The state.
+    pub fn state(&self) -> &State {
+        &self.state
+    }
+
+    /// Replaces the state (a restart, or a settled bed as a new begin).
+    pub fn set_state(&mut self, state: State) {
+        self.state = state;
+    }
+
+    /// The scheme.
+    pub fn scheme(&self) -> &MoreauJean {
+        &self.scheme
+    }
+
+    /// Time [s].
+    pub fn time(&self) -> f64 {
+        self.state.t
+    }
+
+    /// Pose of a body's centre of mass.
+    pub fn pose(&self, body: Body) -> Pose {
+        self.state.q[body.index()]
+    }
+
+    /// Velocity of a body.
+    pub fn velocity(&self, body: Body) -> Twist {
+        self.state.v[body.index()]
+    }
+
+    /// Sums over all steps so far.
+    pub fn report(&self) -> RunReport {
+        self.report
+    }
+}
