@@ -1,1 +1,17 @@
-//! Canonical scenes, references and studies.
+//! Canonical scenes, references and studies of riprap: what `riprap validate` runs, and what the tests run small.
+
+pub mod cases;
+pub mod check;
+pub mod scenes;
+
+pub use cases::{CASES, Case};
+pub use check::{Check, Checks};
+
+/// How much work a case may do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Effort {
+    /// The claim itself, as `riprap validate` shows it.
+    Full,
+    /// A small version for the tests.
+    Small,
+}

@@ -1,0 +1,216 @@
+//! Cases with closed forms: impacts, friction on a slope, rolling, momentum.
+
+use crate::check::observed_order;
+use crate::{Checks, Effort, scenes};
+use riprap::prelude::*;
+use riprap::simulation::Balance;
+
+/// Time at which the bouncing ball comes to rest, and its largest rise of energy in a step relative to `m g² h²`.
+fn accumulation(dt: f64) -> (f64, f64) {
+    let (scene, ball) = scenes::bouncing_ball();
+    let mut run = scenes::start(&scene, dt, 0.5, 1e-12);
+    let energy = |run: &Simulation| {
+        let b = Balance::of(run.scene(), run.state());
+        b.kinetic + b.potential
+    };
+    let mass = run.scene().bodies().mass[ball.index()];
+    let (mut last_moving, mut rise) = (0.0, 0.0f64);
+    let mut before = energy(&run);
+    while run.time() < 4.0 {
+        run.step().expect("a ball cannot fail");
+        if run.velocity(ball).linear.z.abs() > 1e-9 {
+            last_moving = run.time();
+        }
+        let after = energy(&run);
+        rise = rise.max((after - before) / (mass * 100.0 * dt * dt));
+        before = after;
+    }
+    (last_moving, rise)
+}
+
+/// Brüls et al. 2014, Sec. 10.
+pub(super) fn bouncing_ball(effort: Effort) -> Checks {
+    let mut checks = Checks::new("bouncing-ball");
+    let g = 10.0;
+    let (first, speed) = ((2.0 * 0.801 / g as f64).sqrt(), (2.0 * 0.801 * g as f64).sqrt());
+    let exact = first + 2.0 * speed * 0.8 / (g * (1.0 - 0.8));
+    checks.close("exact accumulation time", exact, 3.60225, 5e-6, "s");
+
+    let steps: &[f64] = match effort {
+        Effort::Full => &[4e-3, 2e-3, 1e-3, 5e-4, 2e-4, 1e-4],
+        Effort::Small => &[4e-3, 2e-3, 1e-3, 5e-4],
+    };
+    let mut errors = Vec::new();
+    for &dt in steps {
+        let (time, rise) = accumulation(dt);
+        errors.push((time - exact).abs());
+        checks.close(&format!("accumulation time, h = {dt:e} s"), time, exact, 25.0 * dt, "s");
+        // At an impact inside a step the scheme may place the ball up to h v too high or low: O(h²) m g² at rest,
+        // O(h) m g v once per impact.
+        checks.at_most(
+            &format!("largest rise of energy in a step over m g² h², h = {dt:e} s"),
+            rise,
+            0.5 * speed / (g * dt),
+            "1",
+        );
+    }
+    let order = observed_order(steps, &errors);
+    checks.close("observed order of convergence", order, 1.0, 0.25, "1");
+    checks
+}
+
+/// Distance along the slope and speed of a block after a time.
+fn slide(angle: f64, friction: f64, speed: f64, dt: f64, time: f64) -> (f64, f64) {
+    let (scene, block) = scenes::block_on_slope(angle, friction, speed);
+    let mut run = scenes::start(&scene, dt, 0.5, 1e-12);
+    let start = run.pose(block).position;
+    run.until(time, &mut ()).expect("a block cannot fail");
+    let down = Vec3::new(angle.cos(), 0.0, -angle.sin());
+    (down.dot(&(run.pose(block).position - start)), down.dot(&run.velocity(block).linear))
+}
+
+/// Block on a slope.
+pub(super) fn slope(effort: Effort) -> Checks {
+    let mut checks = Checks::new("slope");
+    let (mu, g) = (0.5f64, 9.81);
+    let critical = mu.atan();
+    let margin = 0.01f64.to_radians();
+    let (drift, _) = slide(critical - margin, mu, 0.0, 1e-3, 1.0);
+    checks.at_most("slip in 1 s, 0.01° below tan φ = μ", drift.abs(), 1e-9, "m");
+    let (slip, _) = slide(critical + margin, mu, 0.0, 1e-3, 1.0);
+    let above = critical + margin;
+    let exact = 0.5 * g * (above.sin() - mu * above.cos());
+    checks.close("slip in 1 s, 0.01° above", slip, exact, 2e-3 * exact, "m");
+
+    for degrees in [30.0f64, 45.0, 60.0] {
+        let angle = degrees.to_radians();
+        let (_, speed) = slide(angle, mu, 0.0, 1e-3, 1.0);
+        let exact = g * (angle.sin() - mu * angle.cos());
+        checks.close(&format!("acceleration at {degrees}°"), speed, exact, 1e-6 * exact, "m/s²");
+    }
+
+    let speed = 3.0;
+    let exact = speed * speed / (2.0 * mu * g);
+    let steps: &[f64] = match effort {
+        Effort::Full => &[1e-2, 3e-3, 1e-3, 3e-4, 1e-4],
+        Effort::Small => &[1e-2, 3e-3, 1e-3],
+    };
+    let mut errors = Vec::new();
+    for &dt in steps {
+        let (distance, rest) = slide(0.0, mu, speed, dt, 1.0);
+        errors.push((distance - exact).abs());
+        checks.at_most(&format!("speed after stopping, h = {dt:e} s"), rest.abs(), 1e-9, "m/s");
+        checks.close(&format!("stopping distance, h = {dt:e} s"), distance, exact, speed * dt, "m");
+    }
+    checks.at_least("order of the stopping distance", observed_order(steps, &errors), 0.9, "1");
+    spinning_block(&mut checks, effort);
+    checks
+}
+
+/// A sliding block that also spins goes farther than one that does not, and stops sliding and spinning at once
+/// (Farkas et al. 2003); without gravity's help the path stays straight.
+fn spinning_block(checks: &mut Checks, effort: Effort) {
+    let m = scenes::rock(0.4, 0.0);
+    let mut scene = Scene::builder();
+    scenes::add_ground(&mut scene, &m, 0.0);
+    let shape = Shape::cuboid([0.1, 0.1, 0.002]).expect("positive");
+    let body = BodyDescription::new(shape, &m)
+        .at([0.0, 0.0, 0.001])
+        .velocity([1.0, 0.0, 0.0])
+        .spin([0.0, 0.0, 20.0]);
+    let block = scene.add(body, &m);
+    let dt = if effort == Effort::Full { 1e-4 } else { 5e-4 };
+    let mut run = scenes::start(&scene, dt, 0.5, 1e-10);
+    let (mut stop_slide, mut stop_spin) = (0.0, 0.0);
+    while run.time() < 1.0 {
+        run.step().expect("a block cannot fail");
+        let v = run.velocity(block);
+        if v.linear.norm() > 1e-6 {
+            stop_slide = run.time();
+        }
+        if v.angular.norm() > 1e-5 {
+            stop_spin = run.time();
+        }
+    }
+    let straight = 1.0 / (2.0 * 0.4 * 9.81);
+    let at = run.pose(block).position;
+    checks.at_least("distance of a spinning block over that of a sliding one", at.x / straight, 1.05, "1");
+    checks.close("sliding and spinning end together", stop_slide, stop_spin, 5.0 * dt, "s");
+    checks.at_most("sideways drift over the distance", at.y.abs() / at.x, 0.05, "1");
+    checks.close("it ends on the ground", at.z, 0.001, 1e-9, "m");
+}
+
+/// A ball that slides starts to roll at 5/7 of its speed, after 2 v0 / (7 μ g).
+pub(super) fn rolling(_: Effort) -> Checks {
+    let mut checks = Checks::new("rolling");
+    let (mu, speed, dt) = (0.3, 2.0, 1e-4);
+    let (scene, ball) = scenes::sliding_ball(mu, speed);
+    let mut run = scenes::start(&scene, dt, 0.5, 1e-13);
+    let mut rolls_at = 0.0;
+    while run.time() < 1.0 {
+        run.step().expect("a ball cannot fail");
+        let v = run.velocity(ball);
+        if rolls_at == 0.0 && (v.linear.x - 0.1 * v.angular.y).abs() < 1e-9 {
+            rolls_at = run.time();
+        }
+    }
+    let v = run.velocity(ball);
+    checks.close("speed once it rolls", v.linear.x, 5.0 / 7.0 * speed, 1e-12, "m/s");
+    checks.close("spin once it rolls", v.angular.y, 5.0 / 7.0 * speed / 0.1, 1e-11, "rad/s");
+    checks.close("begin of rolling", rolls_at, 2.0 * speed / (7.0 * mu * 9.81), 1.5 * dt, "s");
+    checks
+}
+
+/// Newton's law with e = 1 on all contacts at once.
+pub(super) fn three_balls(_: Effort) -> Checks {
+    let mut checks = Checks::new("three-balls");
+    let (scene, balls) = scenes::three_balls();
+    let mut run = scenes::start(&scene, 1.0 / 64.0, 0.5, 1e-15);
+    run.until(1.0, &mut ()).expect("balls cannot fail");
+    for (ball, exact) in balls.into_iter().zip([-1.0 / 3.0, 2.0 / 3.0, 2.0 / 3.0]) {
+        let name = format!("velocity of ball {}", ball.index() + 1);
+        checks.close(&name, run.velocity(ball).linear.x, exact, 1e-12, "m/s");
+    }
+    checks
+}
+
+/// Spinning polyhedra that meet in the void.
+pub(super) fn momentum(effort: Effort) -> Checks {
+    let mut checks = Checks::new("momentum");
+    for restitution in [0.0, 0.6, 1.0] {
+        let mut rng = riprap::grains::seeded(7);
+        let m = scenes::rock(0.5, restitution);
+        let mut scene = Scene::builder();
+        scene.gravity([0.0; 3]);
+        let n = if effort == Effort::Full { 27 } else { 8 };
+        for k in 0..n {
+            let stone = riprap::grains::StoneGenerator::default()
+                .generate(0.04, &mut rng)
+                .expect("a stone");
+            let at = Vec3::new((k % 3) as f64, (k / 3 % 3) as f64, (k / 9) as f64)
+                - Vec3::repeat(1.0);
+            let spin = Vec3::new(at.y, at.z, -at.x) * 20.0 + Vec3::new(3.0, -5.0, 7.0);
+            let shape = Shape::Polyhedron(std::sync::Arc::new(stone));
+            let body = BodyDescription::new(shape, &m)
+                .at((at * 0.08).into())
+                .velocity((at * -0.5 + Vec3::new(0.1, 0.2, 0.3)).into())
+                .spin(spin.into());
+            scene.add(body, &m);
+        }
+        let mut run = scenes::start(&scene, 1e-3, 0.5, 1e-6);
+        let before = Balance::of(run.scene(), run.state());
+        let report = run.until(0.5, &mut ()).expect("stones cannot fail");
+        let after = Balance::of(run.scene(), run.state());
+        let p = (after.momentum - before.momentum).norm() / before.momentum.norm();
+        let scale = before.angular_momentum.norm();
+        let l = (after.angular_momentum - before.angular_momentum).norm() / scale;
+        checks.at_least(&format!("contacts met, e = {restitution}"), report.contacts.0 as f64, 50.0, "1");
+        checks.at_most(&format!("change of momentum, e = {restitution}"), p, 1e-12, "1");
+        checks.at_most(&format!("change of angular momentum, e = {restitution}"), l, 1e-12, "1");
+        if restitution == 0.0 {
+            let loss = after.kinetic / before.kinetic;
+            checks.at_most("kinetic energy after over before, e = 0", loss, 1.0, "1");
+        }
+    }
+    checks
+}

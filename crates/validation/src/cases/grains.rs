@@ -1,0 +1,78 @@
+//! Grains in bulk: coming to rest, and the same bits every time.
+
+use crate::{Checks, Effort, scenes};
+use riprap::prelude::*;
+
+/// Ballast stones poured into a box.
+pub(super) fn stones_at_rest(effort: Effort) -> Checks {
+    let mut checks = Checks::new("stones-at-rest");
+    let (n, width, time) = match effort {
+        Effort::Full => (1000, 0.45, 2.5),
+        Effort::Small => (60, 0.2, 1.2),
+    };
+    let scene = scenes::stones_in_box(n, width, 1);
+    let mut run = scenes::start(&scene, 5e-4, 0.5, 1e-4);
+    let size = run.scene().grain_size();
+    let report = run.until(time, &mut ()).expect("stones cannot fail");
+
+    let (scene, state) = (run.scene(), run.state());
+    let stones: Vec<usize> =
+        (0..scene.bodies().len()).filter(|&i| scene.bodies().movable[i]).collect();
+    let half = 0.5 * width;
+    let escaped = stones.iter().filter(|&&i| {
+        let p = state.q[i].position;
+        p.x.abs() > half || p.y.abs() > half || p.z < 0.0
+    });
+    checks.close("stones", stones.len() as f64, n as f64, 0.0, "1");
+    checks.at_most("stones that left the box", escaped.count() as f64, 0.0, "1");
+    checks.at_most("deepest overlap over the mean size", report.penetration / size, 0.01, "1");
+    let speed = |i: &usize| state.v[*i].linear.norm();
+    let fastest = stones.iter().map(speed).fold(0.0, f64::max);
+    let rms = (stones.iter().map(|i| speed(i).powi(2)).sum::<f64>() / n as f64).sqrt();
+    checks.at_most(&format!("fastest stone after {time} s"), fastest, 1e-4, "m/s");
+    checks.at_most(&format!("root mean square velocity after {time} s"), rms, 1e-4, "m/s");
+    checks.at_most("share of unconverged steps", report.unconverged as f64 / report.steps as f64, 0.01, "1");
+    checks
+}
+
+/// Hash of the bits of a state (FNV-1a).
+pub fn state_hash(state: &State) -> u64 {
+    let mut hash = 0xcbf2_9ce4_8422_2325u64;
+    let mut eat = |x: f64| {
+        for byte in x.to_bits().to_le_bytes() {
+            hash = (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3);
+        }
+    };
+    for (q, v) in state.q.iter().zip(&state.v) {
+        q.position.iter().chain(q.rotation.coords.iter()).for_each(|x| eat(*x));
+        v.linear.iter().chain(v.angular.iter()).for_each(|x| eat(*x));
+    }
+    hash
+}
+
+/// The same scene twice, and on one and two threads.
+pub(super) fn same_bits(effort: Effort) -> Checks {
+    let mut checks = Checks::new("same-bits");
+    let (n, steps) = if effort == Effort::Full { (200, 500) } else { (60, 150) };
+    let run_on = |threads: usize| {
+        let work = move || {
+            let scene = scenes::stones_in_box(n, 0.25, 2);
+            let mut run = scenes::start(&scene, 1e-3, 0.5, 1e-4);
+            for _ in 0..steps {
+                run.step().expect("stones cannot fail");
+            }
+            state_hash(run.state())
+        };
+        rayon::ThreadPoolBuilder::new()
+            .num_threads(threads)
+            .build()
+            .expect("a thread pool")
+            .install(work)
+    };
+    let first = run_on(1);
+    for (name, threads) in [("twice in a row", 1), ("on 2 threads", 2), ("on 3 threads", 3)] {
+        let differs = f64::from(u8::from(run_on(threads) != first));
+        checks.at_most(&format!("runs that differ, {name}"), differs, 0.0, "1");
+    }
+    checks
+}

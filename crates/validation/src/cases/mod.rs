@@ -1,0 +1,64 @@
+//! The validation cases. Each measures quantities of canonical scenes against closed forms or stated limits.
+
+mod analytical;
+mod grains;
+mod standing;
+
+use crate::{Checks, Effort};
+
+/// A named validation case.
+pub struct Case {
+    /// Name on the command line.
+    pub name: &'static str,
+    /// What it shows, in a line.
+    pub about: &'static str,
+    /// Runs it.
+    pub run: fn(Effort) -> Checks,
+}
+
+/// All cases.
+pub const CASES: &[Case] = &[
+    Case {
+        name: "bouncing-ball",
+        about: "accumulation of impacts against the closed form, order of convergence, energy",
+        run: analytical::bouncing_ball,
+    },
+    Case {
+        name: "slope",
+        about: "stick and slip at tan φ = μ, acceleration, stopping distance, spinning block",
+        run: analytical::slope,
+    },
+    Case {
+        name: "rolling",
+        about: "a ball from slip to roll at 5/7 of its speed",
+        run: analytical::rolling,
+    },
+    Case { name: "three-balls", about: "(−1/3, 2/3, 2/3)", run: analytical::three_balls },
+    Case {
+        name: "momentum",
+        about: "collisions of spinning polyhedra keep linear and angular momentum",
+        run: analytical::momentum,
+    },
+    Case { name: "tower", about: "20 boxes stand for a minute", run: standing::tower },
+    Case { name: "wall", about: "100 bricks stand for a minute", run: standing::wall },
+    Case {
+        name: "arch",
+        about: "a semicircular arch stands at t/R 0.115 and falls at 0.100 (theory 0.1075)",
+        run: standing::arch,
+    },
+    Case {
+        name: "stones-at-rest",
+        about: "1000 ballast stones poured into a box come to rest",
+        run: grains::stones_at_rest,
+    },
+    Case {
+        name: "same-bits",
+        about: "the same bits twice, and on 1 and 2 threads",
+        run: grains::same_bits,
+    },
+];
+
+/// The case with this name.
+pub fn find(name: &str) -> Option<&'static Case> {
+    CASES.iter().find(|c| c.name == name)
+}

@@ -1,0 +1,165 @@
+//! Scenes written once, for tests, validation, benches and the gallery.
+
+use riprap::friction::GaussSeidel;
+use riprap::prelude::*;
+
+/// A run that is expected to start: canonical scenes are right by construction.
+pub fn start(scene: &SceneBuilder, dt: f64, theta: f64, tolerance: f64) -> Simulation {
+    let scheme = MoreauJean::new(dt).theta(theta).solver(GaussSeidel::tolerance(tolerance));
+    let scene = scene.build().expect("a canonical scene is valid");
+    Simulation::new(scene, scheme).expect("a canonical scheme is valid")
+}
+
+/// A material with the given friction and restitution and the density of rock.
+pub fn rock(friction: f64, restitution: f64) -> Material {
+    Material::new("rock").density(2700.0).friction(friction).restitution(restitution)
+}
+
+/// A fixed half-space below z = 0, or, tilted by `angle` [rad] about y, a slope that falls towards +x.
+pub fn add_ground(scene: &mut SceneBuilder, material: &Material, angle: f64) -> Body {
+    let normal = [angle.sin(), 0.0, angle.cos()];
+    let shape = Shape::half_space(normal).expect("a unit normal");
+    scene.add_fixed(shape, Pose::IDENTITY, material)
+}
+
+/// Brüls et al. 2014: a ball of radius 0.2 m with its centre at 1.001 m above the ground, g = 10 m/s², e = 0.8.
+pub fn bouncing_ball() -> (SceneBuilder, Body) {
+    let m = rock(0.0, 0.8);
+    let mut scene = Scene::builder();
+    scene.gravity([0.0, 0.0, -10.0]);
+    add_ground(&mut scene, &m, 0.0);
+    let shape = Shape::sphere(0.2).expect("positive");
+    let ball = scene.add(BodyDescription::new(shape, &m).at([0.0, 0.0, 1.001]), &m);
+    (scene, ball)
+}
+
+/// A brick 0.2 × 0.1 × 0.05 m on a slope of `angle` [rad] that falls towards +x, with a velocity downhill [m/s].
+pub fn block_on_slope(angle: f64, friction: f64, speed: f64) -> (SceneBuilder, Body) {
+    let m = rock(friction, 0.0);
+    let mut scene = Scene::builder();
+    add_ground(&mut scene, &m, angle);
+    let (s, c) = angle.sin_cos();
+    let shape = Shape::cuboid([0.2, 0.1, 0.05]).expect("positive");
+    let turn = Quat::from_scaled_axis(Vec3::new(0.0, angle, 0.0));
+    let block = BodyDescription::new(shape, &m)
+        .at([0.025 * s, 0.0, 0.025 * c])
+        .turned(turn)
+        .velocity([speed * c, 0.0, -speed * s]);
+    let block = scene.add(block, &m);
+    (scene, block)
+}
+
+/// A ball of radius 0.1 m sliding at `speed` [m/s] on the ground.
+pub fn sliding_ball(friction: f64, speed: f64) -> (SceneBuilder, Body) {
+    let m = rock(friction, 0.0);
+    let mut scene = Scene::builder();
+    add_ground(&mut scene, &m, 0.0);
+    let shape = Shape::sphere(0.1).expect("positive");
+    let ball = BodyDescription::new(shape, &m).at([0.0, 0.0, 0.1]).velocity([speed, 0.0, 0.0]);
+    let ball = scene.add(ball, &m);
+    (scene, ball)
+}
+
+/// Three equal balls in a row, the last two touching; the first comes at 1 m/s. No gravity.
+pub fn three_balls() -> (SceneBuilder, [Body; 3]) {
+    let m = rock(0.0, 1.0);
+    let mut scene = Scene::builder();
+    scene.gravity([0.0; 3]);
+    let balls = [(-0.125, 1.0), (1.0, 0.0), (2.0, 0.0)].map(|(x, v)| {
+        let shape = Shape::sphere(0.5).expect("positive");
+        let ball = BodyDescription::new(shape, &m).at([x, 0.0, 0.0]).velocity([v, 0.0, 0.0]);
+        scene.add(ball, &m)
+    });
+    (scene, balls)
+}
+
+/// `n` cubes of 0.1 m on top of each other.
+pub fn tower(n: usize) -> (SceneBuilder, Vec<Body>) {
+    let m = rock(0.5, 0.0);
+    let mut scene = Scene::builder();
+    add_ground(&mut scene, &m, 0.0);
+    let shape = Shape::cuboid([0.1; 3]).expect("positive");
+    let boxes = (0..n)
+        .map(|k| {
+            let z = 0.05 + 0.1 * k as f64;
+            scene.add(BodyDescription::new(shape.clone(), &m).at([0.0, 0.0, z]), &m)
+        })
+        .collect();
+    (scene, boxes)
+}
+
+/// A wall of `rows` courses of `columns` bricks 0.2 × 0.1 × 0.1 m in running bond.
+pub fn wall(rows: usize, columns: usize) -> (SceneBuilder, Vec<Body>) {
+    let m = rock(0.6, 0.0);
+    let mut scene = Scene::builder();
+    add_ground(&mut scene, &m, 0.0);
+    let brick = Shape::cuboid([0.2, 0.1, 0.1]).expect("positive");
+    let mut bricks = Vec::new();
+    for row in 0..rows {
+        let shift = if row % 2 == 1 { 0.1 } else { 0.0 };
+        for column in 0..columns {
+            let at = [0.2 * column as f64 + shift, 0.0, 0.05 + 0.1 * row as f64];
+            bricks.push(scene.add(BodyDescription::new(brick.clone(), &m).at(at), &m));
+        }
+    }
+    (scene, bricks)
+}
+
+/// A semicircular arch of `n` equal voussoirs, mean radius 1 m, thickness `t` [m], on two fixed abutments; planar.
+pub fn arch(n: usize, t: f64, friction: f64) -> (SceneBuilder, Vec<Body>) {
+    let m = rock(friction, 0.0);
+    let mut scene = Scene::builder();
+    scene.planar();
+    let (inner, outer) = (1.0 - 0.5 * t, 1.0 + 0.5 * t);
+    let mut stones = Vec::new();
+    for k in 0..n {
+        let angle = |k: usize| std::f64::consts::PI * k as f64 / n as f64;
+        let corner = |r: f64, a: f64| [r * a.cos(), r * a.sin()];
+        let (a, b) = (angle(k), angle(k + 1));
+        let points = [corner(inner, a), corner(outer, a), corner(outer, b), corner(inner, b)];
+        let shape = Shape::polygon(&points, 1.0).expect("a voussoir");
+        let name = format!("voussoir-{}", k + 1);
+        stones.push(scene.add(BodyDescription::new(shape, &m).named(&name), &m));
+    }
+    for side in [-1.0, 1.0] {
+        let corners = [[-0.2, -0.2], [0.2, -0.2], [0.2, 0.0], [-0.2, 0.0]];
+        let shape = Shape::polygon(&corners, 1.0).expect("an abutment");
+        scene.add_fixed(shape, Pose::at([side, 0.0, 0.0]), &m);
+    }
+    (scene, stones)
+}
+
+/// `n` ballast stones (25 corners, EN 13450 31.5–50 mm, μ 0.7, e 0) raining into an open box of inner width
+/// `width` [m].
+pub fn stones_in_box(n: usize, width: f64, seed: u64) -> SceneBuilder {
+    use riprap::grains::{Grading, StoneGenerator, rain, seeded};
+    let m = rock(0.7, 0.0);
+    let mut scene = Scene::builder();
+    let half = 0.5 * width;
+    let mut wall = |normal: [f64; 3], at: [f64; 3]| {
+        scene.add_fixed(Shape::half_space(normal).expect("unit"), Pose::at(at), &m);
+    };
+    wall([0.0, 0.0, 1.0], [0.0; 3]);
+    wall([1.0, 0.0, 0.0], [-half, 0.0, 0.0]);
+    wall([-1.0, 0.0, 0.0], [half, 0.0, 0.0]);
+    wall([0.0, 1.0, 0.0], [0.0, -half, 0.0]);
+    wall([0.0, -1.0, 0.0], [0.0, half, 0.0]);
+
+    let mut rng = seeded(seed);
+    let sizes =
+        Grading::named("EN 13450 31.5-50").expect("a known name").sample_many(n, &mut rng);
+    let stones: Vec<_> = sizes
+        .iter()
+        .map(|size| StoneGenerator::default().generate(*size, &mut rng).expect("a stone"))
+        .collect();
+    let radii: Vec<f64> = stones.iter().map(|s| s.outer_radius()).collect();
+    let poses =
+        rain(&radii, [-half, -half, 0.0], [half, half], &mut rng).expect("stones fit into the box");
+    for (stone, pose) in stones.into_iter().zip(poses) {
+        let shape = Shape::Polyhedron(std::sync::Arc::new(stone));
+        let mut body = BodyDescription::new(shape, &m);
+        body.pose = pose;
+        scene.add(body, &m);
+    }
+    scene
+}

@@ -1,0 +1,35 @@
+//! Every validation case in its small version.
+
+use validation::{CASES, Effort};
+
+fn passes(name: &str) {
+    let case = validation::cases::find(name).expect("a known case");
+    let checks = (case.run)(Effort::Small);
+    let failures = checks.failures();
+    assert!(failures.is_empty(), "{failures:#?}");
+}
+
+macro_rules! cases {
+    ($($test:ident $name:literal),* $(,)?) => {
+        $(#[test] fn $test() { passes($name); })*
+
+        #[test]
+        fn every_case_is_tested() {
+            let tested = [$($name),*];
+            assert!(CASES.iter().all(|c| tested.contains(&c.name)));
+        }
+    };
+}
+
+cases! {
+    impacts_of_a_bouncing_ball_accumulate_when_they_should "bouncing-ball",
+    a_block_sticks_and_slides_as_coulomb_says "slope",
+    a_sliding_ball_rolls_at_five_sevenths "rolling",
+    three_balls_part_as_newton_says "three-balls",
+    collisions_keep_momentum "momentum",
+    a_tower_stands "tower",
+    a_wall_stands "wall",
+    an_arch_stands_or_falls_by_its_thickness "arch",
+    poured_stones_come_to_rest "stones-at-rest",
+    runs_repeat_bit_by_bit "same-bits",
+}
