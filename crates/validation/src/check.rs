@@ -69,7 +69,14 @@ impl Checks {
     }
 
     /// The value must be the reference within the tolerance.
-    pub fn close(&mut self, quantity: &str, value: f64, reference: f64, tolerance: f64, unit: &str) {
+    pub fn close(
+        &mut self,
+        quantity: &str,
+        value: f64,
+        reference: f64,
+        tolerance: f64,
+        unit: &str,
+    ) {
         self.push(quantity, value, unit, Comparison::Close, reference, tolerance);
     }
 

@@ -1,5 +1,6 @@
 //! Canonical scenes, references and studies of riprap: what `riprap validate` runs, and what the tests run small.
 
+pub mod bench;
 pub mod cases;
 pub mod check;
 pub mod scenes;

@@ -73,33 +73,42 @@ pub fn three_balls() -> (SceneBuilder, [Body; 3]) {
     (scene, balls)
 }
 
-/// `n` cubes of 0.1 m on top of each other.
+/// `n` cubes of 1 m on top of each other.
 pub fn tower(n: usize) -> (SceneBuilder, Vec<Body>) {
     let m = rock(0.5, 0.0);
     let mut scene = Scene::builder();
     add_ground(&mut scene, &m, 0.0);
-    let shape = Shape::cuboid([0.1; 3]).expect("positive");
+    let shape = Shape::cuboid([1.0; 3]).expect("positive");
     let boxes = (0..n)
         .map(|k| {
-            let z = 0.05 + 0.1 * k as f64;
+            let z = 0.5 + k as f64;
             scene.add(BodyDescription::new(shape.clone(), &m).at([0.0, 0.0, z]), &m)
         })
         .collect();
     (scene, boxes)
 }
 
-/// A wall of `rows` courses of `columns` bricks 0.2 × 0.1 × 0.1 m in running bond.
+/// A wall of `rows` courses, `columns` bricks 2 × 1 × 1 m long, in running bond with half bricks at the ends of
+/// every other course.
 pub fn wall(rows: usize, columns: usize) -> (SceneBuilder, Vec<Body>) {
     let m = rock(0.6, 0.0);
     let mut scene = Scene::builder();
     add_ground(&mut scene, &m, 0.0);
-    let brick = Shape::cuboid([0.2, 0.1, 0.1]).expect("positive");
+    let brick = |length: f64| Shape::cuboid([length, 1.0, 1.0]).expect("positive");
+    let (whole, half) = (brick(2.0), brick(1.0));
     let mut bricks = Vec::new();
     for row in 0..rows {
-        let shift = if row % 2 == 1 { 0.1 } else { 0.0 };
-        for column in 0..columns {
-            let at = [0.2 * column as f64 + shift, 0.0, 0.05 + 0.1 * row as f64];
-            bricks.push(scene.add(BodyDescription::new(brick.clone(), &m).at(at), &m));
+        let z = 0.5 + row as f64;
+        let mut lay = |shape: &Shape, x: f64| {
+            let body = BodyDescription::new(shape.clone(), &m).at([x, 0.0, z]);
+            bricks.push(scene.add(body, &m));
+        };
+        if row % 2 == 0 {
+            (0..columns).for_each(|k| lay(&whole, 1.0 + 2.0 * k as f64));
+        } else {
+            lay(&half, 0.5);
+            (1..columns).for_each(|k| lay(&whole, 2.0 * k as f64));
+            lay(&half, 2.0 * columns as f64 - 0.5);
         }
     }
     (scene, bricks)
@@ -146,8 +155,7 @@ pub fn stones_in_box(n: usize, width: f64, seed: u64) -> SceneBuilder {
     wall([0.0, -1.0, 0.0], [0.0, half, 0.0]);
 
     let mut rng = seeded(seed);
-    let sizes =
-        Grading::named("EN 13450 31.5-50").expect("a known name").sample_many(n, &mut rng);
+    let sizes = Grading::named("EN 13450 31.5-50").expect("a known name").sample_many(n, &mut rng);
     let stones: Vec<_> = sizes
         .iter()
         .map(|size| StoneGenerator::default().generate(*size, &mut rng).expect("a stone"))

@@ -144,7 +144,7 @@ impl Contacts {
 
     /// Deepest overlap found by the last detection, as a positive length [m].
     pub fn penetration(&self) -> f64 {
-        -self.deepest
+        0.0 - self.deepest
     }
 
     /// The detector, for its statistics.

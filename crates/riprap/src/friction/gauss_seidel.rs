@@ -58,7 +58,7 @@ impl GaussSeidel {
 
 /// Changes of velocity `ΔV = W^αα ΔI` over one sweep, against `W^αα I`.
 #[derive(Default)]
-struct Change {
+pub(super) struct Change {
     sum: f64,
     max: f64,
     scale: f64,
@@ -66,6 +66,11 @@ struct Change {
 }
 
 impl Change {
+    /// Sum of the squared changes [m²/s²].
+    pub(super) fn squared(&self) -> f64 {
+        self.sum
+    }
+
     /// Root mean square and largest change, relative to the root mean square of `W^αα I`.
     fn relative(&self) -> (f64, f64) {
         if self.sum == 0.0 {
@@ -80,7 +85,7 @@ impl Change {
 }
 
 /// One sweep over the contacts, Eq. (33).
-fn sweep<W: Operator>(
+pub(super) fn sweep<W: Operator>(
     w: &W,
     problem: &ContactProblem,
     impulses: &mut Impulses,
@@ -112,6 +117,51 @@ fn sweep<W: Operator>(
     change
 }
 
+/// Counts sweeps, decides when the criteria hold, and keeps the report.
+pub(super) struct Progress<'a> {
+    options: &'a GaussSeidelOptions,
+    next_check: usize,
+    pub(super) report: SolveReport,
+}
+
+impl Progress<'_> {
+    pub(super) fn new(options: &GaussSeidelOptions) -> Progress<'_> {
+        Progress { options, next_check: 1, report: SolveReport::default() }
+    }
+
+    /// Takes note of a sweep; true when the solve is over, converged or not.
+    pub(super) fn done<W: Operator>(
+        &mut self,
+        w: &W,
+        problem: &ContactProblem,
+        impulses: &[[f64; 3]],
+        scratch: &mut SolverScratch,
+        change: &Change,
+    ) -> bool {
+        let (options, report) = (self.options, &mut self.report);
+        let (rms, max) = change.relative();
+        report.sweeps += 1;
+        report.velocity_change_rms = rms;
+        report.velocity_change_max = max;
+        let settled = rms <= options.velocity_change_tolerance
+            && max <= options.max_velocity_change_tolerance;
+        let last = report.sweeps >= options.max_sweeps;
+        // The residual costs half a sweep: it is asked for when the sweeps have calmed down, and then at growing
+        // distances.
+        if (settled && report.sweeps >= self.next_check) || last {
+            self.next_check = report.sweeps + 1 + report.sweeps / 10;
+            w.start(impulses, scratch);
+            let residual = measure(w, problem, impulses, scratch);
+            report.residual = residual.relative_to_impulses();
+            report.approach = residual.approach * problem.approach_scale;
+            report.converged = settled
+                && report.residual <= options.tolerance
+                && report.approach <= options.approach_tolerance;
+        }
+        report.converged || last
+    }
+}
+
 impl GaussSeidel {
     fn run<W: Operator>(
         &self,
@@ -120,34 +170,14 @@ impl GaussSeidel {
         impulses: &mut Impulses,
         scratch: &mut SolverScratch,
     ) -> SolveReport {
-        let options = &self.options;
-        let mut report = SolveReport::default();
+        let mut progress = Progress::new(&self.options);
         w.start(impulses, scratch);
-        let mut next_check = 1;
-        for k in 1..=options.max_sweeps {
-            let (rms, max) = sweep(w, problem, impulses, scratch).relative();
-            report.sweeps = k;
-            report.velocity_change_rms = rms;
-            report.velocity_change_max = max;
-            let settled = rms <= options.velocity_change_tolerance
-                && max <= options.max_velocity_change_tolerance;
-            // The residual costs half a sweep: it is asked for when the sweeps have calmed down, and
-            // then at growing distances.
-            if (settled && k >= next_check) || k == options.max_sweeps {
-                next_check = k + 1 + k / 10;
-                w.start(impulses, scratch);
-                let residual = measure(w, problem, impulses, scratch);
-                report.residual = residual.relative_to_impulses();
-                report.approach = residual.approach * problem.approach_scale;
-                report.converged = settled
-                    && report.residual <= options.tolerance
-                    && report.approach <= options.approach_tolerance;
-                if report.converged {
-                    break;
-                }
+        loop {
+            let change = sweep(w, problem, impulses, scratch);
+            if progress.done(w, problem, impulses, scratch, &change) {
+                return progress.report;
             }
         }
-        report
     }
 }
 

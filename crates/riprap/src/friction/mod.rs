@@ -4,11 +4,13 @@
 //! Nothing here knows bodies, shapes or files. A contact is three numbers `(n, t1, t2)`; the Delassus
 //! operator `W` comes in factored form or as blocks; every solver is judged by one [`residual`].
 
+mod conjugate_gradient;
 mod delassus;
 mod gauss_seidel;
 mod local;
 mod residual;
 
+pub use conjugate_gradient::ConjugateGradient;
 pub use delassus::{Blocks, Contact3, Delassus, Factored, InverseMass, Operator};
 pub use gauss_seidel::{GaussSeidel, GaussSeidelOptions};
 pub use local::solve_contact;
@@ -51,6 +53,10 @@ impl ContactProblem {
 pub struct SolverScratch {
     /// Velocity change `M⁻¹ H I` of each block of a factored operator [m/s, rad/s].
     pub velocity: Vec<[f64; 6]>,
+    /// Search direction of the conjugate gradients [N s].
+    pub(crate) direction: Impulses,
+    /// Impulses before a sweep [N s].
+    pub(crate) before: Impulses,
 }
 
 /// What a solver did. Stopping short of the tolerance is a result, not an error: `converged` tells.

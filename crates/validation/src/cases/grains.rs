@@ -31,7 +31,12 @@ pub(super) fn stones_at_rest(effort: Effort) -> Checks {
     let rms = (stones.iter().map(|i| speed(i).powi(2)).sum::<f64>() / n as f64).sqrt();
     checks.at_most(&format!("fastest stone after {time} s"), fastest, 1e-4, "m/s");
     checks.at_most(&format!("root mean square velocity after {time} s"), rms, 1e-4, "m/s");
-    checks.at_most("share of unconverged steps", report.unconverged as f64 / report.steps as f64, 0.01, "1");
+    checks.at_most(
+        "share of unconverged steps",
+        report.unconverged as f64 / report.steps as f64,
+        0.01,
+        "1",
+    );
     checks
 }
 

@@ -7,14 +7,16 @@ use riprap::prelude::*;
 fn drift(run: &mut Simulation, bodies: &[Body], time: f64) -> f64 {
     let start: Vec<Vec3> = bodies.iter().map(|b| run.pose(*b).position).collect();
     run.until(time, &mut ()).expect("standing bodies cannot fail");
-    bodies
-        .iter()
-        .zip(start)
-        .map(|(b, s)| (run.pose(*b).position - s).norm())
-        .fold(0.0, f64::max)
+    bodies.iter().zip(start).map(|(b, s)| (run.pose(*b).position - s).norm()).fold(0.0, f64::max)
 }
 
-fn stands(name: &'static str, scene: &SceneBuilder, bodies: &[Body], size: f64, time: f64) -> Checks {
+fn stands(
+    name: &'static str,
+    scene: &SceneBuilder,
+    bodies: &[Body],
+    size: f64,
+    time: f64,
+) -> Checks {
     let mut checks = Checks::new(name);
     let mut run = scenes::start(scene, 2e-3, 0.5, 1e-6);
     let moved = drift(&mut run, bodies, time);
