@@ -10,219 +10,13 @@ use toml::de::{DeTable, DeValue};
 use super::expression::Expression;
 use super::fields::{Field, Kind, Limits, Need, Table, Variant};
 use super::model::Component;
-use super::problem::Problem;
+use super::problem::{Problem, Problems};
 use super::suggest;
 use super::units::parse_quantity;
+use super::values::{Entries, Entry, Item, Node};
 
-/// Mistakes beyond this number are not reported: they would bury the first ones.
-const MAX_PROBLEMS: usize = 200;
 /// Longest name of a material, shape, body or probe, in characters.
 const MAX_NAME: usize = 100;
-
-/// A checked value and where it was written.
-#[derive(Clone, Debug)]
-pub(crate) struct Node {
-    pub item: Item,
-    pub span: Range<usize>,
-}
-
-/// A checked value; numbers are in SI.
-#[derive(Clone, Debug)]
-pub(crate) enum Item {
-    Number(f64),
-    Integer(i64),
-    Flag(bool),
-    Text(String),
-    Law(Component),
-    List(Vec<Node>),
-    Table(Entries),
-    /// A mistake that has been reported; nothing more is said about it.
-    Invalid,
-}
-
-/// A checked table.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Entries {
-    /// Its header, or the whole of an inline table.
-    pub span: Range<usize>,
-    /// The value of its tag.
-    pub variant: Option<&'static str>,
-    values: Vec<Entry>,
-}
-
-#[derive(Clone, Debug)]
-struct Entry {
-    key: String,
-    key_span: Range<usize>,
-    given: bool,
-    node: Node,
-}
-
-impl Entries {
-    fn entry(&self, key: &str) -> Option<&Entry> {
-        self.values.iter().find(|entry| entry.key == key)
-    }
-
-    /// The value of a key, its default included.
-    pub fn get(&self, key: &str) -> Option<&Node> {
-        self.entry(key).map(|entry| &entry.node)
-    }
-
-    /// The value of a key that is written in the file.
-    pub fn given(&self, key: &str) -> Option<&Node> {
-        self.entry(key).filter(|entry| entry.given).map(|entry| &entry.node)
-    }
-
-    /// Where the key is written; the header of the table if it is not.
-    pub fn key_span(&self, key: &str) -> Range<usize> {
-        self.entry(key)
-            .filter(|entry| entry.given)
-            .map_or(self.span.clone(), |entry| entry.key_span.clone())
-    }
-
-    /// Where the value of a key is written; the header of the table if it is not.
-    pub fn value_span(&self, key: &str) -> Range<usize> {
-        self.given(key).map_or(self.span.clone(), |node| node.span.clone())
-    }
-
-    /// The keys and values of a table of named things, in the order of the file.
-    pub fn named(&self) -> impl Iterator<Item = (&str, &Range<usize>, &Node)> {
-        self.values.iter().map(|entry| (entry.key.as_str(), &entry.key_span, &entry.node))
-    }
-
-    pub fn number(&self, key: &str) -> Option<f64> {
-        self.get(key)?.number()
-    }
-
-    pub fn integer(&self, key: &str) -> Option<i64> {
-        self.get(key)?.integer()
-    }
-
-    pub fn flag(&self, key: &str) -> Option<bool> {
-        match self.get(key)?.item {
-            Item::Flag(value) => Some(value),
-            _ => None,
-        }
-    }
-
-    pub fn text(&self, key: &str) -> Option<&str> {
-        self.get(key)?.text()
-    }
-
-    pub fn list(&self, key: &str) -> Option<&[Node]> {
-        self.get(key)?.list()
-    }
-
-    pub fn table(&self, key: &str) -> Option<&Entries> {
-        self.get(key)?.table()
-    }
-
-    /// A list of exactly `N` numbers.
-    pub fn numbers<const N: usize>(&self, key: &str) -> Option<[f64; N]> {
-        self.get(key)?.numbers()
-    }
-}
-
-impl Node {
-    pub fn number(&self) -> Option<f64> {
-        match self.item {
-            Item::Number(value) => Some(value),
-            _ => None,
-        }
-    }
-
-    pub fn integer(&self) -> Option<i64> {
-        match self.item {
-            Item::Integer(value) => Some(value),
-            _ => None,
-        }
-    }
-
-    pub fn text(&self) -> Option<&str> {
-        match &self.item {
-            Item::Text(text) => Some(text),
-            _ => None,
-        }
-    }
-
-    pub fn list(&self) -> Option<&[Node]> {
-        match &self.item {
-            Item::List(items) => Some(items),
-            _ => None,
-        }
-    }
-
-    pub fn table(&self) -> Option<&Entries> {
-        match &self.item {
-            Item::Table(entries) => Some(entries),
-            _ => None,
-        }
-    }
-
-    /// A list of exactly `N` numbers.
-    pub fn numbers<const N: usize>(&self) -> Option<[f64; N]> {
-        let items = self.list()?;
-        let mut numbers = [0.0; N];
-        if items.len() != N {
-            return None;
-        }
-        for (number, item) in numbers.iter_mut().zip(items) {
-            *number = item.number()?;
-        }
-        Some(numbers)
-    }
-
-    /// Three laws of motion.
-    pub fn laws(&self) -> Option<[Component; 3]> {
-        let laws: Option<Vec<Component>> = self
-            .list()?
-            .iter()
-            .map(|node| match &node.item {
-                Item::Law(law) => Some(law.clone()),
-                _ => None,
-            })
-            .collect();
-        laws?.try_into().ok()
-    }
-}
-
-/// The problems found so far.
-#[derive(Debug, Default)]
-pub(crate) struct Problems {
-    list: Vec<Problem>,
-}
-
-impl Problems {
-    pub fn add(&mut self, problem: Problem) {
-        if self.list.len() < MAX_PROBLEMS {
-            self.list.push(problem);
-        }
-    }
-
-    pub fn report(&mut self, span: Range<usize>, message: impl Into<String>) {
-        self.add(Problem::new(span, message));
-    }
-
-    pub fn advise(
-        &mut self,
-        span: Range<usize>,
-        message: impl Into<String>,
-        help: impl Into<String>,
-    ) {
-        self.add(Problem::new(span, message).with_help(help));
-    }
-
-    pub fn is_empty(&self) -> bool {
-        self.list.is_empty()
-    }
-
-    /// The problems in the order of the text, each once.
-    pub fn into_sorted(mut self) -> Vec<Problem> {
-        self.list.sort_by_key(|problem| problem.span.start);
-        self.list.dedup();
-        self.list
-    }
-}
 
 /// Parses `text` and checks it against `table`. `None` after a syntax error: the rest cannot be trusted then,
 /// and keys that were lost would be reported as missing.
@@ -458,13 +252,16 @@ impl Checker<'_> {
                 Item::List(vec![zero.clone(), zero, about_z])
             }
             (Kind::List { of, min, max }, DeValue::Array(items)) => {
-                if !(*min..=*max).contains(&items.len()) {
-                    let message =
-                        format!("`{what}`: expected {}; got {}", kind.expected(), items.len());
+                let n = items.len();
+                if (*min..=*max).contains(&n) {
+                    Item::List(items.iter().map(|item| self.value(of, what, item)).collect())
+                } else {
+                    let message = match n > *max && min < max {
+                        true => format!("`{what}` has {n} items; at most {max} are allowed"),
+                        false => format!("`{what}`: expected {}; got {n}", kind.expected()),
+                    };
                     self.problems.report(span.clone(), message);
                     Item::Invalid
-                } else {
-                    Item::List(items.iter().map(|item| self.value(of, what, item)).collect())
                 }
             }
             (Kind::Table(table), DeValue::Table(values)) => {

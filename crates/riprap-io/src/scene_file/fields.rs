@@ -150,7 +150,7 @@ impl Kind {
             Kind::List { of, min, max } => {
                 let count = match (min, max) {
                     (min, max) if min == max => format!("{min} items"),
-                    (_, &usize::MAX) => format!("at least {min} items"),
+                    (min, 1000..) => format!("at least {min} items"),
                     _ => format!("{min} to {max} items"),
                 };
                 format!("a list of {count}, each {}", of.expected())

@@ -18,6 +18,7 @@ mod resolved;
 mod schema;
 mod suggest;
 mod units;
+mod values;
 
 pub use expression::{Expression, ExpressionError};
 pub use model::*;
@@ -58,7 +59,7 @@ impl SceneFile {
 
     /// Reads a scene from text. Paths in it are relative to `base_dir`.
     pub fn parse(text: &str, base_dir: impl AsRef<Path>) -> Result<Self, SceneErrors> {
-        let mut problems = document::Problems::default();
+        let mut problems = problem::Problems::default();
         let is_blank = |line: &str| line.trim().is_empty() || line.trim().starts_with('#');
         if text.lines().all(is_blank) {
             problems.advise(

@@ -30,6 +30,47 @@ impl Problem {
     }
 }
 
+/// Mistakes beyond this number are not reported: they would bury the first ones.
+const MAX_PROBLEMS: usize = 200;
+
+/// The problems found so far.
+#[derive(Debug, Default)]
+pub(crate) struct Problems {
+    list: Vec<Problem>,
+}
+
+impl Problems {
+    pub fn add(&mut self, problem: Problem) {
+        if self.list.len() < MAX_PROBLEMS {
+            self.list.push(problem);
+        }
+    }
+
+    pub fn report(&mut self, span: Range<usize>, message: impl Into<String>) {
+        self.add(Problem::new(span, message));
+    }
+
+    pub fn advise(
+        &mut self,
+        span: Range<usize>,
+        message: impl Into<String>,
+        help: impl Into<String>,
+    ) {
+        self.add(Problem::new(span, message).with_help(help));
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.list.is_empty()
+    }
+
+    /// The problems in the order of the text, each once.
+    pub fn into_sorted(mut self) -> Vec<Problem> {
+        self.list.sort_by_key(|problem| problem.span.start);
+        self.list.dedup();
+        self.list
+    }
+}
+
 /// All mistakes of one scene file, in the order of the text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SceneErrors {

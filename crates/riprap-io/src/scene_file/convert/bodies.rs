@@ -1,9 +1,10 @@
 //! Bodies, their masses and motions, and the probes that follow them.
 
-use super::super::document::{Entries, Item, Node, excerpt};
+use super::super::document::excerpt;
 use super::super::model::{
     Body, BodyKind, Component, Mass, Motion, Probe, Quantity, Target, Translation, Vector,
 };
+use super::super::values::{Entries, Item, Node};
 use super::{Converter, did_you_mean};
 
 /// Directions that a body may be locked in, in the order of the model.

@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use super::super::document::{Entries, Node};
 use super::super::format::MAX_GRAINS;
 use super::super::model::{Grading, GrainShape, Grains, Placement, Settle, Vector};
+use super::super::values::{Entries, Node};
 use super::{Converter, small};
 use crate::grain_table::GrainTable;
 

@@ -11,12 +11,14 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::document::{Entries, Node, Problems, excerpt};
+use super::document::excerpt;
 use super::model::{
     Contact, Detection, Material, NamedShape, NormalLaw, OnUnconverged, Pair, Run, SceneFile,
     Solver, Vector,
 };
+use super::problem::Problems;
 use super::suggest;
+use super::values::{Entries, Node};
 use crate::mesh::Mesh;
 
 /// Largest number of time steps and of frames in a run.

@@ -3,8 +3,9 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use super::super::document::{Entries, Item, Node, excerpt};
+use super::super::document::excerpt;
 use super::super::model::{MeshTreatment, Part, Quaternion, Shape, ShapeRef, Vector};
+use super::super::values::{Entries, Item, Node};
 use super::{Converter, did_you_mean, small};
 use crate::grain_table::unit;
 use crate::mesh::Mesh;
@@ -142,7 +143,7 @@ impl Converter<'_> {
                 let position = self.polar(part, "position");
                 let rotation = self.rotation(part);
                 if let Some(kind @ ("compound" | "open-box" | "half-space")) = kind {
-                    let message = format!("a part of a compound cannot be a {kind}");
+                    let message = format!("\"{kind}\" cannot be part of a compound");
                     self.problems.report(part.value_span("shape"), message);
                     return None;
                 }
