@@ -43,7 +43,7 @@ pub enum Error {
     Exists {
         /// The folder.
         path: PathBuf,
-        /// What is in it: `a run` or `other files`.
+        /// What is in it, such as `a run`.
         what: &'static str,
     },
 }

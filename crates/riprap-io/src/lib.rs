@@ -11,6 +11,7 @@ pub mod mesh;
 pub mod run_folder;
 pub mod scene_file;
 pub mod table;
+mod unit_vector;
 pub mod vtk;
 
 pub use error::{Error, Place};

@@ -70,10 +70,10 @@ pub fn reference_page() -> String {
 /// Adds the tables that a kind refers to, each once.
 fn mentioned(kind: &'static Kind, tables: &mut Vec<&'static Table>) {
     match kind {
-        Kind::Table(table) | Kind::Named(table) => {
-            if !tables.iter().any(|known| known.name == table.name) {
-                tables.push(table);
-            }
+        Kind::Table(table) | Kind::Named(table)
+            if !tables.iter().any(|known| known.name == table.name) =>
+        {
+            tables.push(table);
         }
         Kind::List { of, .. } => mentioned(of, tables),
         Kind::OneOf(kinds) => kinds.iter().for_each(|kind| mentioned(kind, tables)),
@@ -164,8 +164,11 @@ fn value(kind: &'static Kind) -> String {
         Kind::File => "path".into(),
         Kind::Choice(_) => "one of several words".into(),
         Kind::Law(_) => format!("number or expression{unit}"),
-        Kind::Polar(of) => format!("`[x, y, z]`, each a {}", value(of)),
-        Kind::Axial(of) => format!("`[x, y, z]`, each a {}; in planar scenes one value", value(of)),
+        Kind::Polar(of) => format!("`[x, y, z]`: {}", value(of)),
+        Kind::Axial(of) => format!("`[x, y, z]`, in planar scenes one value: {}", value(of)),
+        Kind::List { of: Kind::Table(table), .. } if table.title.starts_with('[') => {
+            format!("tables `{}`", table.title)
+        }
         Kind::List { of, min, max } if min == max => format!("{min} × {}", value(of)),
         Kind::List { of, min: 0, .. } => format!("list of {}", value(of)),
         Kind::List { of, min, .. } => format!("list of {}, at least {min}", value(of)),

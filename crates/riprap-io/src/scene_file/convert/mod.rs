@@ -313,18 +313,16 @@ impl Converter<'_> {
     }
 }
 
-/// Advice on a name that nobody has.
-fn did_you_mean<'a>(
-    name: &str,
-    known: impl Iterator<Item = &'a str> + Clone,
-    what: &str,
-) -> String {
-    if let Some(near) = suggest::closest(name, known.clone()) {
+/// Advice on a name that nobody has; the same for the same names, in whatever order they come.
+fn did_you_mean<'a>(name: &str, known: impl Iterator<Item = &'a str>, what: &str) -> String {
+    let mut known: Vec<&str> = known.collect();
+    known.sort_unstable();
+    if let Some(near) = suggest::closest(name, known.iter().copied()) {
         return format!("did you mean `{near}`?");
     }
-    let names: Vec<&str> = known.take(10).collect();
-    match names.is_empty() {
+    known.truncate(10);
+    match known.is_empty() {
         true => format!("no {what} is described"),
-        false => format!("known: {}", names.join(", ")),
+        false => format!("known: {}", known.join(", ")),
     }
 }

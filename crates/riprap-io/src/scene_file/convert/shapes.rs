@@ -7,8 +7,8 @@ use super::super::document::excerpt;
 use super::super::model::{MeshTreatment, Part, Quaternion, Shape, ShapeRef, Vector};
 use super::super::values::{Entries, Item, Node};
 use super::{Converter, did_you_mean, small};
-use crate::grain_table::unit;
 use crate::mesh::Mesh;
+use crate::unit_vector::unit;
 
 /// Stands for a shape that could not be made; never seen outside, because something was reported.
 pub(super) const ANY: Shape = Shape::Sphere { radius: 1.0 };
@@ -122,14 +122,16 @@ impl Converter<'_> {
         }
         let treatment = match shape.text("as")? {
             "hull" => MeshTreatment::Hull,
-            _ => MeshTreatment::Parts { max_parts: small(shape.integer("max_parts")) },
+            _ => {
+                let open = mesh.open_edges().len();
+                if open > 0 {
+                    let message = format!("the mesh is not closed: {open} edges have no neighbour");
+                    let help = "repair the mesh, or take as = \"hull\"";
+                    self.problems.advise(span, message, help);
+                }
+                MeshTreatment::Parts { max_parts: small(shape.integer("max_parts")) }
+            }
         };
-        let open = mesh.open_edges().len();
-        if treatment != MeshTreatment::Hull && open > 0 {
-            let message = format!("the mesh is not closed: {open} edges have no neighbour");
-            let help = "repair the mesh, or take as = \"hull\"";
-            self.problems.advise(span, message, help);
-        }
         Some(Shape::Mesh { file, scale: shape.number("scale")?, treatment, mesh })
     }
 
