@@ -18,7 +18,7 @@ pub enum Error {
         source: io::Error,
     },
     /// The content of a file is not what its format demands.
-    #[error("{}: {place}: {message}", path.display())]
+    #[error("{}{place}: {message}", path.display())]
     Format {
         /// The file.
         path: PathBuf,
@@ -60,11 +60,12 @@ pub enum Place {
 }
 
 impl std::fmt::Display for Place {
+    /// Continues the name of the file: `, line 7`, or nothing for the whole of it.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
-            Place::Whole => f.write_str("whole file"),
-            Place::Line(line) => write!(f, "line {line}"),
-            Place::Byte(byte) => write!(f, "byte {byte}"),
+            Place::Whole => Ok(()),
+            Place::Line(line) => write!(f, ", line {line}"),
+            Place::Byte(byte) => write!(f, ", byte {byte}"),
         }
     }
 }

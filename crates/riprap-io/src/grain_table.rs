@@ -164,7 +164,7 @@ mod tests {
     fn parse(text: &str) -> Result<GrainTable, String> {
         GrainTable::parse(text.as_bytes()).map_err(|failure| match failure {
             Failure::Io(error) => error.to_string(),
-            Failure::Format(place, message) => format!("{place}: {message}"),
+            Failure::Format(place, message) => format!("file{place}: {message}"),
         })
     }
 
@@ -187,7 +187,7 @@ mod tests {
         assert!(message("x,y,z,qw\n1,2,3,1").contains("qw,qx,qy,qz come together"));
         assert!(message("x,y,z,colour\n").contains("unknown column `colour`"));
         assert!(message("x,y,z,x\n").contains("twice"));
-        assert_eq!(message("x,y,z\n1,2,three"), "line 2: `z` is not a number: `three`");
+        assert_eq!(message("x,y,z\n1,2,three"), "file, line 2: `z` is not a number: `three`");
         assert!(message("x,y,z\n1,2").contains("`z` is missing"));
         assert!(message("x,y,z\n1,2,3,4").contains("more than 3"));
         assert!(message("x,y,z\n1,2,nan").contains("not a number"));

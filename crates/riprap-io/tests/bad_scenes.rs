@@ -66,6 +66,7 @@ fn check(cases: &[Case]) {
             );
         }
         assert!(errors.text.get(problem.span.clone()).is_some(), "{}: span", case.name);
+        println!("{errors}"); // `cargo test -- --nocapture` shows all messages for review
     }
     assert!(failures.is_empty(), "\n{failures}");
 }
@@ -137,7 +138,12 @@ fn mistakes_of_keys_and_types() {
         instead("half a seed", 1, "seed = 1.5\n[run]", 1, "whole number"),
         instead("seed below zero", 1, "seed = -1\n[run]", 1, "at least 0"),
         instead("seed too large", 1, "seed = 99999999999999999999\n[run]", 1, "below 2^63"),
-        after_ball("one bracket", "[probe]\nbody = \"ball\"\n", 11, "two brackets: [[probe]]"),
+        after_ball(
+            "one bracket",
+            "[probe]\nbody = \"ball\"\n",
+            11,
+            "expected a list of tables; got a single one",
+        ),
         instead("two brackets", 1, "[[run]]", 1, "one bracket: [run]"),
         after_ball("short vector", "position = [1, 2]", 11, "expected 3 components; got 2"),
         after_ball("scalar for a vector", "velocity = 3", 11, "a list [x, y, z]"),
@@ -261,7 +267,7 @@ fn mistakes_of_names() {
             "grain beyond the last",
             "box = { min = [0, 0, 0], max = [1, 1, 1] }\nshape = { type = \"sphere\", radius = 0.1 }\n[[probe]]\nbody = \"heap-11\"",
             15,
-            "there is no body `heap-11`",
+            "`heap` has 10 grains",
         ),
         after_rain(
             "name of a grain",
@@ -347,7 +353,7 @@ fn mistakes_of_shapes() {
             9,
             "not closed: 3 edges",
         ),
-        body("compound of nothing", "{ type = \"compound\", parts = [] }", 9, "at least 1"),
+        body("compound of nothing", "{ type = \"compound\", parts = [] }", 9, "at least one"),
         body(
             "compound of compounds",
             "{ type = \"compound\", parts = [{ shape = { type = \"open-box\", size = [1,1,1], wall = 1 } }] }",
@@ -520,7 +526,11 @@ fn mistakes_of_grains() {
         ),
         graded("unknown standard", "\"EN 13450 31.5-5\"", "did you mean \"EN 13450 31.5-50\"?"),
         graded("half a grading", "{ sieves = [1, 2] }", "either `sieves` and `passing`"),
-        graded("uneven grading", "{ sieves = [1, 2], passing = [0, 50, 100] }", "2 sieves, but 3"),
+        graded(
+            "uneven grading",
+            "{ sieves = [1, 2], passing = [0, 50, 100] }",
+            "2 sieves, but 3 values",
+        ),
         graded("falling sieves", "{ sieves = [2, 1], passing = [0, 100] }", "must grow"),
         graded("falling curve", "{ sieves = [1, 2, 3], passing = [0, 100, 50] }", "must not fall"),
         graded("open below", "{ sieves = [1, 2], passing = [10, 100] }", "must start at 0"),
@@ -570,7 +580,7 @@ fn mistakes_of_grains() {
             "broken table",
             &format!("{group}\"file\"\n{sphere}\nfile = \"broken.csv\""),
             11,
-            "line 3: `z` is not a number",
+            "broken.csv, line 3: `z` is not a number",
         ),
         after_start(
             "half-space grains",

@@ -69,7 +69,7 @@ mod tests {
 
     fn message(content: &str) -> String {
         let (place, message) = parse(content.as_bytes()).unwrap_err();
-        format!("{place}: {message}")
+        format!("file{place}: {message}")
     }
 
     #[test]
@@ -85,10 +85,10 @@ mod tests {
     #[test]
     fn broken_files_are_explained() {
         assert!(message("").contains("no triangles"));
-        assert_eq!(message("v 1 2"), "line 1: a vertex needs three numbers");
+        assert_eq!(message("v 1 2"), "file, line 1: a vertex needs three numbers");
         assert!(message("v 1 2 x").contains("three numbers"));
         assert!(message("v 1 2 nan").contains("finite"));
-        assert!(message("v 0 0 0\nf 1 2 3").contains("line 2: vertex 2 does not exist"));
+        assert!(message("v 0 0 0\nf 1 2 3").contains("file, line 2: vertex 2 does not exist"));
         assert!(message("v 0 0 0\nf 1 1").contains("at least three"));
         for face in ["f 0 1 1", "f -2 1 1", "f x 1 1", "f 99999999999999999999 1 1"] {
             assert!(message(&format!("v 0 0 0\n{face}")).contains("from 1"), "{face}");

@@ -118,7 +118,7 @@ mod tests {
 
     fn message(content: &[u8]) -> String {
         let (place, message) = parse(content).unwrap_err();
-        format!("{place}: {message}")
+        format!("file{place}: {message}")
     }
 
     #[test]
@@ -145,7 +145,7 @@ mod tests {
         assert!(message(&huge).contains("announces 4294967295 triangles"));
         assert!(message(&binary_file(&[])).contains("no triangles"));
         let nan = binary_file(&[[[0.0; 3], [f32::NAN, 0.0, 0.0], [0.0, 1.0, 0.0]]]);
-        assert_eq!(message(&nan), "byte 108: a coordinate is not a finite number");
+        assert_eq!(message(&nan), "file, byte 108: a coordinate is not a finite number");
         assert!(message(b"solid\nendsolid").contains("no triangles"));
         assert!(message(b"solid\nfacet\nvertex 1 2\n").contains("line 3"));
         assert!(message(b"solid\nfacet\nvertex 1 2 3\nendfacet").contains("line 4"));

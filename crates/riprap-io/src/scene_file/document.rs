@@ -282,9 +282,10 @@ impl Checker<'_> {
     fn wrong_type(&mut self, kind: &Kind, what: &str, value: &Spanned<DeValue<'_>>) -> Item {
         let message = format!("`{what}`: expected {}; got {}", kind.expected(), kind_of(value));
         let mut problem = Problem::new(value.span(), message);
-        let list_of_tables =
+        let is_list_of_tables =
             matches!(kind, Kind::List { of: Kind::Table(_), .. }) && is_table(value);
-        if list_of_tables {
+        if is_list_of_tables {
+            problem.message = format!("`{what}`: expected a list of tables; got a single one");
             problem.help =
                 Some(format!("a list of tables is written with two brackets: [[{what}]]"));
         } else if is_text(value) && matches!(kind, Kind::Number(_) | Kind::Integer(..) | Kind::Flag)

@@ -60,8 +60,6 @@ pub(crate) enum Limits {
     NonNegative,
     /// Both ends included.
     Within(f64, f64),
-    /// Zero excluded, the end included.
-    PositiveUpTo(f64),
 }
 
 /// What a value may be.
@@ -108,7 +106,6 @@ impl Limits {
             Limits::Positive => value > 0.0,
             Limits::NonNegative => value >= 0.0,
             Limits::Within(low, high) => (low..=high).contains(&value),
-            Limits::PositiveUpTo(high) => value > 0.0 && value <= high,
         }
     }
 
@@ -119,7 +116,6 @@ impl Limits {
             Limits::Positive => "greater than 0".into(),
             Limits::NonNegative => "at least 0".into(),
             Limits::Within(low, high) => format!("between {low} and {high}"),
-            Limits::PositiveUpTo(high) => format!("greater than 0 and at most {high}"),
         }
     }
 }
@@ -150,7 +146,9 @@ impl Kind {
             Kind::List { of, min, max } => {
                 let count = match (min, max) {
                     (min, max) if min == max => format!("{min} items"),
+                    (1, 1000..) => "at least one item".to_owned(),
                     (min, 1000..) => format!("at least {min} items"),
+                    (min, max) if *max == min + 1 => format!("{min} or {max} items"),
                     _ => format!("{min} to {max} items"),
                 };
                 format!("a list of {count}, each {}", of.expected())

@@ -373,13 +373,13 @@ pub enum GrainShape {
     Shape(ShapeRef),
     /// Random convex polyhedra with the axes a ≥ b ≥ c.
     Stones {
-        /// Number of vertices.
+        /// Number of vertices wanted, 4 to 100.
         vertices: u32,
-        /// c/b [–], greater than 0, at most 1.
+        /// c/b [–], 0.05 to 1.
         flatness: f64,
-        /// b/a [–], greater than 0, at most 1.
+        /// b/a [–], 0.05 to 1.
         elongation: f64,
-        /// Random displacement of the vertices along the radius [–], 0 to 1.
+        /// From rounded, 0, to freshly broken, 1 [–].
         angularity: f64,
         /// Sizes.
         grading: Grading,
@@ -403,7 +403,7 @@ pub enum Grading {
         /// Mass that passes [%], from 0 to 100, never falling; as many as sieves.
         passing: Vec<f64>,
     },
-    /// Sizes spread evenly by number.
+    /// The same mass for every millimetre of size.
     Uniform {
         /// Smallest size [m].
         min: f64,
@@ -423,7 +423,7 @@ pub enum Placement {
         spacing: Vector,
         /// The first grain [m].
         origin: Vector,
-        /// Largest random displacement, as a part of the spacing [–].
+        /// Largest random displacement along each axis [m]; none along z in planar scenes.
         jitter: f64,
         /// Whether each grain is turned at random.
         random_rotation: bool,
@@ -500,6 +500,10 @@ pub enum Quantity {
 impl SceneFile {
     /// How two materials meet, given by their indices: their `[[pair]]`, or else the smaller friction and
     /// the smaller restitution of both.
+    ///
+    /// # Panics
+    ///
+    /// If an index is not one of [`SceneFile::materials`].
     pub fn pair(&self, a: usize, b: usize) -> Pair {
         let given = |pair: &&Pair| pair.between == [a, b] || pair.between == [b, a];
         if let Some(pair) = self.pairs.iter().find(given) {

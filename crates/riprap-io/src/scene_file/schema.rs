@@ -131,10 +131,6 @@ fn number_schema(limits: Limits) -> Value {
             schema["minimum"] = json!(low);
             schema["maximum"] = json!(high);
         }
-        Limits::PositiveUpTo(high) => {
-            schema["exclusiveMinimum"] = json!(0);
-            schema["maximum"] = json!(high);
-        }
     }
     schema
 }

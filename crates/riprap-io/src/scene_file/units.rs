@@ -518,4 +518,39 @@ mod tests {
             }
         }
     }
+
+    mod properties {
+        use super::*;
+        use proptest::prelude::*;
+
+        const WORDS: &[&str] = &[
+            "1", "-2.5", "e3", "m", "kg", "mm", "s", "°", "µ", "/", "*", "·", " ", "^", "2", "²",
+            "⁻¹", "(", ")", "é", "%", "1/",
+        ];
+
+        proptest! {
+            #[test]
+            fn anything_gives_a_finite_value_or_a_place(words in prop::collection::vec(prop::sample::select(WORDS), 0..12)) {
+                let text = words.concat();
+                match parse_quantity(&text, Dimension::LENGTH) {
+                    Ok(value) => prop_assert!(value.is_finite()),
+                    Err(error) => prop_assert!(text.get(error.span.clone()).is_some(), "{:?}", error),
+                }
+            }
+
+            #[test]
+            fn no_text_panics(text in any::<String>(), unit in any::<String>()) {
+                for text in [text.clone(), format!("1 {unit}")] {
+                    if let Err(error) = parse_quantity(&text, Dimension::LENGTH) {
+                        prop_assert!(text.get(error.span.clone()).is_some(), "{:?}", error);
+                    }
+                }
+            }
+
+            #[test]
+            fn millimetres_are_divided_by_a_thousand(value in -1e9..1e9_f64) {
+                prop_assert_eq!(parse_quantity(&format!("{value} mm"), Dimension::LENGTH), Ok(value / 1000.0));
+            }
+        }
+    }
 }

@@ -1,5 +1,7 @@
 //! Bodies, their masses and motions, and the probes that follow them.
 
+use std::collections::HashMap;
+
 use super::super::document::excerpt;
 use super::super::model::{
     Body, BodyKind, Component, Mass, Motion, Probe, Quantity, Target, Translation, Vector,
@@ -180,10 +182,12 @@ impl Converter<'_> {
 
     pub(super) fn probes(&mut self, nodes: &[Node], bodies: &[Option<Body>]) -> Vec<Probe> {
         let mut probes: Vec<Probe> = Vec::new();
+        let bodies: HashMap<&str, usize> =
+            bodies.iter().flatten().enumerate().map(|(i, body)| (body.name.as_str(), i)).collect();
         for probe in nodes.iter().filter_map(Node::table) {
             let quantities = self.quantities(probe.list("quantities").unwrap_or_default());
             let Some(node) = probe.get("body") else { continue };
-            let Some(body) = self.target(node, bodies) else { continue };
+            let Some(body) = self.target(node, &bodies) else { continue };
             let name = probe.text("name").or(node.text()).unwrap_or_default().to_owned();
             if probes.iter().any(|other| other.name == name) {
                 let message = format!("two probes are called `{name}`");
@@ -215,11 +219,10 @@ impl Converter<'_> {
     }
 
     /// The body or grain that a value names. `None` if there is none, or if it is known to be wrong itself.
-    fn target(&mut self, node: &Node, bodies: &[Option<Body>]) -> Option<Target> {
+    fn target(&mut self, node: &Node, bodies: &HashMap<&str, usize>) -> Option<Target> {
         let name = node.text()?;
-        let found = bodies.iter().position(|body| body.as_ref().is_some_and(|b| b.name == name));
-        if let Some(index) = found {
-            return Some(Target::Body(index));
+        if let Some(index) = bodies.get(name) {
+            return Some(Target::Body(*index));
         }
         if let Some((group, index)) = self.grain(name) {
             return Some(Target::Grain { group, index });
@@ -229,9 +232,16 @@ impl Converter<'_> {
         if self.names.contains_key(name) && !is_group {
             return None;
         }
-        let help = match is_group {
-            true => format!("a probe follows one grain: write \"{name}-1\", say"),
-            false => did_you_mean(name, self.names.keys().map(String::as_str), "body"),
+        let group = name.rsplit_once('-').and_then(|(group, number)| {
+            number.parse::<u64>().ok()?;
+            self.groups.iter().find(|(name, _)| name == group)
+        });
+        let help = match group {
+            _ if is_group => format!("a probe follows one grain: write \"{name}-1\", say"),
+            Some((group, Some(count))) => {
+                format!("`{group}` has {count} grains, from {group}-1 on")
+            }
+            _ => did_you_mean(name, self.names.keys().map(String::as_str), "body"),
         };
         let message = format!("there is no body `{}`", excerpt(name));
         self.problems.advise(node.span.clone(), message, help);

@@ -165,8 +165,11 @@ impl Converter<'_> {
             values.windows(2).position(|pair| wrong(pair[0], pair[1])).map(|index| index + 1)
         };
         let (span, message) = if sieves.len() != passing.len() {
-            let message =
-                format!("there are {} sieves, but {} values pass", sieves.len(), passing.len());
+            let message = format!(
+                "there are {} sieves, but {} values of `passing`",
+                sieves.len(),
+                passing.len()
+            );
             (grading.value_span("passing"), message)
         } else if let Some(index) = drop(&sieves, |a, b| b <= a) {
             (spans("sieves", index), "the sieves must grow from one to the next".into())

@@ -6,7 +6,7 @@ mod bodies;
 mod grains;
 mod shapes;
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -200,6 +200,7 @@ impl Converter<'_> {
 
     fn pairs(&mut self, nodes: &[Node]) -> Vec<Pair> {
         let mut pairs: Vec<Pair> = Vec::new();
+        let mut seen = HashSet::new();
         for pair in nodes.iter().filter_map(Node::table) {
             let Some(names) = pair.list("between") else { continue };
             let indices: Vec<usize> =
@@ -209,7 +210,7 @@ impl Converter<'_> {
             let restitution =
                 pair.number("restitution").unwrap_or(first.restitution.min(second.restitution));
             let friction = pair.number("friction").unwrap_or(first.friction.min(second.friction));
-            if pairs.iter().any(|pair| pair.between == [a, b] || pair.between == [b, a]) {
+            if !seen.insert([a.min(b), a.max(b)]) {
                 let message = format!(
                     "the pair of `{}` and `{}` is described twice",
                     first.name, second.name

@@ -11,6 +11,8 @@ static GRADINGS: [Kind; 2] = [
     Kind::Choice(&[
         ("EN 13450 31.5-50", "railway ballast 31.5/50 mm"),
         ("EN 13450 31.5-63", "railway ballast 31.5/63 mm"),
+        ("EN 12620 gravel 4-8", "gravel 4/8 mm"),
+        ("EN 196-1 sand", "standard sand up to 2 mm"),
     ]),
     Kind::Table(&GRADING_TABLE),
 ];
@@ -77,9 +79,9 @@ pub(super) static GRAINS: Table = Table {
                     ),
                     field(
                         "jitter",
-                        Kind::Number(Limits::Within(0.0, 0.5)),
+                        Kind::Quantity(Dimension::LENGTH, Limits::NonNegative),
                         Need::Default("0.0"),
-                        "Largest random displacement in each direction, as a part of the spacing.",
+                        "Largest random displacement along each axis.",
                     ),
                     field(
                         "random_rotation",
@@ -91,7 +93,7 @@ pub(super) static GRAINS: Table = Table {
             },
             Variant {
                 value: "rain",
-                doc: "Falling into a column, layer by layer.",
+                doc: "Falling one by one into a column, turned at random.",
                 fields: &[
                     STONES,
                     SPHERES,
@@ -151,24 +153,29 @@ static STONES_TABLE: Table = Table {
     title: "stones",
     doc: "Random convex polyhedra with the axes a ≥ b ≥ c.",
     fields: &[
-        field("vertices", Kind::Integer(4, 1000), Need::Default("25"), "Number of vertices."),
+        field(
+            "vertices",
+            Kind::Integer(4, 100),
+            Need::Default("25"),
+            "Number of vertices wanted; a stone may have a few more or fewer.",
+        ),
         field(
             "flatness",
-            Kind::Number(Limits::PositiveUpTo(1.0)),
-            Need::Default("0.7"),
+            Kind::Number(Limits::Within(0.05, 1.0)),
+            Need::Default("0.75"),
             "c/b: 1 is not flat at all.",
         ),
         field(
             "elongation",
-            Kind::Number(Limits::PositiveUpTo(1.0)),
-            Need::Default("0.8"),
+            Kind::Number(Limits::Within(0.05, 1.0)),
+            Need::Default("0.75"),
             "b/a: 1 is not elongated at all.",
         ),
         field(
             "angularity",
             Kind::Number(Limits::Within(0.0, 1.0)),
-            Need::Default("0.08"),
-            "Random displacement of the vertices along the radius, as a part of it.",
+            Need::Default("0.7"),
+            "0: rounded, with faces of like size; 1: as broken, with large and small faces.",
         ),
     ],
     tag: None,
@@ -204,7 +211,7 @@ static GRADING_TABLE: Table = Table {
             "uniform",
             Kind::List { of: &POSITIVE_LENGTH, min: 2, max: 2 },
             Need::Optional,
-            "Smallest and largest size; by number.",
+            "Smallest and largest size: the same mass for every millimetre between.",
         ),
     ],
     tag: None,
