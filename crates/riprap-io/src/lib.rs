@@ -1,1 +1,17 @@
 //! Files: scenes in, frames and tables out.
+//!
+//! [`scene_file`] reads scenes from TOML, [`mesh`] and [`grain_table`] the files that a scene refers to.
+//! [`vtk`] writes frames for ParaView, [`table`] the series of a run, and [`run_folder`] holds them together.
+//! The writers know nothing of the simulator: they take points, numbers and names.
+
+mod atomic;
+mod error;
+pub mod grain_table;
+pub mod mesh;
+pub mod run_folder;
+pub mod scene_file;
+pub mod table;
+mod unit_vector;
+pub mod vtk;
+
+pub use error::{Error, Place};

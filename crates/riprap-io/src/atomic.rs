@@ -1,0 +1,59 @@
+//! Files that are either old or new, never half-written: the content goes to a temporary file in the same folder,
+//! which then takes the place of the old one. A run may be killed at any moment.
+
+use std::fs::{self, File};
+use std::io::{self, BufWriter};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use crate::error::Error;
+
+/// Numbers the temporary files of this process, so that threads do not share one.
+static COUNTER: AtomicU64 = AtomicU64::new(0);
+
+/// Writes a file through `content`; on error the old file, if any, stays as it was.
+pub(crate) fn write(
+    path: &Path,
+    content: impl FnOnce(&mut BufWriter<File>) -> io::Result<()>,
+) -> Result<(), Error> {
+    let temporary = temporary(path);
+    let result = (|| {
+        let mut writer = BufWriter::with_capacity(1 << 16, File::create(&temporary)?);
+        content(&mut writer)?;
+        writer.into_inner().map_err(io::IntoInnerError::into_error)?;
+        fs::rename(&temporary, path)
+    })();
+    if result.is_err() {
+        let _ = fs::remove_file(&temporary); // the first error is the one to report
+    }
+    result.map_err(Error::io("write", path))
+}
+
+/// A hidden name beside `path`.
+fn temporary(path: &Path) -> PathBuf {
+    let number = COUNTER.fetch_add(1, Ordering::Relaxed);
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    path.with_file_name(format!(".{name}.{}-{number}.tmp", std::process::id()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::Write;
+
+    #[test]
+    fn a_failed_write_leaves_the_old_file_and_nothing_else() {
+        let folder = std::env::temp_dir().join(format!("riprap-atomic-{}", std::process::id()));
+        fs::create_dir_all(&folder).unwrap();
+        let path = folder.join("summary.json");
+        write(&path, |out| out.write_all(b"old")).unwrap();
+        let error = write(&path, |out| {
+            out.write_all(b"half")?;
+            Err(io::Error::other("disk on fire"))
+        });
+        assert!(error.unwrap_err().to_string().contains("disk on fire"));
+        assert_eq!(fs::read(&path).unwrap(), b"old");
+        assert_eq!(fs::read_dir(&folder).unwrap().count(), 1);
+        fs::remove_dir_all(&folder).unwrap();
+    }
+}

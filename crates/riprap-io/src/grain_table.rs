@@ -1,0 +1,213 @@
+//! Tables of placed grains: one row per grain, in SI, with a first line that names the columns. Written by hand,
+//! by other programs, or from the end of another run.
+
+use std::fs::File;
+use std::io::{BufRead, BufReader, Read};
+use std::path::Path;
+
+use crate::error::{Error, Place};
+use crate::unit_vector::unit;
+
+/// Largest number of rows that is read.
+const MAX_ROWS: usize = 10_000_000;
+/// Longest line that is read [bytes].
+const MAX_LINE: u64 = 10_000;
+
+/// The columns, in the order of [`row`].
+const COLUMNS: [&str; 14] =
+    ["x", "y", "z", "qw", "qx", "qy", "qz", "vx", "vy", "vz", "wx", "wy", "wz", "scale"];
+
+/// Columns that come together: the first three always, the others or none of them.
+const GROUPS: [std::ops::Range<usize>; 4] = [0..3, 3..7, 7..10, 10..13];
+
+/// Grains placed one by one.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct GrainTable {
+    /// The grains, in the order of the file; at least one.
+    pub grains: Vec<PlacedGrain>,
+}
+
+/// A grain at its place.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct PlacedGrain {
+    /// Origin of its shape [m].
+    pub position: [f64; 3],
+    /// Rotation of its shape, a unit quaternion w, x, y, z.
+    pub rotation: [f64; 4],
+    /// Velocity of the centre of mass [m/s].
+    pub velocity: [f64; 3],
+    /// Angular velocity in the world frame [rad/s].
+    pub angular_velocity: [f64; 3],
+    /// Factor on the size of the shape [–].
+    pub scale: f64,
+}
+
+impl GrainTable {
+    /// Reads a CSV file: columns `x,y,z`, and optionally `qw,qx,qy,qz`, `vx,vy,vz`, `wx,wy,wz` and
+    /// `scale`, in any order. Empty lines and lines that start with `#` are skipped.
+    pub fn read(path: &Path) -> Result<Self, Error> {
+        let file = File::open(path).map_err(Error::io("open", path))?;
+        if !file.metadata().map_err(Error::io("read", path))?.is_file() {
+            return Err(Error::format(path, Place::Whole, "this is not a regular file"));
+        }
+        Self::parse(BufReader::new(file)).map_err(|failure| match failure {
+            Failure::Io(source) => Error::Io { action: "read", path: path.to_owned(), source },
+            Failure::Format(place, message) => Error::format(path, place, message),
+        })
+    }
+
+    fn parse(mut reader: impl BufRead) -> Result<Self, Failure> {
+        let mut columns: Option<Vec<usize>> = None;
+        let mut grains = Vec::new();
+        let mut line = Vec::new();
+        for number in 1.. {
+            line.clear();
+            let read = reader.by_ref().take(MAX_LINE).read_until(b'\n', &mut line)?;
+            if read == 0 {
+                break;
+            }
+            let wrong = |message: String| Failure::Format(Place::Line(number), message);
+            if read as u64 == MAX_LINE {
+                return Err(wrong(format!("the line is longer than {MAX_LINE} bytes")));
+            }
+            let text = std::str::from_utf8(&line).map_err(|_| wrong("this is not text".into()))?;
+            let text = text.trim_start_matches('\u{feff}').trim();
+            if text.is_empty() || text.starts_with('#') {
+                continue;
+            }
+            match &columns {
+                None => columns = Some(header(text).map_err(wrong)?),
+                Some(_) if grains.len() == MAX_ROWS => {
+                    return Err(wrong(format!("there are more than {MAX_ROWS} grains")));
+                }
+                Some(columns) => grains.push(row(text, columns).map_err(wrong)?),
+            }
+        }
+        if grains.is_empty() {
+            let message = match columns {
+                None => "the file is empty",
+                Some(_) => "there are no grains after the line with the columns",
+            };
+            return Err(Failure::Format(Place::Whole, message.into()));
+        }
+        Ok(Self { grains })
+    }
+}
+
+enum Failure {
+    Io(std::io::Error),
+    Format(Place, String),
+}
+
+impl From<std::io::Error> for Failure {
+    fn from(error: std::io::Error) -> Self {
+        Self::Io(error)
+    }
+}
+
+/// For each column of the file its index in [`COLUMNS`].
+fn header(line: &str) -> Result<Vec<usize>, String> {
+    let mut columns = Vec::new();
+    for name in line.split(',').map(str::trim) {
+        let Some(index) = COLUMNS.iter().position(|known| *known == name) else {
+            let name: String = name.chars().take(40).collect();
+            return Err(format!("unknown column `{name}`; the columns are {}", COLUMNS.join(",")));
+        };
+        if columns.contains(&index) {
+            return Err(format!("the column `{name}` appears twice"));
+        }
+        columns.push(index);
+    }
+    for group in GROUPS {
+        let found = group.clone().filter(|index| columns.contains(index)).count();
+        if found != group.len() && (found > 0 || group.start == 0) {
+            return Err(format!("the columns {} come together", COLUMNS[group].join(",")));
+        }
+    }
+    Ok(columns)
+}
+
+fn row(line: &str, columns: &[usize]) -> Result<PlacedGrain, String> {
+    let mut values = [0.0; COLUMNS.len()];
+    (values[3], values[13]) = (1.0, 1.0); // no rotation, full size
+    let mut words = line.split(',').map(str::trim);
+    for &column in columns {
+        let name = COLUMNS[column];
+        let word = words.next().ok_or(format!("the value of `{name}` is missing"))?;
+        let value = word.parse::<f64>().ok().filter(|value| value.is_finite());
+        values[column] = value.ok_or_else(|| {
+            let word: String = word.chars().take(40).collect();
+            format!("`{name}` is not a number: `{word}`")
+        })?;
+    }
+    if words.next().is_some() {
+        return Err(format!("there are more than {} values", columns.len()));
+    }
+    let [x, y, z, qw, qx, qy, qz, vx, vy, vz, wx, wy, wz, scale] = values;
+    let rotation = unit([qw, qx, qy, qz]).ok_or("the quaternion has zero length")?;
+    if scale <= 0.0 {
+        return Err(format!("`scale` must be greater than 0; got {scale}"));
+    }
+    Ok(PlacedGrain {
+        position: [x, y, z],
+        rotation,
+        velocity: [vx, vy, vz],
+        angular_velocity: [wx, wy, wz],
+        scale,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parse(text: &str) -> Result<GrainTable, String> {
+        GrainTable::parse(text.as_bytes()).map_err(|failure| match failure {
+            Failure::Io(error) => error.to_string(),
+            Failure::Format(place, message) => format!("file{place}: {message}"),
+        })
+    }
+
+    #[test]
+    fn columns_come_in_any_order_and_defaults_fill_the_rest() {
+        let table = parse("# from a run\nz, y,x,scale\r\n\n3,2,1,0.5\n").unwrap();
+        let grain = table.grains[0];
+        assert_eq!(grain.position, [1.0, 2.0, 3.0]);
+        assert_eq!((grain.rotation, grain.scale), ([1.0, 0.0, 0.0, 0.0], 0.5));
+        let table = parse("x,y,z,qw,qx,qy,qz\n0,0,0,0,0,0,2").unwrap();
+        assert_eq!(table.grains[0].rotation, [0.0, 0.0, 0.0, 1.0]);
+    }
+
+    #[test]
+    fn broken_tables_are_explained_with_their_line() {
+        let message = |text: &str| parse(text).unwrap_err();
+        assert!(message("").contains("empty"));
+        assert!(message("x,y,z\n").contains("no grains"));
+        assert!(message("x,y\n1,2").contains("x,y,z come together"));
+        assert!(message("x,y,z,qw\n1,2,3,1").contains("qw,qx,qy,qz come together"));
+        assert!(message("x,y,z,colour\n").contains("unknown column `colour`"));
+        assert!(message("x,y,z,x\n").contains("twice"));
+        assert_eq!(message("x,y,z\n1,2,three"), "file, line 2: `z` is not a number: `three`");
+        assert!(message("x,y,z\n1,2").contains("`z` is missing"));
+        assert!(message("x,y,z\n1,2,3,4").contains("more than 3"));
+        assert!(message("x,y,z\n1,2,nan").contains("not a number"));
+        assert!(message("x,y,z,scale\n1,2,3,0").contains("greater than 0"));
+        assert!(message("x,y,z,qw,qx,qy,qz\n1,2,3,0,0,0,0").contains("zero length"));
+        assert!(message(&"x".repeat(20_000)).contains("longer than"));
+    }
+
+    mod properties {
+        use super::*;
+        use proptest::prelude::*;
+
+        proptest! {
+            #[test]
+            fn no_bytes_panic(content in prop::collection::vec(any::<u8>(), 0..300)) {
+                let _ = GrainTable::parse(&content[..]);
+                let mut with_header = b"x,y,z\n".to_vec();
+                with_header.extend(content);
+                let _ = GrainTable::parse(&with_header[..]);
+            }
+        }
+    }
+}

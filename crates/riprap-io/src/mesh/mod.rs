@@ -1,0 +1,175 @@
+//! Triangle meshes from files: STL (text and binary) and OBJ. Equal vertices are welded, so that neighbouring
+//! triangles share them and closedness can be checked. Files come from anywhere: whatever they hold, the
+//! readers answer with a mesh or an error, and allocate no more than the file is large.
+
+mod obj;
+mod stl;
+
+use std::collections::HashMap;
+use std::fs::File;
+use std::io::Read;
+use std::path::Path;
+
+use crate::error::{Error, Place};
+
+/// Largest mesh file that is read [bytes].
+const MAX_BYTES: u64 = 1 << 30;
+
+/// A triangle mesh; the order of the vertices of a triangle is anticlockwise seen from outside.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Mesh {
+    /// Vertices [m, or the unit of the file], each once.
+    pub vertices: Vec<[f64; 3]>,
+    /// Triangles by indices into `vertices`; their corners are distinct.
+    pub triangles: Vec<[u32; 3]>,
+}
+
+impl Mesh {
+    /// Reads `.stl` or `.obj`, by the ending of the name.
+    pub fn read(path: &Path) -> Result<Self, Error> {
+        let ending = path.extension().and_then(|ending| ending.to_str()).unwrap_or_default();
+        let parse = match ending.to_ascii_lowercase().as_str() {
+            "stl" => Self::parse_stl,
+            "obj" => Self::parse_obj,
+            _ => {
+                let message = "a mesh file ends in .stl or .obj";
+                return Err(Error::format(path, Place::Whole, message));
+            }
+        };
+        let content = read_limited(path, MAX_BYTES)?;
+        parse(&content).map_err(|(place, message)| Error::format(path, place, message))
+    }
+
+    /// Reads the content of an STL file, text or binary.
+    pub fn parse_stl(content: &[u8]) -> Result<Self, (Place, String)> {
+        stl::parse(content)
+    }
+
+    /// Reads the content of an OBJ file; polygons are split into fans of triangles.
+    pub fn parse_obj(content: &[u8]) -> Result<Self, (Place, String)> {
+        obj::parse(content)
+    }
+
+    /// Edges `[from, to]` of triangles that no neighbour runs through the other way. None are left in a
+    /// closed mesh whose triangles all face outwards or all inwards.
+    pub fn open_edges(&self) -> Vec<[u32; 2]> {
+        let mut balance: HashMap<[u32; 2], i64> = HashMap::new();
+        for [a, b, c] in &self.triangles {
+            for (from, to) in [(a, b), (b, c), (c, a)] {
+                let forward = from < to;
+                let edge = if forward { [*from, *to] } else { [*to, *from] };
+                *balance.entry(edge).or_default() += if forward { 1 } else { -1 };
+            }
+        }
+        let mut open: Vec<[u32; 2]> = balance
+            .into_iter()
+            .filter(|(_, balance)| *balance != 0)
+            .map(|([low, high], balance)| if balance > 0 { [low, high] } else { [high, low] })
+            .collect();
+        open.sort_unstable();
+        open
+    }
+
+    /// Volume inside a closed mesh [m³, or the cube of its unit]; negative if its triangles face inwards.
+    pub fn volume(&self) -> f64 {
+        let vertex = |index: u32| self.vertices[index as usize];
+        let six_volumes = self.triangles.iter().map(|&[a, b, c]| {
+            let ([ax, ay, az], [bx, by, bz], [cx, cy, cz]) = (vertex(a), vertex(b), vertex(c));
+            ax * (by * cz - bz * cy) + ay * (bz * cx - bx * cz) + az * (bx * cy - by * cx)
+        });
+        six_volumes.sum::<f64>() / 6.0
+    }
+}
+
+/// Collects triangles and welds their corners.
+#[derive(Default)]
+struct Welder {
+    mesh: Mesh,
+    index: HashMap<[u64; 3], u32>,
+}
+
+impl Welder {
+    /// The index of a vertex; equal coordinates share one.
+    fn vertex(&mut self, point: [f64; 3]) -> Result<u32, String> {
+        if !point.iter().all(|x| x.is_finite()) {
+            return Err("a coordinate is not a finite number".into());
+        }
+        let point = point.map(|x| x + 0.0); // -0.0 is 0.0
+        if let Some(index) = self.index.get(&point.map(f64::to_bits)) {
+            return Ok(*index);
+        }
+        let index = u32::try_from(self.mesh.vertices.len())
+            .map_err(|_| "there are more than 4 billion vertices".to_owned())?;
+        self.index.insert(point.map(f64::to_bits), index);
+        self.mesh.vertices.push(point);
+        Ok(index)
+    }
+
+    /// Adds a triangle; one that has shrunk to a line or point by welding is left out.
+    fn triangle(&mut self, corners: [u32; 3]) {
+        let [a, b, c] = corners;
+        if a != b && b != c && c != a {
+            self.mesh.triangles.push(corners);
+        }
+    }
+
+    fn finish(self) -> Result<Mesh, (Place, String)> {
+        match self.mesh.triangles.is_empty() {
+            true => Err((Place::Whole, "there are no triangles".into())),
+            false => Ok(self.mesh),
+        }
+    }
+}
+
+/// Reads a regular file whole, unless it is larger than `limit` bytes.
+fn read_limited(path: &Path, limit: u64) -> Result<Vec<u8>, Error> {
+    let file = File::open(path).map_err(Error::io("open", path))?;
+    let metadata = file.metadata().map_err(Error::io("read", path))?;
+    if !metadata.is_file() {
+        return Err(Error::format(path, Place::Whole, "this is not a regular file"));
+    }
+    if metadata.len() > limit {
+        let message = format!("the file is larger than {} MiB", limit >> 20);
+        return Err(Error::format(path, Place::Whole, message));
+    }
+    let mut content = Vec::new();
+    file.take(limit).read_to_end(&mut content).map_err(Error::io("read", path))?;
+    Ok(content)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A tetrahedron in OBJ, facing outwards.
+    const TETRAHEDRON: &str =
+        "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nf 1 3 2\nf 1 2 4\nf 2 3 4\nf 1 4 3\n";
+
+    #[test]
+    fn a_tetrahedron_is_closed_and_has_a_sixth_of_the_cube() {
+        let mesh = Mesh::parse_obj(TETRAHEDRON.as_bytes()).unwrap();
+        assert_eq!((mesh.vertices.len(), mesh.triangles.len()), (4, 4));
+        assert!(mesh.open_edges().is_empty());
+        assert!((mesh.volume() - 1.0 / 6.0).abs() < 1e-15);
+    }
+
+    #[test]
+    fn a_missing_or_flipped_triangle_leaves_three_open_edges() {
+        let mut mesh = Mesh::parse_obj(TETRAHEDRON.as_bytes()).unwrap();
+        let last = mesh.triangles.pop().unwrap();
+        assert_eq!(mesh.open_edges().len(), 3);
+        mesh.triangles.push([last[0], last[2], last[1]]);
+        assert_eq!(mesh.open_edges().len(), 3);
+    }
+
+    #[test]
+    fn only_mesh_files_are_read() {
+        let message = |path: &str| Mesh::read(Path::new(path)).unwrap_err().to_string();
+        assert!(message("stone.txt").contains(".stl or .obj"));
+        assert!(message("no-such-file.stl").contains("cannot open no-such-file.stl"));
+        let folder = std::env::temp_dir().join(format!("riprap-{}-folder.stl", std::process::id()));
+        std::fs::create_dir_all(&folder).unwrap();
+        assert!(message(folder.to_str().unwrap()).contains("not a regular file"));
+        std::fs::remove_dir(&folder).unwrap();
+    }
+}

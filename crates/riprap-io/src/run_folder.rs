@@ -1,0 +1,201 @@
+//! The folder of a run: the resolved scene, the summary, the series and the frames.
+//!
+//! ```text
+//! out/scene.toml      the scene with all defaults, in SI
+//! out/summary.json    what came out
+//! out/series.csv      one row per output
+//! out/run.pvd         index of the frames, for ParaView
+//! out/frames/         surfaces and contacts, one file per output
+//! ```
+
+use std::fs;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use crate::atomic;
+use crate::error::Error;
+use crate::table::{Column, TableWriter};
+use crate::vtk::{PolyData, Pvd};
+
+/// Files that make a folder the folder of a run.
+const SIGNS: [&str; 4] = ["scene.toml", "summary.json", "series.csv", "run.pvd"];
+
+/// What to do with a run that is in the folder already.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Existing {
+    /// Refuse: results are not lost by accident.
+    #[default]
+    Keep,
+    /// Remove the files of the old run; other files in the folder stay.
+    Overwrite,
+}
+
+/// The folder of a run.
+#[derive(Debug)]
+pub struct RunFolder {
+    path: PathBuf,
+    index: Pvd,
+}
+
+impl RunFolder {
+    /// Makes the folder, or takes an empty one.
+    ///
+    /// A folder that holds a run is taken with [`Existing::Overwrite`] only. One that holds other files but
+    /// no run is never taken: it may be a mistaken path.
+    pub fn create(path: impl AsRef<Path>, existing: Existing) -> Result<Self, Error> {
+        let path = path.as_ref().to_owned();
+        if path.exists() {
+            let is_run = SIGNS.iter().any(|name| path.join(name).exists());
+            let mut entries = fs::read_dir(&path).map_err(Error::io("open the folder", &path))?;
+            match (is_run, existing) {
+                (true, Existing::Overwrite) => remove_run(&path)?,
+                (true, Existing::Keep) => return Err(Error::Exists { path, what: "a run" }),
+                (false, _) if entries.next().is_some() => {
+                    let message =
+                        "it holds files, but no run; choose an empty or new folder".into();
+                    return Err(Error::Data { path, message });
+                }
+                (false, _) => {}
+            }
+        }
+        let frames = path.join("frames");
+        fs::create_dir_all(&frames).map_err(Error::io("make the folder", &frames))?;
+        let index = Pvd::new(path.join("run.pvd"));
+        Ok(Self { path, index })
+    }
+
+    /// The folder itself.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// The folder of the frames.
+    pub fn frames(&self) -> PathBuf {
+        self.path.join("frames")
+    }
+
+    /// Writes `scene.toml`: the text of the resolved scene, from `SceneFile::to_toml`.
+    pub fn write_scene(&self, resolved: &str) -> Result<(), Error> {
+        atomic::write(&self.path.join("scene.toml"), |out| out.write_all(resolved.as_bytes()))
+    }
+
+    /// Writes `summary.json`, whole or not at all.
+    pub fn write_summary(&self, summary: &serde_json::Value) -> Result<(), Error> {
+        atomic::write(&self.path.join("summary.json"), |out| {
+            serde_json::to_writer_pretty(&mut *out, summary)?;
+            out.write_all(b"\n")
+        })
+    }
+
+    /// Opens `series.csv` with the given columns.
+    pub fn series(&self, columns: &[Column]) -> Result<TableWriter, Error> {
+        TableWriter::create(self.path.join("series.csv"), columns)
+    }
+
+    /// Writes `frames/<part>-<number>.vtp` and adds it to `run.pvd` at its time [s].
+    pub fn write_frame(
+        &mut self,
+        part: &str,
+        number: usize,
+        time: f64,
+        data: &PolyData,
+    ) -> Result<(), Error> {
+        let file = format!("{part}-{number:06}.vtp");
+        data.write(&self.frames().join(&file))?;
+        self.index.add(time, part, &format!("frames/{file}"))
+    }
+}
+
+/// Removes what a run writes, and only that.
+fn remove_run(path: &Path) -> Result<(), Error> {
+    for name in SIGNS {
+        let file = path.join(name);
+        if file.exists() {
+            fs::remove_file(&file).map_err(Error::io("remove", &file))?;
+        }
+    }
+    let frames = path.join("frames");
+    if !frames.exists() {
+        return Ok(());
+    }
+    for entry in fs::read_dir(&frames).map_err(Error::io("open the folder", &frames))? {
+        let file = entry.map_err(Error::io("read", &frames))?.path();
+        if file.extension().is_some_and(|ending| ending == "vtp") {
+            fs::remove_file(&file).map_err(Error::io("remove", &file))?;
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn folder(name: &str) -> PathBuf {
+        let folder = std::env::temp_dir().join(format!("riprap-run-{}-{name}", std::process::id()));
+        let _ = fs::remove_dir_all(&folder);
+        folder
+    }
+
+    fn filled(path: &Path) -> RunFolder {
+        let mut run = RunFolder::create(path, Existing::Keep).unwrap();
+        run.write_scene("seed = 1\n").unwrap();
+        run.write_summary(&json!({ "steps": 3 })).unwrap();
+        run.series(&[Column::new("time", "s")]).unwrap().row(&[0.0]).unwrap();
+        run.write_frame("surfaces", 0, 0.0, &PolyData::new()).unwrap();
+        run
+    }
+
+    #[test]
+    fn a_run_has_all_its_files() {
+        let path = folder("all");
+        let run = filled(&path);
+        for name in
+            ["scene.toml", "summary.json", "series.csv", "run.pvd", "frames/surfaces-000000.vtp"]
+        {
+            assert!(run.path().join(name).is_file(), "{name}");
+        }
+        let summary = fs::read_to_string(path.join("summary.json")).unwrap();
+        assert_eq!(summary, "{\n  \"steps\": 3\n}\n");
+        fs::remove_dir_all(path).unwrap();
+    }
+
+    #[test]
+    fn an_old_run_is_kept_unless_told_otherwise() {
+        let path = folder("old");
+        filled(&path);
+        fs::write(path.join("notes.txt"), "mine").unwrap();
+        let error = RunFolder::create(&path, Existing::Keep).unwrap_err().to_string();
+        assert!(error.contains("already holds a run; choose another folder"), "{error}");
+        RunFolder::create(&path, Existing::Overwrite).unwrap();
+        let mut left: Vec<_> =
+            fs::read_dir(&path).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+        left.sort();
+        assert_eq!(left, ["frames", "notes.txt"]);
+        assert_eq!(fs::read_dir(path.join("frames")).unwrap().count(), 0);
+        fs::remove_dir_all(path).unwrap();
+    }
+
+    #[test]
+    fn a_folder_of_other_files_is_never_taken() {
+        let path = folder("other");
+        fs::create_dir_all(&path).unwrap();
+        fs::write(path.join("thesis.tex"), "years of work").unwrap();
+        for existing in [Existing::Keep, Existing::Overwrite] {
+            let error = RunFolder::create(&path, existing).unwrap_err().to_string();
+            assert!(error.contains("it holds files, but no run"), "{error}");
+        }
+        fs::remove_file(path.join("thesis.tex")).unwrap();
+        RunFolder::create(&path, Existing::Keep).unwrap();
+        fs::remove_dir_all(path).unwrap();
+    }
+
+    #[test]
+    fn a_file_in_the_way_is_reported() {
+        let path = folder("file");
+        fs::write(&path, "").unwrap();
+        assert!(RunFolder::create(&path, Existing::Keep).is_err());
+        fs::remove_file(path).unwrap();
+    }
+}

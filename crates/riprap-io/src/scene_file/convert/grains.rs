@@ -1,0 +1,283 @@
+//! Groups of grains: their shapes, sizes and places.
+
+use std::sync::Arc;
+
+use super::super::format::MAX_GRAINS;
+use super::super::model::{Grading, GrainShape, Grains, Placement, Settle, Vector};
+use super::super::values::{Entries, Node};
+use super::{Converter, small};
+use crate::grain_table::GrainTable;
+
+impl Converter<'_> {
+    pub(super) fn grains(&mut self, nodes: &[Node]) -> Vec<Option<Grains>> {
+        let mut total: u64 = 0;
+        let mut groups = Vec::new();
+        for (index, group) in nodes.iter().filter_map(Node::table).enumerate() {
+            let name = self.name(group, format!("grains-{}", index + 1));
+            let converted = self.group(group, name.clone());
+            let count = converted.as_ref().map(Grains::count);
+            total = total.saturating_add(count.unwrap_or(0));
+            if count.is_some() && total > MAX_GRAINS as u64 {
+                let key =
+                    ["count", "counts", "file"].into_iter().find(|key| group.given(key).is_some());
+                let message =
+                    format!("these are {total} grains in all; at most {MAX_GRAINS} are simulated");
+                self.problems.report(group.value_span(key.unwrap_or_default()), message);
+            }
+            self.groups.push((name, count));
+            groups.push(converted);
+        }
+        self.check_names();
+        groups
+    }
+
+    /// A body may not have the name of a grain.
+    fn check_names(&mut self) {
+        let clashes: Vec<_> = self
+            .names
+            .iter()
+            .filter(|(name, _)| self.grain(name).is_some())
+            .map(|(name, span)| (name.clone(), span.clone()))
+            .collect();
+        for (name, span) in clashes {
+            self.problems.report(span, format!("`{name}` is the name of a grain already"));
+        }
+    }
+
+    fn group(&mut self, group: &Entries, name: String) -> Option<Grains> {
+        let material = self.material(group, true);
+        let shape = self.grain_shape(group);
+        let placement = match group.variant {
+            Some("lattice") => self.lattice(group),
+            Some("rain") => self.rain(group),
+            Some(_) => self.table(group),
+            None => None,
+        };
+        let seed = group.integer("seed").map_or(self.seed, i64::unsigned_abs);
+        Some(Grains { name, material: material?, seed, shape: shape?, placement: placement? })
+    }
+
+    fn grain_shape(&mut self, group: &Entries) -> Option<GrainShape> {
+        let keys = ["shape", "stones", "spheres"];
+        let given: Vec<&str> = keys.into_iter().filter(|key| group.given(key).is_some()).collect();
+        let alternatives = if group.variant == Some("file") {
+            "`shape`"
+        } else {
+            "`shape`, `stones` or `spheres`"
+        };
+        let &[key] = &given[..] else {
+            // With an unknown generator the keys have not been read.
+            group.variant?;
+            match given.get(1) {
+                Some(second) => {
+                    let message = format!("`{}` and `{second}` exclude each other", given[0]);
+                    self.problems.report(group.key_span(second), message);
+                }
+                None => {
+                    let message = format!("the grains have no shape: {alternatives} is missing");
+                    self.problems.report(group.span.clone(), message);
+                }
+            }
+            return None;
+        };
+        let grading = group.given("grading");
+        if key == "shape" {
+            if grading.is_some() {
+                let message =
+                    "`grading` gives sizes to `stones` or `spheres`, but this `shape` has its own";
+                self.problems.report(group.key_span("grading"), message);
+            }
+            let node = group.get("shape")?;
+            if self.shape_type(node) == Some("half-space") {
+                let message = "a half-space has no mass, so it cannot be a grain";
+                self.problems.report(node.span.clone(), message);
+            }
+            return self.shape_ref(node).map(GrainShape::Shape);
+        }
+        if self.planar {
+            let message = format!("`{key}` do not fit a planar scene");
+            let help = "give the grains a shape: disc or polygon";
+            self.problems.advise(group.key_span(key), message, help);
+        }
+        let Some(grading) = grading else {
+            let message = format!("`{key}` need a `grading`");
+            let help = "write grading = { uniform = [\"30 mm\", \"50 mm\"] }, say";
+            self.problems.advise(group.key_span(key), message, help);
+            return None;
+        };
+        let grading = self.grading(grading);
+        let shape = group.table(key)?;
+        match key {
+            "stones" => Some(GrainShape::Stones {
+                vertices: small(shape.integer("vertices")),
+                flatness: shape.number("flatness")?,
+                elongation: shape.number("elongation")?,
+                angularity: shape.number("angularity")?,
+                grading: grading?,
+            }),
+            _ => Some(GrainShape::Spheres { grading: grading? }),
+        }
+    }
+
+    fn grading(&mut self, node: &Node) -> Option<Grading> {
+        if let Some(name) = node.text() {
+            return Some(Grading::Standard(name.to_owned()));
+        }
+        let grading = node.table()?;
+        let given = ["sieves", "passing", "uniform"].map(|key| grading.given(key).is_some());
+        let numbers = |key: &str| -> Option<Vec<f64>> {
+            grading.list(key)?.iter().map(Node::number).collect()
+        };
+        match given {
+            [true, true, false] => {
+                let (sieves, passing) = (numbers("sieves"), numbers("passing"));
+                self.sieves(grading, sieves?, passing?)
+            }
+            [false, false, true] => {
+                let [min, max] = grading.numbers("uniform")?;
+                if min > max {
+                    let message =
+                        format!("the smallest size ({min} m) is above the largest ({max} m)");
+                    self.problems.report(grading.value_span("uniform"), message);
+                    return None;
+                }
+                Some(Grading::Uniform { min, max })
+            }
+            _ => {
+                let message = "a grading has either `sieves` and `passing`, or `uniform`";
+                self.problems.report(node.span.clone(), message);
+                None
+            }
+        }
+    }
+
+    fn sieves(
+        &mut self,
+        grading: &Entries,
+        sieves: Vec<f64>,
+        passing: Vec<f64>,
+    ) -> Option<Grading> {
+        let spans = |key: &str, index: usize| {
+            let item = grading.list(key).and_then(|items| items.get(index));
+            item.map_or(grading.value_span(key), |item| item.span.clone())
+        };
+        let drop = |values: &[f64], wrong: fn(f64, f64) -> bool| {
+            values.windows(2).position(|pair| wrong(pair[0], pair[1])).map(|index| index + 1)
+        };
+        let (span, message) = if sieves.len() != passing.len() {
+            let message = format!(
+                "there are {} sieves, but {} values of `passing`",
+                sieves.len(),
+                passing.len()
+            );
+            (grading.value_span("passing"), message)
+        } else if let Some(index) = drop(&sieves, |a, b| b <= a) {
+            (spans("sieves", index), "the sieves must grow from one to the next".into())
+        } else if let Some(index) = drop(&passing, |a, b| b < a) {
+            (
+                spans("passing", index),
+                "a larger sieve cannot let less pass: `passing` must not fall".into(),
+            )
+        } else if passing.first() != Some(&0.0) {
+            let message = "`passing` must start at 0: add a sieve that nothing passes";
+            (spans("passing", 0), message.into())
+        } else if passing.last() != Some(&100.0) {
+            let message = "`passing` must end at 100 %: add a sieve that everything passes";
+            (spans("passing", passing.len() - 1), message.into())
+        } else {
+            return Some(Grading::Sieves { sieves, passing });
+        };
+        self.problems.report(span, message);
+        None
+    }
+
+    fn lattice(&mut self, group: &Entries) -> Option<Placement> {
+        let n_axes = if self.planar { 2..=3 } else { 3..=3 };
+        for key in ["counts", "spacing"] {
+            let n = group.list(key)?.len();
+            if !n_axes.contains(&n) {
+                let message = format!("`{key}` needs 3 values, along x, y and z; got {n}");
+                self.problems.report(group.value_span(key), message);
+                return None;
+            }
+        }
+        let mut counts = [1; 3];
+        for (count, node) in counts.iter_mut().zip(group.list("counts")?) {
+            *count = small(Some(node.integer()?));
+        }
+        let mut spacing = [0.0; 3];
+        for (length, node) in spacing.iter_mut().zip(group.list("spacing")?) {
+            *length = node.number()?;
+        }
+        if self.planar {
+            if counts[2] != 1 {
+                let message = "the scene is planar: the third of `counts` must be 1";
+                self.problems.report(group.value_span("counts"), message);
+            }
+            spacing[2] = 0.0;
+        }
+        // Three counts of ten million each fit into 128 bits, not into 64.
+        let total: u128 = counts.iter().map(|n| u128::from(*n)).product();
+        if total > MAX_GRAINS as u128 {
+            let message = format!("these are {total} grains; at most {MAX_GRAINS} are simulated");
+            self.problems.report(group.value_span("counts"), message);
+            return None;
+        }
+        Some(Placement::Lattice {
+            counts,
+            spacing,
+            origin: self.polar(group, "origin")?,
+            jitter: group.number("jitter")?,
+            random_rotation: group.flag("random_rotation")?,
+        })
+    }
+
+    fn rain(&mut self, group: &Entries) -> Option<Placement> {
+        let settle = group.table("settle").map(|settle| {
+            let (speed, at_most) = (settle.number("speed"), settle.number("at_most"));
+            Settle { speed: speed.unwrap_or(1.0), at_most: at_most.unwrap_or(1.0) }
+        });
+        let column = group.table("box")?;
+        let (min, max): (Option<Vector>, Option<Vector>) =
+            (self.polar(column, "min"), self.polar(column, "max"));
+        let (min, max) = (min?, max?);
+        let n_axes = if self.planar { 2 } else { 3 };
+        if let Some(axis) = (0..n_axes).find(|axis| min[*axis] >= max[*axis]) {
+            let message = format!(
+                "the box is empty along {}: min is {} m, max is {} m",
+                ["x", "y", "z"][axis],
+                min[axis],
+                max[axis]
+            );
+            self.problems.report(column.value_span("max"), message);
+        }
+        Some(Placement::Rain { count: small(Some(group.integer("count")?)), min, max, settle })
+    }
+
+    fn table(&mut self, group: &Entries) -> Option<Placement> {
+        let file = self.path(group.text("file")?);
+        let span = group.value_span("file");
+        let table = match GrainTable::read(&file) {
+            Ok(table) => table,
+            Err(error) => {
+                self.problems.report(span, error.to_string());
+                return None;
+            }
+        };
+        if self.planar {
+            let out = table.grains.iter().position(|grain| {
+                let turned = grain.rotation[1] != 0.0 || grain.rotation[2] != 0.0;
+                let spins = grain.angular_velocity[0] != 0.0 || grain.angular_velocity[1] != 0.0;
+                grain.position[2] != 0.0 || grain.velocity[2] != 0.0 || turned || spins
+            });
+            if let Some(index) = out {
+                let message = format!(
+                    "the scene is planar, but grain {} of the file leaves the plane x–y",
+                    index + 1
+                );
+                self.problems.report(span, message);
+            }
+        }
+        Some(Placement::File { file, table: Arc::new(table) })
+    }
+}

@@ -1,0 +1,267 @@
+//! Shapes, rotations and the files that shapes are read from.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use super::super::document::excerpt;
+use super::super::model::{MeshTreatment, Part, Quaternion, Shape, ShapeRef, Vector};
+use super::super::values::{Entries, Item, Node};
+use super::{Converter, did_you_mean, small};
+use crate::mesh::Mesh;
+use crate::unit_vector::unit;
+
+/// Stands for a shape that could not be made; never seen outside, because something was reported.
+pub(super) const ANY: Shape = Shape::Sphere { radius: 1.0 };
+
+/// The identity.
+const UPRIGHT: Quaternion = [1.0, 0.0, 0.0, 0.0];
+
+impl Converter<'_> {
+    /// A shape described in place; `None` if something about it was reported.
+    pub(super) fn shape(&mut self, shape: &Entries) -> Option<Shape> {
+        let kind = shape.variant?;
+        self.check_planar(shape, kind);
+        match kind {
+            "sphere" => Some(Shape::Sphere { radius: shape.number("radius")? }),
+            "box" => Some(Shape::Box { size: shape.numbers("size")? }),
+            "half-space" => self.half_space(shape),
+            "polyhedron" => self.polyhedron(shape),
+            "mesh" => self.mesh(shape),
+            "compound" => self.compound(shape),
+            "open-box" => {
+                Some(Shape::OpenBox { size: shape.numbers("size")?, wall: shape.number("wall")? })
+            }
+            "disc" => Some(Shape::Disc {
+                radius: shape.number("radius")?,
+                thickness: shape.number("thickness")?,
+            }),
+            _ => self.polygon(shape),
+        }
+    }
+
+    fn check_planar(&mut self, shape: &Entries, kind: &str) {
+        let flat = matches!(kind, "disc" | "polygon");
+        if matches!(kind, "half-space" | "compound") || flat == self.planar {
+            return;
+        }
+        let (message, help) = match self.planar {
+            true => (
+                format!("the shape \"{kind}\" does not fit a planar scene"),
+                "planar scenes have disc, polygon, half-space and compounds of these",
+            ),
+            false => (
+                format!("the shape \"{kind}\" needs a planar scene"),
+                "write planar = true at the top, or use a sphere, box or polyhedron",
+            ),
+        };
+        self.problems.advise(shape.value_span("type"), message, help);
+    }
+
+    fn half_space(&mut self, shape: &Entries) -> Option<Shape> {
+        let normal = match shape.get("normal") {
+            Some(_) => self.polar(shape, "normal")?,
+            None if self.planar => [0.0, 1.0, 0.0],
+            None => [0.0, 0.0, 1.0],
+        };
+        let Some(normal) = unit(normal) else {
+            self.problems.report(shape.value_span("normal"), "`normal` has zero length");
+            return None;
+        };
+        Some(Shape::HalfSpace { normal })
+    }
+
+    fn polyhedron(&mut self, shape: &Entries) -> Option<Shape> {
+        let points: Option<Vec<Vector>> =
+            shape.list("points")?.iter().map(Node::numbers::<3>).collect();
+        let points = points?;
+        if flat(&points) {
+            let message = "the points lie in one plane, so the polyhedron has no volume";
+            self.problems.report(shape.value_span("points"), message);
+            return None;
+        }
+        Some(Shape::Polyhedron { points })
+    }
+
+    fn polygon(&mut self, shape: &Entries) -> Option<Shape> {
+        let points: Option<Vec<[f64; 2]>> =
+            shape.list("points")?.iter().map(Node::numbers::<2>).collect();
+        let points = points?;
+        let thickness = shape.number("thickness")?;
+        // Lifted to z = 1, the points span the space unless they lie on a line.
+        let mut lifted: Vec<Vector> = points.iter().map(|&[x, y]| [x, y, 0.0]).collect();
+        lifted.push(apex(&points));
+        if flat(&lifted) {
+            let message = "the points lie on one line, so the polygon has no area";
+            self.problems.report(shape.value_span("points"), message);
+            return None;
+        }
+        Some(Shape::Polygon { points, thickness })
+    }
+
+    fn mesh(&mut self, shape: &Entries) -> Option<Shape> {
+        let file = self.path(shape.text("file")?);
+        let span = shape.value_span("file");
+        let mesh = match self.meshes.get(&file) {
+            Some(mesh) => mesh.clone()?,
+            None => match Mesh::read(&file) {
+                Ok(mesh) => {
+                    let mesh = Arc::new(mesh);
+                    self.meshes.insert(file.clone(), Some(mesh.clone()));
+                    mesh
+                }
+                Err(error) => {
+                    self.problems.report(span, error.to_string());
+                    self.meshes.insert(file, None);
+                    return None;
+                }
+            },
+        };
+        if flat(&mesh.vertices) {
+            self.problems.report(span, "the vertices lie in one plane, so the mesh has no volume");
+            return None;
+        }
+        let treatment = match shape.text("as")? {
+            "hull" => MeshTreatment::Hull,
+            _ => {
+                let open = mesh.open_edges().len();
+                if open > 0 {
+                    let message = format!("the mesh is not closed: {open} edges have no neighbour");
+                    let help = "repair the mesh, or take as = \"hull\"";
+                    self.problems.advise(span, message, help);
+                }
+                MeshTreatment::Parts { max_parts: small(shape.integer("max_parts")) }
+            }
+        };
+        Some(Shape::Mesh { file, scale: shape.number("scale")?, treatment, mesh })
+    }
+
+    fn compound(&mut self, shape: &Entries) -> Option<Shape> {
+        let parts: Vec<Option<Part>> = shape
+            .list("parts")?
+            .iter()
+            .map(|node| {
+                let part = node.table()?;
+                let kind = self.shape_type(part.get("shape")?);
+                let position = self.polar(part, "position");
+                let rotation = self.rotation(part);
+                if let Some(kind @ ("compound" | "open-box" | "half-space")) = kind {
+                    let message = format!("\"{kind}\" cannot be part of a compound");
+                    self.problems.report(part.value_span("shape"), message);
+                    return None;
+                }
+                let shape = self.shape_ref(part.get("shape")?);
+                Some(Part { shape: shape?, position: position?, rotation: rotation? })
+            })
+            .collect();
+        Some(Shape::Compound { parts: parts.into_iter().collect::<Option<_>>()? })
+    }
+
+    /// The type of a shape that is described in place or named.
+    pub(super) fn shape_type(&self, node: &Node) -> Option<&'static str> {
+        match &node.item {
+            Item::Table(shape) => shape.variant,
+            Item::Text(name) => self.shape_types[*self.shape_index.get(name)?],
+            _ => None,
+        }
+    }
+
+    pub(super) fn shape_ref(&mut self, node: &Node) -> Option<ShapeRef> {
+        match &node.item {
+            Item::Table(shape) => self.shape(shape).map(ShapeRef::Inline),
+            Item::Text(name) => {
+                let index = self.shape_index.get(name).copied();
+                if index.is_none() {
+                    let known = self.shape_index.keys().map(String::as_str);
+                    let help = did_you_mean(name, known, "shape");
+                    let message = format!("there is no shape `{}`", excerpt(name));
+                    self.problems.advise(node.span.clone(), message, help);
+                }
+                index.map(ShapeRef::Named)
+            }
+            _ => None,
+        }
+    }
+
+    /// The rotation of a body or part: `rotation`, or in planar scenes `angle`.
+    pub(super) fn rotation(&mut self, entries: &Entries) -> Option<Quaternion> {
+        if let Some(angle) = entries.given("angle") {
+            if !self.planar {
+                let message = "`angle` is for planar scenes";
+                let help = "write rotation = { axis = [0, 0, 1], angle = … }";
+                self.problems.advise(entries.key_span("angle"), message, help);
+            } else if entries.given("rotation").is_some() {
+                let message = "give `rotation` or `angle`, not both";
+                self.problems.report(entries.key_span("angle"), message);
+            }
+            return Some(about([0.0, 0.0, 1.0], angle.number()?));
+        }
+        let Some(node) = entries.given("rotation") else { return Some(UPRIGHT) };
+        let rotation = node.table()?;
+        let span = node.span.clone();
+        let keys = ["axis", "angle", "quaternion"].map(|key| rotation.given(key).is_some());
+        let quaternion = match keys {
+            [true, true, false] => {
+                let (axis, angle) = (rotation.numbers("axis")?, rotation.number("angle")?);
+                unit(axis).map(|axis| about(axis, angle))
+            }
+            [false, false, true] => unit(rotation.numbers("quaternion")?),
+            _ => {
+                let message = "a rotation has either `axis` and `angle`, or `quaternion`";
+                self.problems.report(span, message);
+                return None;
+            }
+        };
+        let Some(quaternion) = quaternion else {
+            let what = if keys[2] { "quaternion" } else { "axis" };
+            self.problems.report(rotation.value_span(what), format!("`{what}` has zero length"));
+            return None;
+        };
+        if self.planar && (quaternion[1] != 0.0 || quaternion[2] != 0.0) {
+            self.problems.report(span, "the scene is planar: bodies are turned about z only");
+        }
+        Some(quaternion)
+    }
+
+    /// The absolute path of a file named in the scene.
+    pub(super) fn path(&self, file: &str) -> PathBuf {
+        let path = self.base.join(file);
+        std::path::absolute(&path).unwrap_or(path)
+    }
+}
+
+/// The quaternion of a rotation by `angle` [rad] about a unit vector.
+fn about(axis: Vector, angle: f64) -> Quaternion {
+    let (sin, cos) = (0.5 * angle).sin_cos();
+    [cos, sin * axis[0], sin * axis[1], sin * axis[2]]
+}
+
+/// A point above the first of `points`, as far away as they are from each other.
+fn apex(points: &[[f64; 2]]) -> Vector {
+    let [x, y] = points[0];
+    let extent = points.iter().map(|p| (p[0] - x).abs().max((p[1] - y).abs())).fold(0.0, f64::max);
+    [x, y, extent]
+}
+
+/// Whether points lie in one plane, to 1e-9 of their extent: below that a hull is not reliable.
+fn flat(points: &[Vector]) -> bool {
+    let Some(first) = points.first() else { return true };
+    let arm = |p: &Vector| [p[0] - first[0], p[1] - first[1], p[2] - first[2]];
+    let dot = |a: Vector, b: Vector| a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
+    let cross = |a: Vector, b: Vector| {
+        [a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]]
+    };
+    let farthest = |measure: &dyn Fn(Vector) -> f64| {
+        points.iter().map(arm).max_by(|a, b| measure(*a).total_cmp(&measure(*b)))
+    };
+    // The longest arm, the arm farthest from it, and the arm farthest from the plane of both.
+    let length = |a: Vector| dot(a, a).sqrt();
+    let Some(a) = farthest(&length).and_then(unit) else { return true };
+    let extent = points.iter().map(|p| length(arm(p))).fold(0.0, f64::max);
+    let Some(b) = farthest(&|p| length(cross(a, p))) else { return true };
+    let normal = cross(a, b);
+    if length(normal) < 1e-9 * extent {
+        return true;
+    }
+    let Some(normal) = unit(normal) else { return true };
+    points.iter().all(|p| dot(normal, arm(p)).abs() < 1e-9 * extent)
+}

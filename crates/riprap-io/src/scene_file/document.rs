@@ -1,0 +1,511 @@
+//! From TOML text to checked values: every table is compared with its description in `format.rs`, quantities
+//! become numbers in SI, absent keys get their defaults, and every mistake is noted with its place. What comes
+//! out is still a tree of keys and values; `convert.rs` makes the model of it.
+
+use std::ops::Range;
+
+use toml::Spanned;
+use toml::de::{DeTable, DeValue};
+
+use super::expression::Expression;
+use super::fields::{Field, Kind, Limits, Need, Table, Variant};
+use super::model::Component;
+use super::problem::{Problem, Problems};
+use super::suggest;
+use super::units::parse_quantity;
+use super::values::{Entries, Entry, Item, Node};
+
+/// Longest name of a material, shape, body or probe, in characters.
+const MAX_NAME: usize = 100;
+
+/// Parses `text` and checks it against `table`. `None` after a syntax error: the rest cannot be trusted then,
+/// and keys that were lost would be reported as missing.
+pub(crate) fn check(text: &str, table: &'static Table, problems: &mut Problems) -> Option<Entries> {
+    let (document, errors) = DeTable::parse_recoverable(text);
+    for error in errors {
+        problems
+            .report(error.span().unwrap_or(0..0), format!("not valid TOML: {}", error.message()));
+    }
+    if !problems.is_empty() {
+        return None;
+    }
+    let planar = document.get_ref().get("planar").map(|value| value.get_ref());
+    let planar = matches!(planar, Some(DeValue::Boolean(true)));
+    let mut checker = Checker { text, planar, problems };
+    Some(checker.table(table, table.title, document.get_ref(), 0..0))
+}
+
+struct Checker<'a> {
+    text: &'a str,
+    planar: bool,
+    problems: &'a mut Problems,
+}
+
+impl Checker<'_> {
+    fn table(
+        &mut self,
+        table: &'static Table,
+        title: &str,
+        values: &DeTable<'_>,
+        span: Range<usize>,
+    ) -> Entries {
+        let mut entries = Entries { span: span.clone(), ..Entries::default() };
+        let tag_known = self.tag(table, title, values, &mut entries);
+        let variant = table.tag.and_then(|tag| {
+            tag.variants.iter().find(|variant| Some(variant.value) == entries.variant)
+        });
+
+        for (key, value) in values {
+            let name: &str = key.get_ref();
+            if table.tag.is_some_and(|tag| tag.key == name) {
+                continue;
+            }
+            match table.fields_of(variant).find(|field| field.key == name) {
+                Some(field) => {
+                    let node = self.value(&field.kind, name, value);
+                    let key_span = key.span();
+                    entries.values.push(Entry {
+                        key: name.to_owned(),
+                        key_span,
+                        given: true,
+                        node,
+                    });
+                }
+                // Without a valid tag it is not known which keys belong here.
+                None if tag_known => self.unknown_key(table, variant, title, name, key.span()),
+                None => {}
+            }
+        }
+
+        for field in table.fields_of(variant) {
+            if entries.entry(field.key).is_some() {
+                continue;
+            }
+            match field.need {
+                Need::Required => self.missing(field, title, span.clone()),
+                Need::Default(value) => {
+                    let node = self.default(field, value, span.clone());
+                    let (key, key_span) = (field.key.to_owned(), span.clone());
+                    entries.values.push(Entry { key, key_span, given: false, node });
+                }
+                Need::Optional | Need::Computed(_) => {}
+            }
+        }
+        entries
+    }
+
+    /// Reads the tag of a table; `false` if it has one that is absent or wrong.
+    fn tag(
+        &mut self,
+        table: &'static Table,
+        title: &str,
+        values: &DeTable<'_>,
+        entries: &mut Entries,
+    ) -> bool {
+        let Some(tag) = table.tag else { return true };
+        let words = || tag.variants.iter().map(|variant| variant.value);
+        let all = || words().map(|word| format!("\"{word}\"")).collect::<Vec<_>>().join(", ");
+        let Some(value) = values.get(tag.key) else {
+            entries.variant = tag.default;
+            if tag.default.is_none() {
+                let message = format!("`{}` is missing in {title}", tag.key);
+                self.problems.advise(entries.span.clone(), message, format!("one of {}", all()));
+            }
+            return entries.variant.is_some();
+        };
+        let span = value.span();
+        let DeValue::String(word) = value.get_ref() else {
+            let message =
+                format!("`{}`: expected one of {}; got {}", tag.key, all(), kind_of(value));
+            self.problems.report(span, message);
+            return false;
+        };
+        entries.variant = words().find(|known| known == word);
+        if let Some(word) = entries.variant {
+            let node = Node { item: Item::Text(word.to_owned()), span: span.clone() };
+            let (key, key_span) = (tag.key.to_owned(), span.clone());
+            entries.values.push(Entry { key, key_span, given: true, node });
+        }
+        if entries.variant.is_none() {
+            let help = match suggest::closest(word, words()) {
+                Some(near) => format!("did you mean \"{near}\"?"),
+                None => format!("one of {}", all()),
+            };
+            self.problems.advise(span, format!("`{}`: unknown value \"{word}\"", tag.key), help);
+        }
+        entries.variant.is_some()
+    }
+
+    fn unknown_key(
+        &mut self,
+        table: &'static Table,
+        variant: Option<&'static Variant>,
+        title: &str,
+        name: &str,
+        span: Range<usize>,
+    ) {
+        let known = || {
+            let tag = table.tag.map(|tag| tag.key);
+            tag.into_iter().chain(table.fields_of(variant).map(|field| field.key))
+        };
+        // A key of another variant is a mistake of its own.
+        if let (Some(tag), Some(variant)) = (table.tag, variant) {
+            let owners: Vec<String> = tag
+                .variants
+                .iter()
+                .filter(|other| other.fields.iter().any(|field| field.key == name))
+                .map(|other| format!("{} = \"{}\"", tag.key, other.value))
+                .collect();
+            if !owners.is_empty() {
+                let message =
+                    format!("`{name}` has no meaning with {} = \"{}\"", tag.key, variant.value);
+                let help = format!("it belongs to {}", owners.join(" or "));
+                return self.problems.advise(span, message, help);
+            }
+        }
+        let help = match suggest::closest(name, known()) {
+            Some(near) => format!("did you mean `{near}`?"),
+            None => match known().collect::<Vec<_>>() {
+                keys if keys.is_empty() => "it takes no keys".to_owned(),
+                keys => format!("known keys: {}", keys.join(", ")),
+            },
+        };
+        self.problems.advise(span, format!("unknown key `{}` in {title}", excerpt(name)), help);
+    }
+
+    fn missing(&mut self, field: &Field, title: &str, span: Range<usize>) {
+        let message = format!("`{}` is missing in {title}", field.key);
+        let help = match &field.kind {
+            Kind::Table(_) | Kind::Named(_) => field.doc.to_owned(),
+            kind => format!("{} Write {}", field.doc, kind.expected()),
+        };
+        self.problems.advise(span, message, help);
+    }
+
+    /// The default of a field as if it stood in the file, at `span`.
+    fn default(&mut self, field: &'static Field, value: &str, span: Range<usize>) -> Node {
+        let Ok(parsed) = DeValue::parse(value) else {
+            return Node { item: Item::Invalid, span }; // not reached: a test reads every default
+        };
+        let mut node = self.value(&field.kind, field.key, &parsed);
+        node.span = span.clone();
+        match &mut node.item {
+            Item::Table(entries) => entries.span = span,
+            Item::List(items) => items.iter_mut().for_each(|item| item.span = span.clone()),
+            _ => {}
+        }
+        node
+    }
+
+    /// Checks one value; `what` is the key it belongs to.
+    fn value(&mut self, kind: &'static Kind, what: &str, value: &Spanned<DeValue<'_>>) -> Node {
+        let span = value.span();
+        let item = match (kind, value.get_ref()) {
+            (Kind::Flag, DeValue::Boolean(flag)) => Item::Flag(*flag),
+            (Kind::Text, DeValue::String(text)) => Item::Text(text.to_string()),
+            (Kind::Name, DeValue::String(name)) => self.name(what, name, &span),
+            (Kind::Refers(_) | Kind::File, DeValue::String(name)) => Item::Text(name.to_string()),
+            (Kind::Choice(words), DeValue::String(word)) => self.choice(words, what, word, &span),
+            (Kind::Quantity(dimension, limits), DeValue::String(text)) => {
+                match parse_quantity(text, *dimension) {
+                    Ok(number) => self.limited(*limits, what, number, &span),
+                    Err(error) => {
+                        let place = self.inside(&span, text, error.span);
+                        self.problems.report(place, format!("`{what}`: {}", error.message));
+                        Item::Invalid
+                    }
+                }
+            }
+            (Kind::Quantity(_, limits) | Kind::Number(limits), _) if is_number(value) => {
+                match self.plain_number(what, value) {
+                    Some(number) => self.limited(*limits, what, number, &span),
+                    None => Item::Invalid,
+                }
+            }
+            (Kind::Integer(low, high), _) if is_number(value) => {
+                self.integer(*low, *high, what, value)
+            }
+            (Kind::Law(_), _) if is_number(value) => match self.plain_number(what, value) {
+                Some(number) => Item::Law(Component::Constant(number)),
+                None => Item::Invalid,
+            },
+            (Kind::Law(_), DeValue::String(source)) => match Expression::parse(source, &["t"]) {
+                Ok(law) => Item::Law(Component::Expression(law)),
+                Err(error) => {
+                    let place = self.inside(&span, source, error.span);
+                    let mut problem = Problem::new(place, format!("`{what}`: {}", error.message));
+                    problem.help = error.help;
+                    self.problems.add(problem);
+                    Item::Invalid
+                }
+            },
+            (Kind::Polar(of), DeValue::Array(items)) => {
+                let enough = items.len() == 3 || (self.planar && items.len() == 2);
+                self.space(of, what, items, enough, &span)
+            }
+            (Kind::Axial(of), DeValue::Array(items)) => {
+                self.space(of, what, items, items.len() == 3, &span)
+            }
+            (Kind::Axial(of), _) if self.planar && (is_number(value) || is_text(value)) => {
+                let about_z = self.value(of, what, value);
+                let zero = Node { item: zero_like(&about_z.item), span: span.clone() };
+                Item::List(vec![zero.clone(), zero, about_z])
+            }
+            (Kind::List { of, min, max }, DeValue::Array(items)) => {
+                let n = items.len();
+                if (*min..=*max).contains(&n) {
+                    Item::List(items.iter().map(|item| self.value(of, what, item)).collect())
+                } else {
+                    let message = match n > *max && min < max {
+                        true => format!("`{what}` has {n} items; at most {max} are allowed"),
+                        false => format!("`{what}`: expected {}; got {n}", kind.expected()),
+                    };
+                    self.problems.report(span.clone(), message);
+                    Item::Invalid
+                }
+            }
+            (Kind::Table(table), DeValue::Table(values)) => {
+                Item::Table(self.table(table, table.title, values, span.clone()))
+            }
+            (Kind::Named(table), DeValue::Table(values)) => {
+                Item::Table(self.named(table, what, values, span.clone()))
+            }
+            (Kind::OneOf(kinds), _) => match kinds.iter().find(|kind| kind.may_be(value)) {
+                Some(kind) => return self.value(kind, what, value),
+                None => self.wrong_type(kind, what, value),
+            },
+            _ => self.wrong_type(kind, what, value),
+        };
+        Node { item, span }
+    }
+
+    fn wrong_type(&mut self, kind: &Kind, what: &str, value: &Spanned<DeValue<'_>>) -> Item {
+        let message = format!("`{what}`: expected {}; got {}", kind.expected(), kind_of(value));
+        let mut problem = Problem::new(value.span(), message);
+        let is_list_of_tables =
+            matches!(kind, Kind::List { of: Kind::Table(_), .. }) && is_table(value);
+        if is_list_of_tables {
+            problem.message = format!("`{what}`: expected a list of tables; got a single one");
+            problem.help =
+                Some(format!("a list of tables is written with two brackets: [[{what}]]"));
+        } else if is_text(value) && matches!(kind, Kind::Number(_) | Kind::Integer(..) | Kind::Flag)
+        {
+            problem.help = Some("write it without quotes".into());
+        } else if matches!(kind, Kind::Table(_)) && matches!(value.get_ref(), DeValue::Array(_)) {
+            problem.help = Some(format!("a single table is written with one bracket: [{what}]"));
+        }
+        self.problems.add(problem);
+        Item::Invalid
+    }
+
+    /// The place of `inner`, a range in the text of a string, in the file. Strings with escapes are
+    /// marked as a whole.
+    fn inside(&self, span: &Range<usize>, text: &str, inner: Range<usize>) -> Range<usize> {
+        let raw = self.text.get(span.clone()).unwrap_or_default();
+        match raw.get(1..raw.len().saturating_sub(1)) {
+            Some(plain) if plain == text => {
+                span.start + 1 + inner.start..span.start + 1 + inner.end
+            }
+            _ => span.clone(),
+        }
+    }
+
+    fn plain_number(&mut self, what: &str, value: &Spanned<DeValue<'_>>) -> Option<f64> {
+        let number = match value.get_ref() {
+            DeValue::Integer(integer) => {
+                i128::from_str_radix(integer.as_str(), integer.radix()).ok().map(|i| i as f64)
+            }
+            DeValue::Float(float) => float.as_str().parse::<f64>().ok(),
+            _ => None,
+        };
+        let number = number.filter(|number| number.is_finite());
+        if number.is_none() {
+            self.problems.report(value.span(), format!("`{what}` is not a finite number"));
+        }
+        number
+    }
+
+    fn limited(&mut self, limits: Limits, what: &str, number: f64, span: &Range<usize>) -> Item {
+        if limits.allow(number) {
+            return Item::Number(number);
+        }
+        let message = format!("`{what}` must be {}; got {number}", limits.words());
+        self.problems.report(span.clone(), message);
+        Item::Invalid
+    }
+
+    /// A whole number; `1e6` is accepted as one.
+    fn integer(&mut self, low: i64, high: i64, what: &str, value: &Spanned<DeValue<'_>>) -> Item {
+        let Some(number) = self.plain_number(what, value) else { return Item::Invalid };
+        if number.fract() != 0.0 {
+            let message = format!("`{what}`: expected a whole number; got {number}");
+            self.problems.report(value.span(), message);
+            return Item::Invalid;
+        }
+        let exact = match value.get_ref() {
+            DeValue::Integer(digits) => i64::from_str_radix(digits.as_str(), digits.radix()).ok(),
+            // Beyond 2^53 a float does not name a single whole number.
+            _ if number.abs() <= 9e15 => Some(number as i64),
+            _ => None,
+        };
+        match exact {
+            Some(integer) if (low..=high).contains(&integer) => Item::Integer(integer),
+            _ => {
+                let message = match high {
+                    i64::MAX => format!("`{what}` must be at least {low} and below 2^63"),
+                    _ => format!("`{what}` must be between {low} and {high}"),
+                };
+                self.problems.report(value.span(), format!("{message}; got {number}"));
+                Item::Invalid
+            }
+        }
+    }
+
+    fn choice(
+        &mut self,
+        words: &'static [(&'static str, &'static str)],
+        what: &str,
+        word: &str,
+        span: &Range<usize>,
+    ) -> Item {
+        if words.iter().any(|(known, _)| *known == word) {
+            return Item::Text(word.to_owned());
+        }
+        let help = match suggest::closest(word, words.iter().map(|(known, _)| *known)) {
+            Some(near) => format!("did you mean \"{near}\"?"),
+            None => Kind::Choice(words).expected(),
+        };
+        let message = format!("`{what}`: unknown value \"{}\"", excerpt(word));
+        self.problems.advise(span.clone(), message, help);
+        Item::Invalid
+    }
+
+    fn name(&mut self, what: &str, name: &str, span: &Range<usize>) -> Item {
+        let message = if name.is_empty() {
+            format!("`{what}` is empty")
+        } else if name.chars().count() > MAX_NAME {
+            format!("`{what}` is longer than {MAX_NAME} characters")
+        } else if !name.chars().all(|c| c.is_alphanumeric() || "-_.".contains(c)) {
+            format!("`{what}`: \"{}\" is not a name", excerpt(name))
+        } else {
+            return Item::Text(name.to_owned());
+        };
+        self.problems.advise(span.clone(), message, "names are made of letters, digits, - _ and .");
+        Item::Invalid
+    }
+
+    /// Three components. What points out of the plane of a planar scene has to vanish.
+    fn space(
+        &mut self,
+        of: &'static Kind,
+        what: &str,
+        items: &[Spanned<DeValue<'_>>],
+        enough: bool,
+        span: &Range<usize>,
+    ) -> Item {
+        if !enough {
+            let n = if self.planar { "2 or 3" } else { "3" };
+            let message = format!("`{what}`: expected {n} components; got {}", items.len());
+            self.problems.report(span.clone(), message);
+            return Item::Invalid;
+        }
+        let mut nodes: Vec<Node> = items.iter().map(|item| self.value(of, what, item)).collect();
+        if let (2, Some(first)) = (nodes.len(), nodes.first()) {
+            nodes.push(Node { item: zero_like(&first.item), span: span.clone() });
+        }
+        Item::List(nodes)
+    }
+
+    fn named(
+        &mut self,
+        table: &'static Table,
+        what: &str,
+        values: &DeTable<'_>,
+        span: Range<usize>,
+    ) -> Entries {
+        let mut entries = Entries { span, ..Entries::default() };
+        for (key, value) in values {
+            let name: &str = key.get_ref();
+            self.name(what, name, &key.span());
+            let title = table.title.replace('*', name);
+            let title = if title == table.title { format!("[{what}.{name}]") } else { title };
+            let item = match value.get_ref() {
+                DeValue::Table(inner) => {
+                    Item::Table(self.table(table, &title, inner, value.span()))
+                }
+                _ => {
+                    let message =
+                        format!("`{name}`: expected a table {title}; got {}", kind_of(value));
+                    self.problems.report(value.span(), message);
+                    Item::Invalid
+                }
+            };
+            let node = Node { item, span: value.span() };
+            let (key, key_span) = (name.to_owned(), key.span());
+            entries.values.push(Entry { key, key_span, given: true, node });
+        }
+        entries.values.sort_by_key(|entry| entry.key_span.start);
+        entries
+    }
+}
+
+impl Kind {
+    /// Whether a value has a TOML type that this kind accepts.
+    fn may_be(&self, value: &Spanned<DeValue<'_>>) -> bool {
+        match self {
+            Kind::Quantity(..) | Kind::Law(_) => is_number(value) || is_text(value),
+            Kind::Number(_) | Kind::Integer(..) => is_number(value),
+            Kind::Flag => matches!(value.get_ref(), DeValue::Boolean(_)),
+            Kind::Text | Kind::Name | Kind::Refers(_) | Kind::File | Kind::Choice(_) => {
+                is_text(value)
+            }
+            Kind::Polar(_) | Kind::Axial(_) | Kind::List { .. } => {
+                matches!(value.get_ref(), DeValue::Array(_))
+            }
+            Kind::Table(_) | Kind::Named(_) => is_table(value),
+            Kind::OneOf(kinds) => kinds.iter().any(|kind| kind.may_be(value)),
+        }
+    }
+}
+
+fn is_number(value: &Spanned<DeValue<'_>>) -> bool {
+    matches!(value.get_ref(), DeValue::Integer(_) | DeValue::Float(_))
+}
+
+fn is_text(value: &Spanned<DeValue<'_>>) -> bool {
+    matches!(value.get_ref(), DeValue::String(_))
+}
+
+fn is_table(value: &Spanned<DeValue<'_>>) -> bool {
+    matches!(value.get_ref(), DeValue::Table(_))
+}
+
+/// The zero that belongs beside a component; beside an invalid one nothing more is checked.
+fn zero_like(item: &Item) -> Item {
+    match item {
+        Item::Number(_) => Item::Number(0.0),
+        Item::Law(_) => Item::Law(Component::Constant(0.0)),
+        _ => Item::Invalid,
+    }
+}
+
+/// What a value is, in words.
+fn kind_of(value: &Spanned<DeValue<'_>>) -> String {
+    match value.get_ref() {
+        DeValue::String(text) => format!("the text \"{}\"", excerpt(text)),
+        DeValue::Integer(number) => format!("the number {}", excerpt(number.as_str())),
+        DeValue::Float(number) => format!("the number {}", excerpt(number.as_str())),
+        DeValue::Boolean(flag) => flag.to_string(),
+        DeValue::Datetime(_) => "a date".into(),
+        DeValue::Array(_) => "a list".into(),
+        DeValue::Table(_) => "a table".into(),
+    }
+}
+
+/// A word as it is shown in a message: not longer than a line.
+pub(crate) fn excerpt(text: &str) -> String {
+    match text.char_indices().nth(60) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text.to_owned(),
+    }
+}

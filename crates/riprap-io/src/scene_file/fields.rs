@@ -1,0 +1,178 @@
+//! The words in which the format of scene files is described: tables, their fields, and the kinds of values.
+//! The description itself stands in `format.rs`; the checks, the JSON schema and the reference page are made
+//! from it, so that they cannot disagree.
+
+use super::units::Dimension;
+
+/// A table of the scene file.
+pub(crate) struct Table {
+    /// Name of the definition in the JSON schema and title in the reference.
+    pub name: &'static str,
+    /// How its place is called in messages, such as `[run]`.
+    pub title: &'static str,
+    /// What it is for.
+    pub doc: &'static str,
+    /// Keys that it may always hold.
+    pub fields: &'static [Field],
+    /// The key, if any, whose value decides about further keys.
+    pub tag: Option<&'static Tag>,
+}
+
+/// A key that chooses between variants of a table, such as `type` of a shape.
+pub(crate) struct Tag {
+    pub key: &'static str,
+    pub doc: &'static str,
+    /// The variant taken when the key is absent; without it the key is required.
+    pub default: Option<&'static str>,
+    pub variants: &'static [Variant],
+}
+
+/// One value of a tag, with the keys that come with it.
+pub(crate) struct Variant {
+    pub value: &'static str,
+    pub doc: &'static str,
+    pub fields: &'static [Field],
+}
+
+/// One key of a table.
+pub(crate) struct Field {
+    pub key: &'static str,
+    pub kind: Kind,
+    pub need: Need,
+    pub doc: &'static str,
+}
+
+/// Whether a key must be there, and what happens when it is not.
+pub(crate) enum Need {
+    Required,
+    Optional,
+    /// The value that is taken, as it would be written in the file.
+    Default(&'static str),
+    /// The value follows from others; this says how.
+    Computed(&'static str),
+}
+
+/// Numbers that are allowed.
+#[derive(Clone, Copy, PartialEq)]
+pub(crate) enum Limits {
+    Any,
+    Positive,
+    NonNegative,
+    /// Both ends included.
+    Within(f64, f64),
+}
+
+/// What a value may be.
+pub(crate) enum Kind {
+    /// A number in SI, or a text with a unit.
+    Quantity(Dimension, Limits),
+    /// A number without unit.
+    Number(Limits),
+    /// A whole number between two ends, both included.
+    Integer(i64, i64),
+    Flag,
+    Text,
+    /// A name given to something.
+    Name,
+    /// The name of something described elsewhere, such as a `material`.
+    Refers(&'static str),
+    /// A path, relative to the scene file.
+    File,
+    /// One of several words, each with its meaning.
+    Choice(&'static [(&'static str, &'static str)]),
+    /// A number in SI or an expression of `t`, in the given dimension.
+    Law(Dimension),
+    /// Components along x, y and z; in planar scenes the last may be left out.
+    Polar(&'static Kind),
+    /// Components about x, y and z; in planar scenes a plain value is about z.
+    Axial(&'static Kind),
+    /// A list with between `min` and `max` items.
+    List {
+        of: &'static Kind,
+        min: usize,
+        max: usize,
+    },
+    Table(&'static Table),
+    /// A table whose keys are names chosen by the user.
+    Named(&'static Table),
+    /// Alternatives that differ in the type of their TOML value.
+    OneOf(&'static [Kind]),
+}
+
+impl Limits {
+    pub fn allow(self, value: f64) -> bool {
+        match self {
+            Limits::Any => true,
+            Limits::Positive => value > 0.0,
+            Limits::NonNegative => value >= 0.0,
+            Limits::Within(low, high) => (low..=high).contains(&value),
+        }
+    }
+
+    /// The rule in words, such as `greater than 0`; empty if there is none.
+    pub fn words(self) -> String {
+        match self {
+            Limits::Any => String::new(),
+            Limits::Positive => "greater than 0".into(),
+            Limits::NonNegative => "at least 0".into(),
+            Limits::Within(low, high) => format!("between {low} and {high}"),
+        }
+    }
+}
+
+impl Kind {
+    /// The value in words, with an example: what a message says was expected.
+    pub fn expected(&self) -> String {
+        match self {
+            Kind::Quantity(dimension, _) => {
+                format!("{dimension} such as \"{}\"", dimension.example())
+            }
+            Kind::Number(_) => "a number without unit, such as 0.5".into(),
+            Kind::Integer(..) => "a whole number".into(),
+            Kind::Flag => "true or false".into(),
+            Kind::Text => "a text in quotes".into(),
+            Kind::Name => "a name in quotes".into(),
+            Kind::Refers(what) => format!("the name of a {what} in quotes"),
+            Kind::File => "the path of a file in quotes".into(),
+            Kind::Choice(words) => {
+                let words: Vec<String> =
+                    words.iter().map(|(word, _)| format!("\"{word}\"")).collect();
+                format!("one of {}", words.join(", "))
+            }
+            Kind::Law(_) => "a number, or an expression of t such as \"0.05*sin(2*pi*t)\"".into(),
+            Kind::Polar(of) | Kind::Axial(of) => {
+                format!("a list [x, y, z], each {}", of.expected())
+            }
+            Kind::List { of, min, max } => {
+                let count = match (min, max) {
+                    (min, max) if min == max => format!("{min} items"),
+                    (1, 1000..) => "at least one item".to_owned(),
+                    (min, 1000..) => format!("at least {min} items"),
+                    (min, max) if *max == min + 1 => format!("{min} or {max} items"),
+                    _ => format!("{min} to {max} items"),
+                };
+                format!("a list of {count}, each {}", of.expected())
+            }
+            Kind::Table(table) => {
+                let tag = table.tag.map(|tag| tag.key);
+                let keys: Vec<&str> =
+                    tag.into_iter().chain(table.fields.iter().map(|field| field.key)).collect();
+                format!("a table with the keys {}", keys.join(", "))
+            }
+            Kind::Named(table) => format!("named tables {}", table.title),
+            Kind::OneOf(kinds) => {
+                kinds.iter().map(Kind::expected).collect::<Vec<_>>().join(", or ")
+            }
+        }
+    }
+}
+
+impl Table {
+    /// The fields that apply when the tag has the value `variant`.
+    pub fn fields_of(
+        &self,
+        variant: Option<&'static Variant>,
+    ) -> impl Iterator<Item = &'static Field> {
+        self.fields.iter().chain(variant.map_or(&[][..], |variant| variant.fields))
+    }
+}

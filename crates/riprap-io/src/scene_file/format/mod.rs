@@ -1,0 +1,320 @@
+//! The format of scene files: every table and key with its kind, limits, default and meaning. Nothing else
+//! knows the keys but `convert`, which fills the model, and `resolved.rs`, which writes it.
+
+mod bodies;
+mod grains;
+mod shapes;
+
+use bodies::BODY;
+use grains::GRAINS;
+use shapes::SHAPE;
+
+use super::fields::{Field, Kind, Limits, Need, Table};
+use super::units::Dimension;
+
+/// The largest number of grains in a scene.
+pub(crate) const MAX_GRAINS: i64 = 10_000_000;
+/// The largest number of points, parts or sieves in a list.
+const MANY: usize = 1_000_000;
+
+static LENGTH: Kind = Kind::Quantity(Dimension::LENGTH, Limits::Any);
+static POSITIVE_LENGTH: Kind = Kind::Quantity(Dimension::LENGTH, Limits::Positive);
+static ACCELERATION: Kind = Kind::Quantity(Dimension::ACCELERATION, Limits::Any);
+static NUMBER: Kind = Kind::Number(Limits::Any);
+static MATERIAL: Kind = Kind::Refers("material");
+static BODY_KIND: Kind = Kind::Table(&BODY);
+static GRAINS_KIND: Kind = Kind::Table(&GRAINS);
+static PAIR_KIND: Kind = Kind::Table(&PAIR);
+static PROBE_KIND: Kind = Kind::Table(&PROBE);
+static QUANTITY_NAME: Kind = Kind::Choice(&[
+    ("position", "of the centre of mass [m]"),
+    ("velocity", "of the centre of mass [m/s]"),
+    ("rotation", "quaternion w, x, y, z [–]"),
+    ("angular_velocity", "in the world frame [rad/s]"),
+    ("force", "sum of the contact forces [N]"),
+]);
+
+const DENSITY: Kind = Kind::Quantity(Dimension::DENSITY, Limits::Positive);
+const TIME: Kind = Kind::Quantity(Dimension::TIME, Limits::Positive);
+
+const fn field(key: &'static str, kind: Kind, need: Need, doc: &'static str) -> Field {
+    Field { key, kind, need, doc }
+}
+
+/// The whole file.
+pub(crate) static SCENE: Table = Table {
+    name: "scene",
+    title: "the scene",
+    doc: "A scene: materials, bodies and grains, and how they are simulated.",
+    fields: &[
+        field("title", Kind::Text, Need::Optional, "What the scene shows, in words."),
+        field(
+            "seed",
+            Kind::Integer(0, i64::MAX),
+            Need::Default("1"),
+            "Seed of all random choices; generators may have their own.",
+        ),
+        field(
+            "gravity",
+            Kind::Polar(&ACCELERATION),
+            Need::Computed("`[0, 0, -9.81]`; in planar scenes `[0, -9.81, 0]`"),
+            "Gravity.",
+        ),
+        field(
+            "planar",
+            Kind::Flag,
+            Need::Default("false"),
+            "Whether everything moves in the plane x–y: z, rx and ry of every body are held, and the shapes \
+             are `disc`, `polygon` and `half-space`. Vectors may then have two components.",
+        ),
+        field("run", Kind::Table(&RUN), Need::Required, "Time steps and output."),
+        field(
+            "solver",
+            Kind::Table(&SOLVER),
+            Need::Default("{}"),
+            "When contact forces are good enough.",
+        ),
+        field("contact", Kind::Table(&CONTACT), Need::Default("{}"), "How contacts are found."),
+        field(
+            "materials",
+            Kind::Named(&MATERIAL_TABLE),
+            Need::Required,
+            "Materials by name, at least one: `[materials.rock]`.",
+        ),
+        field(
+            "pair",
+            Kind::List { of: &PAIR_KIND, min: 0, max: MANY },
+            Need::Default("[]"),
+            "Contact parameters of two materials: `[[pair]]`.",
+        ),
+        field(
+            "shapes",
+            Kind::Named(&SHAPE),
+            Need::Default("{}"),
+            "Shapes by name, to be used by several bodies: `[shapes.brick]`.",
+        ),
+        field(
+            "body",
+            Kind::List { of: &BODY_KIND, min: 0, max: MANY },
+            Need::Default("[]"),
+            "Bodies one by one: `[[body]]`.",
+        ),
+        field(
+            "grains",
+            Kind::List { of: &GRAINS_KIND, min: 0, max: 1000 },
+            Need::Default("[]"),
+            "Many bodies at once: `[[grains]]`.",
+        ),
+        field(
+            "probe",
+            Kind::List { of: &PROBE_KIND, min: 0, max: 10_000 },
+            Need::Default("[]"),
+            "Bodies that are followed in `series.csv`: `[[probe]]`.",
+        ),
+    ],
+    tag: None,
+};
+
+static RUN: Table = Table {
+    name: "run",
+    title: "[run]",
+    doc: "Time steps and output.",
+    fields: &[
+        field("dt", TIME, Need::Required, "Time step."),
+        field(
+            "until",
+            Kind::Quantity(Dimension::TIME, Limits::NonNegative),
+            Need::Required,
+            "Time at which the run ends; it starts at 0.",
+        ),
+        field(
+            "theta",
+            Kind::Number(Limits::Within(0.5, 1.0)),
+            Need::Default("0.5"),
+            "Parameter of the time-stepping scheme: 0.5 keeps energy best, 1 damps most.",
+        ),
+        field(
+            "output_every",
+            TIME,
+            Need::Computed("a hundredth of `until`, at least `dt`"),
+            "Time between two frames and between two rows of `series.csv`.",
+        ),
+        field(
+            "frames",
+            Kind::Flag,
+            Need::Default("true"),
+            "Whether frames for ParaView are written: surfaces and contacts as `.vtp`.",
+        ),
+        field(
+            "on_unconverged",
+            Kind::Choice(&[
+                ("accept", "go on silently"),
+                ("warn", "go on, and say so"),
+                ("fail", "stop the run"),
+            ]),
+            Need::Default("\"warn\""),
+            "What happens when the solver stops short of its tolerances in a step.",
+        ),
+    ],
+    tag: None,
+};
+
+static SOLVER: Table = Table {
+    name: "solver",
+    title: "[solver]",
+    doc: "When the contact forces of a step are good enough. All tolerances have to be met.",
+    fields: &[
+        field(
+            "tolerance",
+            Kind::Number(Limits::Positive),
+            Need::Default("1e-4"),
+            "Residual of the contact laws.",
+        ),
+        field(
+            "approach_tolerance",
+            Kind::Number(Limits::Positive),
+            Need::Default("1e-4"),
+            "Largest approach velocity left at a contact, times `dt`, over the grain size.",
+        ),
+        field(
+            "velocity_change_tolerance",
+            Kind::Number(Limits::Positive),
+            Need::Default("1e-3"),
+            "Root mean square of the change of relative velocity in the last sweep, relative (\"Quad\" in LMGC90).",
+        ),
+        field(
+            "max_velocity_change_tolerance",
+            Kind::Number(Limits::Positive),
+            Need::Default("1e-2"),
+            "Largest change of relative velocity in the last sweep, relative (\"Maxm\" in LMGC90).",
+        ),
+        field(
+            "max_sweeps",
+            Kind::Integer(1, 100_000_000),
+            Need::Default("5000"),
+            "Sweeps over all contacts before the solver gives up.",
+        ),
+    ],
+    tag: None,
+};
+
+static CONTACT: Table = Table {
+    name: "contact",
+    title: "[contact]",
+    doc: "How contacts are found.",
+    fields: &[
+        field(
+            "alert",
+            Kind::Quantity(Dimension::LENGTH, Limits::Positive),
+            Need::Computed("1 % of the mean grain size"),
+            "Gap below which a pair of surfaces takes part in the contact problem.",
+        ),
+        field(
+            "detection",
+            Kind::Choice(&[
+                (
+                    "separating-axes",
+                    "axes of faces and edges are tried; exact for convex polyhedra",
+                ),
+                ("common-plane", "a plane between both bodies is rotated until it fits"),
+            ]),
+            Need::Default("\"separating-axes\""),
+            "Method for pairs of polyhedra.",
+        ),
+    ],
+    tag: None,
+};
+
+static MATERIAL_TABLE: Table = Table {
+    name: "material",
+    title: "[materials.*]",
+    doc: "A material. Two materials meet with the smaller friction and the smaller restitution of both, \
+          unless a `[[pair]]` says otherwise.",
+    fields: &[
+        field(
+            "density",
+            DENSITY,
+            Need::Optional,
+            "Density; may be left out if every free body of this material has a given mass.",
+        ),
+        field(
+            "friction",
+            Kind::Number(Limits::NonNegative),
+            Need::Default("0.0"),
+            "Coulomb's coefficient of friction.",
+        ),
+        field(
+            "restitution",
+            Kind::Number(Limits::Within(0.0, 1.0)),
+            Need::Default("0.0"),
+            "Newton's coefficient of restitution.",
+        ),
+    ],
+    tag: None,
+};
+
+static PAIR: Table = Table {
+    name: "pair",
+    title: "[[pair]]",
+    doc: "How two materials meet, where the smaller values of both are not right.",
+    fields: &[
+        field(
+            "between",
+            Kind::List { of: &MATERIAL, min: 2, max: 2 },
+            Need::Required,
+            "The two materials; they may be the same.",
+        ),
+        field(
+            "friction",
+            Kind::Number(Limits::NonNegative),
+            Need::Computed("the smaller of both materials"),
+            "Coulomb's coefficient of friction.",
+        ),
+        field(
+            "restitution",
+            Kind::Number(Limits::Within(0.0, 1.0)),
+            Need::Computed("the smaller of both materials"),
+            "Newton's coefficient of restitution.",
+        ),
+        field(
+            "law",
+            Kind::Choice(&[
+                ("moreau-newton", "no approach after the step, with restitution"),
+                (
+                    "quasi-shock",
+                    "no overlap after the step: a closing gap may still close; restitution 0 only",
+                ),
+            ]),
+            Need::Computed("`quasi-shock` if the restitution is 0, otherwise `moreau-newton`"),
+            "Law in the normal direction.",
+        ),
+    ],
+    tag: None,
+};
+
+static PROBE: Table = Table {
+    name: "probe",
+    title: "[[probe]]",
+    doc: "A body whose motion becomes columns of `series.csv`.",
+    fields: &[
+        field(
+            "body",
+            Kind::Refers("body"),
+            Need::Required,
+            "Name of a body, or of a grain such as `ballast-12`.",
+        ),
+        field(
+            "quantities",
+            Kind::List { of: &QUANTITY_NAME, min: 1, max: 5 },
+            Need::Default("[\"position\", \"velocity\"]"),
+            "What is written.",
+        ),
+        field(
+            "name",
+            Kind::Name,
+            Need::Computed("the name of the body"),
+            "First part of the names of the columns, used once.",
+        ),
+    ],
+    tag: None,
+};

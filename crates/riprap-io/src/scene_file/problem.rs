@@ -1,0 +1,146 @@
+//! What is wrong in a scene file: every mistake with its place in the text, collected rather than thrown one by
+//! one. The command line turns a [`Problem`] into a labelled excerpt: `span` is the label, `help` the advice.
+
+use std::fmt;
+use std::ops::Range;
+use std::path::PathBuf;
+
+/// One mistake in a scene file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Problem {
+    /// Byte range in [`SceneErrors::text`]; empty at the start of the file when no place applies.
+    pub span: Range<usize>,
+    /// What is wrong.
+    pub message: String,
+    /// What to do about it, if known.
+    pub help: Option<String>,
+}
+
+impl Problem {
+    /// A mistake at `span`, without advice.
+    pub fn new(span: Range<usize>, message: impl Into<String>) -> Self {
+        Self { span, message: message.into(), help: None }
+    }
+
+    /// Adds advice.
+    #[must_use]
+    pub fn with_help(mut self, help: impl Into<String>) -> Self {
+        self.help = Some(help.into());
+        self
+    }
+}
+
+/// Mistakes beyond this number are not reported: they would bury the first ones.
+const MAX_PROBLEMS: usize = 200;
+
+/// The problems found so far.
+#[derive(Debug, Default)]
+pub(crate) struct Problems {
+    list: Vec<Problem>,
+}
+
+impl Problems {
+    pub fn add(&mut self, problem: Problem) {
+        if self.list.len() < MAX_PROBLEMS {
+            self.list.push(problem);
+        }
+    }
+
+    pub fn report(&mut self, span: Range<usize>, message: impl Into<String>) {
+        self.add(Problem::new(span, message));
+    }
+
+    pub fn advise(
+        &mut self,
+        span: Range<usize>,
+        message: impl Into<String>,
+        help: impl Into<String>,
+    ) {
+        self.add(Problem::new(span, message).with_help(help));
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.list.is_empty()
+    }
+
+    /// The problems in the order of the text, each once.
+    pub fn into_sorted(mut self) -> Vec<Problem> {
+        self.list.sort_by_key(|problem| problem.span.start);
+        self.list.dedup();
+        self.list
+    }
+}
+
+/// All mistakes of one scene file, in the order of the text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SceneErrors {
+    /// The scene file, as the caller named it; empty if the scene did not come from a file.
+    pub path: PathBuf,
+    /// The text of the file; empty if it could not be read.
+    pub text: String,
+    /// The mistakes; never empty.
+    pub problems: Vec<Problem>,
+}
+
+impl SceneErrors {
+    /// Line and column of a byte offset, both from 1; the column counts characters.
+    ///
+    /// An offset beyond the text gives its end, one inside a character the start of that character.
+    pub fn line_column(&self, offset: usize) -> (usize, usize) {
+        let mut offset = offset.min(self.text.len());
+        while !self.text.is_char_boundary(offset) {
+            offset -= 1;
+        }
+        let before = &self.text[..offset];
+        let line_start = before.rfind('\n').map_or(0, |newline| newline + 1);
+        let line = before.bytes().filter(|byte| *byte == b'\n').count() + 1;
+        (line, before[line_start..].chars().count() + 1)
+    }
+}
+
+impl fmt::Display for SceneErrors {
+    /// One line per mistake, `path:line:column: message`, followed by its advice.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let name = match self.path.as_os_str().is_empty() {
+            true => "scene".into(),
+            false => self.path.display().to_string(),
+        };
+        for (index, problem) in self.problems.iter().enumerate() {
+            if index > 0 {
+                writeln!(f)?;
+            }
+            if self.text.is_empty() {
+                write!(f, "{name}: {}", problem.message)?;
+            } else {
+                let (line, column) = self.line_column(problem.span.start);
+                write!(f, "{name}:{line}:{column}: {}", problem.message)?;
+            }
+            if let Some(help) = &problem.help {
+                write!(f, "\n  help: {help}")?;
+            }
+        }
+        Ok(())
+    }
+}
+
+impl std::error::Error for SceneErrors {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_and_columns_count_from_one_in_characters() {
+        let errors = SceneErrors {
+            path: "scene.toml".into(),
+            text: "a = 1\nµ = \"é\"\n".into(),
+            problems: vec![Problem::new(12..15, "wrong").with_help("right")],
+        };
+        assert_eq!(errors.line_column(0), (1, 1));
+        assert_eq!(errors.line_column(6), (2, 1));
+        assert_eq!(errors.line_column(7), (2, 1)); // inside the two bytes of µ
+        assert_eq!(errors.line_column(12), (2, 6));
+        assert_eq!(errors.line_column(1000), (3, 1));
+        assert_eq!(errors.to_string(), "scene.toml:2:6: wrong\n  help: right");
+    }
+}

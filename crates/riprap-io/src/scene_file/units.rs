@@ -1,0 +1,556 @@
+//! Quantities with units, such as `"25 mm"` or `"2700 kg/m^3"`: a number, then a product of powers of units.
+//! A quantity is read against the dimension that its key expects, and comes out in SI units and radians.
+//! Angles count as a dimension of their own, so that `"30 Hz"` is not taken for an angular velocity.
+
+use std::fmt;
+
+/// Exponents of length, mass, time and angle: `[1, 0, -1, 0]` is a velocity.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Dimension {
+    exponents: [i8; 4],
+}
+
+/// What is known about a dimension that has a name.
+struct Known {
+    dimension: Dimension,
+    name: &'static str,
+    unit: &'static str,
+    example: &'static str,
+}
+
+macro_rules! dimensions {
+    ($($(#[$doc:meta])* $id:ident = $exponents:expr, $name:literal, $unit:literal, $example:literal;)*) => {
+        impl Dimension {
+            $($(#[$doc])* pub const $id: Self = Self { exponents: $exponents };)*
+        }
+
+        /// Every named dimension, in the order in which names are looked up.
+        const KNOWN: &[Known] = &[$(Known {
+            dimension: Dimension::$id, name: $name, unit: $unit, example: $example,
+        },)*];
+    };
+}
+
+dimensions! {
+    /// A pure number [–].
+    NONE = [0, 0, 0, 0], "a number without unit", "–", "0.5";
+    /// Length [m].
+    LENGTH = [1, 0, 0, 0], "a length", "m", "25 mm";
+    /// Area [m²].
+    AREA = [2, 0, 0, 0], "an area", "m^2", "4 cm^2";
+    /// Volume [m³].
+    VOLUME = [3, 0, 0, 0], "a volume", "m^3", "2 cm^3";
+    /// Mass [kg].
+    MASS = [0, 1, 0, 0], "a mass", "kg", "1.5 kg";
+    /// Time [s].
+    TIME = [0, 0, 1, 0], "a time", "s", "0.5 ms";
+    /// Angle [rad].
+    ANGLE = [0, 0, 0, 1], "an angle", "rad", "30 deg";
+    /// Velocity [m/s].
+    VELOCITY = [1, 0, -1, 0], "a velocity", "m/s", "20 mm/s";
+    /// Acceleration [m/s²].
+    ACCELERATION = [1, 0, -2, 0], "an acceleration", "m/s^2", "-9.81 m/s^2";
+    /// Angular velocity [rad/s].
+    ANGULAR_VELOCITY = [0, 0, -1, 1], "an angular velocity", "rad/s", "1500 rpm";
+    /// Frequency [1/s].
+    FREQUENCY = [0, 0, -1, 0], "a frequency", "Hz", "35 Hz";
+    /// Density [kg/m³].
+    DENSITY = [-3, 1, 0, 0], "a density", "kg/m^3", "2700 kg/m^3";
+    /// Force [N].
+    FORCE = [1, 1, -2, 0], "a force", "N", "1.2 kN";
+    /// Torque or energy [N m].
+    TORQUE = [2, 1, -2, 0], "a torque", "N*m", "12 N*m";
+    /// Moment of inertia [kg m²].
+    INERTIA = [2, 1, 0, 0], "a moment of inertia", "kg*m^2", "3 kg*cm^2";
+    /// Stiffness [N/m].
+    STIFFNESS = [0, 1, -2, 0], "a stiffness", "N/m", "50 kN/m";
+    /// Damping [N s/m].
+    DAMPING = [0, 1, -1, 0], "a damping", "N*s/m", "20 N*s/m";
+    /// Pressure [Pa].
+    PRESSURE = [-1, 1, -2, 0], "a pressure", "Pa", "10 kPa";
+    /// Power [W].
+    POWER = [2, 1, -3, 0], "a power", "W", "2 kW";
+}
+
+impl Dimension {
+    fn known(self) -> Option<&'static Known> {
+        KNOWN.iter().find(|known| known.dimension == self)
+    }
+
+    /// The SI unit in which a quantity of this dimension is stored, such as `kg/m^3`.
+    pub fn unit(self) -> String {
+        match self.known() {
+            Some(known) => known.unit.to_owned(),
+            None => {
+                let parts = ["m", "kg", "s", "rad"].into_iter().zip(self.exponents);
+                let factors: Vec<String> = parts
+                    .filter(|(_, exponent)| *exponent != 0)
+                    .map(|(unit, exponent)| match exponent {
+                        1 => unit.to_owned(),
+                        _ => format!("{unit}^{exponent}"),
+                    })
+                    .collect();
+                factors.join("*")
+            }
+        }
+    }
+
+    /// A quantity of this dimension as one would write it, such as `25 mm`.
+    pub fn example(self) -> String {
+        self.known().map_or_else(|| format!("1 {}", self.unit()), |known| known.example.to_owned())
+    }
+
+    fn times(self, other: Self, power: i8) -> Option<Self> {
+        let mut exponents = self.exponents;
+        for (exponent, factor) in exponents.iter_mut().zip(other.exponents) {
+            *exponent = exponent.checked_add(factor.checked_mul(power)?)?;
+        }
+        Some(Self { exponents })
+    }
+}
+
+impl fmt::Display for Dimension {
+    /// The name with its article, such as `a length`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.known() {
+            Some(known) => f.write_str(known.name),
+            None => write!(f, "a quantity in {}", self.unit()),
+        }
+    }
+}
+
+/// Why a text is not the expected quantity.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{message}")]
+pub struct QuantityError {
+    /// What is wrong and what was expected.
+    pub message: String,
+    /// Byte range of the mistake inside the text.
+    pub span: std::ops::Range<usize>,
+}
+
+impl QuantityError {
+    fn new(span: std::ops::Range<usize>, message: impl Into<String>) -> Self {
+        Self { message: message.into(), span }
+    }
+}
+
+/// A factor to SI with its power of ten kept apart: `25 mm` is then 25/1000, rounded once, and not 25 times
+/// something that is nearly 1/1000.
+#[derive(Clone, Copy)]
+struct Factor {
+    mantissa: f64,
+    exponent: i32,
+}
+
+const fn decimal(exponent: i32) -> Factor {
+    Factor { mantissa: 1.0, exponent }
+}
+
+const fn plain(mantissa: f64) -> Factor {
+    Factor { mantissa, exponent: 0 }
+}
+
+impl Factor {
+    fn times(self, other: Self, power: i32) -> Self {
+        Self {
+            mantissa: self.mantissa * other.mantissa.powi(power),
+            exponent: self.exponent + other.exponent * power,
+        }
+    }
+
+    fn apply(self, value: f64) -> f64 {
+        let value = if self.mantissa == 1.0 { value } else { value * self.mantissa };
+        // Powers of ten are exact up to 10^22, their inverses never.
+        match self.exponent {
+            0.. => value * 10_f64.powi(self.exponent),
+            _ => value / 10_f64.powi(-self.exponent),
+        }
+    }
+}
+
+/// Units that take the prefixes of [`PREFIXES`]: symbol, SI value, dimension.
+const PREFIXED: &[(&str, Factor, Dimension)] = &[
+    ("m", decimal(0), Dimension::LENGTH),
+    ("g", decimal(-3), Dimension::MASS),
+    ("s", decimal(0), Dimension::TIME),
+    ("N", decimal(0), Dimension::FORCE),
+    ("Pa", decimal(0), Dimension::PRESSURE),
+    ("bar", decimal(5), Dimension::PRESSURE),
+    ("J", decimal(0), Dimension::TORQUE),
+    ("W", decimal(0), Dimension::POWER),
+    ("Hz", decimal(0), Dimension::FREQUENCY),
+    ("rad", decimal(0), Dimension::ANGLE),
+];
+
+/// Units that take no prefix.
+const PLAIN: &[(&str, Factor, Dimension)] = &[
+    ("t", decimal(3), Dimension::MASS),
+    ("l", decimal(-3), Dimension::VOLUME),
+    ("L", decimal(-3), Dimension::VOLUME),
+    ("min", plain(60.0), Dimension::TIME),
+    ("h", plain(3600.0), Dimension::TIME),
+    ("deg", plain(std::f64::consts::PI / 180.0), Dimension::ANGLE),
+    ("°", plain(std::f64::consts::PI / 180.0), Dimension::ANGLE),
+    ("rev", plain(std::f64::consts::TAU), Dimension::ANGLE),
+    ("rpm", plain(std::f64::consts::TAU / 60.0), Dimension::ANGULAR_VELOCITY),
+    ("%", decimal(-2), Dimension::NONE),
+];
+
+/// Decimal prefixes; `µ` has two code points and an ASCII stand-in.
+const PREFIXES: &[(&str, i32)] = &[
+    ("n", -9),
+    ("u", -6),
+    ("µ", -6),
+    ("μ", -6),
+    ("m", -3),
+    ("c", -2),
+    ("d", -1),
+    ("h", 2),
+    ("k", 3),
+    ("M", 6),
+    ("G", 9),
+];
+
+/// The SI value and dimension of a unit symbol, with or without prefix.
+fn unit(symbol: &str) -> Option<(Factor, Dimension)> {
+    let find = |table: &[(&str, Factor, Dimension)], symbol: &str| {
+        table.iter().find(|(name, ..)| *name == symbol).map(|&(_, value, dim)| (value, dim))
+    };
+    find(PLAIN, symbol).or_else(|| find(PREFIXED, symbol)).or_else(|| {
+        PREFIXES.iter().find_map(|(prefix, exponent)| {
+            let (value, dimension) = find(PREFIXED, symbol.strip_prefix(prefix)?)?;
+            Some((value.times(decimal(*exponent), 1), dimension))
+        })
+    })
+}
+
+/// Reads a quantity and gives its value in SI units and radians.
+///
+/// A number without unit is taken as SI. Units are products (`N*m`, `N m`), quotients (`m/s`) and
+/// powers (`m^2`, `m2`, `m²`) of metre, gram, second, newton, pascal, bar, joule, watt, hertz and
+/// radian with decimal prefixes, and of tonne, litre, minute, hour, degree, revolution, rpm and %.
+pub fn parse_quantity(text: &str, expected: Dimension) -> Result<f64, QuantityError> {
+    let whole = 0..text.len();
+    let wanted = || format!("expected {expected} such as \"{}\"", expected.example());
+    let number_end = number_length(text);
+    let (number, rest) = text.split_at(number_end);
+    let Ok(value) = number.trim().parse::<f64>() else {
+        return Err(QuantityError::new(whole, format!("{}; got \"{text}\"", wanted())));
+    };
+    if !value.is_finite() {
+        return Err(QuantityError::new(whole, format!("\"{text}\" is not a finite number")));
+    }
+    if rest.trim().is_empty() {
+        return Ok(value);
+    }
+
+    let mut units = Units { text, at: number_end, depth: 0 };
+    let (factor, dimension) = units.product()?;
+    if units.at < text.len() {
+        let message = format!("unexpected `{}` in a unit", units.rest());
+        return Err(QuantityError::new(units.at..text.len(), message));
+    }
+    if dimension != expected {
+        return Err(QuantityError::new(whole, format!("{}; got {dimension}", wanted())));
+    }
+    let value = factor.apply(value);
+    if !value.is_finite() {
+        return Err(QuantityError::new(whole, format!("\"{text}\" is too large")));
+    }
+    Ok(value)
+}
+
+/// Length in bytes of the number that opens `text`, surrounding blanks included.
+fn number_length(text: &str) -> usize {
+    let bytes = text.as_bytes();
+    let digits = |mut at: usize| {
+        while bytes.get(at).is_some_and(|b| b.is_ascii_digit() || *b == b'_') {
+            at += 1;
+        }
+        at
+    };
+    let mut at = text.len() - text.trim_start().len();
+    if matches!(bytes.get(at), Some(b'+' | b'-')) {
+        at += 1;
+    }
+    at = digits(at);
+    if bytes.get(at) == Some(&b'.') {
+        at = digits(at + 1);
+    }
+    // An exponent needs a digit, or `1 e` would swallow the start of a unit.
+    if matches!(bytes.get(at), Some(b'e' | b'E')) {
+        let sign = usize::from(matches!(bytes.get(at + 1), Some(b'+' | b'-')));
+        if bytes.get(at + 1 + sign).is_some_and(u8::is_ascii_digit) {
+            at = digits(at + 1 + sign);
+        }
+    }
+    while bytes.get(at) == Some(&b' ') {
+        at += 1;
+    }
+    at
+}
+
+/// Recursive descent over the units of a quantity.
+struct Units<'a> {
+    text: &'a str,
+    at: usize,
+    depth: usize,
+}
+
+impl<'a> Units<'a> {
+    fn rest(&self) -> &'a str {
+        &self.text[self.at..]
+    }
+
+    fn skip_blanks(&mut self) {
+        self.at = self.text.len() - self.rest().trim_start().len();
+    }
+
+    fn take(&mut self, symbols: &[char]) -> Option<char> {
+        let next = self.rest().chars().next().filter(|c| symbols.contains(c))?;
+        self.at += next.len_utf8();
+        Some(next)
+    }
+
+    /// `factor (('*' | '·' | '/' | blank) factor)*`, from left to right.
+    fn product(&mut self) -> Result<(Factor, Dimension), QuantityError> {
+        let start = self.at;
+        let (mut value, mut dimension) = (decimal(0), Dimension::NONE);
+        let mut divided = false;
+        let mut power = 1;
+        self.skip_blanks();
+        if self.rest().starts_with('/') {
+            self.at += 1;
+            (power, divided) = (-1, true);
+        } else if self.rest().starts_with("1/") {
+            self.at += 2;
+            (power, divided) = (-1, true);
+        }
+        loop {
+            self.skip_blanks();
+            let (factor, factor_dimension) = self.factor()?;
+            value = value.times(factor, power.into());
+            dimension = dimension.times(factor_dimension, power).ok_or_else(|| {
+                QuantityError::new(start..self.at, "the powers in this unit are too large")
+            })?;
+
+            let before = self.at;
+            self.skip_blanks();
+            if self.rest().is_empty() || self.rest().starts_with(')') {
+                return Ok((value, dimension));
+            }
+            power = match self.take(&['*', '·', '⋅', '/']) {
+                Some('/') => {
+                    divided = true;
+                    -1
+                }
+                Some(_) => 1,
+                None if self.at == before => {
+                    let message = format!("unexpected `{}` in a unit", self.rest());
+                    return Err(QuantityError::new(self.at..self.text.len(), message));
+                }
+                None if divided => {
+                    let message = "a blank after a division can be read in two ways; \
+                                   write a/(b*c) or a/b*c";
+                    return Err(QuantityError::new(before..self.at, message));
+                }
+                None => 1,
+            };
+        }
+    }
+
+    /// A unit or a product in parentheses, with its power.
+    fn factor(&mut self) -> Result<(Factor, Dimension), QuantityError> {
+        let start = self.at;
+        let (value, dimension) = if self.take(&['(']).is_some() {
+            self.depth += 1;
+            if self.depth > 8 {
+                return Err(QuantityError::new(start..self.at, "too many parentheses in a unit"));
+            }
+            let inner = self.product()?;
+            if self.take(&[')']).is_none() {
+                return Err(QuantityError::new(start..self.at, "this parenthesis is not closed"));
+            }
+            self.depth -= 1;
+            inner
+        } else {
+            let end = self.rest().find(|c: char| !c.is_alphabetic() && c != '%' && c != '°');
+            let symbol = &self.rest()[..end.unwrap_or(self.rest().len())];
+            self.at += symbol.len();
+            unit(symbol).ok_or_else(|| {
+                let end = self
+                    .at
+                    .max(start + self.text[start..].chars().next().map_or(0, char::len_utf8));
+                let message = match symbol {
+                    "" if start == self.text.len() => "a unit is missing at the end".to_owned(),
+                    "" => format!("unexpected `{}` in a unit", &self.text[start..]),
+                    _ => format!(
+                        "unknown unit `{symbol}`; known are m, g, s, N, Pa, J, W, Hz, rad with \
+                         prefixes such as m and k, and t, min, h, l, bar, deg, rev, rpm, %"
+                    ),
+                };
+                QuantityError::new(start..end, message)
+            })?
+        };
+        let power = self.power()?;
+        let raised = Dimension::NONE
+            .times(dimension, power)
+            .ok_or_else(|| QuantityError::new(start..self.at, "this power is too large"))?;
+        Ok((decimal(0).times(value, power.into()), raised))
+    }
+
+    /// `^2`, `^-1`, `2`, `²` or nothing.
+    fn power(&mut self) -> Result<i8, QuantityError> {
+        let start = self.at;
+        for (symbol, power) in [("²", 2), ("³", 3), ("⁻¹", -1), ("⁻²", -2), ("⁻³", -3)] {
+            if self.rest().starts_with(symbol) {
+                self.at += symbol.len();
+                return Ok(power);
+            }
+        }
+        let caret = self.take(&['^']).is_some();
+        let digits_at = self.at;
+        if matches!(self.rest().as_bytes().first(), Some(b'-' | b'+')) {
+            self.at += 1;
+        }
+        while self.rest().as_bytes().first().is_some_and(u8::is_ascii_digit) {
+            self.at += 1;
+        }
+        match self.text[digits_at..self.at].parse::<i8>() {
+            Ok(power) if (-12..=12).contains(&power) => Ok(power),
+            _ if self.at == start && !caret => Ok(1),
+            _ => Err(QuantityError::new(
+                start..self.at.max(start + 1).min(self.text.len()),
+                "expected a small whole power such as m^2",
+            )),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::f64::consts::{PI, TAU};
+
+    fn close(text: &str, dimension: Dimension, expected: f64) {
+        let value = parse_quantity(text, dimension).unwrap_or_else(|e| panic!("{text}: {e}"));
+        // Decimal factors are rounded once; those with π twice.
+        assert!((value - expected).abs() <= 4e-16 * expected.abs(), "{text}: {value} ≠ {expected}");
+    }
+
+    fn message(text: &str, dimension: Dimension) -> String {
+        parse_quantity(text, dimension).expect_err(text).message
+    }
+
+    #[test]
+    fn quantities_come_out_in_si() {
+        close("25 mm", Dimension::LENGTH, 0.025);
+        close("25mm", Dimension::LENGTH, 0.025);
+        close(" 25 ", Dimension::LENGTH, 25.0);
+        close("2700 kg/m^3", Dimension::DENSITY, 2700.0);
+        close("1.2 g/cm^3", Dimension::DENSITY, 1200.0);
+        close("2.7 t/m³", Dimension::DENSITY, 2700.0);
+        close("0.5 ms", Dimension::TIME, 5e-4);
+        close("2 min", Dimension::TIME, 120.0);
+        close("30 deg", Dimension::ANGLE, PI / 6.0);
+        close("90°", Dimension::ANGLE, PI / 2.0);
+        close("1e3 N", Dimension::FORCE, 1e3);
+        close("-9.81 m/s^2", Dimension::ACCELERATION, -9.81);
+        close("-9.81 m s^-2", Dimension::ACCELERATION, -9.81);
+        close("9.81 m/s/s", Dimension::ACCELERATION, 9.81);
+        close("50 kN/m", Dimension::STIFFNESS, 5e4);
+        close("1500 rpm", Dimension::ANGULAR_VELOCITY, 1500.0 * TAU / 60.0);
+        close("2 rev/s", Dimension::ANGULAR_VELOCITY, 2.0 * TAU);
+        close("3 kg cm2", Dimension::INERTIA, 3e-4);
+        close("12 N*m", Dimension::TORQUE, 12.0);
+        close("12 N·m", Dimension::TORQUE, 12.0);
+        close("1 kg*m/(s*s)", Dimension::FORCE, 1.0);
+        close("4 /s", Dimension::FREQUENCY, 4.0);
+        close("4 1/s", Dimension::FREQUENCY, 4.0);
+        close("7 µm", Dimension::LENGTH, 7e-6);
+        close("30 %", Dimension::NONE, 0.3);
+        close("1 MPa", Dimension::PRESSURE, 1e6);
+        close("5e-1m", Dimension::LENGTH, 0.5);
+    }
+
+    #[test]
+    fn a_wrong_dimension_is_named_with_the_expected_one() {
+        assert_eq!(
+            message("3 kg", Dimension::LENGTH),
+            "expected a length such as \"25 mm\"; got a mass"
+        );
+        assert_eq!(
+            message("3 Hz", Dimension::ANGULAR_VELOCITY),
+            "expected an angular velocity such as \"1500 rpm\"; got a frequency"
+        );
+        assert!(message("3 kg^2", Dimension::LENGTH).ends_with("got a quantity in kg^2"));
+    }
+
+    #[test]
+    fn mistakes_in_units_are_explained() {
+        assert!(message("3 furlong", Dimension::LENGTH).starts_with("unknown unit `furlong`"));
+        assert!(message("3 kg/m s", Dimension::LENGTH).contains("two ways"));
+        assert!(message("3 m/", Dimension::LENGTH).contains("missing at the end"));
+        assert!(message("3 (m", Dimension::LENGTH).contains("not closed"));
+        assert!(message("3 m)", Dimension::LENGTH).contains("unexpected `)`"));
+        assert!(message("3 m^", Dimension::AREA).contains("whole power"));
+        assert!(message("3 m^99", Dimension::AREA).contains("whole power"));
+        assert!(message("3 mm,", Dimension::LENGTH).contains("unexpected `,`"));
+        assert!(message("", Dimension::LENGTH).contains("expected a length"));
+        assert!(message("mm", Dimension::LENGTH).contains("expected a length"));
+        assert!(message(&format!("1 {}", "(".repeat(10_000)), Dimension::LENGTH).contains("many"));
+    }
+
+    #[test]
+    fn only_finite_numbers_are_quantities() {
+        for text in ["nan", "inf", "-inf m", "1e999", "1e999 m", "1e308 Gm"] {
+            assert!(parse_quantity(text, Dimension::LENGTH).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn every_named_dimension_reads_its_own_example_and_unit() {
+        for known in KNOWN {
+            assert!(parse_quantity(known.example, known.dimension).is_ok(), "{}", known.example);
+            if known.dimension != Dimension::NONE {
+                close(&format!("2 {}", known.unit), known.dimension, 2.0);
+            }
+        }
+    }
+
+    mod properties {
+        use super::*;
+        use proptest::prelude::*;
+
+        const WORDS: &[&str] = &[
+            "1", "-2.5", "e3", "m", "kg", "mm", "s", "°", "µ", "/", "*", "·", " ", "^", "2", "²",
+            "⁻¹", "(", ")", "é", "%", "1/",
+        ];
+
+        proptest! {
+            #[test]
+            fn anything_gives_a_finite_value_or_a_place(words in prop::collection::vec(prop::sample::select(WORDS), 0..12)) {
+                let text = words.concat();
+                match parse_quantity(&text, Dimension::LENGTH) {
+                    Ok(value) => prop_assert!(value.is_finite()),
+                    Err(error) => prop_assert!(text.get(error.span.clone()).is_some(), "{:?}", error),
+                }
+            }
+
+            #[test]
+            fn no_text_panics(text in any::<String>(), unit in any::<String>()) {
+                for text in [text.clone(), format!("1 {unit}")] {
+                    if let Err(error) = parse_quantity(&text, Dimension::LENGTH) {
+                        prop_assert!(text.get(error.span.clone()).is_some(), "{:?}", error);
+                    }
+                }
+            }
+
+            #[test]
+            fn millimetres_are_divided_by_a_thousand(value in -1e9..1e9_f64) {
+                prop_assert_eq!(parse_quantity(&format!("{value} mm"), Dimension::LENGTH), Ok(value / 1000.0));
+            }
+        }
+    }
+}

@@ -1,0 +1,174 @@
+//! The values of a scene file after they were checked: a tree of keys and values in SI, each with its place. It
+//! is filled by `document.rs` and read by `convert`.
+
+use std::ops::Range;
+
+use super::model::Component;
+
+/// A checked value and where it was written.
+#[derive(Clone, Debug)]
+pub(crate) struct Node {
+    pub item: Item,
+    pub span: Range<usize>,
+}
+
+/// A checked value; numbers are in SI.
+#[derive(Clone, Debug)]
+pub(crate) enum Item {
+    Number(f64),
+    Integer(i64),
+    Flag(bool),
+    Text(String),
+    Law(Component),
+    List(Vec<Node>),
+    Table(Entries),
+    /// A mistake that has been reported; nothing more is said about it.
+    Invalid,
+}
+
+/// A checked table.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Entries {
+    /// Its header, or the whole of an inline table.
+    pub span: Range<usize>,
+    /// The value of its tag.
+    pub variant: Option<&'static str>,
+    pub values: Vec<Entry>,
+}
+
+#[derive(Clone, Debug)]
+pub(super) struct Entry {
+    pub key: String,
+    pub key_span: Range<usize>,
+    /// Whether it is written in the file, rather than filled in.
+    pub given: bool,
+    pub node: Node,
+}
+
+impl Entries {
+    pub fn entry(&self, key: &str) -> Option<&Entry> {
+        self.values.iter().find(|entry| entry.key == key)
+    }
+
+    /// The value of a key, its default included.
+    pub fn get(&self, key: &str) -> Option<&Node> {
+        self.entry(key).map(|entry| &entry.node)
+    }
+
+    /// The value of a key that is written in the file.
+    pub fn given(&self, key: &str) -> Option<&Node> {
+        self.entry(key).filter(|entry| entry.given).map(|entry| &entry.node)
+    }
+
+    /// Where the key is written; the header of the table if it is not.
+    pub fn key_span(&self, key: &str) -> Range<usize> {
+        self.entry(key)
+            .filter(|entry| entry.given)
+            .map_or(self.span.clone(), |entry| entry.key_span.clone())
+    }
+
+    /// Where the value of a key is written; the header of the table if it is not.
+    pub fn value_span(&self, key: &str) -> Range<usize> {
+        self.given(key).map_or(self.span.clone(), |node| node.span.clone())
+    }
+
+    /// The keys and values of a table of named things, in the order of the file.
+    pub fn named(&self) -> impl Iterator<Item = (&str, &Range<usize>, &Node)> {
+        self.values.iter().map(|entry| (entry.key.as_str(), &entry.key_span, &entry.node))
+    }
+
+    pub fn number(&self, key: &str) -> Option<f64> {
+        self.get(key)?.number()
+    }
+
+    pub fn integer(&self, key: &str) -> Option<i64> {
+        self.get(key)?.integer()
+    }
+
+    pub fn flag(&self, key: &str) -> Option<bool> {
+        match self.get(key)?.item {
+            Item::Flag(value) => Some(value),
+            _ => None,
+        }
+    }
+
+    pub fn text(&self, key: &str) -> Option<&str> {
+        self.get(key)?.text()
+    }
+
+    pub fn list(&self, key: &str) -> Option<&[Node]> {
+        self.get(key)?.list()
+    }
+
+    pub fn table(&self, key: &str) -> Option<&Entries> {
+        self.get(key)?.table()
+    }
+
+    /// A list of exactly `N` numbers.
+    pub fn numbers<const N: usize>(&self, key: &str) -> Option<[f64; N]> {
+        self.get(key)?.numbers()
+    }
+}
+
+impl Node {
+    pub fn number(&self) -> Option<f64> {
+        match self.item {
+            Item::Number(value) => Some(value),
+            _ => None,
+        }
+    }
+
+    pub fn integer(&self) -> Option<i64> {
+        match self.item {
+            Item::Integer(value) => Some(value),
+            _ => None,
+        }
+    }
+
+    pub fn text(&self) -> Option<&str> {
+        match &self.item {
+            Item::Text(text) => Some(text),
+            _ => None,
+        }
+    }
+
+    pub fn list(&self) -> Option<&[Node]> {
+        match &self.item {
+            Item::List(items) => Some(items),
+            _ => None,
+        }
+    }
+
+    pub fn table(&self) -> Option<&Entries> {
+        match &self.item {
+            Item::Table(entries) => Some(entries),
+            _ => None,
+        }
+    }
+
+    /// A list of exactly `N` numbers.
+    pub fn numbers<const N: usize>(&self) -> Option<[f64; N]> {
+        let items = self.list()?;
+        let mut numbers = [0.0; N];
+        if items.len() != N {
+            return None;
+        }
+        for (number, item) in numbers.iter_mut().zip(items) {
+            *number = item.number()?;
+        }
+        Some(numbers)
+    }
+
+    /// Three laws of motion.
+    pub fn laws(&self) -> Option<[Component; 3]> {
+        let laws: Option<Vec<Component>> = self
+            .list()?
+            .iter()
+            .map(|node| match &node.item {
+                Item::Law(law) => Some(law.clone()),
+                _ => None,
+            })
+            .collect();
+        laws?.try_into().ok()
+    }
+}

@@ -1,0 +1,154 @@
+//! Series of a run as CSV: a line of column names with units, then one row per output. A row reaches the file
+//! with a single write, so a run that is killed leaves whole rows, and the file can be plotted while it grows.
+
+use std::fs::{File, OpenOptions};
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use crate::error::Error;
+
+/// A column: what it holds and in which unit.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Column {
+    /// Name, such as `kinetic_energy`.
+    pub name: String,
+    /// Unit, such as `J`; `-` for pure numbers.
+    pub unit: String,
+}
+
+impl Column {
+    /// A column named `name` in `unit`.
+    pub fn new(name: impl Into<String>, unit: impl Into<String>) -> Self {
+        Self { name: name.into(), unit: unit.into() }
+    }
+
+    /// The heading of the column, such as `kinetic_energy [J]`.
+    pub fn heading(&self) -> String {
+        format!("{} [{}]", self.name, self.unit)
+    }
+}
+
+/// Writes a CSV file row by row.
+#[derive(Debug)]
+pub struct TableWriter {
+    path: PathBuf,
+    file: File,
+    n_columns: usize,
+    line: String,
+}
+
+impl TableWriter {
+    /// Makes the file, replacing an old one, and writes the line of headings.
+    pub fn create(path: impl AsRef<Path>, columns: &[Column]) -> Result<Self, Error> {
+        let path = path.as_ref().to_owned();
+        let headings: Vec<String> = columns.iter().map(Column::heading).collect();
+        for (index, heading) in headings.iter().enumerate() {
+            let message = if heading.contains([',', '"', '\n', '\r']) {
+                format!("the heading `{heading}` holds a comma, a quote or a line break")
+            } else if headings[..index].contains(heading) {
+                format!("two columns are called `{heading}`")
+            } else {
+                continue;
+            };
+            return Err(Error::Data { path, message });
+        }
+        let file = OpenOptions::new().create(true).write(true).truncate(true).open(&path);
+        let file = file.map_err(Error::io("write", &path))?;
+        let line = headings.join(",");
+        let mut writer = Self { path, file, n_columns: columns.len(), line };
+        writer.end_line()?;
+        Ok(writer)
+    }
+
+    /// Appends a row: one number per column, in the order of the columns. Numbers are written with as
+    /// many digits as it takes to read them back unchanged.
+    pub fn row(&mut self, values: &[f64]) -> Result<(), Error> {
+        use std::fmt::Write as _;
+        if values.len() != self.n_columns {
+            let message =
+                format!("a row has {} values for {} columns", values.len(), self.n_columns);
+            return Err(Error::Data { path: self.path.clone(), message });
+        }
+        self.line.clear();
+        for (index, value) in values.iter().enumerate() {
+            if index > 0 {
+                self.line.push(',');
+            }
+            // Very large and small numbers as 1e-9; the digits are the shortest in both forms.
+            let size = value.abs();
+            let _ = match size == 0.0 || (1e-4..1e15).contains(&size) || !value.is_finite() {
+                true => write!(self.line, "{value}"),
+                false => write!(self.line, "{value:e}"),
+            };
+        }
+        self.end_line()
+    }
+
+    /// Sends the line to the file at once.
+    fn end_line(&mut self) -> Result<(), Error> {
+        self.line.push('\n');
+        let sent = self.file.write_all(self.line.as_bytes()).and_then(|()| self.file.flush());
+        sent.map_err(Error::io("write", &self.path))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn path(name: &str) -> PathBuf {
+        std::env::temp_dir().join(format!("riprap-table-{}-{name}", std::process::id()))
+    }
+
+    #[test]
+    fn rows_stand_under_their_headings_as_soon_as_they_are_written() {
+        let path = path("series.csv");
+        let columns =
+            [Column::new("time", "s"), Column::new("kinetic_energy", "J"), Column::new("n", "-")];
+        let mut table = TableWriter::create(&path, &columns).unwrap();
+        let values = [0.1, -1.0 / 3.0 * 1e-7, 5000.0];
+        table.row(&values).unwrap();
+        let text = std::fs::read_to_string(&path).unwrap();
+        let mut lines = text.lines();
+        assert_eq!(lines.next(), Some("time [s],kinetic_energy [J],n [-]"));
+        let row: Vec<f64> = lines.next().unwrap().split(',').map(|x| x.parse().unwrap()).collect();
+        assert_eq!(row, values);
+        assert!(text.ends_with("e-8,5000\n"));
+        std::fs::remove_file(path).unwrap();
+    }
+
+    #[test]
+    fn rows_and_headings_that_would_break_the_table_are_refused() {
+        let path = path("bad.csv");
+        let mut table = TableWriter::create(&path, &[Column::new("time", "s")]).unwrap();
+        assert!(table.row(&[1.0, 2.0]).unwrap_err().to_string().contains("2 values for 1 columns"));
+        for columns in
+            [vec![Column::new("a,b", "m")], vec![Column::new("a", "m"), Column::new("a", "m")]]
+        {
+            assert!(TableWriter::create(&path, &columns).is_err());
+        }
+        std::fs::remove_file(path).unwrap();
+        let missing = Path::new("no/such/folder/series.csv");
+        assert!(
+            TableWriter::create(missing, &[]).unwrap_err().to_string().contains("cannot write")
+        );
+    }
+
+    mod properties {
+        use super::*;
+        use proptest::prelude::*;
+
+        proptest! {
+            #[test]
+            fn every_number_is_read_back_unchanged(value in any::<f64>()) {
+                let path = path("round-trip.csv");
+                let mut table = TableWriter::create(&path, &[Column::new("x", "m")]).unwrap();
+                table.row(&[value]).unwrap();
+                let text = std::fs::read_to_string(&path).unwrap();
+                std::fs::remove_file(&path).unwrap();
+                let again: f64 = text.lines().nth(1).unwrap().parse().unwrap();
+                prop_assert!(again == value || (again.is_nan() && value.is_nan()));
+            }
+        }
+    }
+}
