@@ -14,6 +14,40 @@ pub struct ConjugateGradient {
     pub options: GaussSeidelOptions,
 }
 
+/// Near changes of status (open, stick, slide) the directions can go round in circles. When the changes have not
+/// shrunk for a while, plain sweeps, which always contract in practice, take over for as long.
+#[derive(Default)]
+struct Patience {
+    best: f64,
+    waited: usize,
+    plain: usize,
+}
+
+impl Patience {
+    /// Sweeps without progress before plain ones take over.
+    const SWEEPS: usize = 40;
+
+    /// Takes note of a change; true while plain sweeps are due.
+    fn lost(&mut self, change: f64) -> bool {
+        if self.plain > 0 {
+            self.plain -= 1;
+            if self.plain == 0 {
+                *self = Patience { best: change, ..Patience::default() };
+            }
+            return true;
+        }
+        if self.best == 0.0 || change < 0.9 * self.best {
+            *self = Patience { best: change, ..Patience::default() };
+        } else {
+            self.waited += 1;
+            if self.waited >= Patience::SWEEPS {
+                self.plain = Patience::SWEEPS;
+            }
+        }
+        false
+    }
+}
+
 impl ConjugateGradient {
     /// Stops at a residual [–]; see [`GaussSeidelOptions::tolerance`].
     pub fn tolerance(tolerance: f64) -> ConjugateGradient {
@@ -33,7 +67,8 @@ impl ConjugateGradient {
         let mut before = std::mem::take(&mut scratch.before);
         direction.clear();
         direction.resize(problem.len(), [0.0; 3]);
-        let mut last = 0.0;
+        let mut last = f64::INFINITY;
+        let mut patience = Patience::default();
         loop {
             before.clear();
             before.extend_from_slice(impulses);
@@ -41,29 +76,23 @@ impl ConjugateGradient {
             if progress.done(w, problem, impulses, scratch, &change) {
                 break;
             }
-
-            // Fletcher–Reeves, started anew when a sweep changes more than the one before.
-            let squared = change.squared();
-            let beta = if last > 0.0 { squared / last } else { 0.0 };
-            last = squared;
-            if beta > 1.0 {
+            // Fletcher–Reeves; forgets its direction when a sweep changes more than the one before.
+            let gradient = change.squared();
+            let beta = gradient / last;
+            last = gradient;
+            if beta > 1.0 || patience.lost(gradient) {
                 direction.iter_mut().for_each(|p| *p = [0.0; 3]);
                 continue;
             }
             for a in 0..direction.len() {
                 let p = &mut direction[a];
-                if *p != [0.0; 3] {
-                    let step = p.map(|x| beta * x);
-                    let extra = step;
-                    for i in 0..3 {
-                        p[i] = step[i] + impulses[a][i] - before[a][i];
-                        impulses[a][i] += extra[i];
-                    }
+                let extra = p.map(|x| beta * x);
+                for i in 0..3 {
+                    p[i] = extra[i] + impulses[a][i] - before[a][i];
+                    impulses[a][i] += extra[i];
+                }
+                if extra != [0.0; 3] {
                     w.add(a, extra, scratch);
-                } else {
-                    for i in 0..3 {
-                        p[i] = impulses[a][i] - before[a][i];
-                    }
                 }
             }
         }
