@@ -33,7 +33,7 @@ pub mod simulation;
 
 /// What most programs need.
 pub mod prelude {
-    pub use crate::friction::{GaussSeidel, GaussSeidelOptions};
+    pub use crate::friction::{ConjugateGradient, GaussSeidel, GaussSeidelOptions};
     pub use crate::math::{Pose, Quat, Vec3};
     pub use crate::scene::{
         Body, BodyDescription, ContactLaw, Law, Locks, Material, Motion, PairLaw, Scene,

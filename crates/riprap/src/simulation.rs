@@ -37,6 +37,14 @@ pub enum Error {
         /// Sweeps made.
         sweeps: usize,
     },
+    /// A state that belongs to another scene.
+    #[error("the state holds {bodies} bodies, the scene {expected}: it belongs to another scene")]
+    WrongState {
+        /// Bodies in the state.
+        bodies: usize,
+        /// Bodies in the scene.
+        expected: usize,
+    },
     /// An observer failed.
     #[error("{0}")]
     Observer(Box<dyn std::error::Error + Send + Sync>),
@@ -270,7 +278,8 @@ impl Simulation {
         Ok(step)
     }
 
-    /// Runs until time `t` [s] (to the nearest step), showing every step to `observer`.
+    /// Runs until time `t` [s] (to the nearest step), showing every step to `observer`. The report sums up all steps since
+    /// the simulation was made.
     pub fn until(&mut self, t: f64, observer: &mut dyn Observer) -> Result<RunReport, Error> {
         let begin = Instant::now();
         let steps = ((t - self.state.t) / self.scheme.dt).round().max(0.0) as u64;
@@ -311,9 +320,16 @@ impl Simulation {
         &self.state
     }
 
-    /// Replaces the state (a restart, or a settled bed as a new begin).
-    pub fn set_state(&mut self, state: State) {
+    /// Replaces the state (a restart, or a settled bed as a new begin). It must belong to this scene.
+    pub fn set_state(&mut self, state: State) -> Result<(), Error> {
+        let n = self.scene.bodies().len();
+        if state.q.len() != n || state.v.len() != n {
+            return Err(Error::WrongState { bodies: state.q.len(), expected: n });
+        }
         self.state = state;
+        self.work = Workspace::default();
+        self.last = StepReport::default();
+        Ok(())
     }
 
     /// The scheme.

@@ -27,6 +27,7 @@ cases! {
     a_sliding_ball_rolls_at_five_sevenths "rolling",
     three_balls_part_as_newton_says "three-balls",
     collisions_keep_momentum "momentum",
+    a_free_body_tumbles_as_its_angular_momentum_says "tumbling",
     a_tower_stands "tower",
     a_wall_stands "wall",
     an_arch_stands_or_falls_by_its_thickness "arch",

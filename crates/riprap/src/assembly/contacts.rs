@@ -95,6 +95,7 @@ impl Contacts {
             let v_rel = relative(v_free);
             let shift = match law.law {
                 ContactLaw::MoreauNewton if law.restitution == 0.0 => 0.0,
+                // Eq. (6) to the letter, also where V_n⁻ > 0.
                 ContactLaw::MoreauNewton => law.restitution * point.normal.dot(&relative(v_n)),
                 ContactLaw::QuasiShock => quasi_shock_gap(point.gap, scene.grain_size()) / dt,
             };

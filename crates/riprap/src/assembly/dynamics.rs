@@ -5,7 +5,7 @@
 //! `h` this is `−ω × J ω` of the equations of motion.
 
 use crate::friction::{Factored, InverseMass};
-use crate::math::{Mat3, Pose, Vec3};
+use crate::math::{Mat3, Pose, Vec3, turn};
 use crate::scene::{Motion, Scene, State, Twist};
 
 /// `M⁻¹`, `f` and the free velocity of all bodies at `q_m`.
@@ -46,8 +46,12 @@ impl Dynamics {
             next_block += 1;
             let inertia_m = bodies.inertia_w(i, &q_m[i].rotation);
             let inverse = bodies.inverse_inertia_w(i, &q_m[i].rotation);
-            let momentum = bodies.inertia_w(i, &state.q[i].rotation) * v_n.angular;
-            let angular = inverse * (momentum + bodies.torque[i] * dt);
+            let angular = if bodies.tumbles[i] {
+                let momentum = bodies.inertia_w(i, &state.q[i].rotation) * v_n.angular;
+                inverse * (momentum + bodies.torque[i] * dt)
+            } else {
+                v_n.angular + inverse * bodies.torque[i] * dt
+            };
             let pull = scene.gravity() + bodies.force[i] / bodies.mass[i];
             let linear = Vec3::from_fn(|k, _| {
                 if bodies.inverse_mass[i][k] == 0.0 { 0.0 } else { v_n.linear[k] + dt * pull[k] }
@@ -91,14 +95,25 @@ impl Dynamics {
         }));
     }
 
-    /// Carries the angular momentum of the step over to the orientation at its end.
-    pub fn finish_spin(&self, scene: &Scene, q_next: &[Pose], v: &mut [Twist]) {
+    /// Carries the angular momentum of the step over to its end: `q_next = q_m + θ h ω`, `ω = J(q_next)⁻¹ L`, where
+    /// `q_next` comes in as a first guess and one correction makes the step of second order at θ = 1/2.
+    pub fn finish_spin(
+        &self,
+        scene: &Scene,
+        q_m: &[Pose],
+        theta_dt: f64,
+        q_next: &mut [Pose],
+        v: &mut [Twist],
+    ) {
         let bodies = scene.bodies();
         for i in 0..bodies.len() {
-            if bodies.movable[i] && v[i].angular != Vec3::zeros() {
-                let momentum = self.inertia[i] * v[i].angular;
-                v[i].angular = bodies.inverse_inertia_w(i, &q_next[i].rotation) * momentum;
+            if !bodies.tumbles[i] || v[i].angular == Vec3::zeros() {
+                continue;
             }
+            let momentum = self.inertia[i] * v[i].angular;
+            let guess = bodies.inverse_inertia_w(i, &q_next[i].rotation) * momentum;
+            q_next[i].rotation = turn(q_m[i].rotation, guess * theta_dt);
+            v[i].angular = bodies.inverse_inertia_w(i, &q_next[i].rotation) * momentum;
         }
     }
 }

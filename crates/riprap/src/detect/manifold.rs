@@ -1,7 +1,7 @@
 //! The contact manifold of two convex shapes: at most four points with one normal. Polygons of the two
 //! facing sides are projected along the normal, cut with each other, and the result is thinned.
 
-use crate::math::{Vec3, tangents};
+use crate::math::{Vec3, length2, tangents};
 
 /// At most four contact points that share a normal.
 #[derive(Clone, Copy, Debug, Default)]
@@ -176,7 +176,7 @@ impl Clipper {
         k: usize,
     ) {
         let d = [q[0] - p[0], q[1] - p[1]];
-        let length = d[0].hypot(d[1]);
+        let length = length2(d[0], d[1]);
         if length <= eps {
             return;
         }

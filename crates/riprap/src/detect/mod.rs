@@ -168,7 +168,7 @@ pub struct Query<'a> {
 
 impl Detector {
     /// Finds all contact points with a gap up to the alert distance (or the reach of a fast pair),
-    /// ordered by colliders and feature.
+    /// ordered by colliders.
     pub fn detect(&mut self, query: &Query) {
         let Query { colliders, bodies, .. } = *query;
         self.placed.clear();

@@ -1,6 +1,6 @@
 //! The narrow phase: which test fits two geometries.
 
-use super::manifold::{Clipper, Manifold, Side};
+use super::manifold::{Clipper, Manifold, ManifoldPoint, Side};
 use super::polyhedra::{self, NearEdge, Relative};
 use super::{Geometry, Method, Placed, common_plane, planar, round};
 use crate::math::Vec3;
@@ -22,6 +22,7 @@ pub struct NarrowScratch {
     pub(super) side_a: Side,
     pub(super) side_b: Side,
     pub(super) clipper: Clipper,
+    low: Vec<ManifoldPoint>,
 }
 
 /// Tests two placed geometries; `None` when they are more than `alert` [m] apart.
@@ -42,7 +43,7 @@ pub fn narrow_phase(
         }
         (Polyhedron(p), Ball(r)) => round::polyhedron_ball((p, a), (b.origin, *r), alert),
         (HalfSpace(n), Polyhedron(p)) => {
-            round::half_space_polyhedron((a.rot * n, a.origin), (p, b), alert)
+            round::half_space_polyhedron((a.rot * n, a.origin), (p, b), alert, &mut scratch.low)
         }
         (Polyhedron(p), Polyhedron(q)) => {
             let rot = a.rot.tr_mul(&b.rot);

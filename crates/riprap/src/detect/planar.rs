@@ -3,7 +3,7 @@
 
 use super::Placed;
 use super::manifold::{CROSSING, Manifold, ManifoldPoint, VERTEX_A, VERTEX_B, feature};
-use crate::math::Vec3;
+use crate::math::{Vec3, length2};
 use crate::shape::Polygon;
 
 type Vec2 = [f64; 2];
@@ -88,6 +88,14 @@ pub(super) fn polygon_polygon(
     if !m.points().is_empty() {
         return Some(m);
     }
+    if sa.max(sb) <= 0.0 {
+        // Crossing so deeply that no side faces the other: the lowest corner tells.
+        let n = a.normal(ka);
+        let (low, _) = b.lowest(n);
+        let v = b.vertex(low);
+        let position = vec3([v[0] - 0.5 * sa * n[0], v[1] - 0.5 * sa * n[1]]);
+        return Some(Manifold::single(vec3(n), sa, position, feature(VERTEX_B, low as u32, 0)));
+    }
     corner_contact(&a, &b, alert)
 }
 
@@ -104,7 +112,7 @@ fn side_contact(
 ) -> Manifold {
     let n = a.normal(k);
     let (p, q) = (a.vertex(k), a.vertex(k + 1));
-    let length = sub(q, p)[0].hypot(sub(q, p)[1]);
+    let length = length2(sub(q, p)[0], sub(q, p)[1]);
     let t = [sub(q, p)[0] / length, sub(q, p)[1] / length];
     let mut m = Manifold::new(vec3(n), separation);
 
@@ -170,7 +178,7 @@ fn corner_contact(a: &Outline, b: &Outline, alert: f64) -> Option<Manifold> {
     }
     let (_, u, v, id) = best;
     let d = sub(v, u);
-    let gap = d[0].hypot(d[1]);
+    let gap = length2(d[0], d[1]);
     if gap > alert || gap == 0.0 {
         return None;
     }

@@ -87,34 +87,37 @@ pub(super) fn contact(
     cache: &mut PairCache,
     scratch: &mut NarrowScratch,
 ) -> Option<Manifold> {
+    let size = a.outer_radius().min(b.outer_radius());
+    // Shortcuts dismiss only what is clearly too far; the last word is that of the manifold. So a warm and a fresh
+    // cache give the same answer at the very edge of the alert distance too.
+    let clear = alert + 1e-8 * size;
     // The direction that kept them apart last time often still does.
     if let Some(axis) = cache.axis
-        && separation(a, b, rel, axis) > alert
+        && separation(a, b, rel, axis) > clear
     {
         return None;
     }
     if !cache.touching
-        && let Closest::Beyond(axis) = closest(a, b, rel, alert)
+        && let Closest::Beyond(axis) = closest(a, b, rel, clear)
     {
         cache.axis = Some(axis);
         return None;
     }
     cache.touching = false;
-    let axis = match best_axis(a, b, rel, alert, scratch) {
+    let axis = match best_axis(a, b, rel, clear, scratch) {
         Ok(axis) => axis,
         Err(apart) => {
             cache.axis = Some(apart);
             return None;
         }
     };
-    let size = a.outer_radius().min(b.outer_radius());
     let manifold = manifold(a, b, rel, &axis, alert, scratch);
     // Where the nearest corners face each other, the distance is larger than any face or edge axis shows.
     let exact = manifold.1 || axis.separation <= 1e-8 * size;
     let manifold = if exact {
         manifold.0
     } else {
-        match closest(a, b, rel, alert) {
+        match closest(a, b, rel, clear) {
             Closest::Beyond(apart) => {
                 cache.axis = Some(apart);
                 return None;
@@ -130,7 +133,7 @@ pub(super) fn contact(
     };
     cache.axis = Some(manifold.normal);
     cache.touching = true;
-    Some(manifold)
+    (manifold.separation <= alert).then_some(manifold)
 }
 
 /// The best of all face and edge axes, or a direction along which the shapes are more than `limit` apart.

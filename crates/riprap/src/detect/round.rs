@@ -39,6 +39,7 @@ pub(super) fn half_space_polyhedron(
     (normal, origin): (Vec3, Vec3),
     (p, placed): (&Polyhedron, &Placed),
     alert: f64,
+    candidates: &mut Vec<ManifoldPoint>,
 ) -> Option<Manifold> {
     let n_b = placed.rot.tr_mul(&normal);
     let base = normal.dot(&(placed.origin - origin));
@@ -47,18 +48,16 @@ pub(super) fn half_space_polyhedron(
     if separation > alert {
         return None;
     }
-    let mut candidates = [ManifoldPoint::default(); 64];
-    let mut len = 0;
+    candidates.clear();
     for (i, v) in p.vertices().iter().enumerate() {
         let gap = n_b.dot(v) + base;
-        if gap <= alert && len < candidates.len() {
+        if gap <= alert {
             let position = placed.rot * v + placed.origin - normal * (0.5 * gap);
-            candidates[len] = ManifoldPoint { position, gap, feature: i as u32 };
-            len += 1;
+            candidates.push(ManifoldPoint { position, gap, feature: i as u32 });
         }
     }
     let mut m = Manifold::new(normal, separation);
-    thin(&candidates[..len], normal, alert, p.outer_radius(), &mut m);
+    thin(candidates, normal, alert, p.outer_radius(), &mut m);
     Some(m)
 }
 

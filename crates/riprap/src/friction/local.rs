@@ -1,20 +1,23 @@
 //! The one-contact problem, solved exactly: Signorini and Coulomb for a single contact when all other
 //! impulses are known. The innermost step of Gauss–Seidel, Eq. (33).
 
+use crate::math::length2;
+
 /// Solves `u = W r + q`, `0 ≤ u_n ⊥ r_n ≥ 0`, `‖r_t‖ ≤ μ r_n`, and `u_t` opposite to `r_t` where it
 /// slides, for one contact. `w` is the 3×3 block (rows n, t1, t2) [1/kg], `q` the velocity without
 /// this contact's impulse [m/s]; returns `r` [N s].
 ///
 /// Three cases: the contact opens (`r = 0`), it sticks (`u = 0`), or it slides: `u_n = 0` and
 /// `u_t = −λ r_t` with one unknown `λ > 0`, the root of `μ r_n(λ) / ‖r_t(λ)‖ = 1`. For `q_n < 0` that
-/// root always exists: at `λ = 0` the impulse is outside the cone, for large `λ` inside. `W` need
-/// not be symmetric, and may be singular in the tangent plane (locked directions).
+/// root always exists: at `λ = 0` the impulse is outside the cone, for large `λ` inside. `W` may be singular in
+/// the tangent plane (locked directions), and slightly asymmetric (stored problems).
 #[inline]
 pub fn solve_contact(w: &[[f64; 3]; 3], q: [f64; 3], friction: f64) -> [f64; 3] {
-    if q[0] >= 0.0 {
+    let w_nn = w[0][0];
+    // Open, or a normal along which nothing can move: no impulse would help.
+    if q[0] >= 0.0 || w_nn <= 0.0 {
         return [0.0; 3];
     }
-    let w_nn = w[0][0];
     if friction == 0.0 {
         return [-q[0] / w_nn, 0.0, 0.0];
     }
@@ -29,6 +32,7 @@ struct Sliding {
     /// `W_nt / W_nn` and `q_n / W_nn`: `r_n = −(s · r_t + d)`.
     s: [f64; 2],
     d: f64,
+    w_nn: f64,
     friction: f64,
 }
 
@@ -43,7 +47,7 @@ impl Sliding {
             [w[2][1] - w[2][0] * s[0], w[2][2] - w[2][0] * s[1]],
         ];
         let b = [q[1] - w[1][0] * d, q[2] - w[2][0] * d];
-        Sliding { a, b, s, d, friction }
+        Sliding { a, b, s, d, w_nn: w[0][0], friction }
     }
 
     /// `(A + λ)⁻¹ x`.
@@ -64,28 +68,52 @@ impl Sliding {
     }
 
     #[inline]
-    fn solve(&self) -> [f64; 3] {
+    fn solve(mut self) -> [f64; 3] {
         let [[a11, a12], [a21, a22]] = self.a;
         let trace = a11 + a22;
-        let det = a11 * a22 - a12 * a21;
-        // A locked direction leaves no tangential mobility there: a shift far below the mobility of
-        // the others keeps the arithmetic finite and decides between "nothing moves" and "slides".
-        let low = if det > 1e-13 * trace * trace { 0.0 } else { 1e-9 * trace };
-
-        let (r_t, r_n) = self.impulse(low);
-        let norm = r_t[0].hypot(r_t[1]);
-        if norm <= self.friction * r_n {
+        if a11 * a22 - a12 * a21 <= 1e-13 * trace * trace {
+            return self.solve_locked(trace);
+        }
+        let (r_t, r_n) = self.impulse(0.0);
+        if length2(r_t[0], r_t[1]) <= self.friction * r_n {
             return [r_n, r_t[0], r_t[1]];
         }
-        self.slide(low, 0.5 * trace)
+        self.slide(0.0, 0.5 * trace)
+    }
+
+    /// A tangent plane with a locked direction (a planar scene) or two: `A` has rank one or none, and what of `b` lies
+    /// along the locked direction no impulse can change.
+    #[cold]
+    fn solve_locked(&mut self, trace: f64) -> [f64; 3] {
+        let [b1, b2] = self.b;
+        let scale = length2(b1, b2);
+        let limit = -self.friction * self.d;
+        if trace <= 1e-12 * self.w_nn {
+            let against = if scale > 0.0 { limit / scale } else { 0.0 };
+            return [-self.d, -against * b1, -against * b2];
+        }
+        // Pseudo-inverse of rank one: A / tr².
+        let [[a11, a12], [a21, a22]] = self.a;
+        let apply = |x: [f64; 2]| [a11 * x[0] + a12 * x[1], a21 * x[0] + a22 * x[1]];
+        let r_t = apply(self.b).map(|x| -x / (trace * trace));
+        let reached = apply(r_t);
+        let locked = length2(b1 + reached[0], b2 + reached[1]);
+        if locked <= 1e-9 * scale {
+            let r_n = -(self.s[0] * r_t[0] + self.s[1] * r_t[1] + self.d);
+            if length2(r_t[0], r_t[1]) <= self.friction * r_n {
+                return [r_n, r_t[0], r_t[1]];
+            }
+            self.b = reached.map(|x| -x);
+        }
+        self.slide(1e-12 * trace, 0.5 * trace)
     }
 
     /// Newton's method on `F(λ) = μ r_n / ‖r_t‖ − 1`, nearly linear in `λ`, kept inside a bracket.
     fn slide(&self, low: f64, mobility: f64) -> [f64; 3] {
-        let b = self.b[0].hypot(self.b[1]);
-        let limit = -self.friction * self.d / (1.0 + self.friction * self.s[0].hypot(self.s[1]));
+        let b = length2(self.b[0], self.b[1]);
+        let limit = -self.friction * self.d / (1.0 + self.friction * length2(self.s[0], self.s[1]));
         let (mut low, mut high) = (low, b / limit + low);
-        let mut lambda = (-b / (self.friction * self.d) - mobility).clamp(low, high);
+        let mut lambda = (-b / (self.friction * self.d) - mobility).max(low).min(high);
         let (mut r_t, mut r_n) = self.impulse(lambda);
         for _ in 0..60 {
             let norm2 = r_t[0] * r_t[0] + r_t[1] * r_t[1];
@@ -112,7 +140,7 @@ impl Sliding {
             (r_t, r_n) = self.impulse(lambda);
         }
         // Exactly on the cone: round-off must not leave a contact outside.
-        let norm = r_t[0].hypot(r_t[1]);
+        let norm = length2(r_t[0], r_t[1]);
         let r_n = r_n.max(0.0);
         let scale = if norm > 0.0 { self.friction * r_n / norm } else { 0.0 };
         [r_n, r_t[0] * scale, r_t[1] * scale]
@@ -180,6 +208,24 @@ mod tests {
         // A belt runs along the locked direction: friction follows it and leaves little for the other.
         let belt = solve_contact(&w, [-1.0, 0.1, 3.0], 0.5);
         assert!(belt[2] < -0.49 && (belt[1].hypot(belt[2]) - 0.5).abs() < 1e-14);
+    }
+
+    #[test]
+    fn contacts_that_nothing_can_move_give_finite_impulses() {
+        let normal_only = [[2.0, 0.0, 0.0], [0.0; 3], [0.0; 3]];
+        assert_eq!(solve_contact(&normal_only, [-1.0, 0.0, 0.0], 0.5), [0.5, 0.0, 0.0]);
+        assert_eq!(solve_contact(&normal_only, [-1.0, 3.0, 0.0], 0.5), [0.5, -0.25, 0.0]);
+        assert_eq!(solve_contact(&[[0.0; 3]; 3], [-1.0, 1.0, 0.0], 0.5), [0.0; 3]);
+    }
+
+    #[test]
+    fn a_planar_contact_sticks_and_slides_to_round_off() {
+        let w = [[1.0, 0.4, 0.0], [0.4, 2.0, 0.0], [0.0; 3]];
+        for q in [[-1.0, 0.1, 0.0], [-1.0, 5.0, 0.0], [-1.0, -5.0, 0.0]] {
+            let r = solve_contact(&w, q, 0.6);
+            let f = natural_map(r, velocity(&w, r, q), 0.6);
+            assert!(f.iter().all(|x| x.abs() < 1e-11), "{q:?} {r:?} {f:?}");
+        }
     }
 
     #[test]

@@ -1,6 +1,8 @@
 //! The one error measure by which every solver is judged: the natural map of the complementarity
 //! between impulses in Coulomb's cone and (shifted) velocities in its dual.
 
+use crate::math::length2;
+
 use super::{ContactProblem, Delassus, Operator, SolverScratch};
 
 /// How far impulses are from solving a contact problem.
@@ -91,14 +93,14 @@ pub(super) fn measure<W: Operator>(
 
 /// `r − P_K(r − û)` for one contact, `r` and `u` in the same unit.
 pub fn natural_map(r: [f64; 3], u: [f64; 3], friction: f64) -> [f64; 3] {
-    let slide = friction * u[1].hypot(u[2]);
+    let slide = friction * length2(u[1], u[2]);
     let p = project([r[0] - u[0] - slide, r[1] - u[1], r[2] - u[2]], friction);
     [r[0] - p[0], r[1] - p[1], r[2] - p[2]]
 }
 
 /// Projection on Coulomb's cone `K = {‖x_t‖ ≤ μ x_n}`.
 pub(super) fn project(x: [f64; 3], friction: f64) -> [f64; 3] {
-    let t = x[1].hypot(x[2]);
+    let t = length2(x[1], x[2]);
     if friction * t <= -x[0] {
         [0.0; 3]
     } else if t <= friction * x[0] {

@@ -4,7 +4,8 @@
 //! grains per size goes as the mass per size over size³: of two sieve fractions of equal mass, the
 //! one half as coarse has eight times as many grains.
 
-use super::portable::{cbrt, ln_ratio};
+use super::portable::ln_ratio;
+use crate::math::cbrt;
 use rand::RngExt;
 use rand::seq::SliceRandom;
 use rand_pcg::Pcg64;

@@ -23,25 +23,6 @@ pub(super) fn ln_ratio(a: f64, b: f64) -> f64 {
     octaves * std::f64::consts::LN_2 + 2.0 * t * series
 }
 
-/// Cube root of a positive number.
-pub(super) fn cbrt(x: f64) -> f64 {
-    if !x.is_normal() || x < 0.0 {
-        return x;
-    }
-    // Bring x into [1/8, 1], where seven Newton steps from a straight line reach the last digit.
-    let (mut x, mut scale) = (x, 1.0);
-    while x > 1.0 {
-        x *= 0.125;
-        scale *= 2.0;
-    }
-    while x < 0.125 {
-        x *= 8.0;
-        scale *= 0.5;
-    }
-    let start = 0.5 + (x - 0.125) * (4.0 / 7.0);
-    scale * (0..7).fold(start, |y, _| (2.0 * y + x / (y * y)) / 3.0)
-}
-
 /// `n` points spread evenly over the unit sphere along a spiral (Fibonacci lattice).
 pub(super) fn fibonacci_sphere(n: usize) -> Vec<Vec3> {
     // Cosine and sine of the golden angle, π (3 - √5).
@@ -82,6 +63,7 @@ pub(super) fn any_rotation(rng: &mut Pcg64) -> Quat {
 
 #[cfg(test)]
 mod tests {
+    use crate::math::cbrt;
     use super::super::seeded;
     use super::*;
 

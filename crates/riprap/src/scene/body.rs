@@ -200,6 +200,8 @@ pub struct Bodies {
     pub inertia: Vec<Mat3>,
     /// Its inverse [1/(kg m²)].
     pub inverse_inertia: Vec<Mat3>,
+    /// Whether its inertia turns with it: false for balls, and for bodies that turn about one axis at most.
+    pub tumbles: Vec<bool>,
     /// Centre of mass in the frame of the shape [m].
     pub centre: Vec<Vec3>,
     /// Locked directions.

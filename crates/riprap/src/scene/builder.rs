@@ -244,6 +244,8 @@ impl SceneBuilder {
             ("angular velocity", body.angular_velocity),
             ("force", body.force),
             ("torque", body.torque),
+            ("centre of mass", body.centre.unwrap_or_else(Vec3::zeros)),
+            ("rotation", body.pose.rotation.imag() * body.pose.rotation.w),
         ] {
             if !value.iter().all(|x| x.is_finite()) {
                 errors.push(BuildError::NotFinite { item: item.to_owned(), what });
@@ -265,6 +267,10 @@ impl SceneBuilder {
             .push(std::array::from_fn(|k| if movable && !locks.0[k] { 1.0 / m.mass } else { 0.0 }));
         bodies.inertia.push(m.inertia);
         bodies.inverse_inertia.push(m.inertia.try_inverse().unwrap_or_else(Mat3::zeros));
+        let round = (m.inertia - Mat3::identity() * m.inertia[(0, 0)]).abs().max()
+            <= 1e-14 * m.inertia[(0, 0)];
+        let turns = locks.0[3..].iter().filter(|locked| !**locked).count();
+        bodies.tumbles.push(movable && !round && turns > 1);
         bodies.centre.push(m.centre);
         bodies.locks.push(locks);
         bodies.force.push(body.force);
@@ -340,6 +346,9 @@ impl SceneBuilder {
             _ if self.planar && body.pose.position.z != 0.0 => {
                 wrong("in a planar scene z is 0");
             }
+            _ if self.planar && body.pose.rotation.imag().xy().norm() > 1e-12 => {
+                wrong("in a planar scene bodies turn about z only");
+            }
             _ => {}
         }
     }
@@ -368,6 +377,11 @@ impl SceneBuilder {
         if !(mass > 0.0 && mass.is_finite()) {
             let range = "positive, in kg";
             errors.push(BuildError::OutOfRange { item, what: "mass", value: mass, range });
+            return None;
+        }
+        if body.centre.is_some() && body.inertia.is_none() {
+            let problem = "a given centre of mass needs a given inertia";
+            errors.push(BuildError::BadInertia { item, problem });
             return None;
         }
         let scaled = unit.scaled(mass / unit.mass);

@@ -1,7 +1,7 @@
 //! The Moreau–Jean θ scheme: Algorithm 1 of the paper.
 
 use super::{Lap, StageTimes, StepError, StepReport, Workspace, check_finite};
-use crate::friction::{ContactSolver, Delassus, GaussSeidel};
+use crate::friction::{ConjugateGradient, ContactSolver, Delassus};
 use crate::scene::{Scene, State};
 use std::time::Instant;
 
@@ -16,9 +16,9 @@ pub struct MoreauJean {
 }
 
 impl MoreauJean {
-    /// The scheme with a step `dt` [s], θ = 1/2 and Gauss–Seidel at its default tolerance.
+    /// The scheme with a step `dt` [s], θ = 1/2 and accelerated Gauss–Seidel at its default tolerance.
     pub fn new(dt: f64) -> MoreauJean {
-        MoreauJean { dt, theta: 0.5, solver: Box::new(GaussSeidel::default()) }
+        MoreauJean { dt, theta: 0.5, solver: Box::new(ConjugateGradient::default()) }
     }
 
     /// Sets θ [–].
@@ -85,7 +85,7 @@ impl MoreauJean {
         }
         dynamics.apply(change, v_next);
         scene.integrate(q_m, v_next, theta * dt, &mut next.q);
-        dynamics.finish_spin(scene, &next.q, v_next);
+        dynamics.finish_spin(scene, q_m, theta * dt, &mut next.q, v_next);
         check_finite(scene, &next.q, v_next, state.t + dt)?;
 
         contacts.remember(q_m, impulses, &mut next.warm_start);

@@ -11,7 +11,7 @@ pub use mass::MassProperties;
 pub use polygon::Polygon;
 pub use polyhedron::{Edge, Polyhedron};
 
-use crate::math::{Pose, Vec3};
+use crate::math::{Pose, Vec3, cbrt, length2};
 use std::sync::Arc;
 
 /// What a body looks like, in the body's own frame. Cheap to clone: geometry is shared.
@@ -250,12 +250,12 @@ impl Shape {
         match self {
             Shape::Sphere { radius } | Shape::Disc { radius, .. } => Some(2.0 * radius),
             Shape::HalfSpace { .. } => None,
-            Shape::Polyhedron(_) => self.mass_properties(1.0).map(|m| (6.0 * m.mass / PI).cbrt()),
+            Shape::Polyhedron(_) => self.mass_properties(1.0).map(|m| cbrt(6.0 * m.mass / PI)),
             Shape::Polygon(p) => Some((4.0 * p.area() / PI).sqrt()),
             Shape::Compound(c) if self.is_planar() => {
-                c.parts.iter().filter_map(|(_, s)| s.size()).reduce(f64::hypot)
+                c.parts.iter().filter_map(|(_, s)| s.size()).reduce(length2)
             }
-            Shape::Compound(c) => Some((6.0 * c.unit_mass.mass / PI).cbrt()),
+            Shape::Compound(c) => Some(cbrt(6.0 * c.unit_mass.mass / PI)),
         }
     }
 

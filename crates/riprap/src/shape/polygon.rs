@@ -1,7 +1,7 @@
 //! Convex polygons in the plane x–y, for planar scenes.
 
 use super::{MassProperties, ShapeError, positive};
-use crate::math::{Mat3, Vec3};
+use crate::math::{Mat3, Vec3, length2};
 
 /// A convex polygon with a thickness along z that gives it mass.
 #[derive(Clone, Debug)]
@@ -30,13 +30,13 @@ impl Polygon {
             .map(|k| {
                 let (a, b) = (vertices[k], vertices[(k + 1) % n]);
                 let (dx, dy) = (b[0] - a[0], b[1] - a[1]);
-                let length = dx.hypot(dy);
+                let length = length2(dx, dy);
                 [dy / length, -dx / length]
             })
             .collect();
         let (area, unit_mass) = mass(&vertices, thickness);
         let c = unit_mass.centre;
-        let radius = |v: &[f64; 2]| (v[0] - c.x).hypot(v[1] - c.y);
+        let radius = |v: &[f64; 2]| length2(v[0] - c.x, v[1] - c.y);
         let outer_radius = vertices.iter().map(radius).fold(0.0, f64::max);
         Ok(Polygon { vertices, normals, thickness, area, unit_mass, outer_radius })
     }
@@ -77,7 +77,7 @@ fn hull(points: &[[f64; 2]]) -> Result<Vec<[f64; 2]>, ShapeError> {
     let mut sorted = points.to_vec();
     sorted.sort_by(|a, b| a[0].total_cmp(&b[0]).then(a[1].total_cmp(&b[1])));
     sorted.dedup();
-    let from_first = |p: &[f64; 2]| (p[0] - points[0][0]).hypot(p[1] - points[0][1]);
+    let from_first = |p: &[f64; 2]| length2(p[0] - points[0][0], p[1] - points[0][1]);
     let extent = points.iter().map(from_first).fold(0.0, f64::max);
     let turn = |o: [f64; 2], a: [f64; 2], b: [f64; 2]| {
         (a[0] - o[0]) * (b[1] - o[1]) - (a[1] - o[1]) * (b[0] - o[0])

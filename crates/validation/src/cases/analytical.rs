@@ -274,3 +274,36 @@ pub(super) fn momentum(effort: Effort) -> Checks {
     }
     checks
 }
+
+/// A symmetric body in free rotation: its axis goes round the angular momentum `L` at the rate `L / J_across`.
+pub(super) fn tumbling(effort: Effort) -> Checks {
+    let mut checks = Checks::new("tumbling");
+    let m = scenes::rock(0.0, 0.0);
+    let mut scene = Scene::builder();
+    scene.gravity([0.0; 3]);
+    let shape = Shape::cuboid([0.1, 0.1, 0.3]).expect("positive");
+    let body = scene.add(BodyDescription::new(shape, &m).spin([3.0, 0.0, 5.0]), &m);
+    let time = 4.0;
+    let steps: &[f64] = match effort {
+        Effort::Full => &[2e-2, 1e-2, 5e-3, 2e-3, 1e-3],
+        Effort::Small => &[2e-2, 1e-2, 5e-3],
+    };
+    let mut errors = Vec::new();
+    for &dt in steps {
+        let mut run = scenes::start(&scene, dt, 0.5, 1e-6);
+        let before = Balance::of(run.scene(), run.state());
+        run.until(time, &mut ()).expect("a free body cannot fail");
+        let after = Balance::of(run.scene(), run.state());
+        let l = before.angular_momentum;
+        let across = run.scene().bodies().inertia[body.index()][(0, 0)];
+        let exact = Quat::from_scaled_axis(l * (time / across)) * Vec3::z();
+        let axis = run.pose(body).rotation * Vec3::z();
+        errors.push((axis - exact).norm());
+        let drift = (after.angular_momentum - l).norm() / l.norm();
+        checks.at_most(&format!("change of angular momentum, h = {dt:e} s"), drift, 1e-12, "1");
+        let gain = (after.kinetic / before.kinetic - 1.0).abs();
+        checks.at_most(&format!("change of energy, h = {dt:e} s"), gain, 10.0 * dt * dt, "1");
+    }
+    checks.close("observed order of the axis", observed_order(steps, &errors), 2.0, 0.1, "1");
+    checks
+}

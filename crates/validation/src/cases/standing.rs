@@ -18,7 +18,7 @@ fn stands(
     time: f64,
 ) -> Checks {
     let mut checks = Checks::new(name);
-    let mut run = scenes::start(scene, 2e-3, 0.5, 1e-6);
+    let mut run = scenes::start(scene, 1e-3, 0.5, 1e-6);
     let moved = drift(&mut run, bodies, time);
     let report = run.report();
     checks.at_most(&format!("drift in {time} s over the size of a box"), moved / size, 1e-6, "1");
@@ -30,13 +30,13 @@ fn stands(
 /// A tower of boxes.
 pub(super) fn tower(effort: Effort) -> Checks {
     let (scene, boxes) = scenes::tower(20);
-    stands("tower", &scene, &boxes, 0.1, if effort == Effort::Full { 60.0 } else { 2.0 })
+    stands("tower", &scene, &boxes, 1.0, if effort == Effort::Full { 60.0 } else { 1.0 })
 }
 
 /// A wall of bricks.
 pub(super) fn wall(effort: Effort) -> Checks {
     let (scene, bricks) = scenes::wall(10, 10);
-    stands("wall", &scene, &bricks, 0.1, if effort == Effort::Full { 60.0 } else { 1.0 })
+    stands("wall", &scene, &bricks, 1.0, if effort == Effort::Full { 60.0 } else { 0.5 })
 }
 
 /// A semicircular arch at both sides of the smallest thickness that stands, t/R = 0.1075.
