@@ -66,6 +66,15 @@ impl Pose {
     }
 }
 
+/// Velocity of a rigid body, in the world frame.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Twist {
+    /// Of the centre of mass [m/s].
+    pub linear: Vec3,
+    /// Angular velocity [rad/s].
+    pub angular: Vec3,
+}
+
 /// Turns `rotation` by the rotation vector `angle` [rad], given in the world, and renormalises.
 ///
 /// Built from `+ − × ÷ √` alone, so that it gives the same bits on every machine.

@@ -8,7 +8,7 @@ use parry3d_f64::shape::ConvexPolyhedron;
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64;
 use riprap::detect::{
-    Collider, Geometry, Manifold, Method, NarrowScratch, PairCache, Placed, narrow_phase,
+    Ask, Collider, Geometry, Manifold, Method, NarrowScratch, PairCache, Placed, narrow_phase,
 };
 use riprap::math::{Pose, Quat, Vec3};
 use riprap::shape::Polyhedron;
@@ -125,14 +125,10 @@ fn ours(pair: &Pair, alert: f64, method: Method, cache: &mut PairCache) -> Optio
     let (ca, cb) = (collider(&pair.a), collider(&pair.b));
     let placed = (Placed::new(&ca, &pair.pose_a), Placed::new(&cb, &pair.pose_b));
     let geometries = (&ca.geometry, &cb.geometry);
-    narrow_phase(
-        geometries,
-        (&placed.0, &placed.1),
-        alert,
-        method,
-        cache,
-        &mut NarrowScratch::default(),
-    )
+    {
+        let ask = Ask { alert, method, ..Ask::default() };
+        narrow_phase(geometries, (&placed.0, &placed.1), &ask, cache, &mut NarrowScratch::default())
+    }
 }
 
 /// Parry's tolerances are absolute, made for sizes near 1: it gets every pair scaled to that.

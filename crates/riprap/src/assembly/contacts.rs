@@ -23,6 +23,7 @@ pub struct ActiveContact {
 pub struct Contacts {
     detector: Detector,
     reach: Vec<f64>,
+    motion: Vec<Twist>,
     active: Vec<ActiveContact>,
     deepest: f64,
 }
@@ -42,11 +43,16 @@ impl Contacts {
             let radius = if bodies.radius[i].is_finite() { bodies.radius[i] } else { 0.0 };
             dt * (v.linear.norm() + v.angular.norm() * radius)
         }));
+        self.motion.clear();
+        self.motion.extend(
+            v_free.iter().map(|v| Twist { linear: v.linear * dt, angular: v.angular * dt }),
+        );
         let detection = scene.detection();
         self.detector.detect(&Query {
             colliders: scene.colliders(),
             bodies: q_m,
             reach: &self.reach,
+            motion: &self.motion,
             alert: detection.alert,
             skin: detection.skin,
             method: detection.method,

@@ -2,7 +2,7 @@
 //! largest. Kept as a choice and as a cross-check of the separating axes, which are exact and faster.
 
 use super::manifold::Manifold;
-use super::narrow::NarrowScratch;
+use super::narrow::{Ask, NarrowScratch};
 use super::polyhedra::{Axis, Kind, Relative, manifold, separation};
 use crate::math::{Vec3, tangents};
 use crate::shape::Polyhedron;
@@ -12,9 +12,10 @@ pub(super) fn contact(
     a: &Polyhedron,
     b: &Polyhedron,
     rel: &Relative,
-    alert: f64,
+    ask: &Ask,
     scratch: &mut NarrowScratch,
 ) -> Option<Manifold> {
+    let alert = ask.alert;
     let gap = |n: Vec3| separation(a, b, rel, n);
     let centres = rel.point(b.centre()) - a.centre();
     let first = centres.try_normalize(1e-300).unwrap_or_else(Vec3::z);
@@ -36,7 +37,7 @@ pub(super) fn contact(
         return None;
     }
     let axis = Axis { normal, separation, kind: Kind::Plane };
-    Some(manifold(a, b, rel, &axis, alert, scratch).0)
+    Some(manifold(a, b, rel, &axis, ask, scratch).0)
 }
 
 /// Tilts a plane about two axes, more and more finely, until no tilt widens the gap; the pair of axes turns

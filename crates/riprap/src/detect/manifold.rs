@@ -209,30 +209,83 @@ impl Clipper {
     }
 }
 
-/// Thins candidates to at most four that span the contact: the first of the deepest, the one farthest
-/// from it, the one farthest from that line, and the one that adds most area on the other side.
+/// How a point of the second shape will move against the first over the step: `shift + turn × x` [m]. It decides which
+/// candidates matter, and nothing else.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Drift {
+    /// At the origin [m].
+    pub shift: Vec3,
+    /// Relative rotation [rad].
+    pub turn: Vec3,
+}
+
+impl Drift {
+    /// The same motion seen from a frame with this rotation and origin.
+    pub(super) fn seen_from(&self, rot: &crate::math::Mat3, origin: Vec3) -> Drift {
+        Drift {
+            shift: rot.tr_mul(&(self.shift + self.turn.cross(&origin))),
+            turn: rot.tr_mul(&self.turn),
+        }
+    }
+
+    fn at(&self, x: Vec3) -> Vec3 {
+        self.shift + self.turn.cross(&x)
+    }
+}
+
+/// Thins candidates to at most four: those that will be closed at the end of the step count most. More than four of
+/// them are thinned to four that span the contact; fewer are completed by the next nearest.
 pub(super) fn thin(
     candidates: &[ManifoldPoint],
     normal: Vec3,
     alert: f64,
     size: f64,
+    drift: &Drift,
     manifold: &mut Manifold,
 ) {
-    let near = |p: &&ManifoldPoint| p.gap <= alert;
-    let n = candidates.iter().filter(near).count();
-    if n <= 4 {
-        candidates.iter().filter(near).for_each(|p| manifold.push(*p));
+    let near = || candidates.iter().filter(|p| p.gap <= alert);
+    if near().count() <= 4 {
+        near().for_each(|p| manifold.push(*p));
         return;
     }
-    // Among equally deep points the smallest feature, not round-off, decides.
-    let deepest = candidates.iter().map(|p| p.gap).fold(f64::INFINITY, f64::min);
-    let deep = |p: &&ManifoldPoint| p.gap <= deepest + 1e-4 * size;
-    let Some(&first) = candidates.iter().filter(near).filter(deep).min_by_key(|p| p.feature) else {
+    let ahead = |p: &ManifoldPoint| p.gap + normal.dot(&drift.at(p.position)).min(0.0);
+    let nearest = near().map(ahead).fold(f64::INFINITY, f64::min);
+    let closing = |p: &&ManifoldPoint| ahead(p) <= nearest.max(0.0) + 1e-4 * size;
+    if near().filter(closing).count() > 4 {
+        // Of the nearest the smallest feature comes first, so that round-off does not decide.
+        let lowest = |p: &&ManifoldPoint| ahead(p) <= nearest + 1e-4 * size;
+        if let Some(first) = near().filter(lowest).min_by_key(|p| p.feature) {
+            span(*first, near().filter(closing), normal, manifold);
+        }
         return;
-    };
+    }
+    // The four that will be nearest; of equals the smaller feature.
+    let mut last = (f64::NEG_INFINITY, 0);
+    for _ in 0..4 {
+        let mut best: Option<&ManifoldPoint> = None;
+        for p in near() {
+            let key = (ahead(p), p.feature);
+            let later = key.0 > last.0 || (key.0 == last.0 && key.1 > last.1);
+            if later && best.is_none_or(|b| key < (ahead(b), b.feature)) {
+                best = Some(p);
+            }
+        }
+        let Some(p) = best else { break };
+        last = (ahead(p), p.feature);
+        manifold.push(*p);
+    }
+}
+
+/// Four points that span the contact: the first given, the one farthest from it, the one farthest from that line, and the one that adds most area on another side.
+fn span<'a>(
+    first: ManifoldPoint,
+    points: impl Iterator<Item = &'a ManifoldPoint> + Clone,
+    normal: Vec3,
+    manifold: &mut Manifold,
+) {
     let best = |score: &dyn Fn(&ManifoldPoint) -> f64| {
         let mut best = (0.0, None);
-        for p in candidates.iter().filter(near) {
+        for p in points.clone() {
             let s = score(p);
             if s > best.0 * (1.0 + 1e-9) {
                 best = (s, Some(*p));
@@ -274,9 +327,25 @@ mod tests {
             })
             .collect();
         let mut m = Manifold::new(Vec3::z(), 0.0);
-        thin(&points, Vec3::z(), 0.1, 1.0, &mut m);
+        thin(&points, Vec3::z(), 0.1, 1.0, &Drift::default(), &mut m);
         let mut kept: Vec<u32> = m.points().iter().map(|p| p.feature).collect();
         kept.sort_unstable();
         assert_eq!(kept, [0, 2, 4, 6]);
+    }
+
+    #[test]
+    fn a_point_about_to_close_is_kept_before_nearer_ones_that_open() {
+        let points: Vec<ManifoldPoint> = (0..6u32)
+            .map(|k| {
+                let (s, c) = (f64::from(k) * std::f64::consts::FRAC_PI_3).sin_cos();
+                let gap = 1e-3 * f64::from(1 + k);
+                ManifoldPoint { position: Vec3::new(c, s, 0.0), gap, feature: k }
+            })
+            .collect();
+        // The turn lowers points with large x and small y most: the last one, farthest away, comes first.
+        let drift = Drift { shift: Vec3::zeros(), turn: Vec3::new(0.02, 0.02, 0.0) };
+        let mut m = Manifold::new(Vec3::z(), 1e-3);
+        thin(&points, Vec3::z(), 0.1, 1.0, &drift, &mut m);
+        assert!(m.points().iter().any(|p| p.feature == 5));
     }
 }

@@ -12,10 +12,10 @@ mod planar;
 mod polyhedra;
 mod round;
 
-pub use manifold::{Manifold, ManifoldPoint};
-pub use narrow::{NarrowScratch, PairCache, narrow_phase};
+pub use manifold::{Drift, Manifold, ManifoldPoint};
+pub use narrow::{Ask, NarrowScratch, PairCache, narrow_phase};
 
-use crate::math::{Mat3, Pose, Vec3};
+use crate::math::{Mat3, Pose, Twist, Vec3};
 use crate::shape::{Polygon, Polyhedron, Shape};
 use broad::BroadPhase;
 use std::sync::Arc;
@@ -158,6 +158,8 @@ pub struct Query<'a> {
     pub bodies: &'a [Pose],
     /// How far each body's surface may move in one step [m]: widens the search so that nothing fast is missed.
     pub reach: &'a [f64],
+    /// Motion of each body over the step, velocity × dt [m, rad]: tells which points of a manifold matter.
+    pub motion: &'a [Twist],
     /// Gap up to which contacts are reported [m].
     pub alert: f64,
     /// Extra width of the list of neighbours, so that it lasts several steps [m].
@@ -254,8 +256,9 @@ fn test_pair(pair: &mut Pair, query: &Query, placed: &[Placed], reach: &[f64], c
         return;
     }
     let geometries = (&query.colliders[i].geometry, &query.colliders[j].geometry);
-    let cache = &mut pair.cache;
-    let Some(m) = narrow_phase(geometries, (a, b), alert, query.method, cache, &mut chunk.scratch)
+    let drift = drift_between(query, i, j);
+    let ask = Ask { alert, method: query.method, drift };
+    let Some(m) = narrow_phase(geometries, (a, b), &ask, &mut pair.cache, &mut chunk.scratch)
     else {
         return;
     };
@@ -266,6 +269,17 @@ fn test_pair(pair: &mut Pair, query: &Query, placed: &[Placed], reach: &[f64], c
         normal: m.normal,
         gap: p.gap,
     }));
+}
+
+/// Motion of the second collider's body against the first's over the step.
+fn drift_between(query: &Query, i: usize, j: usize) -> Drift {
+    let [a, b] = [i, j].map(|c| query.colliders[c].body as usize);
+    let (ma, mb) = (&query.motion[a], &query.motion[b]);
+    let about = |m: &Twist, x: Vec3| m.linear - m.angular.cross(&x);
+    Drift {
+        shift: about(mb, query.bodies[b].position) - about(ma, query.bodies[a].position),
+        turn: mb.angular - ma.angular,
+    }
 }
 
 /// Runs `work` on each chunk of pairs and its output, on all threads where the feature is on.

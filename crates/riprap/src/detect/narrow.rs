@@ -1,6 +1,6 @@
 //! The narrow phase: which test fits two geometries.
 
-use super::manifold::{Clipper, Manifold, ManifoldPoint, Side};
+use super::manifold::{Clipper, Drift, Manifold, ManifoldPoint, Side};
 use super::polyhedra::{self, NearEdge, Relative};
 use super::{Geometry, Method, Placed, common_plane, planar, round};
 use crate::math::Vec3;
@@ -25,17 +25,28 @@ pub struct NarrowScratch {
     low: Vec<ManifoldPoint>,
 }
 
-/// Tests two placed geometries; `None` when they are more than `alert` [m] apart.
+/// What is asked about a pair.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Ask {
+    /// Gap up to which a contact is reported [m].
+    pub alert: f64,
+    /// Method for two polyhedra.
+    pub method: Method,
+    /// Motion of the second shape against the first over the step.
+    pub drift: Drift,
+}
+
+/// Tests two placed geometries; `None` when they are more than the alert distance apart.
 pub fn narrow_phase(
     geometries: (&Geometry, &Geometry),
     placed: (&Placed, &Placed),
-    alert: f64,
-    method: Method,
+    ask: &Ask,
     cache: &mut PairCache,
     scratch: &mut NarrowScratch,
 ) -> Option<Manifold> {
     use Geometry::{Ball, HalfSpace, Polygon, Polyhedron};
     let (a, b) = placed;
+    let alert = ask.alert;
     match geometries {
         (Ball(ra), Ball(rb)) => round::ball_ball((a.origin, *ra), (b.origin, *rb), alert),
         (HalfSpace(n), Ball(r)) => {
@@ -43,14 +54,15 @@ pub fn narrow_phase(
         }
         (Polyhedron(p), Ball(r)) => round::polyhedron_ball((p, a), (b.origin, *r), alert),
         (HalfSpace(n), Polyhedron(p)) => {
-            round::half_space_polyhedron((a.rot * n, a.origin), (p, b), alert, &mut scratch.low)
+            round::half_space_polyhedron((a.rot * n, a.origin), (p, b), ask, &mut scratch.low)
         }
         (Polyhedron(p), Polyhedron(q)) => {
             let rot = a.rot.tr_mul(&b.rot);
             let rel = Relative { rot, origin: a.rot.tr_mul(&(b.origin - a.origin)) };
-            let manifold = match method {
-                Method::SeparatingAxes => polyhedra::contact(p, q, &rel, alert, cache, scratch),
-                Method::CommonPlane => common_plane::contact(p, q, &rel, alert, scratch),
+            let ask = Ask { drift: ask.drift.seen_from(&a.rot, a.origin), ..*ask };
+            let manifold = match ask.method {
+                Method::SeparatingAxes => polyhedra::contact(p, q, &rel, &ask, cache, scratch),
+                Method::CommonPlane => common_plane::contact(p, q, &rel, &ask, scratch),
             };
             manifold.map(|m| m.moved(&a.rot, a.origin))
         }
@@ -65,7 +77,9 @@ pub fn narrow_phase(
         | (Polyhedron(_), Polygon(_)) => None,
         (Ball(_), _) | (_, HalfSpace(_)) => {
             let (g, h) = geometries;
-            narrow_phase((h, g), (b, a), alert, method, cache, scratch).map(Manifold::flipped)
+            let drift = Drift { shift: -ask.drift.shift, turn: -ask.drift.turn };
+            let ask = Ask { drift, ..*ask };
+            narrow_phase((h, g), (b, a), &ask, cache, scratch).map(Manifold::flipped)
         }
     }
 }

@@ -8,7 +8,7 @@ use super::gjk::{Closest, closest};
 use super::manifold::{
     CROSSING, Manifold, ManifoldPoint, Side, VERTEX_A, VERTEX_B, WITNESS, feature, thin,
 };
-use super::narrow::{NarrowScratch, PairCache};
+use super::narrow::{Ask, NarrowScratch, PairCache};
 use crate::math::{Mat3, Vec3, tangents};
 use crate::shape::Polyhedron;
 
@@ -83,10 +83,11 @@ pub(super) fn contact(
     a: &Polyhedron,
     b: &Polyhedron,
     rel: &Relative,
-    alert: f64,
+    ask: &Ask,
     cache: &mut PairCache,
     scratch: &mut NarrowScratch,
 ) -> Option<Manifold> {
+    let alert = ask.alert;
     let size = a.outer_radius().min(b.outer_radius());
     // Shortcuts dismiss only what is clearly too far; the last word is that of the manifold. So a warm and a fresh
     // cache give the same answer at the very edge of the alert distance too.
@@ -111,7 +112,7 @@ pub(super) fn contact(
             return None;
         }
     };
-    let manifold = manifold(a, b, rel, &axis, alert, scratch);
+    let manifold = manifold(a, b, rel, &axis, ask, scratch);
     // Where the nearest corners face each other, the distance is larger than any face or edge axis shows.
     let exact = manifold.1 || axis.separation <= 1e-8 * size;
     let manifold = if exact {
@@ -126,7 +127,7 @@ pub(super) fn contact(
                 let separation = (on_b - on_a).norm();
                 let normal = (on_b - on_a) / separation;
                 let axis = Axis { normal, separation, kind: Kind::Points { on_a, on_b } };
-                self::manifold(a, b, rel, &axis, alert, scratch).0
+                self::manifold(a, b, rel, &axis, ask, scratch).0
             }
             _ => manifold.0,
         }
@@ -290,7 +291,7 @@ pub(super) fn manifold(
     b: &Polyhedron,
     rel: &Relative,
     axis: &Axis,
-    alert: f64,
+    ask: &Ask,
     scratch: &mut NarrowScratch,
 ) -> (Manifold, bool) {
     let size = a.outer_radius().min(b.outer_radius());
@@ -313,7 +314,7 @@ pub(super) fn manifold(
         let deepest = candidates.iter().map(|p| p.gap).fold(f64::INFINITY, f64::min);
         shown = deepest <= axis.separation + 1e-9 * size;
         if deepest <= axis.separation + 1e-6 * size {
-            thin(candidates, n, alert, size, &mut m);
+            thin(candidates, n, ask.alert, size, &ask.drift, &mut m);
         }
     }
     if m.points().is_empty() {

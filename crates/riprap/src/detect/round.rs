@@ -1,8 +1,8 @@
 //! Balls and half-spaces against each other and against polyhedra. Normals point from the first shape to
 //! the second.
 
-use super::Placed;
 use super::manifold::{Manifold, ManifoldPoint, thin};
+use super::{Ask, Placed};
 use crate::math::Vec3;
 use crate::shape::Polyhedron;
 
@@ -38,9 +38,10 @@ pub(super) fn half_space_ball(
 pub(super) fn half_space_polyhedron(
     (normal, origin): (Vec3, Vec3),
     (p, placed): (&Polyhedron, &Placed),
-    alert: f64,
+    ask: &Ask,
     candidates: &mut Vec<ManifoldPoint>,
 ) -> Option<Manifold> {
+    let alert = ask.alert;
     let n_b = placed.rot.tr_mul(&normal);
     let base = normal.dot(&(placed.origin - origin));
     let (_, depth) = p.support(-n_b);
@@ -57,7 +58,7 @@ pub(super) fn half_space_polyhedron(
         }
     }
     let mut m = Manifold::new(normal, separation);
-    thin(candidates, normal, alert, p.outer_radius(), &mut m);
+    thin(candidates, normal, alert, p.outer_radius(), &ask.drift, &mut m);
     Some(m)
 }
 

@@ -63,9 +63,9 @@ pub(super) fn any_rotation(rng: &mut Pcg64) -> Quat {
 
 #[cfg(test)]
 mod tests {
-    use crate::math::cbrt;
     use super::super::seeded;
     use super::*;
+    use crate::math::cbrt;
 
     #[test]
     fn logarithm_and_cube_root_agree_with_the_system_library() {

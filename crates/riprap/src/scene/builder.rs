@@ -434,11 +434,13 @@ fn mean_size(bodies: &Bodies) -> f64 {
 /// The worst overlaps at the begin, at most five, if they exceed a share of the grain size.
 fn overlaps(scene: &Scene, share: f64) -> Vec<BuildError> {
     let reach = vec![0.0; scene.bodies.len()];
+    let still = vec![Twist::default(); scene.bodies.len()];
     let mut detector = Detector::default();
     detector.detect(&Query {
         colliders: &scene.colliders,
         bodies: &scene.initial.q,
         reach: &reach,
+        motion: &still,
         alert: 0.0,
         skin: 0.0,
         method: scene.detection.method,

@@ -9,11 +9,12 @@ mod error;
 mod material;
 mod state;
 
+pub use crate::math::Twist;
 pub use body::{Bodies, BodyDescription, Kind, Law, Locks, Motion};
 pub use builder::SceneBuilder;
 pub use error::{BuildError, BuildErrors};
 pub use material::{ContactLaw, Material, PairLaw, PairTable};
-pub use state::{State, Twist, WarmContact};
+pub use state::{State, WarmContact};
 
 use crate::detect::{Collider, Method};
 use crate::math::{Pose, Vec3};

@@ -1,16 +1,7 @@
 //! What a restart needs: time, positions, velocities, and the impulses from which the next solve starts.
 
-use crate::math::{Pose, Vec3};
+use crate::math::{Pose, Twist};
 use serde::{Deserialize, Serialize};
-
-/// Velocity of a rigid body, in the world frame.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Twist {
-    /// Of the centre of mass [m/s].
-    pub linear: Vec3,
-    /// Angular velocity [rad/s].
-    pub angular: Vec3,
-}
 
 /// An impulse remembered for the next step.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
