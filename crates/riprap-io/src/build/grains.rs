@@ -1,6 +1,7 @@
 //! Groups of grains: their sizes are drawn, their shapes made, and their places found.
 
 use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 use std::sync::Arc;
 
 use riprap::grains::{Grading, Pcg64, StoneGenerator, lattice, rain, seeded};
@@ -74,13 +75,15 @@ fn tabled_shapes(
     let mut made: HashMap<u64, Shape> = HashMap::new();
     let mut shapes = Vec::with_capacity(table.grains.len());
     for (index, grain) in table.grains.iter().enumerate() {
-        let key = grain.scale.to_bits();
-        if !made.contains_key(&key) {
-            let shape = shapes::make(scene, scene.shape(shape), grain.scale)
-                .map_err(|error| format!("grain {} of the file: {error}", index + 1))?;
-            made.insert(key, shape);
-        }
-        shapes.push(made[&key].clone());
+        let shape = match made.entry(grain.scale.to_bits()) {
+            Entry::Occupied(made) => made.get().clone(),
+            Entry::Vacant(place) => {
+                let shape = shapes::make(scene, scene.shape(shape), grain.scale)
+                    .map_err(|error| format!("grain {} of the file: {error}", index + 1))?;
+                place.insert(shape).clone()
+            }
+        };
+        shapes.push(shape);
     }
     Ok(shapes)
 }

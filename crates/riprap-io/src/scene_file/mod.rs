@@ -25,6 +25,7 @@ pub use model::*;
 pub use problem::{Problem, SceneErrors};
 pub use reference::reference_page;
 pub use schema::json_schema;
+pub use suggest::closest;
 pub use units::{Dimension, QuantityError, parse_quantity};
 
 use std::fs::File;
