@@ -104,7 +104,7 @@ impl Diagnostic for Shown<'_> {
     }
 
     fn labels(&self) -> Option<Box<dyn Iterator<Item = LabeledSpan> + '_>> {
-        let label = LabeledSpan::new_with_span(Some("here".into()), self.problem.span.clone());
+        let label = LabeledSpan::new_with_span(None, self.problem.span.clone());
         Some(Box::new(std::iter::once(label)))
     }
 }
