@@ -68,7 +68,7 @@ fn show_scene(errors: &SceneErrors) {
         let mut report = String::new();
         let shown = Shown { problem, source: &source };
         match handler.render_report(&mut report, &shown) {
-            Ok(()) => eprintln!("{}", report.trim_end()),
+            Ok(()) => eprintln!("{}\n", report.trim_end()),
             Err(_) => {
                 let (line, column) = errors.line_column(problem.span.start);
                 eprintln!("{path}:{line}:{column}: {}", problem.message);
@@ -76,7 +76,7 @@ fn show_scene(errors: &SceneErrors) {
         }
     }
     let n = errors.problems.len();
-    eprintln!("\nerror: {n} mistake{} in {path}", if n == 1 { "" } else { "s" });
+    eprintln!("error: {n} mistake{} in {path}", if n == 1 { "" } else { "s" });
 }
 
 /// A problem as miette shows it.

@@ -15,7 +15,7 @@ use commands::{bench, check, new, run, validate};
 
 /// Granular and multibody dynamics with exact contact: scenes in, numbers out.
 #[derive(Parser)]
-#[command(version, about, propagate_version = true)]
+#[command(version, propagate_version = true)]
 struct Arguments {
     #[command(subcommand)]
     command: Command,

@@ -24,7 +24,7 @@ impl Progress {
     pub fn new(phase: &'static str, end: f64) -> Progress {
         let bar = std::io::stderr().is_terminal().then(|| {
             let bar = ProgressBar::with_draw_target(Some(1000), ProgressDrawTarget::stderr());
-            if let Ok(style) = ProgressStyle::with_template("{prefix} {bar:20} {wide_msg}") {
+            if let Ok(style) = ProgressStyle::with_template("{prefix} {bar:30} {msg}") {
                 bar.set_style(style);
             }
             bar.set_prefix(phase);
@@ -45,13 +45,13 @@ impl Progress {
         }
         self.shown = Some(now);
         let done = (frame.state.t / self.end).clamp(0.0, 1.0);
-        let line = self.line(frame, done);
+        let (time, numbers) = (self.time(frame, done), self.numbers(frame));
         match &self.bar {
             Some(bar) => {
                 bar.set_position((1000.0 * done) as u64);
-                bar.set_message(line);
+                bar.set_message(format!("{time}\n{numbers}"));
             }
-            None => eprintln!("{} {line}", self.phase),
+            None => eprintln!("{} {time}  {numbers}", self.phase),
         }
     }
 
@@ -62,19 +62,22 @@ impl Progress {
         }
     }
 
-    fn line(&self, frame: &Frame, done: f64) -> String {
-        let balance = frame.balance();
+    fn time(&self, frame: &Frame, done: f64) -> String {
         let left = self.begin.elapsed().as_secs_f64() * (1.0 - done) / done;
+        let end = crate::text::number(self.end);
+        format!("t {:.3} of {end} s, {} left", frame.state.t, duration(left))
+    }
+
+    fn numbers(&self, frame: &Frame) -> String {
+        let balance = frame.balance();
+        let solve = &frame.step.solve;
         format!(
-            "t {:.3} of {} s  contacts {}  sweeps {}  residual {:.1e}  overlap {:.3} %  energy {:.4e} J  {} left",
-            frame.state.t,
-            crate::text::number(self.end),
+            "{} contacts  {} sweeps  residual {:.1e}  overlap {:.2} %  energy {} J",
             frame.step.contacts,
-            frame.step.solve.sweeps,
-            frame.step.solve.residual,
+            solve.sweeps,
+            solve.residual,
             100.0 * self.deepest / frame.scene.grain_size(),
-            balance.kinetic + balance.potential,
-            duration(left)
+            crate::text::number(balance.kinetic + balance.potential)
         )
     }
 }

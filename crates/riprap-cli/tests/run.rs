@@ -119,10 +119,9 @@ fn a_run_that_fails_says_why_and_keeps_what_it_has() {
     assert!(folder.read("o/series.csv").lines().count() > 1);
 }
 
+/// Starts an endless run, sends it a signal once it is under way, and gives its exit code.
 #[cfg(unix)]
-#[test]
-fn an_interrupt_ends_the_run_cleanly() {
-    let folder = Folder::new("interrupt");
+fn signalled(folder: &Folder, signal: &str) -> Option<i32> {
     folder.write("scene.toml", STONES.replace("until = \"0.15 s\"", "until = \"1000 s\""));
     let mut child = command(&folder.0)
         .args(["run", "scene.toml", "--out", "o"])
@@ -130,19 +129,43 @@ fn an_interrupt_ends_the_run_cleanly() {
         .stderr(std::process::Stdio::null())
         .spawn()
         .unwrap();
-    // Once two rows are there, the run is under way.
     let rows = || std::fs::read_to_string(folder.0.join("o/series.csv")).unwrap_or_default();
     let begin = std::time::Instant::now();
     while rows().lines().count() < 3 && begin.elapsed().as_secs() < 60 {
         std::thread::sleep(std::time::Duration::from_millis(20));
     }
     let id = child.id().to_string();
-    assert!(std::process::Command::new("kill").args(["-INT", &id]).status().unwrap().success());
-    assert_eq!(child.wait().unwrap().code(), Some(130));
-    let summary = json(&folder.read("o/summary.json"));
-    assert_eq!(summary["state"], "interrupted");
+    assert!(std::process::Command::new("kill").args([signal, &id]).status().unwrap().success());
+    child.wait().unwrap().code()
+}
+
+/// All files can be read, whatever happened; gives the state of the summary.
+#[cfg(unix)]
+fn readable(folder: &Folder) -> String {
     let series = folder.read("o/series.csv");
     let columns = series.lines().next().unwrap().split(',').count();
     assert!(series.ends_with('\n'));
     assert!(series.lines().all(|line| line.split(',').count() == columns));
+    let index = folder.read("o/run.pvd");
+    assert!(index.trim_end().ends_with("</VTKFile>"), "{index}");
+    for file in index.split("file=\"").skip(1).map(|rest| rest.split('"').next().unwrap()) {
+        assert!(folder.0.join("o").join(file).is_file(), "{file}");
+    }
+    json(&folder.read("o/summary.json"))["state"].as_str().unwrap().to_owned()
+}
+
+#[cfg(unix)]
+#[test]
+fn an_interrupt_ends_the_run_cleanly() {
+    let folder = Folder::new("interrupt");
+    assert_eq!(signalled(&folder, "-INT"), Some(130));
+    assert_eq!(readable(&folder), "interrupted");
+}
+
+#[cfg(unix)]
+#[test]
+fn a_killed_run_leaves_files_that_can_be_read() {
+    let folder = Folder::new("killed");
+    assert_eq!(signalled(&folder, "-KILL"), None);
+    assert_eq!(readable(&folder), "running");
 }

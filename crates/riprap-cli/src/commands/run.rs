@@ -20,7 +20,7 @@ use crate::text::{number, print};
 pub struct Arguments {
     /// The scene file
     scene: PathBuf,
-    /// Folder for the results [default: out/<name of the scene>]
+    /// Folder for the results [default: out/ and the name of the scene]
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
     /// Time at which the run ends, such as 0.5 or "20 ms", instead of that of the scene
@@ -165,7 +165,7 @@ fn conclude(
     if *ending == Ending::Interrupted { Err(Failure::Interrupted) } else { Ok(()) }
 }
 
-/// `out/<name>`: the name of the file, or of its folder if it is called `scene.toml`.
+/// `out/` and the name of the file, or of its folder if it is called `scene.toml`.
 fn default_folder(scene: &Path) -> PathBuf {
     let stem = scene.file_stem().unwrap_or_default().to_owned();
     let folder =
