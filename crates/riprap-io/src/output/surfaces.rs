@@ -179,3 +179,25 @@ fn ball(splits: usize) -> Part {
     }
     Part { corners, faces: faces.into_iter().map(Vec::from).collect() }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_ball_is_closed_and_faces_outwards() {
+        let ball = ball(2);
+        // Euler: corners - edges + faces = 2, with three half-edges per triangle.
+        assert_eq!(ball.corners.len() + ball.faces.len(), 3 * ball.faces.len() / 2 + 2);
+        let volume: f64 = ball
+            .faces
+            .iter()
+            .map(|f| {
+                let [a, b, c] = [0, 1, 2].map(|k| ball.corners[f[k]]);
+                a.dot(&b.cross(&c)) / 6.0
+            })
+            .sum();
+        // Inside the ball, and 512 triangles lose some percent of its volume.
+        assert!((3.9..4.2).contains(&volume), "{volume}");
+    }
+}
