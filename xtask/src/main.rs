@@ -1,2 +1,103 @@
-//! Project tasks: `cargo xtask test`.
-fn main() {}
+//! Tasks of the repository: `cargo xtask test` is the one test command, the same by hand and in `.ci/run`.
+
+use std::io::{BufRead, BufReader};
+use std::process::{Command, ExitCode, Stdio};
+use std::time::Instant;
+
+/// What is run, in this order: name and arguments of cargo.
+const STAGES: [(&str, &[&str]); 4] = [
+    ("format", &["fmt", "--all", "--check"]),
+    ("clippy", &["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"]),
+    ("tests", &["test", "--workspace", "--no-fail-fast"]),
+    ("documentation", &["doc", "--workspace", "--no-deps"]),
+];
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    match &arguments[..] {
+        [task] if task == "test" => test(),
+        _ => {
+            eprintln!("usage: cargo xtask test");
+            ExitCode::from(2)
+        }
+    }
+}
+
+/// Runs all stages, also after one has failed, and sums up the tests.
+fn test() -> ExitCode {
+    let mut tests = Count::default();
+    let mut broken = Vec::new();
+    for (name, arguments) in STAGES {
+        println!("── {name}: cargo {}", arguments.join(" "));
+        let begin = Instant::now();
+        let good = stage(arguments, &mut tests);
+        let verdict = if good { "passed" } else { "FAILED" };
+        println!("── {name} {verdict} in {:.1} s", begin.elapsed().as_secs_f64());
+        if !good {
+            broken.push(name);
+        }
+    }
+    if !broken.is_empty() {
+        println!("stages that failed: {}", broken.join(", "));
+    }
+    println!("{} passed, {} failed", tests.passed, tests.failed);
+    if broken.is_empty() && tests.failed == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}
+
+/// Runs cargo, shows what it prints, and counts its tests.
+fn stage(arguments: &[&str], tests: &mut Count) -> bool {
+    let cargo = std::env::var("CARGO").unwrap_or_else(|_| "cargo".into());
+    let child = Command::new(cargo)
+        .args(arguments)
+        .env("RUSTDOCFLAGS", "-D warnings")
+        .stdout(Stdio::piped())
+        .spawn();
+    let mut child = match child {
+        Ok(child) => child,
+        Err(error) => {
+            println!("cannot start cargo: {error}");
+            return false;
+        }
+    };
+    if let Some(out) = child.stdout.take() {
+        for line in BufReader::new(out).lines().map_while(Result::ok) {
+            println!("{line}");
+            tests.add(&line);
+        }
+    }
+    child.wait().is_ok_and(|status| status.success())
+}
+
+/// Tests that passed and failed.
+#[derive(Default, Debug, PartialEq)]
+struct Count {
+    passed: u64,
+    failed: u64,
+}
+
+impl Count {
+    /// Adds a line such as `test result: ok. 12 passed; 0 failed; …`.
+    fn add(&mut self, line: &str) {
+        let Some((_, counts)) = line.split_once("test result: ") else { return };
+        let before = |word: &str| -> u64 {
+            let count = counts.split_once(word).and_then(|(head, _)| head.split(' ').next_back());
+            count.and_then(|number| number.parse().ok()).unwrap_or(0)
+        };
+        self.passed += before(" passed");
+        self.failed += before(" failed");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Count;
+
+    #[test]
+    fn result_lines_are_summed_and_others_ignored() {
+        let mut count = Count::default();
+        count.add("test result: ok. 12 passed; 0 failed; 1 ignored; 0 measured; finished in 0.1s");
+        count.add("test result: FAILED. 57 passed; 3 failed; 0 ignored");
+        count.add("test a_result ... ok");
+        assert_eq!(count, Count { passed: 69, failed: 3 });
+    }
+}

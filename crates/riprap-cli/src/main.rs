@@ -1,2 +1,60 @@
-//! The riprap command.
-fn main() {}
+//! The command `riprap`: arguments in, exit codes out. What it does is in the libraries; each command has a file.
+//!
+//! Exit codes: 0 done, 1 a run or a validation failed, 2 bad input or usage, 130 interrupted.
+
+mod commands;
+mod failure;
+mod progress;
+mod text;
+
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+use commands::{bench, check, new, run, validate};
+
+/// Granular and multibody dynamics with exact contact: scenes in, numbers out.
+#[derive(Parser)]
+#[command(version, propagate_version = true)]
+struct Arguments {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Run a scene and write series, frames and a summary
+    Run(run::Arguments),
+    /// Look at a scene without running it: bodies, masses, sizes, advice on the time step
+    Check(check::Arguments),
+    /// Make a folder with a scene to start from
+    New(new::Arguments),
+    /// Run the validation cases and compare with their references
+    Validate(validate::Arguments),
+    /// Measure speed
+    #[command(subcommand)]
+    Bench(bench::Command),
+    /// Print the JSON schema of scene files
+    Schema,
+}
+
+fn main() -> ExitCode {
+    let result = match Arguments::parse().command {
+        Command::Run(arguments) => run::run(&arguments),
+        Command::Check(arguments) => check::check(&arguments),
+        Command::New(arguments) => new::new(&arguments),
+        Command::Validate(arguments) => validate::validate(&arguments),
+        Command::Bench(command) => bench::bench(&command),
+        Command::Schema => {
+            text::print(&new::schema());
+            Ok(())
+        }
+    };
+    match result {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => {
+            failure.show();
+            ExitCode::from(failure.code())
+        }
+    }
+}

@@ -1,13 +1,16 @@
 //! Files: scenes in, frames and tables out.
 //!
 //! [`scene_file`] reads scenes from TOML, [`mesh`] and [`grain_table`] the files that a scene refers to.
-//! [`vtk`] writes frames for ParaView, [`table`] the series of a run, and [`run_folder`] holds them together.
-//! The writers know nothing of the simulator: they take points, numbers and names.
+//! [`build`] makes the scene of the simulator. [`vtk`] writes frames for ParaView, [`table`] the series of a run, and [`run_folder`] holds them together.
+//! These writers know nothing of the simulator: they take points, numbers and names. [`output`] observes a run and
+//! feeds them.
 
 mod atomic;
+pub mod build;
 mod error;
 pub mod grain_table;
 pub mod mesh;
+pub mod output;
 pub mod run_folder;
 pub mod scene_file;
 pub mod table;

@@ -25,6 +25,7 @@ pub use model::*;
 pub use problem::{Problem, SceneErrors};
 pub use reference::reference_page;
 pub use schema::json_schema;
+pub use suggest::closest;
 pub use units::{Dimension, QuantityError, parse_quantity};
 
 use std::fs::File;
@@ -54,7 +55,10 @@ impl SceneFile {
             }
         };
         let base = path.parent().unwrap_or(Path::new(""));
-        Self::parse(&text, base).map_err(|errors| SceneErrors { path: path.to_owned(), ..errors })
+        let mut scene = Self::parse(&text, base)
+            .map_err(|errors| SceneErrors { path: path.to_owned(), ..errors })?;
+        scene.source.path = path.to_owned();
+        Ok(scene)
     }
 
     /// Reads a scene from text. Paths in it are relative to `base_dir`.
@@ -71,8 +75,9 @@ impl SceneFile {
         if problems.is_empty()
             && let Some(entries) = document::check(text, &format::SCENE, &mut problems)
         {
-            let scene = convert::convert(&entries, base_dir.as_ref(), &mut problems);
+            let mut scene = convert::convert(&entries, base_dir.as_ref(), &mut problems);
             if problems.is_empty() {
+                scene.source.text = text.into();
                 return Ok(scene);
             }
         }

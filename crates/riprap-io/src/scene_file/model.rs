@@ -1,6 +1,7 @@
 //! A scene as it was described in a file: plain data in SI units and radians, with all defaults filled in and
 //! all names resolved. Nothing of the file format is left in it; the builder of the simulator starts from here.
 
+use std::ops::Range;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -42,6 +43,30 @@ pub struct SceneFile {
     pub grains: Vec<Grains>,
     /// Bodies that are followed in `series.csv`.
     pub probes: Vec<Probe>,
+    /// The text it was read from, for messages.
+    pub source: Source,
+}
+
+/// Where the things of a scene are written, as byte ranges of the text. Two scenes that differ only in this are
+/// equal.
+#[derive(Clone, Debug, Default)]
+pub struct Source {
+    /// The file; empty if the scene did not come from one.
+    pub path: PathBuf,
+    /// The text.
+    pub text: Arc<str>,
+    /// Places of [`SceneFile::shapes`].
+    pub shapes: Vec<Range<usize>>,
+    /// Places of [`SceneFile::bodies`].
+    pub bodies: Vec<Range<usize>>,
+    /// Places of [`SceneFile::grains`].
+    pub grains: Vec<Range<usize>>,
+}
+
+impl PartialEq for Source {
+    fn eq(&self, _: &Self) -> bool {
+        true
+    }
 }
 
 /// Time steps and output.
@@ -485,9 +510,9 @@ pub enum Target {
 /// A quantity of a probe.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Quantity {
-    /// Position of the centre of mass [m].
+    /// Position of the origin of the shape [m].
     Position,
-    /// Velocity of the centre of mass [m/s].
+    /// Velocity of the origin of the shape [m/s].
     Velocity,
     /// Rotation as a quaternion w, x, y, z [–].
     Rotation,

@@ -4,10 +4,7 @@
 const LONGEST: usize = 48;
 
 /// The candidate nearest to `word`, if it is near enough to be what was meant.
-pub(crate) fn closest<'a>(
-    word: &str,
-    candidates: impl IntoIterator<Item = &'a str>,
-) -> Option<&'a str> {
+pub fn closest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let limit = match word.chars().count() {
         0..=2 => 1,
         3..=5 => 2,

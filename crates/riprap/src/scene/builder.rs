@@ -327,10 +327,10 @@ impl SceneBuilder {
             errors.push(BuildError::WrongDimension { item: item.to_owned(), problem });
         };
         match &body.shape {
-            Shape::HalfSpace { normal } if self.planar => {
-                if (body.pose.rotation * normal).z.abs() > 1e-12 {
-                    wrong("the normal of a half-space must lie in the plane x–y of a planar scene");
-                }
+            Shape::HalfSpace { normal }
+                if self.planar && (body.pose.rotation * normal).z.abs() > 1e-12 =>
+            {
+                wrong("the normal of a half-space must lie in the plane x–y of a planar scene");
             }
             Shape::HalfSpace { .. } => {}
             shape if self.planar && !shape.is_planar() => {

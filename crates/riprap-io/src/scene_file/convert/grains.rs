@@ -233,6 +233,12 @@ impl Converter<'_> {
     }
 
     fn rain(&mut self, group: &Entries) -> Option<Placement> {
+        if self.planar {
+            let message = "the generator \"rain\" works in space, but this scene is planar";
+            let help = "use generator = \"lattice\", with some `jitter`";
+            self.problems.advise(group.value_span("generator"), message, help);
+            return None;
+        }
         let settle = group.table("settle").map(|settle| {
             let (speed, at_most) = (settle.number("speed"), settle.number("at_most"));
             Settle { speed: speed.unwrap_or(1.0), at_most: at_most.unwrap_or(1.0) }
@@ -241,8 +247,7 @@ impl Converter<'_> {
         let (min, max): (Option<Vector>, Option<Vector>) =
             (self.polar(column, "min"), self.polar(column, "max"));
         let (min, max) = (min?, max?);
-        let n_axes = if self.planar { 2 } else { 3 };
-        if let Some(axis) = (0..n_axes).find(|axis| min[*axis] >= max[*axis]) {
+        if let Some(axis) = (0..3).find(|axis| min[*axis] >= max[*axis]) {
             let message = format!(
                 "the box is empty along {}: min is {} m, max is {} m",
                 ["x", "y", "z"][axis],

@@ -14,7 +14,7 @@ use std::sync::Arc;
 use super::document::excerpt;
 use super::model::{
     Contact, Detection, Material, NamedShape, NormalLaw, OnUnconverged, Pair, Run, SceneFile,
-    Solver, Vector,
+    Solver, Source, Vector,
 };
 use super::problem::Problems;
 use super::suggest;
@@ -103,7 +103,20 @@ pub(crate) fn convert(scene: &Entries, base: &Path, problems: &mut Problems) -> 
         bodies: bodies.into_iter().flatten().collect(),
         grains: grains.into_iter().flatten().collect(),
         probes,
+        source: source(scene),
     }
+}
+
+/// Where the named shapes, the bodies and the groups of grains are written.
+fn source(scene: &Entries) -> Source {
+    let tables = |key| -> Vec<Range<usize>> {
+        let nodes = scene.list(key).unwrap_or_default();
+        nodes.iter().filter_map(Node::table).map(|entries| entries.span.clone()).collect()
+    };
+    let shapes = scene.table("shapes").map_or(Vec::new(), |shapes| {
+        shapes.named().map(|(_, key_span, _)| key_span.clone()).collect()
+    });
+    Source { shapes, bodies: tables("body"), grains: tables("grains"), ..Source::default() }
 }
 
 fn solver(solver: &Entries) -> Solver {

@@ -114,7 +114,7 @@ pub(super) static GRAINS: Table = Table {
                         "settle",
                         Kind::Table(&SETTLE),
                         Need::Optional,
-                        "Let the grains come to rest before the time starts.",
+                        "Let the grains come to rest before the time starts; everything else is held where it begins until then.",
                     ),
                 ],
             },

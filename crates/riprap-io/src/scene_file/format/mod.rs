@@ -27,8 +27,8 @@ static GRAINS_KIND: Kind = Kind::Table(&GRAINS);
 static PAIR_KIND: Kind = Kind::Table(&PAIR);
 static PROBE_KIND: Kind = Kind::Table(&PROBE);
 static QUANTITY_NAME: Kind = Kind::Choice(&[
-    ("position", "of the centre of mass [m]"),
-    ("velocity", "of the centre of mass [m/s]"),
+    ("position", "of the origin of the shape [m]"),
+    ("velocity", "of the origin of the shape [m/s]"),
     ("rotation", "quaternion w, x, y, z [–]"),
     ("angular_velocity", "in the world frame [rad/s]"),
     ("force", "sum of the contact forces [N]"),

@@ -1,0 +1,205 @@
+//! `riprap check`: what a scene holds and whether its time step fits, without running it.
+
+use std::path::PathBuf;
+
+use riprap::detect::{Detector, Query};
+use riprap::scene::Scene;
+use riprap_io::build::{Built, Group};
+use riprap_io::scene_file::{BodyKind, NormalLaw, SceneFile};
+
+use crate::failure::Failure;
+use crate::text::{number, print, table};
+
+/// A body should sag by less than this share of its size per step, as `dt √(g/size)` [–].
+const SAG: f64 = 0.05;
+/// A body should move by less than this share of its size per step [–].
+const TRAVEL: f64 = 0.2;
+
+/// Names and what they stand for.
+type Rows = Vec<Vec<String>>;
+
+/// Arguments of `riprap check`.
+#[derive(clap::Args)]
+pub struct Arguments {
+    /// The scene file
+    scene: PathBuf,
+}
+
+/// Reads and builds a scene, and tells what it is.
+pub fn check(arguments: &Arguments) -> Result<(), Failure> {
+    let file = SceneFile::read(&arguments.scene)?;
+    let built = file.build()?;
+    let mut text = String::new();
+    if let Some(title) = &file.title {
+        text += &format!("{title}\n");
+    }
+    let mut rows = bodies(&file, &built);
+    rows.extend(sizes(&built));
+    rows.extend(contacts(&built.scene));
+    rows.extend(time_step(&file, &built.scene));
+    text += &table(&rows, &[]);
+    text.push('\n');
+    text += &materials(&file);
+    print(&text);
+    Ok(())
+}
+
+fn bodies(file: &SceneFile, built: &Built) -> Rows {
+    let scene = &built.scene;
+    let bodies = scene.bodies();
+    let count =
+        |wanted: fn(&BodyKind) -> bool| file.bodies.iter().filter(|b| wanted(&b.kind)).count();
+    let fixed = count(|kind| matches!(kind, BodyKind::Fixed));
+    let moving = count(|kind| matches!(kind, BodyKind::Moving(_)));
+    let single = file.bodies.len() - fixed - moving;
+    let grains = bodies.len() - file.bodies.len();
+    let free = || (0..bodies.len()).filter(|&i| bodies.movable[i]);
+    let mass: f64 = free().map(|i| bodies.mass[i]).sum();
+    let freedom: usize = free().map(|i| bodies.locks[i].0.iter().filter(|l| !**l).count()).sum();
+    let plane = if scene.is_planar() { "in the plane x–y" } else { "in space" };
+    let mut rows = vec![
+        vec!["bodies".into(), format!("{} {plane}", bodies.len())],
+        vec![String::new(), format!("{grains} grains, {single} other free bodies")],
+        vec![String::new(), format!("{fixed} fixed, {moving} moving as prescribed")],
+        vec!["degrees of freedom".into(), freedom.to_string()],
+        vec!["mass of the free bodies".into(), format!("{} kg", number(mass))],
+    ];
+    if let Some(settling) = &built.settling {
+        let text = format!("before the run, for {} s at most", number(settling.at_most()));
+        rows.push(vec!["settling".into(), text]);
+    }
+    rows
+}
+
+/// Sizes of the free bodies and sieve curves of the graded groups.
+fn sizes(built: &Built) -> Rows {
+    let bodies = built.scene.bodies();
+    let sizes: Vec<f64> =
+        (0..bodies.len()).filter(|&i| bodies.movable[i]).map(|i| bodies.size[i]).collect();
+    let least = sizes.iter().copied().fold(f64::INFINITY, f64::min);
+    let most = sizes.iter().copied().fold(0.0, f64::max);
+    let mm = |x: f64| number(1e3 * x);
+    let mean = built.scene.grain_size();
+    let all = format!("{} to {} mm, mean {} mm", mm(least), mm(most), mm(mean));
+    let mut rows = vec![vec!["size (ball of equal volume)".into(), all]];
+    for group in built.groups.iter().filter(|group| !group.sizes.is_empty()) {
+        let [d10, d50, d90] = [10.0, 50.0, 90.0].map(|share| mm(passing(built, group, share)));
+        let text = format!("10 % of the mass pass {d10} mm, 50 % {d50} mm, 90 % {d90} mm");
+        rows.push(vec![format!("sieves of `{}`", group.name), text]);
+    }
+    rows
+}
+
+/// Sieve size [m] that a share [%] of a group's mass passes.
+fn passing(built: &Built, group: &Group, share: f64) -> f64 {
+    let masses = &built.scene.bodies().mass[group.bodies.clone()];
+    let mut grains: Vec<(f64, f64)> =
+        group.sizes.iter().copied().zip(masses.iter().copied()).collect();
+    grains.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let total: f64 = masses.iter().sum();
+    let mut sum = 0.0;
+    for (size, mass) in &grains {
+        sum += mass;
+        if sum >= 0.01 * share * total {
+            return *size;
+        }
+    }
+    grains.last().map_or(0.0, |(size, _)| *size)
+}
+
+fn materials(file: &SceneFile) -> String {
+    let mut rows =
+        vec![["materials", "friction", "restitution", "law"].map(str::to_owned).to_vec()];
+    for a in 0..file.materials.len() {
+        for b in a..file.materials.len() {
+            let pair = file.pair(a, b);
+            let law = match pair.law {
+                NormalLaw::MoreauNewton => "moreau-newton",
+                NormalLaw::QuasiShock => "quasi-shock",
+            };
+            rows.push(vec![
+                format!("{} – {}", file.materials[a].name, file.materials[b].name),
+                number(pair.friction),
+                number(pair.restitution),
+                law.to_owned(),
+            ]);
+        }
+    }
+    table(&rows, &[1, 2])
+}
+
+/// Contacts at the begin.
+fn contacts(scene: &Scene) -> Rows {
+    let detection = scene.detection();
+    let state = scene.initial_state();
+    let mut detector = Detector::default();
+    detector.detect(&Query {
+        colliders: scene.colliders(),
+        bodies: &state.q,
+        reach: &vec![0.0; state.q.len()],
+        alert: detection.alert,
+        skin: detection.skin,
+        method: detection.method,
+    });
+    let gap = detector.points().iter().map(|point| point.gap).fold(f64::INFINITY, f64::min);
+    let gap = match gap.is_finite() {
+        true => format!("{} mm", number(1e3 * gap)),
+        false => "more than the alert distance".into(),
+    };
+    let rows = vec![
+        vec!["alert distance".into(), format!("{} mm", number(1e3 * detection.alert))],
+        vec!["contact points at the begin".into(), detector.points().len().to_string()],
+        vec!["smallest gap at the begin".into(), gap],
+    ];
+    rows
+}
+
+/// Whether the time step fits gravity and the speeds to come.
+fn time_step(file: &SceneFile, scene: &Scene) -> Rows {
+    let (dt, size, g) = (file.run.dt, scene.grain_size(), scene.gravity().norm());
+    let state = scene.initial_state();
+    let speed = state.v.iter().map(|v| v.linear.norm()).fold(0.0, f64::max);
+    let fall = fall_height(scene);
+    let impact = (speed * speed + 2.0 * g * fall).sqrt();
+    let (sag, travel) = (dt * (g / size).sqrt(), dt * impact / size);
+    let steps = (file.run.until / dt).round();
+    let mut rows = vec![
+        vec!["time step".into(), format!("{} ms, {steps} steps", number(1e3 * dt))],
+        vec!["dt √(g/size)".into(), format!("{}, good below {SAG}", number(sag))],
+        vec!["impact speed at most".into(), format!("{} m/s", number(impact))],
+        vec![
+            "its travel per step over size".into(),
+            format!("{}, good below {TRAVEL}", number(travel)),
+        ],
+    ];
+    let shrink = (SAG / sag).min(TRAVEL / travel);
+    let advice = match shrink < 1.0 {
+        true => format!("take dt = {} ms or less", number(1e3 * round_down(dt * shrink))),
+        false => "the time step fits".into(),
+    };
+    rows.push(vec!["advice".into(), advice]);
+    rows
+}
+
+/// How far a free body may fall [m]: to the lowest surface that is not free, or else to the lowest body.
+fn fall_height(scene: &Scene) -> f64 {
+    let g = scene.gravity();
+    if g.norm() == 0.0 {
+        return 0.0;
+    }
+    let down = g.normalize();
+    let state = scene.initial_state();
+    let bodies = scene.bodies();
+    let depth = |i: usize| down.dot(&state.q[i].position);
+    let free = || (0..bodies.len()).filter(|&i| bodies.movable[i]);
+    let highest = free().map(depth).fold(f64::INFINITY, f64::min);
+    let held = (0..bodies.len()).filter(|&i| !bodies.movable[i]).map(depth);
+    let lowest = free().map(depth).chain(held).fold(f64::NEG_INFINITY, f64::max);
+    (lowest - highest).max(0.0)
+}
+
+/// The next number below with one digit.
+fn round_down(value: f64) -> f64 {
+    let unit = 10f64.powf(value.log10().floor());
+    (value / unit).floor() * unit
+}

@@ -1,0 +1,44 @@
+//! The commands, one file each, and what they share.
+
+pub mod bench;
+pub mod check;
+pub mod new;
+pub mod run;
+pub mod validate;
+
+use crate::failure::Failure;
+
+/// Sets the number of threads; all cores without.
+fn set_threads(threads: Option<usize>) -> Result<usize, Failure> {
+    if let Some(n) = threads {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(n);
+        pool.build_global().map_err(|e| Failure::Run(format!("cannot start {n} threads: {e}")))?;
+    }
+    Ok(rayon::current_num_threads())
+}
+
+/// Reads a number of threads.
+fn parse_threads(text: &str) -> Result<usize, String> {
+    match text.parse() {
+        Ok(n @ 1..=1024) => Ok(n),
+        _ => Err("a number of threads from 1 to 1024 is expected".into()),
+    }
+}
+
+/// Reads a time that is not negative [s].
+fn parse_time(text: &str) -> Result<f64, String> {
+    use riprap_io::scene_file::{Dimension, parse_quantity};
+    match parse_quantity(text, Dimension::TIME) {
+        Ok(t) if t >= 0.0 => Ok(t),
+        Ok(_) => Err("the time must not be negative".into()),
+        Err(error) => Err(error.to_string()),
+    }
+}
+
+/// Reads a number greater than 0.
+fn parse_positive(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(x) if x > 0.0 && x.is_finite() => Ok(x),
+        _ => Err("a number greater than 0 is expected".into()),
+    }
+}

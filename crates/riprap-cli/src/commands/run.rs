@@ -1,0 +1,214 @@
+//! `riprap run`: a scene from its file to the folder of a run.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use riprap::simulation::{Error, Frame, Observer, RunReport, Simulation};
+use riprap_io::build::{Built, Settled};
+use riprap_io::output::{Ending, RunWriter};
+use riprap_io::run_folder::Existing;
+use riprap_io::scene_file::{OnUnconverged, SceneFile};
+
+use super::{parse_threads, parse_time, set_threads};
+use crate::failure::Failure;
+use crate::progress::{Progress, duration};
+use crate::text::{number, print};
+
+/// Arguments of `riprap run`.
+#[derive(clap::Args)]
+pub struct Arguments {
+    /// The scene file
+    scene: PathBuf,
+    /// Folder for the results [default: out/ and the name of the scene]
+    #[arg(long, value_name = "DIR")]
+    out: Option<PathBuf>,
+    /// Time at which the run ends, such as 0.5 or "20 ms", instead of that of the scene
+    #[arg(long, value_name = "T", value_parser = parse_time)]
+    until: Option<f64>,
+    /// Number of threads [default: all cores]
+    #[arg(long, value_name = "N", value_parser = parse_threads)]
+    threads: Option<usize>,
+    /// Overwrite an old run in the folder
+    #[arg(long)]
+    force: bool,
+}
+
+/// Runs a scene.
+pub fn run(arguments: &Arguments) -> Result<(), Failure> {
+    // Nothing is written before the scene is known to be right.
+    let mut file = SceneFile::read(&arguments.scene)?;
+    if let Some(until) = arguments.until {
+        if until > 0.0 && until < file.run.dt {
+            let dt = file.run.dt;
+            let message = format!("--until {until} s comes before the first step ends ({dt} s)");
+            return Err(Failure::Input(message));
+        }
+        file.run.until = until;
+    }
+    let threads = set_threads(arguments.threads)?;
+    let built = file.build()?;
+    let out = arguments.out.clone().unwrap_or_else(|| default_folder(&arguments.scene));
+    let existing = if arguments.force { Existing::Overwrite } else { Existing::Keep };
+    let mut writer = RunWriter::create(&out, existing, &file, &built, threads).map_err(|e| {
+        let help = if e.to_string().contains("already holds a run") { " (--force)" } else { "" };
+        Failure::Input(format!("{e}{help}"))
+    })?;
+
+    let interrupted = interrupt_flag();
+    let (ending, report) = simulate(&file, built, &mut writer, &interrupted)?;
+    conclude(&file, &writer, &ending, report)
+}
+
+/// Settles and runs; the folder is complete afterwards, however the run ended.
+fn simulate(
+    file: &SceneFile,
+    mut built: Built,
+    writer: &mut RunWriter,
+    interrupted: &Arc<AtomicBool>,
+) -> Result<(Ending, RunReport), Failure> {
+    let written =
+        |result: Result<(), riprap_io::Error>| result.map_err(|e| Failure::Run(e.to_string()));
+    let settled = match settle(file, &mut built, interrupted) {
+        Ok(settled) => settled,
+        Err(error) => {
+            let ending = Ending::Failed(error.to_string());
+            written(writer.finish(None, &ending))?;
+            return Ok((ending, RunReport::default()));
+        }
+    };
+    let mut run = match Simulation::new(built.scene, file.scheme()) {
+        Ok(run) => run,
+        Err(error) => return Err(Failure::Input(error.to_string())),
+    };
+    run.on_unconverged(file.on_unconverged());
+    if let Some(settled) = settled {
+        writer.settled(&settled);
+        run.set_state(settled.state);
+    }
+
+    let progress = Progress::new("running", file.run.until);
+    let mut live = Live { writer: Some(writer), progress, interrupted };
+    let result = run.until(file.run.until, &mut live);
+    live.progress.finish();
+    let ending = match &result {
+        Err(error) => Ending::Failed(error.to_string()),
+        Ok(_) if interrupted.load(Ordering::Relaxed) => Ending::Interrupted,
+        Ok(_) => Ending::Finished,
+    };
+    written(writer.finish(Some(&run.frame()), &ending))?;
+    Ok((ending, run.report()))
+}
+
+/// Lets the grains come to rest that ask for it.
+fn settle(
+    file: &SceneFile,
+    built: &mut Built,
+    interrupted: &Arc<AtomicBool>,
+) -> Result<Option<Settled>, Error> {
+    let Some(settling) = built.settling.take() else { return Ok(None) };
+    let progress = Progress::new("settling", settling.at_most());
+    let mut live = Live { writer: None, progress, interrupted };
+    let settled = settling.run(&built.scene, file.scheme(), file.on_unconverged(), &mut live);
+    live.progress.finish();
+    let settled = settled?;
+    let time = number(settled.time);
+    let wall = duration(settled.report.wall);
+    match settled.calm {
+        true => eprintln!("settled after {time} s ({} steps, {wall})", settled.report.steps),
+        false if interrupted.load(Ordering::Relaxed) => {}
+        false => eprintln!("warning: after {time} s the grains have not come to rest ({wall})"),
+    }
+    Ok(Some(settled))
+}
+
+/// Tells what came out.
+fn conclude(
+    file: &SceneFile,
+    writer: &RunWriter,
+    ending: &Ending,
+    report: RunReport,
+) -> Result<(), Failure> {
+    if let Ending::Failed(message) = ending {
+        let folder = writer.path().display();
+        return Err(Failure::Run(format!("{message}\nwhat was written until then: {folder}")));
+    }
+    if report.unconverged > 0 && file.run.on_unconverged == OnUnconverged::Warn {
+        eprintln!(
+            "warning: {} of {} steps stopped short of the solver's tolerances (residual up to {:.1e})",
+            report.unconverged, report.steps, report.worst_residual
+        );
+    }
+    let path = |name: &str| writer.path().join(name).display().to_string();
+    let mut text = format!(
+        "{} at t = {} s: {} steps in {}\n",
+        ending.word(),
+        number(report.steps as f64 * file.run.dt),
+        report.steps,
+        duration(report.wall)
+    );
+    text += &format!(
+        "contacts {:.0} mean, {} most; sweeps {:.1} mean, {} most; deepest overlap {:.3} % of the grain size\n",
+        report.mean_contacts(),
+        report.contacts.1,
+        report.mean_sweeps(),
+        report.sweeps.1,
+        100.0 * writer.worst_penetration()
+    );
+    text += &format!("  {}  energies, contacts, probes\n", path("series.csv"));
+    text += &format!("  {}  how it went\n", path("summary.json"));
+    if writer.n_frames() > 0 {
+        text +=
+            &format!("  {}  {} frames: open it in ParaView\n", path("run.pvd"), writer.n_frames());
+    }
+    print(&text);
+    if *ending == Ending::Interrupted { Err(Failure::Interrupted) } else { Ok(()) }
+}
+
+/// `out/` and the name of the file, or of its folder if it is called `scene.toml`.
+fn default_folder(scene: &Path) -> PathBuf {
+    let stem = scene.file_stem().unwrap_or_default().to_owned();
+    let folder =
+        scene.canonicalize().ok().and_then(|path| Some(path.parent()?.file_name()?.to_owned()));
+    let name = match folder {
+        Some(folder) if stem == "scene" => folder,
+        _ => stem,
+    };
+    Path::new("out").join(name)
+}
+
+/// Set by Ctrl-C; pressed twice, it ends the program at once.
+fn interrupt_flag() -> Arc<AtomicBool> {
+    let flag = Arc::new(AtomicBool::new(false));
+    let set = Arc::clone(&flag);
+    let handler = move || {
+        if set.swap(true, Ordering::Relaxed) {
+            std::process::exit(130);
+        }
+    };
+    if let Err(error) = ctrlc::set_handler(handler) {
+        eprintln!("warning: Ctrl-C will not end the run cleanly: {error}");
+    }
+    flag
+}
+
+/// Shows every step and passes it on to the writer.
+struct Live<'a> {
+    writer: Option<&'a mut RunWriter>,
+    progress: Progress,
+    interrupted: &'a AtomicBool,
+}
+
+impl Observer for Live<'_> {
+    fn observe(&mut self, frame: &Frame) -> Result<(), Box<dyn std::error::Error + Send + Sync>> {
+        self.progress.step(frame);
+        match &mut self.writer {
+            Some(writer) => writer.observe(frame),
+            None => Ok(()),
+        }
+    }
+
+    fn stop(&self) -> bool {
+        self.interrupted.load(Ordering::Relaxed)
+    }
+}

@@ -1,0 +1,110 @@
+//! How a command can fail: what is shown, and with which code it ends.
+
+use std::fmt;
+use std::io::IsTerminal;
+
+use miette::{
+    Diagnostic, GraphicalReportHandler, GraphicalTheme, LabeledSpan, NamedSource, SourceCode,
+};
+use riprap_io::scene_file::{Problem, SceneErrors};
+
+/// Why a command did not do what it was asked to.
+pub enum Failure {
+    /// The scene file has mistakes.
+    Scene(SceneErrors),
+    /// Something else given by the user is wrong.
+    Input(String),
+    /// A run failed.
+    Run(String),
+    /// Quantities were out of their tolerances; they have been shown.
+    Validation,
+    /// The user pressed Ctrl-C.
+    Interrupted,
+}
+
+impl From<SceneErrors> for Failure {
+    fn from(errors: SceneErrors) -> Failure {
+        Failure::Scene(errors)
+    }
+}
+
+impl Failure {
+    /// The exit code of the command.
+    pub fn code(&self) -> u8 {
+        match self {
+            Failure::Run(_) | Failure::Validation => 1,
+            Failure::Scene(_) | Failure::Input(_) => 2,
+            Failure::Interrupted => 130,
+        }
+    }
+
+    /// Tells the user.
+    pub fn show(&self) {
+        match self {
+            Failure::Scene(errors) => show_scene(errors),
+            Failure::Input(message) | Failure::Run(message) => eprintln!("error: {message}"),
+            Failure::Validation => {}
+            Failure::Interrupted => eprintln!("interrupted"),
+        }
+    }
+}
+
+/// All mistakes of a scene file, each with its lines.
+fn show_scene(errors: &SceneErrors) {
+    let path = errors.path.display().to_string();
+    if errors.text.is_empty() {
+        eprintln!("error: {errors}");
+        return;
+    }
+    // On a terminal as wide as it is; in a log no line is broken.
+    let handler = if std::io::stderr().is_terminal() {
+        GraphicalReportHandler::new_themed(GraphicalTheme::unicode())
+    } else {
+        let plain = GraphicalReportHandler::new_themed(GraphicalTheme::unicode_nocolor());
+        plain.with_wrap_lines(false)
+    };
+    let source = NamedSource::new(&path, errors.text.clone());
+    for problem in &errors.problems {
+        let mut report = String::new();
+        let shown = Shown { problem, source: &source };
+        match handler.render_report(&mut report, &shown) {
+            Ok(()) => eprintln!("{}\n", report.trim_end()),
+            Err(_) => {
+                let (line, column) = errors.line_column(problem.span.start);
+                eprintln!("{path}:{line}:{column}: {}", problem.message);
+            }
+        }
+    }
+    let n = errors.problems.len();
+    eprintln!("error: {n} mistake{} in {path}", if n == 1 { "" } else { "s" });
+}
+
+/// A problem as miette shows it.
+#[derive(Debug)]
+struct Shown<'a> {
+    problem: &'a Problem,
+    source: &'a NamedSource<String>,
+}
+
+impl fmt::Display for Shown<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.problem.message)
+    }
+}
+
+impl std::error::Error for Shown<'_> {}
+
+impl Diagnostic for Shown<'_> {
+    fn help<'a>(&'a self) -> Option<Box<dyn fmt::Display + 'a>> {
+        self.problem.help.as_ref().map(|help| Box::new(help) as Box<dyn fmt::Display>)
+    }
+
+    fn source_code(&self) -> Option<&dyn SourceCode> {
+        Some(self.source)
+    }
+
+    fn labels(&self) -> Option<Box<dyn Iterator<Item = LabeledSpan> + '_>> {
+        let label = LabeledSpan::new_with_span(None, self.problem.span.clone());
+        Some(Box::new(std::iter::once(label)))
+    }
+}

@@ -1,0 +1,82 @@
+//! Numbers and tables as text.
+
+use std::io::Write;
+
+/// Prints to standard output; a reader that has gone away is no mistake of ours.
+pub fn print(text: &str) {
+    let mut out = std::io::stdout().lock();
+    let _ = out.write_all(text.as_bytes()).and_then(|()| out.flush());
+}
+
+/// A number with six digits, or fewer if it has fewer.
+pub fn number(value: f64) -> String {
+    let size = value.abs();
+    if value == 0.0 || !value.is_finite() {
+        return format!("{value}");
+    }
+    if !(1e-3..1e6).contains(&size) {
+        let text = format!("{value:.3e}");
+        let (digits, exponent) = text.split_once('e').unwrap_or((&text, "0"));
+        return format!("{}e{exponent}", shortened(digits));
+    }
+    let decimals = (5 - size.log10().floor() as i32).clamp(0, 8) as usize;
+    shortened(&format!("{value:.decimals$}")).to_owned()
+}
+
+/// Without zeros at the end of a fraction.
+fn shortened(digits: &str) -> &str {
+    match digits.contains('.') {
+        true => digits.trim_end_matches('0').trim_end_matches('.'),
+        false => digits,
+    }
+}
+
+/// Rows with aligned columns: the first to the left, those listed in `right` to the right.
+pub fn table(rows: &[Vec<String>], right: &[usize]) -> String {
+    let n = rows.iter().map(Vec::len).max().unwrap_or(0);
+    let width = |k: usize| {
+        rows.iter().filter_map(|row| row.get(k)).map(|cell| cell.chars().count()).max().unwrap_or(0)
+    };
+    let widths: Vec<usize> = (0..n).map(width).collect();
+    let mut text = String::new();
+    for row in rows {
+        let mut line = String::from(" ");
+        for (k, cell) in row.iter().enumerate() {
+            let pad = " ".repeat(widths[k] - cell.chars().count());
+            line += &match right.contains(&k) {
+                true => format!(" {pad}{cell} "),
+                false => format!(" {cell}{pad} "),
+            };
+        }
+        text += line.trim_end();
+        text.push('\n');
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_short_and_keep_six_digits() {
+        for (value, text) in [
+            (0.0, "0"),
+            (1.0, "1"),
+            (-0.125, "-0.125"),
+            (3.602254321, "3.60225"),
+            (1e-12, "1e-12"),
+            (9.996e-5, "9.996e-5"),
+            (123456.7, "123457"),
+            (f64::NAN, "NaN"),
+        ] {
+            assert_eq!(number(value), text);
+        }
+    }
+
+    #[test]
+    fn tables_are_aligned() {
+        let rows = [vec!["a".into(), "1".into()], vec!["bcd".into(), "10".into()]];
+        assert_eq!(table(&rows, &[1]), "  a     1\n  bcd  10\n");
+    }
+}

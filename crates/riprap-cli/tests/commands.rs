@@ -1,0 +1,112 @@
+//! The commands besides `run`: what they print and how they end.
+
+mod common;
+
+use common::{Folder, code, stderr, stdout, success};
+
+#[test]
+fn a_new_folder_holds_a_scene_that_runs() {
+    let folder = Folder::new("new");
+    success(&folder.riprap(&["new", "first"]));
+    let scene = folder.read("first/scene.toml");
+    assert!(scene.starts_with("#:schema ./scene.schema.json\n"));
+    let schema: serde_json::Value =
+        serde_json::from_str(&folder.read("first/scene.schema.json")).unwrap();
+    assert!(schema.get("$schema").is_some());
+    let check = folder.riprap(&["check", "first/scene.toml"]);
+    success(&check);
+    for words in
+        ["100 grains", "degrees of freedom       ", "600", "sieves of `ballast`", "rock – steel"]
+    {
+        assert!(stdout(&check).contains(words), "{words}\n{}", stdout(&check));
+    }
+    success(&folder.riprap(&["run", "first/scene.toml", "--until", "5 ms"]));
+    assert!(folder.0.join("out/first/series.csv").is_file());
+
+    let again = folder.riprap(&["new", "first"]);
+    assert_eq!(code(&again), Some(2));
+    assert!(stderr(&again).contains("holds files already"), "{}", stderr(&again));
+    assert_eq!(scene, folder.read("first/scene.toml"));
+}
+
+#[test]
+fn check_advises_on_a_time_step_that_is_too_long() {
+    let folder = Folder::new("advice");
+    folder.write(
+        "scene.toml",
+        "[run]\ndt = 0.02\nuntil = 1\n[materials.m]\ndensity = 1\n[[body]]\n\
+         shape = { type = \"sphere\", radius = 0.1 }\nmaterial = \"m\"\nvelocity = [10, 0, 0]\n",
+    );
+    let output = folder.riprap(&["check", "scene.toml"]);
+    success(&output);
+    assert!(stdout(&output).contains("take dt = 4 ms or less"), "{}", stdout(&output));
+    assert_eq!(folder.names(), ["scene.toml"]);
+}
+
+#[test]
+fn the_schema_is_json() {
+    let folder = Folder::new("schema");
+    let output = folder.riprap(&["schema"]);
+    success(&output);
+    assert!(serde_json::from_str::<serde_json::Value>(&stdout(&output)).unwrap().is_object());
+}
+
+#[test]
+fn validation_prints_each_quantity_with_its_verdict() {
+    let folder = Folder::new("validate");
+    let output = folder.riprap(&["validate", "three-balls"]);
+    success(&output);
+    let text = stdout(&output);
+    assert!(
+        text.contains("measured") && text.contains("pass") && text.contains(" 0 failed"),
+        "{text}"
+    );
+    let output = folder.riprap(&["validate", "three-balls", "--json"]);
+    success(&output);
+    let text = stdout(&output);
+    assert!(text.lines().count() > 1);
+    for line in text.lines() {
+        let check: serde_json::Value = serde_json::from_str(line).unwrap();
+        for key in
+            ["case", "quantity", "value", "reference", "tolerance", "unit", "pass", "comparison"]
+        {
+            assert!(check.get(key).is_some(), "{key} is missing in {line}");
+        }
+    }
+    let output = folder.riprap(&["validate", "--list"]);
+    assert!(stdout(&output).contains("bouncing-ball"));
+}
+
+#[test]
+fn an_unknown_case_is_answered_with_a_suggestion() {
+    let folder = Folder::new("case");
+    let output = folder.riprap(&["validate", "bouncing-bal"]);
+    assert_eq!(code(&output), Some(2));
+    assert!(stderr(&output).contains("did you mean `bouncing-ball`?"), "{}", stderr(&output));
+}
+
+#[test]
+fn the_bench_prints_one_object_with_all_keys() {
+    let folder = Folder::new("bench");
+    let arguments =
+        ["bench", "pile", "--grains", "20", "--settle", "0.05", "--steps", "5", "--json"];
+    let output = folder.riprap(&arguments);
+    success(&output);
+    let result: serde_json::Value = serde_json::from_str(&stdout(&output)).unwrap();
+    for key in [
+        "steps_per_s",
+        "ms_per_step",
+        "contacts",
+        "pairs",
+        "sweeps_mean",
+        "ns_per_contact_sweep",
+        "us_per_pair",
+        "residual",
+        "penetration_max_rel",
+        "threads",
+        "bytes_per_grain",
+    ] {
+        assert!(result[key].is_number(), "{key}: {result}");
+    }
+    success(&folder.riprap(&arguments[..8]));
+}

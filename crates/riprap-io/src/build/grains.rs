@@ -1,0 +1,166 @@
+//! Groups of grains: their sizes are drawn, their shapes made, and their places found.
+
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+use std::sync::Arc;
+
+use riprap::grains::{Grading, Pcg64, StoneGenerator, lattice, rain, seeded};
+use riprap::math::{Pose, Quat, Vec3};
+use riprap::scene::BodyDescription;
+use riprap::shape::Shape;
+
+use super::{pose, shapes};
+use crate::grain_table::GrainTable;
+use crate::scene_file::{self as file, GrainShape, Grains, Placement, SceneFile};
+
+/// The grains of a group and their sieve sizes or diameters [m]; on failure, why.
+///
+/// All random choices come from one generator, in this order: sizes, shapes, places.
+pub(super) fn generate(
+    scene: &SceneFile,
+    grains: &Grains,
+) -> Result<(Vec<BodyDescription>, Vec<f64>), String> {
+    let material = scene.material(grains.material);
+    let describe = |index: usize, shape: Shape, pose: Pose| {
+        let mut body = BodyDescription::new(shape, &material);
+        body.name = format!("{}-{}", grains.name, index + 1);
+        body.pose = pose;
+        body
+    };
+    if let Placement::File { table, .. } = &grains.placement {
+        let shapes = tabled_shapes(scene, grains, table)?;
+        let bodies = table.grains.iter().zip(shapes).enumerate().map(|(index, (grain, shape))| {
+            let mut body = describe(index, shape, pose(grain.position, grain.rotation));
+            body.velocity = Vec3::from(grain.velocity);
+            body.angular_velocity = Vec3::from(grain.angular_velocity);
+            body
+        });
+        return Ok((bodies.collect(), Vec::new()));
+    }
+
+    let mut rng = seeded(grains.seed);
+    let (shapes, sizes) = drawn_shapes(scene, grains, &mut rng)?;
+    let poses = match &grains.placement {
+        Placement::Lattice { counts, spacing, origin, jitter, random_rotation } => {
+            let counts = counts.map(|n| n as usize);
+            let mut poses = lattice(*origin, *spacing, counts, *jitter, &mut rng);
+            for pose in &mut poses {
+                if scene.planar {
+                    pose.position.z = 0.0;
+                }
+                pose.rotation = match (*random_rotation, scene.planar) {
+                    (false, _) => Quat::identity(),
+                    (true, false) => pose.rotation,
+                    (true, true) => about_z(pose.rotation),
+                };
+            }
+            poses
+        }
+        Placement::Rain { min, max, .. } => rained(&shapes, *min, *max, &mut rng)?,
+        Placement::File { .. } => Vec::new(),
+    };
+    let grains = shapes.into_iter().zip(poses).enumerate();
+    Ok((grains.map(|(index, (shape, pose))| describe(index, shape, pose)).collect(), sizes))
+}
+
+/// One shape per row of a table; grains of one scale share theirs.
+fn tabled_shapes(
+    scene: &SceneFile,
+    grains: &Grains,
+    table: &GrainTable,
+) -> Result<Vec<Shape>, String> {
+    let GrainShape::Shape(shape) = &grains.shape else {
+        return Err("grains from a file need a `shape`".into());
+    };
+    let mut made: HashMap<u64, Shape> = HashMap::new();
+    let mut shapes = Vec::with_capacity(table.grains.len());
+    for (index, grain) in table.grains.iter().enumerate() {
+        let shape = match made.entry(grain.scale.to_bits()) {
+            Entry::Occupied(made) => made.get().clone(),
+            Entry::Vacant(place) => {
+                let shape = shapes::make(scene, scene.shape(shape), grain.scale)
+                    .map_err(|error| format!("grain {} of the file: {error}", index + 1))?;
+                place.insert(shape).clone()
+            }
+        };
+        shapes.push(shape);
+    }
+    Ok(shapes)
+}
+
+/// One shape per grain, and their sizes [m] if they have a grading.
+fn drawn_shapes(
+    scene: &SceneFile,
+    grains: &Grains,
+    rng: &mut Pcg64,
+) -> Result<(Vec<Shape>, Vec<f64>), String> {
+    let n = usize::try_from(grains.count()).map_err(|_| "there are too many grains".to_owned())?;
+    match &grains.shape {
+        GrainShape::Shape(shape) => {
+            let shape = shapes::make(scene, scene.shape(shape), 1.0).map_err(|e| e.to_string())?;
+            Ok((vec![shape; n], Vec::new()))
+        }
+        GrainShape::Spheres { grading } => {
+            let sizes = grading_of(grading)?.sample_many(n, rng);
+            let spheres = sizes.iter().map(|size| Shape::sphere(0.5 * size));
+            let spheres: Result<Vec<Shape>, _> = spheres.collect();
+            Ok((spheres.map_err(|e| e.to_string())?, sizes))
+        }
+        GrainShape::Stones { vertices, flatness, elongation, angularity, grading } => {
+            let generator = StoneGenerator {
+                vertices: *vertices as usize,
+                flatness: *flatness,
+                elongation: *elongation,
+                angularity: *angularity,
+            };
+            let sizes = grading_of(grading)?.sample_many(n, rng);
+            let stones = sizes.iter().map(|size| {
+                let stone = generator.generate(*size, rng).map_err(|e| e.to_string())?;
+                Ok(Shape::Polyhedron(Arc::new(stone)))
+            });
+            let stones: Result<Vec<Shape>, String> = stones.collect();
+            Ok((stones?, sizes))
+        }
+    }
+}
+
+fn grading_of(grading: &file::Grading) -> Result<Grading, String> {
+    match grading {
+        file::Grading::Standard(name) => Grading::named(name),
+        file::Grading::Sieves { sieves, passing } => {
+            let sieves: Vec<(f64, f64)> =
+                sieves.iter().copied().zip(passing.iter().copied()).collect();
+            Grading::from_sieves(&sieves)
+        }
+        file::Grading::Uniform { min, max } if min == max => Grading::single(*min),
+        file::Grading::Uniform { min, max } => Grading::uniform(*min..*max),
+    }
+    .map_err(|error| error.to_string())
+}
+
+/// Rains the grains by balls around their centres of mass.
+fn rained(
+    shapes: &[Shape],
+    min: file::Vector,
+    max: file::Vector,
+    rng: &mut Pcg64,
+) -> Result<Vec<Pose>, String> {
+    let centre = |shape: &Shape| shape.mass_properties(1.0).map_or(Vec3::zeros(), |m| m.centre);
+    let centres: Vec<Vec3> = shapes.iter().map(centre).collect();
+    let radii: Vec<f64> =
+        shapes.iter().zip(&centres).map(|(shape, c)| shapes::radius_about(shape, *c)).collect();
+    let mut poses = rain(&radii, min, [max[0], max[1]], rng).map_err(|e| e.to_string())?;
+    for (pose, centre) in poses.iter_mut().zip(&centres) {
+        pose.position -= pose.rotation * centre;
+    }
+    Ok(poses)
+}
+
+/// The part of a rotation that is about z; evenly spread if the rotation is.
+fn about_z(rotation: Quat) -> Quat {
+    let length = rotation.w.hypot(rotation.k);
+    if length < 1e-12 {
+        return Quat::identity();
+    }
+    Quat::new_unchecked([0.0, 0.0, rotation.k / length, rotation.w / length].into())
+}

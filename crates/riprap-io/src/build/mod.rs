@@ -1,0 +1,299 @@
+//! From a scene file to a scene: shapes are made, grains are generated and placed, and everything is handed to the
+//! builder of the simulator. Whatever it refuses comes back as [`SceneErrors`] that point to the place in the file.
+
+mod grains;
+mod memory;
+mod settle;
+mod shapes;
+
+pub use settle::{Settled, Settling};
+
+use std::ops::Range;
+
+use riprap::detect::Method;
+use riprap::friction::{GaussSeidel, GaussSeidelOptions};
+use riprap::math::{Mat3, Pose, Quat, Vec3};
+use riprap::scene::{
+    BodyDescription, BuildError, ContactLaw, Kind, Law, Locks, Material, Motion, PairLaw, Scene,
+    SceneBuilder,
+};
+use riprap::scheme::MoreauJean;
+use riprap::simulation::OnUnconverged;
+
+use crate::scene_file::{
+    self as file, BodyKind, Component, NormalLaw, Problem, Quaternion, SceneErrors, SceneFile,
+    Target, Translation, Vector,
+};
+
+/// A scene ready to run.
+#[derive(Clone, Debug)]
+pub struct Built {
+    /// The scene. Its first bodies are [`SceneFile::bodies`], then come the groups of grains.
+    pub scene: Scene,
+    /// The groups of grains, in the order of the file.
+    pub groups: Vec<Group>,
+    /// What has to come to rest before the time starts, if anything.
+    pub settling: Option<Settling>,
+}
+
+/// A group of grains in a scene.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Group {
+    /// Its name.
+    pub name: String,
+    /// Indices of its bodies.
+    pub bodies: Range<usize>,
+    /// Sieve sizes or diameters of its grains [m]; empty if they all have one given shape.
+    pub sizes: Vec<f64>,
+}
+
+impl Built {
+    /// The body behind a target of the file.
+    pub fn body(&self, target: Target) -> riprap::scene::Body {
+        let index = match target {
+            Target::Body(index) => index,
+            Target::Grain { group, index } => self.groups[group].bodies.start + index,
+        };
+        riprap::scene::Body(index as u32)
+    }
+}
+
+impl SceneFile {
+    /// Makes the scene: all mistakes that show only now are collected, each with its place in the file.
+    pub fn build(&self) -> Result<Built, SceneErrors> {
+        self.build_within(memory::available())
+    }
+
+    /// Makes the scene unless it would need more than `memory` [bytes].
+    fn build_within(&self, memory: u64) -> Result<Built, SceneErrors> {
+        let mut problems = Vec::new();
+        memory::check(self, memory, &mut problems);
+        if !problems.is_empty() {
+            return Err(self.errors(problems));
+        }
+        let mut bodies = self.body_descriptions(&mut problems);
+        let mut groups = Vec::new();
+        for (index, grains) in self.grains.iter().enumerate() {
+            let first = bodies.len();
+            match grains::generate(self, grains) {
+                Ok((grains, sizes)) => {
+                    bodies.extend(grains);
+                    let bodies = first..bodies.len();
+                    groups.push(Group { name: self.grains[index].name.clone(), bodies, sizes });
+                }
+                Err(message) => {
+                    let message = format!("grains `{}`: {message}", grains.name);
+                    problems.push(Problem::new(place(&self.source.grains, index), message));
+                }
+            }
+        }
+        if !problems.is_empty() {
+            return Err(self.errors(problems));
+        }
+
+        let settling = settle::Plan::new(self, &groups);
+        let mut builder = self.builder();
+        for body in &bodies {
+            builder.add_body(body.clone());
+        }
+        let scene = builder.build().map_err(|errors| {
+            self.errors(errors.0.iter().map(|error| self.problem(error)).collect())
+        })?;
+        let settling = match settling {
+            None => None,
+            Some(plan) => Some(plan.build(self.builder(), bodies, &scene).map_err(|errors| {
+                self.errors(errors.0.iter().map(|error| self.problem(error)).collect())
+            })?),
+        };
+        Ok(Built { scene, groups, settling })
+    }
+
+    /// The time-stepping scheme with its solver, as the file asks for.
+    pub fn scheme(&self) -> MoreauJean {
+        let solver = &self.solver;
+        let options = GaussSeidelOptions {
+            tolerance: solver.tolerance,
+            approach_tolerance: solver.approach_tolerance,
+            velocity_change_tolerance: solver.velocity_change_tolerance,
+            max_velocity_change_tolerance: solver.max_velocity_change_tolerance,
+            max_sweeps: solver.max_sweeps as usize,
+        };
+        MoreauJean::new(self.run.dt).theta(self.run.theta).solver(GaussSeidel { options })
+    }
+
+    /// What happens in a step whose solve stops short of its tolerances.
+    pub fn on_unconverged(&self) -> OnUnconverged {
+        match self.run.on_unconverged {
+            file::OnUnconverged::Accept => OnUnconverged::Accept,
+            file::OnUnconverged::Warn => OnUnconverged::Warn,
+            file::OnUnconverged::Fail => OnUnconverged::Fail,
+        }
+    }
+
+    /// A builder with everything but the bodies.
+    fn builder(&self) -> SceneBuilder {
+        let mut builder = Scene::builder();
+        builder.gravity(self.gravity);
+        if self.planar {
+            builder.planar();
+        }
+        if let Some(alert) = self.contact.alert {
+            builder.alert(alert);
+        }
+        builder.detection(match self.contact.detection {
+            file::Detection::SeparatingAxes => Method::SeparatingAxes,
+            file::Detection::CommonPlane => Method::CommonPlane,
+        });
+        for index in 0..self.materials.len() {
+            builder.material(&self.material(index));
+        }
+        for pair in &self.pairs {
+            let [a, b] = pair.between.map(|index| &self.materials[index].name);
+            let law = match pair.law {
+                NormalLaw::MoreauNewton => ContactLaw::MoreauNewton,
+                NormalLaw::QuasiShock => ContactLaw::QuasiShock,
+            };
+            let (friction, restitution) = (pair.friction, pair.restitution);
+            builder.pair(a, b, PairLaw { friction, restitution, law });
+        }
+        builder
+    }
+
+    /// A material of the file, as the simulator knows it.
+    fn material(&self, index: usize) -> Material {
+        let material = &self.materials[index];
+        Material {
+            name: material.name.clone(),
+            density: material.density,
+            friction: material.friction,
+            restitution: material.restitution,
+        }
+    }
+
+    /// The single bodies; named shapes are made once and shared.
+    fn body_descriptions(&self, problems: &mut Vec<Problem>) -> Vec<BodyDescription> {
+        let mut named = Vec::new();
+        for (index, shape) in self.shapes.iter().enumerate() {
+            let shape = shapes::make(self, &shape.shape, 1.0).map_err(|error| {
+                let message = format!("shape `{}`: {error}", self.shapes[index].name);
+                problems.push(Problem::new(place(&self.source.shapes, index), message));
+            });
+            named.push(shape.ok());
+        }
+        let mut bodies = Vec::new();
+        for (index, body) in self.bodies.iter().enumerate() {
+            let shape = match &body.shape {
+                // What is wrong with a named shape was said above.
+                file::ShapeRef::Named(shape) => named[*shape].clone(),
+                file::ShapeRef::Inline(shape) => shapes::make(self, shape, 1.0)
+                    .map_err(|error| {
+                        let message = format!("body `{}`: {error}", body.name);
+                        problems.push(Problem::new(place(&self.source.bodies, index), message));
+                    })
+                    .ok(),
+            };
+            if let Some(shape) = shape {
+                bodies.push(self.body_description(body, shape));
+            }
+        }
+        bodies
+    }
+
+    fn body_description(&self, body: &file::Body, shape: riprap::shape::Shape) -> BodyDescription {
+        let mut built = BodyDescription::new(shape, &self.material(body.material));
+        built.name = body.name.clone();
+        built.pose = pose(body.position, body.rotation);
+        if let Some(mass) = &body.mass {
+            built.mass = Some(mass.mass);
+            built.centre = mass.centre.map(Vec3::from);
+            built.inertia = mass.inertia.map(|rows| Mat3::from_fn(|i, j| rows[i][j]));
+        }
+        match &body.kind {
+            BodyKind::Fixed => built.kind = Kind::Fixed,
+            BodyKind::Moving(motion) => built.kind = Kind::Moving(motion_of(motion)),
+            BodyKind::Free { velocity, angular_velocity, locked, force, torque } => {
+                built.velocity = Vec3::from(*velocity);
+                built.angular_velocity = Vec3::from(*angular_velocity);
+                built.locks = Locks(*locked);
+                built.force = Vec3::from(*force);
+                built.torque = Vec3::from(*torque);
+            }
+        }
+        built
+    }
+
+    /// A mistake that the builder found, at its place in the file.
+    fn problem(&self, error: &BuildError) -> Problem {
+        let span = match error {
+            // Of two bodies, the one that comes later in the file is more likely the culprit.
+            BuildError::Overlap { a, b, .. } => {
+                let [a, b] = [a, b].map(|name| self.place_of(name).unwrap_or_default());
+                if a.start > b.start { a } else { b }
+            }
+            BuildError::NotFinite { item, .. }
+            | BuildError::OutOfRange { item, .. }
+            | BuildError::UnknownMaterial { item, .. }
+            | BuildError::NoMass { item, .. }
+            | BuildError::FreeHalfSpace { item }
+            | BuildError::WrongDimension { item, .. }
+            | BuildError::BadInertia { item, .. }
+            | BuildError::Shape { item, .. }
+            | BuildError::Grains { item, .. } => {
+                let name = item.split('`').nth(1).unwrap_or_default();
+                self.place_of(name).unwrap_or_default()
+            }
+            BuildError::Duplicate { name, .. } => self.place_of(name).unwrap_or_default(),
+            BuildError::InelasticRestitution { .. } | BuildError::NothingMoves => 0..0,
+        };
+        let problem = Problem::new(span, error.to_string());
+        match error {
+            BuildError::NothingMoves => {
+                problem.with_help("leave out `kind` of a body to make it free, or add [[grains]]")
+            }
+            _ => problem,
+        }
+    }
+
+    /// Where a body, or the group of a grain, is written.
+    fn place_of(&self, name: &str) -> Option<Range<usize>> {
+        if let Some(index) = self.bodies.iter().position(|body| body.name == name) {
+            return self.source.bodies.get(index).cloned();
+        }
+        let (group, _) = name.rsplit_once('-')?;
+        let index = self.grains.iter().position(|grains| grains.name == group)?;
+        self.source.grains.get(index).cloned()
+    }
+
+    /// Mistakes in the order of the text.
+    fn errors(&self, mut problems: Vec<Problem>) -> SceneErrors {
+        problems.sort_by_key(|problem| problem.span.start);
+        problems.dedup();
+        problems.truncate(200);
+        let source = &self.source;
+        SceneErrors { path: source.path.clone(), text: source.text.to_string(), problems }
+    }
+}
+
+fn place(spans: &[Range<usize>], index: usize) -> Range<usize> {
+    spans.get(index).cloned().unwrap_or_default()
+}
+
+fn pose(position: Vector, rotation: Quaternion) -> Pose {
+    let [w, x, y, z] = rotation;
+    Pose { position: Vec3::from(position), rotation: Quat::new_unchecked([x, y, z, w].into()) }
+}
+
+fn motion_of(motion: &file::Motion) -> Motion {
+    let law = |components: &[Component; 3]| {
+        let components = components.clone();
+        Law::new(move |t| Vec3::from_fn(|axis, _| components[axis].at(t)))
+    };
+    let angular = law(&motion.angular_velocity);
+    match &motion.translation {
+        Translation::Velocity(linear) => Motion::Velocity { linear: law(linear), angular },
+        Translation::Position(linear) => Motion::Position { linear: law(linear), angular },
+    }
+}
+
+#[cfg(test)]
+mod tests;

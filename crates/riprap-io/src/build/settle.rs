@@ -1,0 +1,133 @@
+//! Grains that come to rest before the time starts. Only the groups that ask for it move; everything else is held
+//! where it begins, so that a tool waits for the bed to be ready.
+
+use std::ops::Range;
+
+use riprap::scene::{BodyDescription, BuildErrors, Kind, Scene, SceneBuilder, State};
+use riprap::scheme::MoreauJean;
+use riprap::simulation::{Error, Frame, Observer, OnUnconverged, RunReport, Simulation};
+
+use super::Group;
+use crate::scene_file::{Placement, SceneFile};
+
+/// Grains count as settled when they were slow for this long [s]: a grain that is let go is slow too, at first.
+const CALM: f64 = 0.05;
+/// … and for at least this many steps.
+const CALM_STEPS: u64 = 10;
+
+/// Which groups settle, and when they have.
+pub(super) struct Plan {
+    groups: Vec<(Range<usize>, f64)>,
+    at_most: f64,
+}
+
+impl Plan {
+    /// The plan of a scene; `None` if no group settles.
+    pub fn new(scene: &SceneFile, groups: &[Group]) -> Option<Plan> {
+        let mut plan = Plan { groups: Vec::new(), at_most: 0.0 };
+        for (grains, group) in scene.grains.iter().zip(groups) {
+            if let Placement::Rain { settle: Some(settle), .. } = &grains.placement {
+                plan.groups.push((group.bodies.clone(), settle.speed));
+                plan.at_most = plan.at_most.max(settle.at_most);
+            }
+        }
+        (!plan.groups.is_empty()).then_some(plan)
+    }
+
+    /// The scene in which only the settling groups move; `scene` is the one that runs afterwards.
+    pub fn build(
+        self,
+        mut builder: SceneBuilder,
+        bodies: Vec<BodyDescription>,
+        scene: &Scene,
+    ) -> Result<Settling, BuildErrors> {
+        builder.alert(scene.detection().alert);
+        builder.accept_overlap(f64::INFINITY); // checked already, with all bodies as they are
+        for (index, mut body) in bodies.into_iter().enumerate() {
+            if !self.groups.iter().any(|(group, _)| group.contains(&index)) {
+                body.kind = Kind::Fixed;
+            }
+            builder.add_body(body);
+        }
+        Ok(Settling { scene: builder.build()?, groups: self.groups, at_most: self.at_most })
+    }
+}
+
+/// What has to come to rest before the time starts.
+#[derive(Clone, Debug)]
+pub struct Settling {
+    scene: Scene,
+    groups: Vec<(Range<usize>, f64)>,
+    at_most: f64,
+}
+
+/// How settling went.
+#[derive(Clone, Debug)]
+pub struct Settled {
+    /// The state in which the run begins, at t = 0.
+    pub state: State,
+    /// Whether the grains came to rest; otherwise their time was up, or an observer stopped it.
+    pub calm: bool,
+    /// Time that was simulated [s].
+    pub time: f64,
+    /// What it took.
+    pub report: RunReport,
+}
+
+impl Settling {
+    /// Longest time that is simulated [s].
+    pub fn at_most(&self) -> f64 {
+        self.at_most
+    }
+
+    /// Lets the grains come to rest, shown to `observer`. `scene` is the scene of the run, `scheme` that of the
+    /// file.
+    pub fn run(
+        self,
+        scene: &Scene,
+        scheme: MoreauJean,
+        on_unconverged: OnUnconverged,
+        observer: &mut dyn Observer,
+    ) -> Result<Settled, Error> {
+        let needed = ((CALM / scheme.dt).ceil() as u64).max(CALM_STEPS);
+        let mut run = Simulation::new(self.scene, scheme)?;
+        run.on_unconverged(on_unconverged);
+        let mut watch = Watch { groups: &self.groups, calm: 0, needed, inner: observer };
+        let report = run.until(self.at_most, &mut watch)?;
+        let calm = watch.calm >= needed;
+
+        // Held bodies keep their begin; their place is that of another point once they are free.
+        let mut state = scene.initial_state();
+        for (group, _) in &self.groups {
+            for index in group.clone() {
+                state.q[index] = run.state().q[index];
+                state.v[index] = run.state().v[index];
+            }
+        }
+        state.warm_start.clone_from(&run.state().warm_start);
+        Ok(Settled { state, calm, time: run.time(), report })
+    }
+}
+
+/// Counts the steps for which all groups were slow.
+struct Watch<'a> {
+    groups: &'a [(Range<usize>, f64)],
+    calm: u64,
+    needed: u64,
+    inner: &'a mut dyn Observer,
+}
+
+impl Observer for Watch<'_> {
+    fn observe(&mut self, frame: &Frame) -> Result<(), Box<dyn std::error::Error + Send + Sync>> {
+        let slow = |(group, speed): &(Range<usize>, f64)| {
+            frame.state.v[group.clone()].iter().all(|v| v.linear.norm() < *speed)
+        };
+        let slow = self.groups.iter().all(slow);
+        self.calm = if slow { self.calm + 1 } else { 0 };
+        self.inner.observe(frame)
+    }
+
+    fn stop(&self) -> bool {
+        self.calm >= self.needed || self.inner.stop()
+    }
+}

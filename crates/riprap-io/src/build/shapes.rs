@@ -1,0 +1,65 @@
+//! Shapes of the file as shapes of the simulator, scaled where a table of grains asks for it.
+
+use riprap::math::Vec3;
+use riprap::shape::{Shape, ShapeError};
+
+use super::pose;
+use crate::scene_file::{self as file, MeshTreatment, SceneFile};
+
+/// The shape with all lengths multiplied by `scale` [–].
+pub(super) fn make(
+    scene: &SceneFile,
+    shape: &file::Shape,
+    scale: f64,
+) -> Result<Shape, ShapeError> {
+    let scaled = |points: &[file::Vector], scale: f64| -> Vec<Vec3> {
+        points.iter().map(|point| Vec3::from(*point) * scale).collect()
+    };
+    match shape {
+        file::Shape::Sphere { radius } => Shape::sphere(radius * scale),
+        file::Shape::Box { size } => Shape::cuboid(size.map(|x| x * scale)),
+        file::Shape::HalfSpace { normal } => Shape::half_space(*normal),
+        file::Shape::Polyhedron { points } => Shape::hull(&scaled(points, scale)),
+        file::Shape::Mesh { scale: own, treatment, mesh, .. } => {
+            let vertices = scaled(&mesh.vertices, own * scale);
+            match treatment {
+                MeshTreatment::Hull => Shape::hull(&vertices),
+                MeshTreatment::Parts { max_parts } => {
+                    Shape::decomposed_mesh(&vertices, &mesh.triangles, *max_parts as usize)
+                }
+            }
+        }
+        file::Shape::Compound { parts } => {
+            let part = |part: &file::Part| {
+                let shape = make(scene, scene.shape(&part.shape), scale)?;
+                Ok((pose(part.position.map(|x| x * scale), part.rotation), shape))
+            };
+            Shape::compound(parts.iter().map(part).collect::<Result<_, ShapeError>>()?)
+        }
+        file::Shape::OpenBox { size, wall } => {
+            Shape::open_box(size.map(|x| x * scale), wall * scale)
+        }
+        file::Shape::Disc { radius, thickness } => Shape::disc(radius * scale, thickness * scale),
+        file::Shape::Polygon { points, thickness } => {
+            let points: Vec<[f64; 2]> = points.iter().map(|p| p.map(|x| x * scale)).collect();
+            Shape::polygon(&points, thickness * scale)
+        }
+    }
+}
+
+/// Radius of a ball around a point of the shape's frame that holds the shape [m]; 0 for a half-space.
+pub(super) fn radius_about(shape: &Shape, centre: Vec3) -> f64 {
+    let part = |(pose, shape): &(riprap::math::Pose, Shape)| {
+        let reach = |point: Vec3| (pose.point(point) - centre).norm();
+        match shape {
+            Shape::Sphere { radius } | Shape::Disc { radius, .. } => reach(Vec3::zeros()) + radius,
+            Shape::Polyhedron(p) => p.vertices().iter().map(|v| reach(*v)).fold(0.0, f64::max),
+            Shape::Polygon(p) => {
+                let corners = p.vertices().iter().map(|v| reach(Vec3::new(v[0], v[1], 0.0)));
+                corners.fold(0.0, f64::max)
+            }
+            Shape::HalfSpace { .. } | Shape::Compound(_) => 0.0,
+        }
+    };
+    shape.parts().iter().map(part).fold(0.0, f64::max)
+}

@@ -1,0 +1,155 @@
+//! Scenes built from text: what arrives in the simulator, and where mistakes are shown.
+
+use super::*;
+use riprap::simulation::Simulation;
+
+const START: &str = "\
+[run]
+dt = \"1 ms\"
+until = \"1 s\"
+[materials.rock]
+density = 2700
+friction = 0.5
+[[body]]
+name = \"floor\"
+kind = \"fixed\"
+shape = { type = \"half-space\" }
+material = \"rock\"
+";
+
+fn read(rest: &str) -> SceneFile {
+    SceneFile::parse(&format!("{START}{rest}"), "tests/data").unwrap_or_else(|e| panic!("{e}"))
+}
+
+fn built(rest: &str) -> Built {
+    read(rest).build().unwrap_or_else(|e| panic!("{e}"))
+}
+
+/// Line of the only mistake, and its message.
+fn mistake(rest: &str) -> (usize, String) {
+    let errors = read(rest).build().expect_err(rest);
+    assert_eq!(errors.problems.len(), 1, "{errors}");
+    (errors.line_column(errors.problems[0].span.start).0, errors.problems[0].message.clone())
+}
+
+const RAIN: &str = "\
+[[grains]]
+name = \"heap\"
+material = \"rock\"
+generator = \"rain\"
+count = 20
+box = { min = [-0.1, -0.1, 0], max = [0.1, 0.1, 1] }
+";
+
+#[test]
+fn the_resolved_scene_begins_with_the_same_bits() {
+    let data = std::path::Path::new("tests/data");
+    let text = std::fs::read_to_string(data.join("everything.toml")).unwrap();
+    // The bodies of that file stand in each other's way; apart from that it is complete.
+    let text = text.replace("position = [0, 0, \"1 + 0.1", "position = [9, 0, \"1 + 0.1");
+    let text = text.replace("origin = [0, 0, 1]", "origin = [2, 2, 1]");
+    let text = text.replace("max = [1, 1, 1]", "max = [9, 9, 9]");
+    let text = text.replace("min = [0, 0, 0]", "min = [5, 5, 5]");
+    let text = text.replace("normal = [0.1, 0, 1]", "normal = [0, 0, 1]");
+    let text = text.replace("name = \"floor\"", "name = \"floor\"\nposition = [0, 0, -1]");
+    let text = text.replace("name = \"wedge\"\n", "name = \"wedge\"\nposition = [0, 20, 0]\n");
+    let text = text.replace("position = [1, 0, 1]", "position = [-3, 0, 1]");
+    let text = text.replace(
+        "min = [-0.5, -0.5, 0], max = [0.5, 0.5, 2]",
+        "min = [-9, -9, 4], max = [-8, -8, 5]",
+    );
+    let text = text.replace("position = [0, 0, \"1 m\"]", "position = [0, 0, \"3 m\"]");
+    let first = SceneFile::parse(&text, data).unwrap_or_else(|e| panic!("{e}"));
+    let second = SceneFile::parse(&first.to_toml(), "/").unwrap_or_else(|e| panic!("{e}"));
+    assert_eq!(first, second);
+    let [first, second] = [first, second].map(|s| s.build().unwrap_or_else(|e| panic!("{e}")));
+    assert_eq!(first.scene.initial_state(), second.scene.initial_state());
+    assert_eq!(first.scene.bodies().mass, second.scene.bodies().mass);
+    assert_eq!(first.scene.bodies().inertia, second.scene.bodies().inertia);
+}
+
+#[test]
+fn grains_have_the_sizes_names_and_places_asked_for() {
+    let scene = built(&format!("{RAIN}spheres = {{}}\ngrading = {{ uniform = [0.02, 0.03] }}"));
+    assert_eq!(scene.scene.bodies().len(), 21);
+    assert_eq!(scene.scene.bodies().names[1], "heap-1");
+    assert!(scene.groups[0].sizes.iter().all(|size| (0.02..=0.03).contains(size)));
+    let state = scene.scene.initial_state();
+    assert!(state.q[1..].iter().all(|q| q.position.x.abs() < 0.09 && q.position.z > 0.01));
+    assert_eq!(scene.body(Target::Grain { group: 0, index: 4 }).index(), 5);
+}
+
+#[test]
+fn a_rained_shape_keeps_its_own_frame() {
+    let points = "[[0, 0, 0], [0.04, 0, 0], [0, 0.04, 0], [0, 0, 0.04]]";
+    let shape = format!("shape = {{ type = \"polyhedron\", points = {points} }}");
+    let scene = built(&format!("{RAIN}{shape}")).scene;
+    let state = scene.initial_state();
+    for index in 1..scene.bodies().len() {
+        // All of the stone is inside the column, though its frame begins at a corner.
+        assert!(state.q[index].position.x.abs() + 0.03 < 0.1 + 1e-9);
+    }
+}
+
+#[test]
+fn a_planar_lattice_stays_in_its_plane() {
+    let scene = SceneFile::read("tests/data/planar.toml").unwrap();
+    let scene = SceneFile { bodies: Vec::new(), ..scene };
+    let scene = scene.build().unwrap_or_else(|e| panic!("{e}")).scene;
+    assert!(scene.is_planar());
+    assert!(scene.initial_state().q.iter().all(|q| q.position.z == 0.0));
+}
+
+#[test]
+fn mistakes_of_building_point_to_their_item() {
+    let ball = |name: &str, z: f64| {
+        format!(
+            "[[body]]\nname = \"{name}\"\nshape = {{ type = \"sphere\", radius = 0.1 }}\n\
+             material = \"rock\"\nposition = [0, 0, {z}]\n"
+        )
+    };
+    let (line, message) = mistake(&format!("{}{}", ball("a", 0.1), ball("b", 0.25)));
+    assert_eq!(line, 17);
+    assert!(message.contains("`a` and `b` overlap by 5.00e-2 m"), "{message}");
+    let (line, message) = mistake("");
+    assert!(line == 1 && message.contains("no body is free"), "{message}");
+    let wide = RAIN.replace("0.1", "0.001");
+    let (line, message) =
+        mistake(&format!("{wide}spheres = {{}}\ngrading = {{ uniform = [0.02, 0.03] }}"));
+    assert!(line == 12 && message.contains("grains `heap`: grain 0 needs"), "{message}");
+}
+
+#[test]
+fn a_scene_too_large_for_the_machine_is_refused_at_once() {
+    let many = RAIN.replace("count = 20", "count = 10000000");
+    let scene = read(&format!("{many}stones = {{}}\ngrading = \"EN 13450 31.5-50\""));
+    let errors = scene.build_within(8 << 30).unwrap_err();
+    let message = &errors.problems[0].message;
+    assert!(message.contains("10000000 grains need about 150 GiB"), "{message}");
+    assert_eq!(errors.line_column(errors.problems[0].span.start).0, 12);
+}
+
+#[test]
+fn settling_brings_grains_to_rest_and_holds_the_rest() {
+    let text = format!(
+        "{RAIN}spheres = {{}}\ngrading = {{ uniform = [0.02, 0.03] }}\n\
+         settle = {{ speed = 0.01, at_most = 5 }}\n\
+         [[body]]\nname = \"ball\"\nshape = {{ type = \"sphere\", radius = 0.1 }}\nmaterial = \"rock\"\n\
+         position = [0, 0, 2]\nvelocity = [0, 0, -3]"
+    );
+    let scene = read(&text);
+    let built = scene.build().unwrap_or_else(|e| panic!("{e}"));
+    let settling = built.settling.clone().expect("a plan");
+    let settled =
+        settling.run(&built.scene, scene.scheme(), scene.on_unconverged(), &mut ()).unwrap();
+    assert!(settled.calm && settled.time < 5.0, "{settled:?}");
+    let ball = built.scene.body("ball").unwrap().index();
+    assert_eq!(settled.state.q[ball].position.z, 2.0);
+    assert_eq!(settled.state.v[ball].linear.z, -3.0);
+    assert_eq!((settled.state.t, settled.state.step), (0.0, 0));
+    let mut run = Simulation::new(built.scene, scene.scheme()).unwrap();
+    run.set_state(settled.state);
+    run.until(0.05, &mut ()).unwrap();
+    let slow = built.groups[0].bodies.clone().all(|i| run.state().v[i].linear.norm() < 0.02);
+    assert!(slow);
+}

@@ -1,0 +1,203 @@
+//! Surfaces and contacts of a frame as polygons and points for ParaView. Curved shapes become polygons, and a
+//! half-space is shown as a square patch under the scene.
+
+use riprap::math::{Pose, Vec3};
+use riprap::scene::{Body, Scene};
+use riprap::shape::Shape;
+use riprap::simulation::Frame;
+
+use super::extent;
+use crate::vtk::PolyData;
+
+/// Corners of the polygon that stands for a disc.
+const DISC_CORNERS: usize = 48;
+/// With more spheres than this each gets fewer faces.
+const MANY_SPHERES: usize = 2000;
+
+/// The surfaces of all bodies in their own frames.
+#[derive(Debug)]
+pub(super) struct Surfaces {
+    /// For each body its corners and faces.
+    bodies: Vec<Vec<Part>>,
+    materials: Vec<i64>,
+}
+
+/// A convex part of a body.
+#[derive(Debug)]
+struct Part {
+    corners: Vec<Vec3>,
+    faces: Vec<Vec<usize>>,
+}
+
+impl Surfaces {
+    pub fn new(scene: &Scene) -> Surfaces {
+        let n = scene.bodies().len();
+        let shapes = || (0..n).map(|index| scene.shape(Body(index as u32)));
+        let n_spheres = shapes().filter(|shape| matches!(shape, Shape::Sphere { .. })).count();
+        let ball = ball(if n_spheres > MANY_SPHERES { 1 } else { 2 });
+        let state = scene.initial_state();
+        let bodies = (0..n).map(|index| {
+            let body = Body(index as u32);
+            let begin = scene.shape_pose(&state, body);
+            let parts = scene.shape(body).parts();
+            parts.iter().map(|(pose, shape)| part(scene, pose, shape, &begin, &ball)).collect()
+        });
+        let bodies = bodies.collect();
+        let mut materials = vec![0; n];
+        for collider in scene.colliders() {
+            materials[collider.body as usize] = i64::from(collider.material);
+        }
+        Surfaces { bodies, materials }
+    }
+
+    /// All surfaces at the time of a frame.
+    pub fn bodies(&self, frame: &Frame) -> PolyData {
+        let mut data = PolyData::new();
+        let (mut index, mut material, mut speed) = (Vec::new(), Vec::new(), Vec::new());
+        for (i, parts) in self.bodies.iter().enumerate() {
+            let pose = frame.scene.shape_pose(frame.state, Body(i as u32));
+            let v = frame.state.v[i].linear.norm();
+            for part in parts {
+                let first = data.n_points();
+                for corner in &part.corners {
+                    data.add_point(pose.point(*corner).into());
+                }
+                for face in &part.faces {
+                    let corners: Vec<usize> = face.iter().map(|corner| first + corner).collect();
+                    data.add_polygon(&corners);
+                    index.push(i as i64);
+                    material.push(self.materials[i]);
+                    speed.push(v);
+                }
+            }
+        }
+        data.cell_data("body", index);
+        data.cell_data("material", material);
+        data.cell_data("speed [m/s]", speed);
+        data
+    }
+}
+
+/// The contacts of a frame as points.
+pub(super) fn contacts(frame: &Frame) -> PolyData {
+    let mut data = PolyData::new();
+    let (mut force, mut normal) = (Vec::new(), Vec::new());
+    let (mut gap, mut impulse, mut bodies) = (Vec::new(), Vec::new(), Vec::new());
+    for contact in frame.contacts() {
+        let point = data.add_point(contact.point.into());
+        data.add_vertex(point);
+        force.push(<[f64; 3]>::from(contact.force));
+        normal.push(<[f64; 3]>::from(contact.normal));
+        gap.push(contact.gap);
+        impulse.push(contact.force.norm() * frame.dt);
+        bodies.push(contact.bodies.map(|body| i64::from(body.0)));
+    }
+    data.point_data("force [N]", force);
+    data.point_data("normal", normal);
+    data.point_data("gap [m]", gap);
+    data.point_data("impulse [N s]", impulse);
+    data.point_data("bodies", bodies);
+    data
+}
+
+/// The surface of a convex part; `pose` is its place in its body, `begin` that of the body at the begin.
+fn part(scene: &Scene, pose: &Pose, shape: &Shape, begin: &Pose, ball: &Part) -> Part {
+    let placed = |corners: Vec<Vec3>, faces: Vec<Vec<usize>>| {
+        let corners = corners.into_iter().map(|corner| pose.point(corner)).collect();
+        Part { corners, faces }
+    };
+    match shape {
+        Shape::Sphere { radius } => {
+            placed(ball.corners.iter().map(|c| c * *radius).collect(), ball.faces.clone())
+        }
+        Shape::Polyhedron(p) => {
+            let faces = (0..p.n_faces()).map(|i| p.face(i).iter().map(|v| *v as usize).collect());
+            placed(p.vertices().to_vec(), faces.collect())
+        }
+        Shape::Disc { radius, .. } => {
+            let corner = |k: usize| {
+                let angle = std::f64::consts::TAU * k as f64 / DISC_CORNERS as f64;
+                Vec3::new(radius * angle.cos(), radius * angle.sin(), 0.0)
+            };
+            placed((0..DISC_CORNERS).map(corner).collect(), vec![(0..DISC_CORNERS).collect()])
+        }
+        Shape::Polygon(p) => {
+            let corners: Vec<Vec3> =
+                p.vertices().iter().map(|v| Vec3::new(v[0], v[1], 0.0)).collect();
+            let face = (0..corners.len()).collect();
+            placed(corners, vec![face])
+        }
+        Shape::HalfSpace { normal } => {
+            let corners = patch(scene, *normal, begin);
+            Part { corners, faces: vec![vec![0, 1, 2, 3]] }
+        }
+        Shape::Compound(_) => Part { corners: Vec::new(), faces: Vec::new() },
+    }
+}
+
+/// Four corners, in the body frame, that show the plane of a half-space below the scene: a square in space, a strip
+/// in the plane.
+fn patch(scene: &Scene, normal: Vec3, begin: &Pose) -> Vec<Vec3> {
+    let [low, high] = extent(scene);
+    let half = 0.75 * (high - low).norm();
+    let centre = begin.inverse_point(0.5 * (low + high));
+    let centre = centre - normal * normal.dot(&centre);
+    let (a, b) = if scene.is_planar() {
+        let along = Vec3::new(normal.y, -normal.x, 0.0);
+        return [(-1.0, 0.0), (-1.0, 0.05), (1.0, 0.05), (1.0, 0.0)]
+            .map(|(x, depth)| centre + along * (x * half) - normal * (depth * half))
+            .into();
+    } else {
+        let other = if normal.x.abs() < 0.6 { Vec3::x() } else { Vec3::y() };
+        let a = (other - normal * normal.dot(&other)).normalize();
+        (a, normal.cross(&a))
+    };
+    [(-1.0, -1.0), (1.0, -1.0), (1.0, 1.0), (-1.0, 1.0)]
+        .map(|(x, y)| centre + (a * x + b * y) * half)
+        .into()
+}
+
+/// A ball of radius 1 as triangles: an octahedron whose faces are split in four `splits + 1` times.
+fn ball(splits: usize) -> Part {
+    let mut corners = vec![Vec3::x(), Vec3::y(), Vec3::z(), -Vec3::x(), -Vec3::y(), -Vec3::z()];
+    let octants =
+        [[0, 1, 2], [1, 3, 2], [3, 4, 2], [4, 0, 2], [1, 0, 5], [3, 1, 5], [4, 3, 5], [0, 4, 5]];
+    let mut faces: Vec<[usize; 3]> = octants.into();
+    for _ in 0..=splits {
+        let mut middles = std::collections::HashMap::new();
+        let mut middle = |a: usize, b: usize| {
+            *middles.entry([a.min(b), a.max(b)]).or_insert_with(|| {
+                corners.push((corners[a] + corners[b]).normalize());
+                corners.len() - 1
+            })
+        };
+        let split = |[a, b, c]: [usize; 3]| {
+            let [ab, bc, ca] = [middle(a, b), middle(b, c), middle(c, a)];
+            [[a, ab, ca], [ab, b, bc], [ca, bc, c], [ab, bc, ca]]
+        };
+        faces = faces.iter().copied().flat_map(split).collect();
+    }
+    Part { corners, faces: faces.into_iter().map(Vec::from).collect() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_ball_is_closed_and_faces_outwards() {
+        let ball = ball(2);
+        // Euler: corners - edges + faces = 2, with three half-edges per triangle.
+        assert_eq!(ball.corners.len() + ball.faces.len(), 3 * ball.faces.len() / 2 + 2);
+        let volume: f64 = ball
+            .faces
+            .iter()
+            .map(|f| {
+                let [a, b, c] = [0, 1, 2].map(|k| ball.corners[f[k]]);
+                a.dot(&b.cross(&c)) / 6.0
+            })
+            .sum();
+        // Inside the ball, and 512 triangles lose some percent of its volume.
+        assert!((3.9..4.2).contains(&volume), "{volume}");
+    }
+}
