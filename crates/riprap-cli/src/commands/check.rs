@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use riprap::detect::{Detector, Query};
+use riprap::math::Twist;
 use riprap::scene::Scene;
 use riprap_io::build::{Built, Group};
 use riprap_io::scene_file::{BodyKind, NormalLaw, SceneFile};
@@ -137,6 +138,7 @@ fn contacts(scene: &Scene) -> Rows {
         colliders: scene.colliders(),
         bodies: &state.q,
         reach: &vec![0.0; state.q.len()],
+        motion: &vec![Twist::default(); state.q.len()],
         alert: detection.alert,
         skin: detection.skin,
         method: detection.method,

@@ -84,7 +84,7 @@ fn simulate(
     run.on_unconverged(file.on_unconverged());
     if let Some(settled) = settled {
         writer.settled(&settled);
-        run.set_state(settled.state);
+        run.set_state(settled.state).map_err(|e| Failure::Run(e.to_string()))?;
     }
 
     let progress = Progress::new("running", file.run.until);

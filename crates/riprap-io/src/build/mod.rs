@@ -11,7 +11,7 @@ pub use settle::{Settled, Settling};
 use std::ops::Range;
 
 use riprap::detect::Method;
-use riprap::friction::{GaussSeidel, GaussSeidelOptions};
+use riprap::friction::{ConjugateGradient, GaussSeidel, GaussSeidelOptions};
 use riprap::math::{Mat3, Pose, Quat, Vec3};
 use riprap::scene::{
     BodyDescription, BuildError, ContactLaw, Kind, Law, Locks, Material, Motion, PairLaw, Scene,
@@ -118,7 +118,11 @@ impl SceneFile {
             max_velocity_change_tolerance: solver.max_velocity_change_tolerance,
             max_sweeps: solver.max_sweeps as usize,
         };
-        MoreauJean::new(self.run.dt).theta(self.run.theta).solver(GaussSeidel { options })
+        let scheme = MoreauJean::new(self.run.dt).theta(self.run.theta);
+        match solver.method {
+            file::SolverMethod::ConjugateGradient => scheme.solver(ConjugateGradient { options }),
+            file::SolverMethod::GaussSeidel => scheme.solver(GaussSeidel { options }),
+        }
     }
 
     /// What happens in a step whose solve stops short of its tolerances.

@@ -97,9 +97,20 @@ pub enum OnUnconverged {
     Fail,
 }
 
-/// When the contact forces of a step are good enough: all tolerances are met.
+/// How the contact problem is solved.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SolverMethod {
+    /// Gauss–Seidel accelerated by conjugate gradients.
+    ConjugateGradient,
+    /// Plain Gauss–Seidel.
+    GaussSeidel,
+}
+
+/// How contact forces are found, and when those of a step are good enough: all tolerances are met.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Solver {
+    /// How the contact problem is solved.
+    pub method: SolverMethod,
     /// Residual of the contact laws [–].
     pub tolerance: f64,
     /// Largest approach velocity left at a contact, times `dt`, over the grain size [–].

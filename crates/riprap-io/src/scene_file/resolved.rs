@@ -5,7 +5,8 @@ use std::fmt::Write;
 
 use super::model::{
     Body, BodyKind, Component, Detection, Grading, GrainShape, Grains, MeshTreatment, NormalLaw,
-    OnUnconverged, Part, Placement, Quantity, SceneFile, Shape, ShapeRef, Translation,
+    OnUnconverged, Part, Placement, Quantity, SceneFile, Shape, ShapeRef, SolverMethod,
+    Translation,
 };
 
 impl SceneFile {
@@ -40,6 +41,11 @@ impl SceneFile {
 
         let solver = &self.solver;
         writeln!(out, "\n[solver]")?;
+        let method = match solver.method {
+            SolverMethod::ConjugateGradient => "conjugate-gradient",
+            SolverMethod::GaussSeidel => "gauss-seidel",
+        };
+        writeln!(out, "method = \"{method}\"")?;
         for (key, value) in [
             ("tolerance", solver.tolerance),
             ("approach_tolerance", solver.approach_tolerance),

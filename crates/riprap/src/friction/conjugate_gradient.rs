@@ -14,37 +14,48 @@ pub struct ConjugateGradient {
     pub options: GaussSeidelOptions,
 }
 
-/// Near changes of status (open, stick, slide) the directions can go round in circles. When the changes have not
-/// shrunk for a while, plain sweeps, which always contract in practice, take over for as long.
+/// Near changes of status (open, stick, slide) the directions, and sometimes the sweeps themselves, go round in circles.
+/// When the changes have not shrunk for a while, plain sweeps take over for a while, the next time relaxed ones.
 #[derive(Default)]
 struct Patience {
     best: f64,
     waited: usize,
     plain: usize,
+    losses: usize,
 }
 
 impl Patience {
     /// Sweeps without progress before plain ones take over.
     const SWEEPS: usize = 40;
+    /// Relaxations of the plain sweeps, taken in turn.
+    const RELAXATIONS: [f64; 3] = [1.0, 0.8, 0.6];
 
     /// Takes note of a change; true while plain sweeps are due.
     fn lost(&mut self, change: f64) -> bool {
         if self.plain > 0 {
             self.plain -= 1;
             if self.plain == 0 {
-                *self = Patience { best: change, ..Patience::default() };
+                (self.best, self.waited) = (change, 0);
             }
             return true;
         }
         if self.best == 0.0 || change < 0.9 * self.best {
-            *self = Patience { best: change, ..Patience::default() };
+            (self.best, self.waited) = (change, 0);
         } else {
             self.waited += 1;
             if self.waited >= Patience::SWEEPS {
-                self.plain = Patience::SWEEPS;
+                self.losses += 1;
+                self.plain = Patience::SWEEPS * self.losses.min(10);
             }
         }
         false
+    }
+
+    fn relaxation(&self) -> f64 {
+        match self.plain {
+            0 => 1.0,
+            _ => Patience::RELAXATIONS[(self.losses + 2) % 3],
+        }
     }
 }
 
@@ -72,7 +83,7 @@ impl ConjugateGradient {
         loop {
             before.clear();
             before.extend_from_slice(impulses);
-            let change = sweep(w, problem, impulses, scratch);
+            let change = sweep(w, problem, impulses, scratch, patience.relaxation());
             if progress.done(w, problem, impulses, scratch, &change) {
                 break;
             }

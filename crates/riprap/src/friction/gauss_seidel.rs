@@ -84,12 +84,13 @@ impl Change {
     }
 }
 
-/// One sweep over the contacts, Eq. (33).
+/// One sweep over the contacts, Eq. (33). With a relaxation below 1 each impulse goes only that part of the way.
 pub(super) fn sweep<W: Operator>(
     w: &W,
     problem: &ContactProblem,
     impulses: &mut Impulses,
     scratch: &mut SolverScratch,
+    relaxation: f64,
 ) -> Change {
     let mut change = Change::default();
     for a in 0..problem.len() {
@@ -100,9 +101,13 @@ pub(super) fn sweep<W: Operator>(
         // V_free + Σ_{β≠α} W^αβ I^β
         let q = problem.v_rel_free[a];
         let v_rel = std::array::from_fn(|i| q[i] + wr[i] - own[i]);
-        let new = solve_contact(block, v_rel, problem.friction[a]);
+        let mut new = solve_contact(block, v_rel, problem.friction[a]);
         if new != old {
-            let step = [new[0] - old[0], new[1] - old[1], new[2] - old[2]];
+            let mut step = [new[0] - old[0], new[1] - old[1], new[2] - old[2]];
+            if relaxation < 1.0 {
+                step = step.map(|x| relaxation * x);
+                new = std::array::from_fn(|i| old[i] + step[i]);
+            }
             impulses[a] = new;
             w.add(a, step, scratch);
             let dv = squared(apply(block, step));
@@ -173,7 +178,7 @@ impl GaussSeidel {
         let mut progress = Progress::new(&self.options);
         w.start(impulses, scratch);
         loop {
-            let change = sweep(w, problem, impulses, scratch);
+            let change = sweep(w, problem, impulses, scratch, 1.0);
             if progress.done(w, problem, impulses, scratch, &change) {
                 return progress.report;
             }

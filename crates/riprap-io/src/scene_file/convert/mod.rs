@@ -14,7 +14,7 @@ use std::sync::Arc;
 use super::document::excerpt;
 use super::model::{
     Contact, Detection, Material, NamedShape, NormalLaw, OnUnconverged, Pair, Run, SceneFile,
-    Solver, Source, Vector,
+    Solver, SolverMethod, Source, Vector,
 };
 use super::problem::Problems;
 use super::suggest;
@@ -122,6 +122,10 @@ fn source(scene: &Entries) -> Source {
 fn solver(solver: &Entries) -> Solver {
     let number = |key| solver.number(key).unwrap_or(1.0);
     Solver {
+        method: match solver.text("method") {
+            Some("gauss-seidel") => SolverMethod::GaussSeidel,
+            _ => SolverMethod::ConjugateGradient,
+        },
         tolerance: number("tolerance"),
         approach_tolerance: number("approach_tolerance"),
         velocity_change_tolerance: number("velocity_change_tolerance"),

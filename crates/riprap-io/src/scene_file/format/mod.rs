@@ -165,6 +165,15 @@ static SOLVER: Table = Table {
     doc: "When the contact forces of a step are good enough. All tolerances have to be met.",
     fields: &[
         field(
+            "method",
+            Kind::Choice(&[
+                ("conjugate-gradient", "Gauss–Seidel sweeps accelerated by conjugate gradients"),
+                ("gauss-seidel", "plain Gauss–Seidel sweeps, as in the paper"),
+            ]),
+            Need::Default("\"conjugate-gradient\""),
+            "How the contact problem is solved. Both solve the same problem to the same tolerances.",
+        ),
+        field(
             "tolerance",
             Kind::Number(Limits::Positive),
             Need::Default("1e-4"),
