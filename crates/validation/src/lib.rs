@@ -16,3 +16,8 @@ pub enum Effort {
     /// A small version for the tests.
     Small,
 }
+
+/// The examples of the README are compiled and run.
+#[cfg(doctest)]
+#[doc = include_str!("../../../README.md")]
+pub struct Readme;

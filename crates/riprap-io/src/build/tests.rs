@@ -148,7 +148,7 @@ fn settling_brings_grains_to_rest_and_holds_the_rest() {
     assert_eq!(settled.state.v[ball].linear.z, -3.0);
     assert_eq!((settled.state.t, settled.state.step), (0.0, 0));
     let mut run = Simulation::new(built.scene, scene.scheme()).unwrap();
-    run.set_state(settled.state);
+    run.set_state(settled.state).unwrap();
     run.until(0.05, &mut ()).unwrap();
     let slow = built.groups[0].bodies.clone().all(|i| run.state().v[i].linear.norm() < 0.02);
     assert!(slow);

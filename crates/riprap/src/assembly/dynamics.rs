@@ -21,7 +21,15 @@ pub struct Dynamics {
 impl Dynamics {
     /// Evaluates masses at `q_m` and the velocity without contact, `v_free = v_n + h M⁻¹ f` (28). Bodies with a
     /// prescribed motion get the velocity that their law asks for at the end of the step.
-    pub fn evaluate(&mut self, scene: &Scene, state: &State, q_m: &[Pose], dt: f64, theta: f64) {
+    pub fn evaluate(
+        &mut self,
+        scene: &Scene,
+        state: &State,
+        q_m: &[Pose],
+        t_next: f64,
+        dt: f64,
+        theta: f64,
+    ) {
         let bodies = scene.bodies();
         self.inertia.clear();
         self.inverse_inertia.clear();
@@ -36,9 +44,7 @@ impl Dynamics {
                 self.block.push(Factored::NONE);
                 let motion = bodies.motion[i].as_ref();
                 self.v_free.push(
-                    motion.map_or(Twist::default(), |m| {
-                        prescribed(m, state.t + dt, dt, theta, &q_m[i])
-                    }),
+                    motion.map_or(Twist::default(), |m| prescribed(m, t_next, dt, theta, &q_m[i])),
                 );
                 continue;
             }

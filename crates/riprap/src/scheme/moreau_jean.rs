@@ -64,8 +64,8 @@ impl MoreauJean {
         scene.integrate(&state.q, &state.v, (1.0 - theta) * dt, q_m);
 
         // Free motion, as if no contact pushed back: v_free = v_n + h M⁻¹ f.                  (28)
-        dynamics.evaluate(scene, state, q_m, dt, theta);
-        check_finite(scene, q_m, dynamics.free_velocity(), state.t + dt)?;
+        dynamics.evaluate(scene, state, q_m, next_time(state, dt), dt, theta);
+        check_finite(scene, q_m, dynamics.free_velocity(), next_time(state, dt))?;
         times.free = clock.lap();
 
         // The contact problem in the local frames: V = V_free + W I.                     (8), (31)
@@ -86,12 +86,12 @@ impl MoreauJean {
         dynamics.apply(change, v_next);
         scene.integrate(q_m, v_next, theta * dt, &mut next.q);
         dynamics.finish_spin(scene, q_m, theta * dt, &mut next.q, v_next);
-        check_finite(scene, &next.q, v_next, state.t + dt)?;
+        check_finite(scene, &next.q, v_next, next_time(state, dt))?;
 
         contacts.remember(q_m, impulses, &mut next.warm_start);
         std::mem::swap(&mut next.v, v_next);
         next.step = state.step + 1;
-        next.t = state.t + dt;
+        next.t = next_time(state, dt);
         std::mem::swap(state, next);
         times.update = clock.lap();
         Ok(StepReport {
@@ -102,4 +102,11 @@ impl MoreauJean {
             times,
         })
     }
+}
+
+/// End of the step that begins at `state` [s]: a multiple of `dt` where all steps were of this length, so that rounding
+/// does not add up.
+fn next_time(state: &State, dt: f64) -> f64 {
+    let even = state.step as f64 * dt;
+    if (state.t - even).abs() <= 1e-9 * dt { (state.step + 1) as f64 * dt } else { state.t + dt }
 }

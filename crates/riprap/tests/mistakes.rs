@@ -1,0 +1,217 @@
+//! Descriptions that are wrong, and steps that fail: what is said, and that nothing is lost.
+
+use riprap::math::Mat3;
+use riprap::prelude::*;
+use riprap::scene::BuildError;
+use riprap::scheme::{StepError, Workspace};
+
+fn rock() -> Material {
+    Material::new("rock").density(2700.0).friction(0.5)
+}
+
+fn ball() -> BodyDescription {
+    BodyDescription::new(Shape::sphere(0.1).unwrap(), &rock())
+}
+
+fn errors_of(describe: impl Fn(&mut SceneBuilder)) -> Vec<BuildError> {
+    let mut scene = Scene::builder();
+    scene.material(&rock());
+    describe(&mut scene);
+    scene.build().map(|_| ()).unwrap_err().0
+}
+
+#[test]
+fn all_mistakes_are_reported_together_each_with_its_culprit() {
+    let errors = errors_of(|scene| {
+        scene.add_body(ball().named("light").mass(-1.0));
+        scene.add_body(ball().named("lost").at([f64::NAN, 0.0, 0.0]));
+        scene.add_body(ball().named("twin").at([1.0, 0.0, 0.0]));
+        scene.add_body(ball().named("twin").at([2.0, 0.0, 0.0]));
+        let mut stranger = ball().named("stranger").at([3.0, 0.0, 0.0]);
+        stranger.material = "rok".to_owned();
+        scene.add_body(stranger);
+    });
+    let text: Vec<String> = errors.iter().map(|e| e.to_string()).collect();
+    for culprit in ["`light`", "`lost`", "`twin`", "`stranger`"] {
+        assert!(text.iter().any(|t| t.contains(culprit)), "{culprit} is missing in {text:?}");
+    }
+    assert!(text.iter().any(|t| t.contains("known: rock")));
+}
+
+#[test]
+fn what_cannot_be_is_refused() {
+    let only = |describe: &dyn Fn(&mut SceneBuilder)| {
+        let errors = errors_of(|scene| describe(scene));
+        assert_eq!(errors.len(), 1, "{errors:?}");
+        errors.into_iter().next().unwrap()
+    };
+    let half_space = || Shape::half_space([0.0, 0.0, 1.0]).unwrap();
+    assert!(matches!(
+        only(&|s| {
+            s.add_body(BodyDescription::new(half_space(), &rock()));
+        }),
+        BuildError::FreeHalfSpace { .. }
+    ));
+    assert!(matches!(
+        only(&|s| {
+            s.add_fixed(half_space(), Pose::IDENTITY, &rock());
+        }),
+        BuildError::NothingMoves
+    ));
+    assert!(matches!(
+        only(&|s| {
+            s.planar();
+            s.add_body(ball());
+        }),
+        BuildError::WrongDimension { .. }
+    ));
+    assert!(matches!(
+        only(&|s| {
+            s.add_body(ball());
+            s.add_body(ball().at([0.05, 0.0, 0.0]));
+        }),
+        BuildError::Overlap { .. }
+    ));
+    assert!(matches!(
+        only(&|s| {
+            let law = PairLaw { friction: 0.1, restitution: 0.5, law: ContactLaw::QuasiShock };
+            s.pair("rock", "rock", law);
+            s.add_body(ball());
+        }),
+        BuildError::InelasticRestitution { .. }
+    ));
+    let plate = Mat3::from_diagonal(&Vec3::new(1.0, 1.0, 5.0));
+    for inertia in [Mat3::zeros(), -Mat3::identity(), plate, Mat3::repeat(f64::NAN)] {
+        assert!(matches!(
+            only(&|s| {
+                let mut body = ball();
+                body.inertia = Some(inertia);
+                s.add_body(body);
+            }),
+            BuildError::BadInertia { .. }
+        ));
+    }
+}
+
+#[test]
+fn a_failed_step_leaves_the_state_untouched_and_names_the_body_and_the_time() {
+    let mut scene = Scene::builder();
+    scene.gravity([0.0; 3]);
+    scene.material(&rock());
+    let wall = Shape::cuboid([1.0; 3]).unwrap();
+    // The law of this wall breaks down after a quarter of a second.
+    let linear = Law::new(|t| Vec3::new(0.0, 0.0, if t > 0.255 { f64::NAN } else { 0.0 }));
+    let motion = Motion::Velocity { linear, angular: Law::constant([0.0; 3]) };
+    scene.add_body(BodyDescription::new(wall, &rock()).named("press").moving(motion));
+    scene.add_body(ball().at([0.0, 0.0, 2.0]));
+    let scene = scene.build().unwrap();
+
+    let scheme = MoreauJean::new(0.01);
+    let (mut state, mut work) = (scene.initial_state(), Workspace::default());
+    let error = loop {
+        let before = state.clone();
+        if let Err(error) = scheme.step(&scene, &mut state, &mut work) {
+            assert_eq!(state, before);
+            break error;
+        }
+    };
+    match error {
+        StepError::NotFinite { body, t, .. } => {
+            assert_eq!(body, "press");
+            assert!((t - 0.26).abs() < 1e-9, "{t}");
+        }
+        other => panic!("{other}"),
+    }
+}
+
+#[test]
+fn steps_and_thetas_out_of_range_are_refused() {
+    for (dt, theta) in [(0.0, 0.5), (-1.0, 0.5), (f64::NAN, 0.5), (1e-3, 0.4), (1e-3, 1.1)] {
+        let mut scene = Scene::builder();
+        scene.add(ball(), &rock());
+        let scheme = MoreauJean::new(dt).theta(theta);
+        assert!(Simulation::new(scene.build().unwrap(), scheme).is_err());
+    }
+}
+
+#[test]
+fn a_state_of_another_scene_is_refused() {
+    let mut scene = Scene::builder();
+    scene.add(ball(), &rock());
+    let mut run = Simulation::new(scene.build().unwrap(), MoreauJean::new(1e-3)).unwrap();
+    assert!(run.set_state(State::default()).is_err());
+    assert!(run.set_state(run.scene().initial_state()).is_ok());
+}
+
+#[test]
+fn locked_bodies_meet_moving_floors_without_panic() {
+    let mut scene = Scene::builder();
+    let floor = Shape::half_space([0.0, 0.0, 1.0]).unwrap();
+    let up = Motion::Velocity {
+        linear: Law::constant([0.1, 0.0, 0.05]),
+        angular: Law::constant([0.0; 3]),
+    };
+    scene.add(BodyDescription::new(floor, &rock()).moving(up), &rock());
+    for (k, locks) in [
+        [true, true, false, true, true, true],
+        [false, false, true, false, false, false],
+        [true; 6],
+        [false, true, false, true, false, true],
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let at = [0.5 * k as f64, 0.0, 0.1];
+        scene.add(ball().at(at).locked(Locks(locks)), &rock());
+    }
+    let mut run = Simulation::new(scene.build().unwrap(), MoreauJean::new(1e-3)).unwrap();
+    run.until(0.2, &mut ()).unwrap();
+    // The first rides up on the floor, the second stays where it is held.
+    let ridden = run.pose(Body(1)).position.z;
+    assert!((ridden - 0.11).abs() < 3e-5, "{ridden}"); // half a step of the floor's motion
+    assert_eq!(run.pose(Body(2)).position.z, 0.1);
+    assert_eq!(run.pose(Body(3)).position.z, 0.1);
+}
+
+#[test]
+fn a_block_on_a_belt_comes_to_the_speed_of_the_belt() {
+    let mut scene = Scene::builder();
+    let belt = Shape::half_space([0.0, 0.0, 1.0]).unwrap();
+    let motion = Motion::Velocity {
+        linear: Law::constant([0.7, 0.0, 0.0]),
+        angular: Law::constant([0.0; 3]),
+    };
+    scene.add(BodyDescription::new(belt, &rock()).moving(motion), &rock());
+    let cube = BodyDescription::new(Shape::cuboid([0.1; 3]).unwrap(), &rock()).at([0.0, 0.0, 0.05]);
+    let cube = scene.add(cube, &rock());
+    let mut run = Simulation::new(scene.build().unwrap(), MoreauJean::new(1e-3)).unwrap();
+    run.until(0.05, &mut ()).unwrap();
+    let sliding = run.velocity(cube).linear.x;
+    assert!((sliding - 0.5 * 9.81 * 0.05).abs() < 1e-6, "{sliding}");
+    run.until(0.5, &mut ()).unwrap();
+    assert!((run.velocity(cube).linear.x - 0.7).abs() < 1e-9);
+}
+
+#[test]
+fn a_plate_follows_its_position_law_and_carries_what_lies_on_it() {
+    let mut scene = Scene::builder();
+    let plate = Shape::cuboid([1.0, 1.0, 0.1]).unwrap();
+    let wave = |t: f64| 0.01 * (1.0 - (std::f64::consts::TAU * 2.0 * t).cos()) - 0.05;
+    let motion = Motion::Position {
+        linear: Law::new(move |t| Vec3::new(0.0, 0.0, wave(t))),
+        angular: Law::constant([0.0; 3]),
+    };
+    let plate = scene.add(BodyDescription::new(plate, &rock()).moving(motion), &rock());
+    let cube = BodyDescription::new(Shape::cuboid([0.1; 3]).unwrap(), &rock()).at([0.0, 0.0, 0.05]);
+    let cube = scene.add(cube, &rock());
+    let mut run = Simulation::new(scene.build().unwrap(), MoreauJean::new(1e-3)).unwrap();
+    let (mut stray, mut lift) = (0.0f64, 0.0f64);
+    while run.time() < 1.0 {
+        run.step().unwrap();
+        let z = run.pose(plate).position.z;
+        stray = stray.max((z - wave(run.time())).abs());
+        lift = lift.max((run.pose(cube).position.z - 0.1 - z).abs());
+    }
+    assert!(stray < 1e-6, "{stray}"); // O(h²) of a wave with 1.6 m/s²
+    assert!(lift < 1e-5, "{lift}");
+}
