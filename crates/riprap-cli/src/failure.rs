@@ -64,14 +64,21 @@ fn show_scene(errors: &SceneErrors) {
         plain.with_wrap_lines(false)
     };
     let source = NamedSource::new(&path, errors.text.clone());
+    // Lines that no screen holds (a mesh in one line) are not shown, only named.
+    let readable = errors.text.lines().all(|line| line.len() < 1000);
     for problem in &errors.problems {
         let mut report = String::new();
         let shown = Shown { problem, source: &source };
-        match handler.render_report(&mut report, &shown) {
+        let rendered =
+            if readable { handler.render_report(&mut report, &shown) } else { Err(fmt::Error) };
+        match rendered {
             Ok(()) => eprintln!("{}\n", report.trim_end()),
             Err(_) => {
                 let (line, column) = errors.line_column(problem.span.start);
                 eprintln!("{path}:{line}:{column}: {}", problem.message);
+                if let Some(help) = &problem.help {
+                    eprintln!("  help: {help}");
+                }
             }
         }
     }

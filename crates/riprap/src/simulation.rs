@@ -183,6 +183,8 @@ pub struct RunReport {
     pub pairs: u64,
     /// Largest residual of a step [–].
     pub worst_residual: f64,
+    /// Largest approach velocity × dt over the grain size of a step [–].
+    pub worst_approach: f64,
     /// Deepest overlap of the run [m].
     pub penetration: f64,
     /// Wall time per stage.
@@ -202,6 +204,7 @@ impl RunReport {
         self.contact_sweeps += (step.contacts * step.solve.sweeps) as u64;
         self.pairs += step.pairs as u64;
         self.worst_residual = self.worst_residual.max(step.solve.residual);
+        self.worst_approach = self.worst_approach.max(step.solve.approach);
         self.penetration = self.penetration.max(step.penetration);
         self.times.add(&step.times);
     }

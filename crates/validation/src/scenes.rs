@@ -4,10 +4,7 @@ use riprap::prelude::*;
 
 /// A run that is expected to start: canonical scenes are right by construction.
 pub fn start(scene: &SceneBuilder, dt: f64, theta: f64, tolerance: f64) -> Simulation {
-    // A tower that appears out of nothing takes ten thousands of sweeps once; from then on it knows its impulses.
-    let mut solver = ConjugateGradient::tolerance(tolerance);
-    solver.options.max_sweeps = 100_000;
-    let scheme = MoreauJean::new(dt).theta(theta).solver(solver);
+    let scheme = MoreauJean::new(dt).theta(theta).solver(ConjugateGradient::tolerance(tolerance));
     let scene = scene.build().expect("a canonical scene is valid");
     Simulation::new(scene, scheme).expect("a canonical scheme is valid")
 }

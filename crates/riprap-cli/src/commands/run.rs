@@ -135,8 +135,16 @@ fn conclude(
     }
     if report.unconverged > 0 && file.run.on_unconverged == OnUnconverged::Warn {
         eprintln!(
-            "warning: {} of {} steps stopped short of the solver's tolerances (residual up to {:.1e})",
-            report.unconverged, report.steps, report.worst_residual
+            "warning: {} of {} steps stopped short of the solver's tolerances (residual up to {:.1e}, approach of a \
+             step up to {:.1e} of the grain size); allow more sweeps, or take a smaller dt",
+            report.unconverged, report.steps, report.worst_residual, report.worst_approach
+        );
+    }
+    if writer.worst_penetration() > LARGE_OVERLAP {
+        eprintln!(
+            "warning: bodies overlapped by up to {:.1} % of the grain size; a smaller dt keeps fast or turning bodies \
+             apart (`riprap check` has advice)",
+            100.0 * writer.worst_penetration()
         );
     }
     let path = |name: &str| writer.path().join(name).display().to_string();
@@ -164,6 +172,9 @@ fn conclude(
     print(&text);
     if *ending == Ending::Interrupted { Err(Failure::Interrupted) } else { Ok(()) }
 }
+
+/// Overlap over the grain size beyond which a run should not be trusted without a look.
+const LARGE_OVERLAP: f64 = 0.02;
 
 /// `out/` and the name of the file, or of its folder if it is called `scene.toml`.
 fn default_folder(scene: &Path) -> PathBuf {

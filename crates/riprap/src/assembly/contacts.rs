@@ -28,8 +28,8 @@ pub struct Contacts {
     deepest: f64,
 }
 
-/// Round-off must not decide whether a touching contact counts as closed: gaps below this share of the grain
-/// size do.
+/// Round-off must not decide whether a touching contact counts as closed: gaps below this share of the smaller
+/// body's size do.
 const CLOSED: f64 = 1e-9;
 
 impl Contacts {
@@ -81,13 +81,13 @@ impl Contacts {
         self.deepest = 0.0;
 
         let v_free = dynamics.free_velocity();
-        let closed = CLOSED * scene.grain_size();
         for point in self.detector.points() {
             let [a, b] = point.colliders.map(|c| &scene.colliders()[c as usize]);
             let (i, j) = (a.body as usize, b.body as usize);
             let law = scene.pairs.law(a.material, b.material);
             self.deepest = self.deepest.min(point.gap);
-            if law.law == ContactLaw::MoreauNewton && point.gap > closed {
+            let size = smaller_size(scene, i, j);
+            if law.law == ContactLaw::MoreauNewton && point.gap > CLOSED * size {
                 continue;
             }
             let (t1, t2) = tangents(point.normal);
@@ -103,7 +103,7 @@ impl Contacts {
                 ContactLaw::MoreauNewton if law.restitution == 0.0 => 0.0,
                 // Eq. (6) to the letter, also where V_n⁻ > 0.
                 ContactLaw::MoreauNewton => law.restitution * point.normal.dot(&relative(v_n)),
-                ContactLaw::QuasiShock => quasi_shock_gap(point.gap, scene.grain_size()) / dt,
+                ContactLaw::QuasiShock => quasi_shock_gap(point.gap, size) / dt,
             };
             let blocks = [dynamics.block[i], dynamics.block[j]];
             w.push(blocks, frame.map(Into::into), arms.map(Into::into));
@@ -160,7 +160,14 @@ impl Contacts {
     }
 }
 
-/// The gap of the quasi-shock law: `max(gap, 0)`. Gaps and overlaps within a millionth of the grain size are what
+/// Size of the smaller of two bodies, of which one at least is movable [m].
+fn smaller_size(scene: &Scene, i: usize, j: usize) -> f64 {
+    let bodies = scene.bodies();
+    let size = |k: usize| if bodies.size[k] > 0.0 { bodies.size[k] } else { f64::INFINITY };
+    size(i).min(size(j))
+}
+
+/// The gap of the quasi-shock law: `max(gap, 0)`. Gaps and overlaps within a millionth of the smaller body's size are what
 /// solver tolerances leave behind; they are closed gently, a tenth of them a step, from both sides. Without this
 /// feedback towers bend, step by step, by the sum of all solver errors.
 fn quasi_shock_gap(gap: f64, size: f64) -> f64 {

@@ -37,7 +37,12 @@ pub(super) fn contact(
         return None;
     }
     let axis = Axis { normal, separation, kind: Kind::Plane };
-    Some(manifold(a, b, rel, &axis, ask, scratch).0)
+    let across = manifold(a, b, rel, &axis, ask, scratch);
+    let size = a.outer_radius().min(b.outer_radius());
+    if across.grazes && separation > -1e-6 * size {
+        return None;
+    }
+    Some(across.manifold)
 }
 
 /// Tilts a plane about two axes, more and more finely, until no tilt widens the gap; the pair of axes turns

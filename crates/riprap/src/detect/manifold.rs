@@ -67,6 +67,12 @@ impl Manifold {
     }
 }
 
+/// Two sides that face each other but overlap by less than this share of the size, seen along the normal, only graze:
+/// a body that slides over a flush seam must not catch on the side of the next one.
+pub(super) const GRAZE: f64 = 1e-4;
+/// Cosine from which two sides count as facing each other.
+pub(super) const FACING: f64 = 0.999;
+
 /// Feature ids: two bits for the kind, fifteen for each shape's vertex or edge.
 pub(super) fn feature(kind: u32, a: u32, b: u32) -> u32 {
     kind << 30 | (a & 0x7fff) << 15 | (b & 0x7fff)
@@ -161,6 +167,20 @@ impl Clipper {
             }
         }
         &self.candidates
+    }
+
+    /// Width of the overlap of the two sides of the last cut [m]: its area over its longest diagonal.
+    pub(super) fn width(&self) -> f64 {
+        let n = self.polygon.len();
+        let (mut area, mut longest) = (0.0, 0.0f64);
+        for i in 0..n {
+            let (p, q) = (self.polygon[i].at, self.polygon[(i + 1) % n].at);
+            area += 0.5 * (p[0] * q[1] - p[1] * q[0]);
+            for c in &self.polygon[..i] {
+                longest = longest.max(length2(p[0] - c.at[0], p[1] - c.at[1]));
+            }
+        }
+        if longest > 0.0 { area.abs() / longest } else { 0.0 }
     }
 
     /// Keeps what lies left of the line from `p` to `q`, an edge of side a.

@@ -2,7 +2,9 @@
 //! never four. Normals point from the first shape to the second and lie exactly in the plane.
 
 use super::Placed;
-use super::manifold::{CROSSING, Manifold, ManifoldPoint, VERTEX_A, VERTEX_B, feature};
+use super::manifold::{
+    CROSSING, FACING, GRAZE, Manifold, ManifoldPoint, VERTEX_A, VERTEX_B, feature,
+};
 use crate::math::{Vec3, length2};
 use crate::shape::Polygon;
 
@@ -80,7 +82,12 @@ pub(super) fn polygon_polygon(
         return None;
     }
     let size = p.outer_radius().min(q.outer_radius());
-    let m = if sb > sa + 1e-8 * size {
+    let swapped = sb > sa + 1e-8 * size;
+    let grazes = if swapped { grazes(&b, kb, &a, size) } else { grazes(&a, ka, &b, size) };
+    if grazes && sa.max(sb) > -1e-6 * size {
+        return None;
+    }
+    let m = if swapped {
         side_contact(&b, kb, &a, sb, alert, size, VERTEX_A).flipped()
     } else {
         side_contact(&a, ka, &b, sa, alert, size, VERTEX_B)
@@ -97,6 +104,27 @@ pub(super) fn polygon_polygon(
         return Some(Manifold::single(vec3(n), sa, position, feature(VERTEX_B, low as u32, 0)));
     }
     corner_contact(&a, &b, alert)
+}
+
+/// Whether side `k` of `a` and the side of `b` that faces it hardly overlap, seen along the normal.
+fn grazes(a: &Outline, k: usize, b: &Outline, size: f64) -> bool {
+    let n = a.normal(k);
+    let facing = facing_side(b, n);
+    if -dot(b.normal(facing), n) < FACING {
+        return false;
+    }
+    let (p, q) = (a.vertex(k), a.vertex(k + 1));
+    let along = |v: Vec2| dot(sub(q, p), sub(v, p)) / length2(sub(q, p)[0], sub(q, p)[1]);
+    let (x0, x1) = (along(b.vertex(facing)), along(b.vertex(facing + 1)));
+    let overlap = along(q).min(x0.max(x1)) - x0.min(x1).max(0.0);
+    overlap < GRAZE * size
+}
+
+/// The side of `b` at its lowest corner along `n` that looks most against it.
+fn facing_side(b: &Outline, n: Vec2) -> usize {
+    let (low, _) = b.lowest(n);
+    let before = (low + b.len() - 1) % b.len();
+    if dot(b.normal(before), n) < dot(b.normal(low), n) { before } else { low }
 }
 
 /// Side `k` of `a` against the side of `b` that faces it: two points at most. Empty when the deepest corner
@@ -116,10 +144,7 @@ fn side_contact(
     let t = [sub(q, p)[0] / length, sub(q, p)[1] / length];
     let mut m = Manifold::new(vec3(n), separation);
 
-    // The side of b that faces n most, at its lowest corner.
-    let (low, _) = b.lowest(n);
-    let before = (low + b.len() - 1) % b.len();
-    let facing = if dot(b.normal(before), n) < dot(b.normal(low), n) { before } else { low };
+    let facing = facing_side(b, n);
     let ends = [(facing, b.vertex(facing)), ((facing + 1) % b.len(), b.vertex(facing + 1))];
     let at = |v: Vec2| (dot(t, sub(v, p)), dot(n, sub(v, p)));
     let (x0, h0) = at(ends[0].1);

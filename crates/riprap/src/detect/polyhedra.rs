@@ -6,7 +6,8 @@
 
 use super::gjk::{Closest, closest};
 use super::manifold::{
-    CROSSING, Manifold, ManifoldPoint, Side, VERTEX_A, VERTEX_B, WITNESS, feature, thin,
+    CROSSING, FACING, GRAZE, Manifold, ManifoldPoint, Side, VERTEX_A, VERTEX_B, WITNESS, feature,
+    thin,
 };
 use super::narrow::{Ask, NarrowScratch, PairCache};
 use crate::math::{Mat3, Vec3, tangents};
@@ -112,11 +113,11 @@ pub(super) fn contact(
             return None;
         }
     };
-    let manifold = manifold(a, b, rel, &axis, ask, scratch);
+    let across = manifold(a, b, rel, &axis, ask, scratch);
     // Where the nearest corners face each other, the distance is larger than any face or edge axis shows.
-    let exact = manifold.1 || axis.separation <= 1e-8 * size;
-    let manifold = if exact {
-        manifold.0
+    let exact = across.shown || axis.separation <= 1e-8 * size;
+    let Across { manifold, grazes, .. } = if exact {
+        across
     } else {
         match closest(a, b, rel, clear) {
             Closest::Beyond(apart) => {
@@ -127,13 +128,16 @@ pub(super) fn contact(
                 let separation = (on_b - on_a).norm();
                 let normal = (on_b - on_a) / separation;
                 let axis = Axis { normal, separation, kind: Kind::Points { on_a, on_b } };
-                self::manifold(a, b, rel, &axis, ask, scratch).0
+                self::manifold(a, b, rel, &axis, ask, scratch)
             }
-            _ => manifold.0,
+            _ => across,
         }
     };
     cache.axis = Some(manifold.normal);
     cache.touching = true;
+    if grazes && manifold.separation > -1e-6 * size {
+        return None;
+    }
     (manifold.separation <= alert).then_some(manifold)
 }
 
@@ -284,8 +288,16 @@ fn arcs_cross(a: &NearEdge, b: &NearEdge) -> bool {
     cba * dba < 0.0 && adc * bdc < 0.0 && cba * bdc > 0.0
 }
 
-/// The manifold across an axis, in the frame of a, and whether its deepest point shows the separation (so
-/// that, for shapes apart, the axis gives the true distance).
+/// A manifold and what is known about it.
+pub(super) struct Across {
+    pub manifold: Manifold,
+    /// Its deepest point shows the separation: for shapes apart, the axis gives the true distance.
+    pub shown: bool,
+    /// Two facing sides that hardly overlap, seen along the normal.
+    pub grazes: bool,
+}
+
+/// The manifold across an axis, in the frame of a.
 pub(super) fn manifold(
     a: &Polyhedron,
     b: &Polyhedron,
@@ -293,7 +305,7 @@ pub(super) fn manifold(
     axis: &Axis,
     ask: &Ask,
     scratch: &mut NarrowScratch,
-) -> (Manifold, bool) {
+) -> Across {
     let size = a.outer_radius().min(b.outer_radius());
     let n = axis.normal;
     let mut m = Manifold::new(n, axis.separation);
@@ -308,7 +320,10 @@ pub(super) fn manifold(
     let NarrowScratch { side_a, side_b, clipper, .. } = scratch;
     let flat_a = project(a, facing_a, n, |p| p, |d| d, false, side_a);
     let flat_b = project(b, facing_b, n, |p| rel.point(p), |d| rel.vector(d), true, side_b);
-    let mut shown = false;
+    let towards = |normal: Vec3| normal.dot(&n).abs() > FACING;
+    let face_to_face =
+        towards(a.face_normals()[facing_a]) && towards(rel.vector(b.face_normals()[facing_b]));
+    let (mut shown, mut grazes) = (false, false);
     if flat_a && flat_b {
         let candidates = clipper.cut(side_a, side_b, n, size);
         let deepest = candidates.iter().map(|p| p.gap).fold(f64::INFINITY, f64::min);
@@ -316,12 +331,13 @@ pub(super) fn manifold(
         if deepest <= axis.separation + 1e-6 * size {
             thin(candidates, n, ask.alert, size, &ask.drift, &mut m);
         }
+        grazes = face_to_face && clipper.width() < GRAZE * size;
     }
     if m.points().is_empty() {
         m.push(witness(a, b, rel, axis));
         shown = shown || matches!(axis.kind, Kind::Points { .. });
     }
-    (m, shown)
+    Across { manifold: m, shown, grazes }
 }
 
 /// The face at the vertex farthest along `n` that looks most along it.

@@ -2,6 +2,7 @@
 //! the change over a sweep plays the part of the gradient, and part of the last direction is added to it.
 
 use super::gauss_seidel::{Progress, sweep};
+use super::residual::project;
 use super::{
     ContactProblem, ContactSolver, Delassus, GaussSeidelOptions, Impulses, Operator, SolveReport,
     SolverScratch,
@@ -15,23 +16,25 @@ pub struct ConjugateGradient {
 }
 
 /// Near changes of status (open, stick, slide) the directions, and sometimes the sweeps themselves, go round in circles.
-/// When the changes have not shrunk for a while, plain sweeps take over for a while, the next time relaxed ones.
+/// When the changes have not shrunk for a while, plain sweeps take over for a while, relaxed and in both orders.
 #[derive(Default)]
 struct Patience {
     best: f64,
+    sweeps: usize,
     waited: usize,
     plain: usize,
     losses: usize,
 }
 
 impl Patience {
-    /// Sweeps without progress before plain ones take over.
+    /// Sweeps without progress, at least, before plain ones take over; slow problems get a sixth of all sweeps so far.
     const SWEEPS: usize = 40;
     /// Relaxations of the plain sweeps, taken in turn.
     const RELAXATIONS: [f64; 3] = [1.0, 0.8, 0.6];
 
     /// Takes note of a change; true while plain sweeps are due.
     fn lost(&mut self, change: f64) -> bool {
+        self.sweeps += 1;
         if self.plain > 0 {
             self.plain -= 1;
             if self.plain == 0 {
@@ -43,7 +46,7 @@ impl Patience {
             (self.best, self.waited) = (change, 0);
         } else {
             self.waited += 1;
-            if self.waited >= Patience::SWEEPS {
+            if self.waited >= Patience::SWEEPS.max(self.sweeps / 6) {
                 self.losses += 1;
                 self.plain = Patience::SWEEPS * self.losses.min(10);
             }
@@ -56,6 +59,10 @@ impl Patience {
             0 => 1.0,
             _ => Patience::RELAXATIONS[(self.losses + 2) % 3],
         }
+    }
+
+    fn backwards(&self) -> bool {
+        self.plain / (Patience::SWEEPS / 2) % 2 == 1
     }
 }
 
@@ -83,7 +90,8 @@ impl ConjugateGradient {
         loop {
             before.clear();
             before.extend_from_slice(impulses);
-            let change = sweep(w, problem, impulses, scratch, patience.relaxation());
+            let change =
+                sweep(w, problem, impulses, scratch, patience.relaxation(), patience.backwards());
             if progress.done(w, problem, impulses, scratch, &change) {
                 break;
             }
@@ -91,7 +99,7 @@ impl ConjugateGradient {
             let gradient = change.squared();
             let beta = gradient / last;
             last = gradient;
-            if beta > 1.0 || patience.lost(gradient) {
+            if beta >= 1.0 || patience.lost(gradient) {
                 direction.iter_mut().for_each(|p| *p = [0.0; 3]);
                 continue;
             }
@@ -100,11 +108,16 @@ impl ConjugateGradient {
                 let extra = p.map(|x| beta * x);
                 for i in 0..3 {
                     p[i] = extra[i] + impulses[a][i] - before[a][i];
-                    impulses[a][i] += extra[i];
                 }
-                if extra != [0.0; 3] {
-                    w.add(a, extra, scratch);
+                if extra == [0.0; 3] {
+                    continue;
                 }
+                // Back into the cone: among redundant contacts impulses could otherwise grow against each other.
+                let old = impulses[a];
+                let ahead = std::array::from_fn(|i| old[i] + extra[i]);
+                impulses[a] = project(ahead, problem.friction[a]);
+                let step = std::array::from_fn(|i| impulses[a][i] - old[i]);
+                w.add(a, step, scratch);
             }
         }
         scratch.direction = direction;

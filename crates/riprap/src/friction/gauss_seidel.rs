@@ -84,16 +84,20 @@ impl Change {
     }
 }
 
-/// One sweep over the contacts, Eq. (33). With a relaxation below 1 each impulse goes only that part of the way.
+/// One sweep over the contacts, Eq. (33). With a relaxation below 1 each impulse goes only that part
+/// of the way.
 pub(super) fn sweep<W: Operator>(
     w: &W,
     problem: &ContactProblem,
     impulses: &mut Impulses,
     scratch: &mut SolverScratch,
     relaxation: f64,
+    backwards: bool,
 ) -> Change {
     let mut change = Change::default();
-    for a in 0..problem.len() {
+    let n = problem.len();
+    for k in 0..n {
+        let a = if backwards { n - 1 - k } else { k };
         let old = impulses[a];
         let block = w.diagonal(a);
         let wr = w.velocity(a, impulses, scratch);
@@ -179,7 +183,7 @@ impl GaussSeidel {
         let mut progress = Progress::new(&self.options);
         w.start(impulses, scratch);
         loop {
-            let change = sweep(w, problem, impulses, scratch, 1.0);
+            let change = sweep(w, problem, impulses, scratch, 1.0, false);
             if progress.done(w, problem, impulses, scratch, &change) {
                 return progress.report;
             }

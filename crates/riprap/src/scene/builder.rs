@@ -4,7 +4,7 @@ use super::{
     Bodies, Body, BodyDescription, BuildError, BuildErrors, ContactLaw, Detection, Kind, Locks,
     Material, Motion, PairLaw, PairTable, Scene, State, Twist,
 };
-use crate::detect::{Collider, Detector, Geometry, Method, Query};
+use crate::detect::{Collider, ContactPoint, Detector, Geometry, Method, Query};
 use crate::math::{Mat3, Pose, Vec3};
 use crate::shape::{MassProperties, Shape};
 use std::collections::HashMap;
@@ -64,7 +64,7 @@ impl SceneBuilder {
         self
     }
 
-    /// Overlap at the begin that is still accepted, as a share of the mean grain size [–]; 1e-3 without.
+    /// Overlap at the begin that is still accepted, as a share of the smaller body's size [–]; 1e-3 without.
     pub fn accept_overlap(&mut self, share: f64) -> &mut Self {
         self.largest_overlap = share;
         self
@@ -445,8 +445,14 @@ fn overlaps(scene: &Scene, share: f64) -> Vec<BuildError> {
         skin: 0.0,
         method: scene.detection.method,
     });
-    let limit = -share * scene.grain_size;
-    let mut deep: Vec<_> = detector.points().iter().filter(|p| p.gap < limit).collect();
+    // Of two bodies the smaller tells what is deep.
+    let size = |c: u32| {
+        let size = scene.bodies.size[scene.colliders[c as usize].body as usize];
+        if size > 0.0 { size } else { f64::INFINITY }
+    };
+    let smaller = |p: &ContactPoint| size(p.colliders[0]).min(size(p.colliders[1]));
+    let mut deep: Vec<_> =
+        detector.points().iter().filter(|p| p.gap < -share * smaller(p)).collect();
     deep.sort_by(|p, q| p.gap.total_cmp(&q.gap));
     deep.dedup_by_key(|p| p.colliders);
     deep.truncate(5);
@@ -454,7 +460,7 @@ fn overlaps(scene: &Scene, share: f64) -> Vec<BuildError> {
         .map(|p| {
             let [a, b] = p.colliders.map(|c| scene.colliders[c as usize].body as usize);
             let name = |i: usize| scene.bodies.names[i].clone();
-            let percent = -100.0 * p.gap / scene.grain_size;
+            let percent = -100.0 * p.gap / smaller(p);
             BuildError::Overlap { a: name(a), b: name(b), depth: -p.gap, percent }
         })
         .collect()

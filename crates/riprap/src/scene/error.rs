@@ -95,7 +95,7 @@ pub enum BuildError {
     },
     /// Two bodies overlap at the begin.
     #[error(
-        "`{a}` and `{b}` overlap by {depth:.2e} m at the begin ({percent:.1} % of the grain size); move them apart"
+        "`{a}` and `{b}` overlap by {depth:.2e} m at the begin ({percent:.1} % of the smaller one's size); move them apart"
     )]
     Overlap {
         /// First body.
@@ -104,7 +104,7 @@ pub enum BuildError {
         b: String,
         /// Depth of the overlap [m].
         depth: f64,
-        /// The same, in percent of the mean grain size.
+        /// The same, in percent of the smaller body's size.
         percent: f64,
     },
     /// Nothing in the scene can move.

@@ -16,7 +16,11 @@ pub(super) fn decompose(
 ) -> Result<Shape, ShapeError> {
     check_closed(vertices, triangles)?;
     let corner = |t: &[u32; 3]| t.map(|i| vertices[i as usize]);
-    let unit_mass = MassProperties::of_surface(triangles.iter().map(corner));
+    let mut unit_mass = MassProperties::of_surface(triangles.iter().map(corner));
+    // A mesh turned inside out encloses minus its volume; what it encloses is the same.
+    if unit_mass.mass < 0.0 {
+        unit_mass = unit_mass.scaled(-1.0);
+    }
     if unit_mass.mass.partial_cmp(&0.0) != Some(std::cmp::Ordering::Greater) {
         return Err(ShapeError::Flat { thickness: 0.0, extent: 0.0 });
     }
