@@ -84,5 +84,5 @@ fn facing_normals<'a>(
 ) -> impl Iterator<Item = Vec3> + 'a {
     let from_a = a.face_normals().iter().copied();
     let from_b = b.face_normals().iter().map(|n| rel.vector(-*n));
-    from_a.chain(from_b).filter(move |n| n.dot(&towards) > 0.7)
+    from_a.chain(from_b).filter(move |n| n.dot(&towards) > 0.0)
 }

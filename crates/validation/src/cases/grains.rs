@@ -7,8 +7,8 @@ use riprap::prelude::*;
 pub(super) fn stones_at_rest(effort: Effort) -> Checks {
     let mut checks = Checks::new("stones-at-rest");
     let (n, width, time) = match effort {
-        Effort::Full => (1000, 0.6, 2.5),
-        Effort::Small => (60, 0.25, 2.0),
+        Effort::Full => (1000, 0.6, 4.0),
+        Effort::Small => (60, 0.25, 3.0),
     };
     let scene = scenes::stones_in_box(n, width, 1);
     // The stones fall at up to 3 m/s: a step of 0.25 ms moves them by less than 2 % of their size.
