@@ -17,8 +17,8 @@ use crate::error::Error;
 use crate::table::{Column, TableWriter};
 use crate::vtk::{PolyData, Pvd};
 
-/// Files that make a folder the folder of a run.
-const SIGNS: [&str; 4] = ["scene.toml", "summary.json", "series.csv", "run.pvd"];
+/// Files that only a run writes. `scene.toml` is not among them: it may be the user's own.
+const SIGNS: [&str; 3] = ["summary.json", "series.csv", "run.pvd"];
 
 /// What to do with a run that is in the folder already.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -108,7 +108,7 @@ impl RunFolder {
 
 /// Removes what a run writes, and only that.
 fn remove_run(path: &Path) -> Result<(), Error> {
-    for name in SIGNS {
+    for name in SIGNS.into_iter().chain(["scene.toml"]) {
         let file = path.join(name);
         if file.exists() {
             fs::remove_file(&file).map_err(Error::io("remove", &file))?;

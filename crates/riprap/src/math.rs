@@ -33,7 +33,7 @@ impl Pose {
         Pose { position: Vec3::from(position), ..Pose::IDENTITY }
     }
 
-    /// The same frame turned by `angle` [rad] about `axis` (any length) through its own origin.
+    /// The same frame turned by `angle` [rad] about `axis` of the world (any length) through its own origin.
     pub fn turned(self, axis: [f64; 3], angle: f64) -> Pose {
         let turn = nalgebra::Unit::try_new(Vec3::from(axis), 0.0)
             .map_or(Quat::identity(), |axis| Quat::from_axis_angle(&axis, angle));
@@ -125,11 +125,6 @@ pub fn cbrt(x: f64) -> f64 {
     }
     let start = 0.5 + (x - 0.125) * (4.0 / 7.0);
     scale * (0..7).fold(start, |y, _| (2.0 * y + x / (y * y)) / 3.0)
-}
-
-/// Cross-product matrix: `skew(a) * b = a × b`.
-pub fn skew(a: Vec3) -> Mat3 {
-    Mat3::new(0.0, -a.z, a.y, a.z, 0.0, -a.x, -a.y, a.x, 0.0)
 }
 
 /// Completes a unit normal to a right-handed frame `(n, t1, t2)`.

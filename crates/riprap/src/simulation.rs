@@ -14,7 +14,7 @@ pub enum OnUnconverged {
     Accept,
     /// Count it; callers that talk to a user should warn.
     Warn,
-    /// End the run with an error.
+    /// End the run with an error, after the step: the state is that of its end.
     Fail,
 }
 
@@ -126,8 +126,6 @@ pub struct Balance {
     pub momentum: Vec3,
     /// Angular momentum about the origin [kg m²/s].
     pub angular_momentum: Vec3,
-    /// Largest speed of a centre of mass [m/s].
-    pub max_speed: f64,
 }
 
 impl Balance {
@@ -142,7 +140,6 @@ impl Balance {
             sum.potential -= (scene.gravity() * m + bodies.force[i]).dot(&q.position);
             sum.momentum += v.linear * m;
             sum.angular_momentum += q.position.cross(&v.linear) * m + spin;
-            sum.max_speed = sum.max_speed.max(v.linear.norm());
         }
         sum
     }
@@ -150,7 +147,7 @@ impl Balance {
 
 /// Something that looks at a run and does not touch it: writers, probes, progress bars.
 pub trait Observer {
-    /// Called at the begin, after every step, and at the end.
+    /// Called when a run begins or goes on, and after every step.
     fn observe(&mut self, frame: &Frame) -> Result<(), Box<dyn std::error::Error + Send + Sync>>;
 
     /// Asked before every step: true ends the run (an interrupt, a condition).
@@ -296,7 +293,10 @@ impl Simulation {
             if result.is_err() {
                 break;
             }
-            observer.observe(&self.frame()).map_err(Error::Observer)?;
+            result = observer.observe(&self.frame()).map_err(Error::Observer);
+            if result.is_err() {
+                break;
+            }
         }
         self.report.wall += begin.elapsed().as_secs_f64();
         result.map(|()| self.report)

@@ -183,7 +183,7 @@ fn time_step(file: &SceneFile, scene: &Scene) -> Rows {
     rows
 }
 
-/// How far a free body may fall [m]: to the lowest surface that is not free, or else to the lowest body.
+/// How far a free body may fall [m]: to the origin of the lowest body.
 fn fall_height(scene: &Scene) -> f64 {
     let g = scene.gravity();
     if g.norm() == 0.0 {

@@ -51,7 +51,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     let out = arguments.out.clone().unwrap_or_else(|| default_folder(&arguments.scene));
     let existing = if arguments.force { Existing::Overwrite } else { Existing::Keep };
     let mut writer = RunWriter::create(&out, existing, &file, &built, threads).map_err(|e| {
-        let help = if e.to_string().contains("already holds a run") { " (--force)" } else { "" };
+        let help = if matches!(e, riprap_io::Error::Exists { .. }) { " (--force)" } else { "" };
         Failure::Input(format!("{e}{help}"))
     })?;
 

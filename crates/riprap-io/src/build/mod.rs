@@ -240,9 +240,7 @@ impl SceneFile {
             | BuildError::NoMass { item, .. }
             | BuildError::FreeHalfSpace { item }
             | BuildError::WrongDimension { item, .. }
-            | BuildError::BadInertia { item, .. }
-            | BuildError::Shape { item, .. }
-            | BuildError::Grains { item, .. } => {
+            | BuildError::BadInertia { item, .. } => {
                 let name = item.split('`').nth(1).unwrap_or_default();
                 self.place_of(name).unwrap_or_default()
             }

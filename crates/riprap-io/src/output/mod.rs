@@ -131,7 +131,7 @@ impl RunWriter {
     fn output(&mut self, frame: &Frame) -> Result<(), Error> {
         self.table.row(&self.series.row(frame, &mut self.tally))?;
         if let Some(surfaces) = &self.surfaces {
-            let t = time(frame);
+            let t = frame.state.t;
             self.folder.write_frame("surfaces", self.n_frames, t, &surfaces.bodies(frame))?;
             self.folder.write_frame("contacts", self.n_frames, t, &surfaces::contacts(frame))?;
             self.n_frames += 1;
@@ -143,7 +143,7 @@ impl RunWriter {
 
     fn write_summary(&self, ending: &Ending, frame: Option<&Frame>) -> Result<(), Error> {
         let wall = self.begin.elapsed().as_secs_f64();
-        let end = frame.map(|frame| (time(frame), Balance::of(frame.scene, frame.state)));
+        let end = frame.map(|frame| (frame.state.t, Balance::of(frame.scene, frame.state)));
         self.folder.write_summary(&summary::summary(&self.scene, &self.tally, ending, end, wall))
     }
 }
@@ -160,12 +160,6 @@ impl Observer for RunWriter {
         }
         Ok(())
     }
-}
-
-/// The time of a frame [s]. The state sums up its steps; their number times their length has less rounding.
-fn time(frame: &Frame) -> f64 {
-    let nominal = frame.state.step as f64 * frame.dt;
-    if (nominal - frame.state.t).abs() < 1e-3 * frame.dt { nominal } else { frame.state.t }
 }
 
 /// The smallest box around all finite bodies at the begin: lower and upper corner [m].

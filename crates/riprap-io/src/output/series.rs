@@ -55,7 +55,7 @@ impl Series {
     pub fn row(&self, frame: &Frame, tally: &mut Tally) -> Vec<f64> {
         let balance = frame.balance();
         let total = balance.kinetic + balance.potential;
-        let mut row = vec![super::time(frame), balance.kinetic, balance.potential, total];
+        let mut row = vec![frame.state.t, balance.kinetic, balance.potential, total];
         row.extend(balance.momentum.iter());
         row.extend(balance.angular_momentum.iter());
         let since = std::mem::take(&mut tally.since_output);

@@ -132,7 +132,7 @@ impl BroadPhase {
             // No point turns farther than the change of the rotation matrix times its distance.
             let turned = match query.colliders[i].geometry {
                 Geometry::Ball(_) => 0.0,
-                Geometry::HalfSpace(_) if new.rot != old.rot || moved > 0.0 => return false,
+                Geometry::HalfSpace(_) if new.rot != old.rot => return false,
                 Geometry::HalfSpace(_) => 0.0,
                 _ => (new.rot - old.rot).norm() * ((new.centre - new.origin).norm() + new.radius),
             };
@@ -205,7 +205,10 @@ impl BroadPhase {
 
     pub(super) fn bytes(&self) -> usize {
         use std::mem::size_of;
-        let levels = self.levels.iter().map(|l| l.heads.capacity() * 4 + l.items.capacity() * 40);
+        let levels = self
+            .levels
+            .iter()
+            .map(|l| l.heads.capacity() * 4 + l.items.capacity() * size_of::<Item>());
         self.pairs.capacity() * 8
             + self.boxes.capacity() * size_of::<Aabb>()
             + self.built_at.capacity() * (size_of::<Placed>() + 8)

@@ -1,7 +1,7 @@
 //! Contacts between shapes at given poses: broad phase, narrow phase, gaps and stable feature ids.
 //!
-//! What comes out is a pure function of the poses: caches only save work, they never change a bit of
-//! the result, so a run continued from its state repeats the original.
+//! What comes out is a function of the query alone (poses, reach, motion): caches only save work, so a run
+//! continued from its state repeats the original.
 
 mod broad;
 mod common_plane;

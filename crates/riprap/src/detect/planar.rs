@@ -97,11 +97,18 @@ pub(super) fn polygon_polygon(
     }
     if sa.max(sb) <= 0.0 {
         // Crossing so deeply that no side faces the other: the lowest corner tells.
-        let n = a.normal(ka);
-        let (low, _) = b.lowest(n);
-        let v = b.vertex(low);
-        let position = vec3([v[0] - 0.5 * sa * n[0], v[1] - 0.5 * sa * n[1]]);
-        return Some(Manifold::single(vec3(n), sa, position, feature(VERTEX_B, low as u32, 0)));
+        let lowest_corner = |a: &Outline, k: usize, b: &Outline, s: f64, kind: u32| {
+            let n = a.normal(k);
+            let (low, _) = b.lowest(n);
+            let v = b.vertex(low);
+            let position = vec3([v[0] - 0.5 * s * n[0], v[1] - 0.5 * s * n[1]]);
+            Manifold::single(vec3(n), s, position, feature(kind, low as u32, 0))
+        };
+        return Some(if swapped {
+            lowest_corner(&b, kb, &a, sb, VERTEX_A).flipped()
+        } else {
+            lowest_corner(&a, ka, &b, sa, VERTEX_B)
+        });
     }
     corner_contact(&a, &b, alert)
 }

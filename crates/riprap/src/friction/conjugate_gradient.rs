@@ -27,7 +27,7 @@ struct Patience {
 }
 
 impl Patience {
-    /// Sweeps without progress, at least, before plain ones take over; slow problems get a sixth of all sweeps so far.
+    /// Sweeps without progress, at least, before plain ones take over; slow problems get a quarter of all sweeps so far.
     const SWEEPS: usize = 40;
     /// Relaxations of the plain sweeps, taken in turn.
     const RELAXATIONS: [f64; 3] = [1.0, 0.8, 0.6];
@@ -46,7 +46,7 @@ impl Patience {
             (self.best, self.waited) = (change, 0);
         } else {
             self.waited += 1;
-            if self.waited >= Patience::SWEEPS.max(self.sweeps / 6) {
+            if self.waited >= Patience::SWEEPS.max(self.sweeps / 4) {
                 self.losses += 1;
                 self.plain = Patience::SWEEPS * self.losses.min(10);
             }
@@ -99,7 +99,8 @@ impl ConjugateGradient {
             let gradient = change.squared();
             let beta = gradient / last;
             last = gradient;
-            if beta >= 1.0 || patience.lost(gradient) {
+            let lost = patience.lost(gradient);
+            if beta >= 1.0 || lost {
                 direction.iter_mut().for_each(|p| *p = [0.0; 3]);
                 continue;
             }

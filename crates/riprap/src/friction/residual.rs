@@ -121,6 +121,19 @@ mod tests {
     use super::*;
 
     #[test]
+    fn open_neighbours_do_not_make_a_solve_look_better() {
+        let r = Residual {
+            natural_map: 1.0,
+            impulses: 10.0,
+            free: 1000.0,
+            velocities: 900.0,
+            approach: 0.0,
+        };
+        assert_eq!(r.relative_to_impulses(), 0.1);
+        assert_eq!(r.relative_to_all(), 1e-3);
+    }
+
+    #[test]
     fn the_natural_map_vanishes_when_open_sticking_or_sliding_and_not_otherwise() {
         let zero = [0.0; 3];
         assert_eq!(natural_map(zero, [0.5, 3.0, 0.0], 0.7), zero);

@@ -142,7 +142,7 @@ impl BodyDescription {
         self
     }
 
-    /// Turns it.
+    /// Sets its orientation.
     pub fn turned(mut self, rotation: Quat) -> Self {
         self.pose.rotation = rotation;
         self

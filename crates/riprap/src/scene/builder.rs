@@ -453,8 +453,11 @@ fn overlaps(scene: &Scene, share: f64) -> Vec<BuildError> {
     let smaller = |p: &ContactPoint| size(p.colliders[0]).min(size(p.colliders[1]));
     let mut deep: Vec<_> =
         detector.points().iter().filter(|p| p.gap < -share * smaller(p)).collect();
+    // One line for each pair of bodies, the deepest first.
+    let pair = |p: &ContactPoint| p.colliders.map(|c| scene.colliders[c as usize].body);
+    deep.sort_by(|p, q| pair(p).cmp(&pair(q)).then(p.gap.total_cmp(&q.gap)));
+    deep.dedup_by_key(|p| pair(p));
     deep.sort_by(|p, q| p.gap.total_cmp(&q.gap));
-    deep.dedup_by_key(|p| p.colliders);
     deep.truncate(5);
     deep.iter()
         .map(|p| {

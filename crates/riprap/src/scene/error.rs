@@ -1,7 +1,5 @@
 //! What can be wrong with a description, and how it is told: which item, what is wrong, what would be right.
 
-use crate::shape::ShapeError;
-
 /// One mistake in a description.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum BuildError {
@@ -85,14 +83,6 @@ pub enum BuildError {
         /// What is wrong.
         problem: &'static str,
     },
-    /// A shape cannot be made.
-    #[error("{item}: {error}")]
-    Shape {
-        /// Which body.
-        item: String,
-        /// Why.
-        error: ShapeError,
-    },
     /// Two bodies overlap at the begin.
     #[error(
         "`{a}` and `{b}` overlap by {depth:.2e} m at the begin ({percent:.1} % of the smaller one's size); move them apart"
@@ -110,14 +100,6 @@ pub enum BuildError {
     /// Nothing in the scene can move.
     #[error("no body is free to move: nothing would happen")]
     NothingMoves,
-    /// Grains that cannot be placed or generated.
-    #[error("{item}: {problem}")]
-    Grains {
-        /// Which group of grains.
-        item: String,
-        /// What is wrong.
-        problem: String,
-    },
 }
 
 /// All mistakes of a description, found together.

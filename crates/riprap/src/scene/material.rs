@@ -44,7 +44,8 @@ pub enum ContactLaw {
     /// Moreau–Newton, Eq. (6): for contacts closed at `q_m`, `V_n + e V_n⁻ ≥ 0 ⊥ I_n ≥ 0`.
     MoreauNewton,
     /// Inelastic quasi-shock: for contacts within the alert distance, `V_n + max(gap, 0)/h ≥ 0 ⊥ I_n ≥ 0`, so
-    /// that bodies stop at the surface instead of inside it.
+    /// that bodies stop at the surface instead of inside it. Gaps within a millionth of the smaller body's size enter as
+    /// a tenth of themselves, with their sign: what solver tolerances leave behind closes again.
     QuasiShock,
 }
 
@@ -93,10 +94,5 @@ impl PairTable {
     /// The law between two materials, by index.
     pub fn law(&self, a: u32, b: u32) -> &PairLaw {
         &self.laws[a as usize * self.n + b as usize]
-    }
-
-    /// Largest coefficient of friction of all pairs [–].
-    pub fn max_friction(&self) -> f64 {
-        self.laws.iter().map(|l| l.friction).fold(0.0, f64::max)
     }
 }

@@ -86,7 +86,11 @@ impl MoreauJean {
         dynamics.apply(change, v_next);
         scene.integrate(q_m, v_next, theta * dt, &mut next.q);
         dynamics.finish_spin(scene, q_m, theta * dt, &mut next.q, v_next);
-        check_finite(scene, &next.q, v_next, next_time(state, dt))?;
+        if let Err(error) = check_finite(scene, &next.q, v_next, next_time(state, dt)) {
+            // Nobody shall read the impulses of a step that did not happen.
+            impulses.clear();
+            return Err(error);
+        }
 
         contacts.remember(q_m, impulses, &mut next.warm_start);
         std::mem::swap(&mut next.v, v_next);

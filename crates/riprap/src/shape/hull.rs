@@ -15,6 +15,8 @@ pub(super) struct Hull {
 
 /// Points nearer to a plane than this share of the extent lie in it.
 const COPLANAR: f64 = 1e-10;
+/// Near-degenerate points can pinch the horizon; then the surface is not closed.
+const BROKEN: ShapeError = ShapeError::HullCheck { error: f64::INFINITY };
 /// Thinner than this share of its extent, a hull has no volume.
 const FLAT: f64 = 1e-9;
 
@@ -53,7 +55,7 @@ pub(super) fn hull(points: &[Vec3]) -> Result<Hull, ShapeError> {
     let base = points[0];
     let points: Vec<Vec3> = points.iter().map(|p| p - base).collect();
     let (triangles, extent) = triangulated_hull(&points)?;
-    let faces = merge_coplanar(&points, &triangles, extent);
+    let faces = merge_coplanar(&points, &triangles, extent)?;
     let hull = keep_corners(&points, faces);
     check(&points, &hull, extent)?;
     Ok(Hull { vertices: hull.vertices.iter().map(|p| p + base).collect(), faces: hull.faces })
@@ -102,7 +104,7 @@ fn triangulated_hull(points: &[Vec3]) -> Result<(Vec<Triangle>, f64), ShapeError
             let v = triangles[visible[k]].v;
             for e in 0..3 {
                 let (i, j) = (v[e], v[(e + 1) % 3]);
-                let other = owner[&(j, i)];
+                let other = *owner.get(&(j, i)).ok_or(BROKEN)?;
                 if triangles[other].alive && triangles[other].height(p) > eps {
                     triangles[other].alive = false;
                     visible.push(other);
@@ -114,7 +116,7 @@ fn triangulated_hull(points: &[Vec3]) -> Result<(Vec<Triangle>, f64), ShapeError
             let v = triangles[t].v;
             for e in 0..3 {
                 let (i, j) = (v[e], v[(e + 1) % 3]);
-                if triangles[owner[&(j, i)]].alive {
+                if triangles[*owner.get(&(j, i)).ok_or(BROKEN)?].alive {
                     horizon.push((i, j));
                 }
             }
@@ -197,7 +199,11 @@ fn assign(
 }
 
 /// Groups neighbouring triangles that lie in one plane; returns the border loop of each group.
-fn merge_coplanar(points: &[Vec3], triangles: &[Triangle], extent: f64) -> Vec<Vec<usize>> {
+fn merge_coplanar(
+    points: &[Vec3],
+    triangles: &[Triangle],
+    extent: f64,
+) -> Result<Vec<Vec<usize>>, ShapeError> {
     let eps = 10.0 * COPLANAR * extent;
     let mut owner = HashMap::new();
     for (id, t) in triangles.iter().enumerate() {
@@ -221,7 +227,7 @@ fn merge_coplanar(points: &[Vec3], triangles: &[Triangle], extent: f64) -> Vec<V
         while k < members.len() {
             let v = triangles[members[k]].v;
             for e in 0..3 {
-                let other = owner[&(v[(e + 1) % 3], v[e])];
+                let other = *owner.get(&(v[(e + 1) % 3], v[e])).ok_or(BROKEN)?;
                 let flat = triangles[other]
                     .v
                     .iter()
@@ -233,9 +239,9 @@ fn merge_coplanar(points: &[Vec3], triangles: &[Triangle], extent: f64) -> Vec<V
             }
             k += 1;
         }
-        loops.push(border(triangles, &owner, &group, &members));
+        loops.push(border(triangles, &owner, &group, &members)?);
     }
-    loops
+    Ok(loops)
 }
 
 /// The border of a group of triangles as one loop of vertices.
@@ -244,14 +250,14 @@ fn border(
     owner: &HashMap<(usize, usize), usize>,
     group: &[usize],
     members: &[usize],
-) -> Vec<usize> {
+) -> Result<Vec<usize>, ShapeError> {
     let mut after = HashMap::new();
     let mut start = usize::MAX;
     for &t in members {
         let v = triangles[t].v;
         for e in 0..3 {
             let (i, j) = (v[e], v[(e + 1) % 3]);
-            if group[owner[&(j, i)]] != group[t] {
+            if group[*owner.get(&(j, i)).ok_or(BROKEN)?] != group[t] {
                 after.insert(i, j);
                 start = start.min(i);
             }
@@ -263,7 +269,7 @@ fn border(
         corners.push(at);
         at = after.get(&at).copied().unwrap_or(start);
     }
-    corners
+    Ok(corners)
 }
 
 /// Drops vertices that fewer than three faces share (they lie within an edge) and renumbers.
@@ -288,23 +294,36 @@ fn keep_corners(points: &[Vec3], faces: Vec<Vec<usize>>) -> Hull {
     Hull { vertices, faces }
 }
 
-/// Every point lies inside every face, every edge joins two faces, and Euler's count holds.
+/// Every edge joins two faces, neighbouring faces bend outwards (which makes a closed surface convex), Euler's count
+/// holds, and the points lie inside.
 fn check(points: &[Vec3], hull: &Hull, extent: f64) -> Result<(), ShapeError> {
-    let mut edges: HashMap<(usize, usize), i32> = HashMap::new();
-    let mut worst: f64 = 0.0;
-    for face in &hull.faces {
-        let (normal, offset) = plane(&hull.vertices, face);
-        for p in points {
-            worst = worst.max(normal.dot(p) - offset);
-        }
+    let mut edges: HashMap<(usize, usize), usize> = HashMap::new();
+    let mut planes = Vec::with_capacity(hull.faces.len());
+    for (id, face) in hull.faces.iter().enumerate() {
+        planes.push(plane(&hull.vertices, face));
         for k in 0..face.len() {
-            let (i, j) = (face[k], face[(k + 1) % face.len()]);
-            *edges.entry((i.min(j), i.max(j))).or_default() += if i < j { 1 } else { 1000 };
+            if edges.insert((face[k], face[(k + 1) % face.len()]), id).is_some() {
+                return Err(BROKEN);
+            }
         }
     }
-    let closed = edges.values().all(|&n| n == 1001);
-    let euler = hull.vertices.len() + hull.faces.len() == edges.len() + 2;
-    if closed && euler && worst <= 1e3 * COPLANAR * extent {
+    let mut worst: f64 = 0.0;
+    for (&(i, j), &id) in &edges {
+        let other = *edges.get(&(j, i)).ok_or(BROKEN)?;
+        let (normal, offset) = planes[id];
+        for &v in &hull.faces[other] {
+            worst = worst.max(normal.dot(&hull.vertices[v]) - offset);
+        }
+    }
+    // A sample of the points against all faces: all of them for the sizes that grains have.
+    let stride = (points.len() * planes.len() / 1_000_000).max(1);
+    for p in points.iter().step_by(stride) {
+        for (normal, offset) in &planes {
+            worst = worst.max(normal.dot(p) - offset);
+        }
+    }
+    let euler = hull.vertices.len() + hull.faces.len() == edges.len() / 2 + 2;
+    if euler && worst <= 1e3 * COPLANAR * extent {
         Ok(())
     } else {
         Err(ShapeError::HullCheck { error: worst })

@@ -112,7 +112,7 @@ pub enum ShapeError {
     #[error("the normal of a half-space must not be zero")]
     ZeroNormal,
     /// A compound without parts, or with parts that have no volume.
-    #[error("a compound needs at least one part, each a sphere, polyhedron, disc or polygon")]
+    #[error("a compound needs at least one part: spheres and polyhedra, or discs and polygons")]
     BadCompound,
     /// A triangle mesh with holes.
     #[error(
@@ -184,6 +184,10 @@ impl Shape {
                 Shape::HalfSpace { .. } => return Err(ShapeError::BadCompound),
                 _ => flat.push((pose, shape)),
             }
+        }
+        let planar = flat.iter().filter(|(_, shape)| shape.is_planar()).count();
+        if planar != 0 && planar != flat.len() {
+            return Err(ShapeError::BadCompound);
         }
         let unit_mass = MassProperties::sum(flat.iter().map(|(pose, shape)| {
             shape.mass_properties(1.0).map(|m| m.moved(pose)).ok_or(ShapeError::BadCompound)

@@ -37,7 +37,7 @@ pub struct Polyhedron {
 }
 
 /// Number of vertices that the support search takes at once.
-pub const LANES: usize = 4;
+const LANES: usize = 4;
 
 impl Polyhedron {
     /// The convex hull of points [m].
