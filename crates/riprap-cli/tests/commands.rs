@@ -39,7 +39,7 @@ fn check_advises_on_a_time_step_that_is_too_long() {
     );
     let output = folder.riprap(&["check", "scene.toml"]);
     success(&output);
-    assert!(stdout(&output).contains("take dt = 4 ms or less"), "{}", stdout(&output));
+    assert!(stdout(&output).contains("take dt = 2 ms or less"), "{}", stdout(&output));
     assert_eq!(folder.names(), ["scene.toml"]);
 }
 

@@ -14,7 +14,7 @@ use crate::text::{number, print, table};
 /// A body should sag by less than this share of its size per step, as `dt √(g/size)` [–].
 const SAG: f64 = 0.05;
 /// A body should move by less than this share of its size per step [–].
-const TRAVEL: f64 = 0.05;
+const TRAVEL: f64 = 0.1;
 
 /// Names and what they stand for.
 type Rows = Vec<Vec<String>>;
