@@ -167,11 +167,11 @@ fn smaller_size(scene: &Scene, i: usize, j: usize) -> f64 {
     size(i).min(size(j))
 }
 
-/// The gap of the quasi-shock law: `max(gap, 0)`. Gaps and overlaps within a millionth of the smaller body's size are what
+/// The gap of the quasi-shock law: `max(gap, 0)`. Gaps and overlaps within a ten-millionth of the smaller body's size are what
 /// solver tolerances leave behind; they are closed gently, a tenth of them a step, from both sides. Without this
 /// feedback towers bend, step by step, by the sum of all solver errors.
 fn quasi_shock_gap(gap: f64, size: f64) -> f64 {
-    if gap.abs() <= 1e-6 * size { 0.1 * gap } else { gap.max(0.0) }
+    if gap.abs() <= 1e-7 * size { 0.1 * gap } else { gap.max(0.0) }
 }
 
 fn run_length<T>(items: &[T], same: impl Fn(&T) -> bool) -> usize {

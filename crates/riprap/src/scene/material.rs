@@ -44,7 +44,7 @@ pub enum ContactLaw {
     /// Moreau–Newton, Eq. (6): for contacts closed at `q_m`, `V_n + e V_n⁻ ≥ 0 ⊥ I_n ≥ 0`.
     MoreauNewton,
     /// Inelastic quasi-shock: for contacts within the alert distance, `V_n + max(gap, 0)/h ≥ 0 ⊥ I_n ≥ 0`, so
-    /// that bodies stop at the surface instead of inside it. Gaps within a millionth of the smaller body's size enter as
+    /// that bodies stop at the surface instead of inside it. Gaps within a ten-millionth of the smaller body's size enter as
     /// a tenth of themselves, with their sign: what solver tolerances leave behind closes again.
     QuasiShock,
 }
