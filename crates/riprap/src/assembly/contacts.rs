@@ -4,7 +4,7 @@
 use super::Dynamics;
 use crate::detect::{ContactPoint, Detector, Query};
 use crate::friction::{ContactProblem, Delassus, Impulses};
-use crate::math::{Pose, Vec3, tangents};
+use crate::math::{Pose, Vec3, length2, tangents};
 use crate::scene::{ContactLaw, Scene, State, Twist, WarmContact};
 
 /// A contact that takes part in the contact problem.
@@ -24,6 +24,7 @@ pub struct Contacts {
     detector: Detector,
     reach: Vec<f64>,
     motion: Vec<Twist>,
+    slips: Vec<Vec3>,
     active: Vec<ActiveContact>,
     deepest: f64,
 }
@@ -113,11 +114,21 @@ impl Contacts {
         }
     }
 
-    /// Starts from the impulses of the last step, turned into the new frames: by feature where it is still
-    /// there, else by the nearest point of the same pair.
-    pub fn recall(&self, scene: &Scene, q_m: &[Pose], state: &State, impulses: &mut Impulses) {
+    /// Starts from the impulses of the last step, turned into the new frames: by feature where it is still there, else
+    /// by the nearest point of the same pair. Sticking contacts also get their slip back, a tenth of it a step.
+    pub fn recall(
+        &mut self,
+        scene: &Scene,
+        q_m: &[Pose],
+        state: &State,
+        dt: f64,
+        problem: &mut ContactProblem,
+        impulses: &mut Impulses,
+    ) {
         impulses.clear();
         impulses.resize(self.active.len(), [0.0; 3]);
+        self.slips.clear();
+        self.slips.resize(self.active.len(), Vec3::zeros());
         let old = &state.warm_start;
         let near = 0.05 * scene.grain_size();
         let (mut k, mut first) = (0, 0);
@@ -128,19 +139,56 @@ impl Contacts {
                 first += 1;
             }
             let last = first + run_length(&old[first..], |c| c.colliders == colliders);
-            recall_pair(&self.active[k..end], &old[first..last], q_m, near, &mut impulses[k..end]);
+            let matches = match_pair(&self.active[k..end], &old[first..last], q_m, near);
+            for (c, o) in (k..end).zip(matches) {
+                if let Some(o) = o {
+                    impulses[c] = turned(&old[first + o], &self.active[c]);
+                    self.slips[c] = Vec3::from(old[first + o].slip_w);
+                }
+            }
             k = end;
+        }
+        for (k, c) in self.active.iter().enumerate() {
+            for t in 1..3 {
+                problem.v_rel_free[k][t] += NOISE_GAIN * c.frame[t].dot(&self.slips[k]) / dt;
+            }
         }
     }
 
-    /// Remembers the impulses for the next step.
-    pub fn remember(&self, q_m: &[Pose], impulses: &Impulses, warm: &mut Vec<WarmContact>) {
+    /// Remembers the impulses, and the slip of contacts that stick, for the next step.
+    pub fn remember(
+        &self,
+        scene: &Scene,
+        q_m: &[Pose],
+        v_next: &[Twist],
+        dt: f64,
+        problem: &ContactProblem,
+        impulses: &Impulses,
+        warm: &mut Vec<WarmContact>,
+    ) {
         warm.clear();
-        warm.extend(self.active.iter().zip(impulses).map(|(c, r)| WarmContact {
-            colliders: c.point.colliders,
-            feature: c.point.feature,
-            point_b: local(c, q_m).into(),
-            impulse_w: (c.frame[0] * r[0] + c.frame[1] * r[1] + c.frame[2] * r[2]).into(),
+        warm.extend(self.active.iter().zip(impulses).enumerate().map(|(k, (c, r))| {
+            let [i, j] = c.bodies.map(|b| b as usize);
+            let sticks = length2(r[1], r[2]) < (1.0 - 1e-9) * problem.friction[k] * r[0];
+            let mut slip = Vec3::zeros();
+            if sticks {
+                let at = |b: usize| {
+                    v_next[b].linear + v_next[b].angular.cross(&(c.point.point - q_m[b].position))
+                };
+                let v = at(j) - at(i);
+                slip = self.slips[k] + (v - c.frame[0] * c.frame[0].dot(&v)) * dt;
+                // More than noise is motion.
+                if slip.norm() > NOISE * smaller_size(scene, i, j) {
+                    slip = Vec3::zeros();
+                }
+            }
+            WarmContact {
+                colliders: c.point.colliders,
+                feature: c.point.feature,
+                point_b: local(c, q_m).into(),
+                impulse_w: (c.frame[0] * r[0] + c.frame[1] * r[1] + c.frame[2] * r[2]).into(),
+                slip_w: slip.into(),
+            }
         }));
     }
 
@@ -167,11 +215,15 @@ fn smaller_size(scene: &Scene, i: usize, j: usize) -> f64 {
     size(i).min(size(j))
 }
 
-/// The gap of the quasi-shock law: `max(gap, 0)`. Gaps and overlaps within a ten-millionth of the smaller body's size are what
-/// solver tolerances leave behind; they are closed gently, a tenth of them a step, from both sides. Without this
-/// feedback towers bend, step by step, by the sum of all solver errors.
+/// Gaps, overlaps and slips within this share of the smaller body's size are what solver tolerances leave behind. They
+/// are taken back gently: without this feedback towers lean, step by step, by the sum of all solver errors.
+const NOISE: f64 = 1e-7;
+/// How much of it is taken back in a step.
+const NOISE_GAIN: f64 = 0.1;
+
+/// The gap of the quasi-shock law: `max(gap, 0)`, but for solver noise, which closes from both sides.
 fn quasi_shock_gap(gap: f64, size: f64) -> f64 {
-    if gap.abs() <= 1e-7 * size { 0.1 * gap } else { gap.max(0.0) }
+    if gap.abs() <= NOISE * size { NOISE_GAIN * gap } else { gap.max(0.0) }
 }
 
 fn run_length<T>(items: &[T], same: impl Fn(&T) -> bool) -> usize {
@@ -183,36 +235,38 @@ fn local(c: &ActiveContact, q_m: &[Pose]) -> Vec3 {
     q_m[c.bodies[0] as usize].inverse_point(c.point.point)
 }
 
-/// Matches the points of one pair of colliders (at most four on either side).
-fn recall_pair(
+/// Matches the points of one pair of colliders (at most four on either side): for each new one its old one.
+fn match_pair(
     new: &[ActiveContact],
     old: &[WarmContact],
     q_m: &[Pose],
     near: f64,
-    impulses: &mut [[f64; 3]],
-) {
-    let (mut used, mut found) = ([false; 4], [false; 4]);
+) -> [Option<usize>; 4] {
+    let (mut used, mut found) = ([false; 4], [None; 4]);
     for (k, c) in new.iter().enumerate().take(4) {
         let same = |w: &WarmContact| w.feature == c.point.feature;
-        if let Some(o) = old.iter().take(4).position(same) {
-            (used[o], found[k]) = (true, true);
-            impulses[k] = turned(&old[o], c);
+        found[k] = old.iter().take(4).position(same);
+        if let Some(o) = found[k] {
+            used[o] = true;
         }
     }
-    for (k, c) in new.iter().enumerate().take(4).filter(|(k, _)| !found[*k]) {
+    for (k, c) in new.iter().enumerate().take(4) {
+        if found[k].is_some() {
+            continue;
+        }
         let at = local(c, q_m);
-        let mut best = (near, None);
+        let mut best = near;
         for (o, w) in old.iter().enumerate().take(4) {
             let d = (Vec3::from(w.point_b) - at).norm();
-            if !used[o] && d < best.0 {
-                best = (d, Some(o));
+            if !used[o] && d < best {
+                (best, found[k]) = (d, Some(o));
             }
         }
-        if let (_, Some(o)) = best {
+        if let Some(o) = found[k] {
             used[o] = true;
-            impulses[k] = turned(&old[o], c);
         }
     }
+    found
 }
 
 /// A remembered impulse in the frame of a contact.

@@ -14,6 +14,8 @@ pub struct WarmContact {
     pub point_b: [f64; 3],
     /// The impulse on the second body, in the world frame [N s].
     pub impulse_w: [f64; 3],
+    /// What solver errors have let the contact slip while it stuck, in the world frame [m].
+    pub slip_w: [f64; 3],
 }
 
 /// State of a scene at one time.

@@ -74,7 +74,7 @@ impl MoreauJean {
         contacts.assemble(scene, dynamics, q_m, &state.v, dt, problem);
 
         // Impulses that satisfy Signorini and Coulomb, starting from the last ones.      (6), (7), (33)
-        contacts.recall(scene, q_m, state, impulses);
+        contacts.recall(scene, q_m, state, dt, problem, impulses);
         times.assemble = clock.lap();
         let solve = self.solver.solve(problem, impulses, &mut work.solver);
         times.solve = clock.lap();
@@ -92,7 +92,7 @@ impl MoreauJean {
             return Err(error);
         }
 
-        contacts.remember(q_m, impulses, &mut next.warm_start);
+        contacts.remember(scene, q_m, v_next, dt, problem, impulses, &mut next.warm_start);
         std::mem::swap(&mut next.v, v_next);
         next.step = state.step + 1;
         next.t = next_time(state, dt);
