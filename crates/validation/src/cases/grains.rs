@@ -31,8 +31,9 @@ pub(super) fn stones_at_rest(effort: Effort) -> Checks {
     let fastest = stones.iter().map(speed).fold(0.0, f64::max);
     let rms = (stones.iter().map(|i| speed(i).powi(2)).sum::<f64>() / n as f64).sqrt();
     checks.at_most(&format!("root mean square velocity after {time} s"), rms, 1e-4, "m/s");
-    // A stone that hangs on two points, its centre below them, is a pendulum without friction: one or two of a
-    // thousand swing on at millimetres a second, as they should. All others must lie still.
+    // The claim is that every stone is slower. A stone that hangs on two points, its centre below them, is a
+    // pendulum that nothing damps: the fastest stone of the full case fails for one, and the share tells that
+    // it is alone.
     let still = stones.iter().filter(|i| speed(i) <= 1e-4).count() as f64 / n as f64;
     checks.at_least(
         &format!("share of stones slower than 1e-4 m/s after {time} s"),
@@ -40,7 +41,7 @@ pub(super) fn stones_at_rest(effort: Effort) -> Checks {
         0.98,
         "1",
     );
-    checks.at_most(&format!("fastest stone after {time} s"), fastest, 1e-2, "m/s");
+    checks.at_most(&format!("fastest stone after {time} s"), fastest, 1e-4, "m/s");
     checks.at_most(
         "share of unconverged steps",
         report.unconverged as f64 / report.steps as f64,
