@@ -18,7 +18,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! The modules, lowest first: [`math`], [`shape`], [`friction`], [`grains`], [`detect`], [`scene`], [`assembly`],
+//! The modules, lowest first: [`math`], [`shape`], [`multibody`], [`friction`], [`grains`], [`detect`], [`scene`], [`assembly`],
 //! [`scheme`], [`simulation`].
 
 pub mod assembly;
@@ -26,6 +26,7 @@ pub mod detect;
 pub mod friction;
 pub mod grains;
 pub mod math;
+pub mod multibody;
 pub mod scene;
 pub mod scheme;
 pub mod shape;

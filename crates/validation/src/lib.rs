@@ -3,6 +3,7 @@
 pub mod bench;
 pub mod cases;
 pub mod check;
+pub mod mechanisms;
 pub mod scenes;
 
 pub use cases::{CASES, Case};

@@ -15,6 +15,25 @@ pub struct MassProperties {
 }
 
 impl MassProperties {
+    /// A point mass [kg] at a place [m].
+    pub fn point(mass: f64, at: [f64; 3]) -> MassProperties {
+        MassProperties { mass, centre: Vec3::from(at), inertia: Mat3::zeros() }
+    }
+
+    /// A thin straight rod of a mass [kg] from the origin to an end [m].
+    pub fn rod(end: [f64; 3], mass: f64) -> MassProperties {
+        let end = Vec3::from(end);
+        let inertia =
+            (Mat3::identity() * end.norm_squared() - end * end.transpose()) * (mass / 12.0);
+        MassProperties { mass, centre: end * 0.5, inertia }
+    }
+
+    /// A body from its mass [kg], centre of mass [m] and principal moments about it along the axes of the frame [kg m²].
+    pub fn principal(mass: f64, centre: [f64; 3], moments: [f64; 3]) -> MassProperties {
+        let inertia = Mat3::from_diagonal(&Vec3::from(moments));
+        MassProperties { mass, centre: Vec3::from(centre), inertia }
+    }
+
     /// A ball around the origin.
     pub(super) fn sphere(radius: f64, density: f64) -> MassProperties {
         let mass = density * 4.0 / 3.0 * std::f64::consts::PI * radius.powi(3);

@@ -2,6 +2,8 @@
 
 mod analytical;
 mod grains;
+mod mechanisms;
+mod pinocchio;
 mod standing;
 
 use crate::{Checks, Effort};
@@ -60,6 +62,41 @@ pub const CASES: &[Case] = &[
         name: "same-bits",
         about: "the same bits twice, and on 1 and 2 threads",
         run: grains::same_bits,
+    },
+    Case {
+        name: "pinocchio",
+        about: "mass matrix, bias, accelerations and Jacobians of ten trees against Pinocchio",
+        run: pinocchio::pinocchio,
+    },
+    Case {
+        name: "pendulum",
+        about: "IFToMM A01: a simple pendulum against elliptic functions",
+        run: mechanisms::pendulum,
+    },
+    Case {
+        name: "four-bar",
+        about: "IFToMM A02: N four-bars through their singular position",
+        run: mechanisms::four_bar,
+    },
+    Case {
+        name: "andrews",
+        about: "IFToMM A03: Andrews' squeezer against the IVP test set",
+        run: mechanisms::andrews,
+    },
+    Case {
+        name: "bricard",
+        about: "IFToMM A04: Bricard's loop, one equation redundant",
+        run: mechanisms::bricard,
+    },
+    Case {
+        name: "flyball",
+        about: "IFToMM A05: a flyball governor with stiff springs",
+        run: mechanisms::flyball,
+    },
+    Case {
+        name: "tamping-air",
+        about: "the tamping unit in free air against two independent codes",
+        run: mechanisms::tamping_air,
     },
 ];
 

@@ -3,6 +3,8 @@
 //! The types are nalgebra's under short names. Frames are suffixes and adjacent letters match:
 //! `p_w = pose_wb.point(p_b)`.
 
+pub mod dense;
+
 use serde::{Deserialize, Serialize};
 
 /// A vector in space.

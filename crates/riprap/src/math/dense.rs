@@ -1,0 +1,174 @@
+//! Small dense factorizations in place, without allocation: LU with row exchange, and Cholesky. Matrices are slices by
+//! rows.
+
+/// An LU factorization of a square matrix with row exchange.
+#[derive(Clone, Debug, Default)]
+pub struct Lu {
+    n: usize,
+    entries: Vec<f64>,
+    exchange: Vec<u32>,
+}
+
+impl Lu {
+    /// The matrix to be filled before [`Lu::factor`], by rows, all zero.
+    pub fn reset(&mut self, n: usize) -> &mut [f64] {
+        self.n = n;
+        self.entries.clear();
+        self.entries.resize(n * n, 0.0);
+        &mut self.entries
+    }
+
+    /// Factors the matrix. Gives the smallest pivot over the largest [–]: 0 for a singular matrix, 1 for an empty
+    /// one.
+    pub fn factor(&mut self) -> f64 {
+        let (n, a) = (self.n, &mut self.entries);
+        self.exchange.clear();
+        let (mut smallest, mut largest) = (f64::INFINITY, 0.0_f64);
+        for k in 0..n {
+            let mut best = k;
+            for i in k + 1..n {
+                if a[i * n + k].abs() > a[best * n + k].abs() {
+                    best = i;
+                }
+            }
+            self.exchange.push(best as u32);
+            if best != k {
+                for j in 0..n {
+                    a.swap(k * n + j, best * n + j);
+                }
+            }
+            let pivot = a[k * n + k];
+            smallest = smallest.min(pivot.abs());
+            largest = largest.max(pivot.abs());
+            if pivot == 0.0 {
+                return 0.0;
+            }
+            let inverse = 1.0 / pivot;
+            let (upper, lower) = a.split_at_mut((k + 1) * n);
+            let row_k = &upper[k * n + k + 1..];
+            for row in lower.chunks_exact_mut(n) {
+                let factor = row[k] * inverse;
+                row[k] = factor;
+                if factor != 0.0 {
+                    for (x, y) in row[k + 1..].iter_mut().zip(row_k) {
+                        *x -= factor * y;
+                    }
+                }
+            }
+        }
+        if n == 0 { 1.0 } else { smallest / largest }
+    }
+
+    /// Replaces `b` by the solution of `A x = b`.
+    pub fn solve(&self, b: &mut [f64]) {
+        let (n, a) = (self.n, &self.entries);
+        for k in 0..n {
+            b.swap(k, self.exchange[k] as usize);
+        }
+        for k in 1..n {
+            let sum: f64 = a[k * n..k * n + k].iter().zip(&b[..k]).map(|(l, x)| l * x).sum();
+            b[k] -= sum;
+        }
+        for k in (0..n).rev() {
+            let sum: f64 = (k + 1..n).map(|j| a[k * n + j] * b[j]).sum();
+            b[k] = (b[k] - sum) / a[k * n + k];
+        }
+    }
+
+    /// Replaces `b` by the solution of `Aᵀ x = b`.
+    pub fn solve_transposed(&self, b: &mut [f64]) {
+        let (n, a) = (self.n, &self.entries);
+        for k in 0..n {
+            let sum: f64 = (0..k).map(|j| a[j * n + k] * b[j]).sum();
+            b[k] = (b[k] - sum) / a[k * n + k];
+        }
+        for k in (0..n).rev() {
+            let sum: f64 = (k + 1..n).map(|j| a[j * n + k] * b[j]).sum();
+            b[k] -= sum;
+        }
+        for k in (0..n).rev() {
+            b.swap(k, self.exchange[k] as usize);
+        }
+    }
+}
+
+/// Factors a symmetric positive definite matrix as `L Lᵀ` in its lower triangle. Fails with the first row whose pivot is
+/// below `1e-14` of its diagonal.
+pub fn cholesky(a: &mut [f64], n: usize) -> Result<(), usize> {
+    for k in 0..n {
+        let (done, row_k) = a.split_at_mut(k * n);
+        let diagonal = row_k[k];
+        for j in 0..k {
+            let row_j = &done[j * n..j * n + j + 1];
+            let sum: f64 = row_j[..j].iter().zip(&row_k[..j]).map(|(x, y)| x * y).sum();
+            row_k[j] = (row_k[j] - sum) / row_j[j];
+        }
+        let pivot = diagonal - row_k[..k].iter().map(|x| x * x).sum::<f64>();
+        // Not a number fails as well.
+        if !(pivot > 1e-14 * diagonal && pivot.is_finite()) {
+            return Err(k);
+        }
+        row_k[k] = pivot.sqrt();
+    }
+    Ok(())
+}
+
+/// Replaces `b` by the solution of `L x = b`: half of [`cholesky_solve`].
+pub fn cholesky_forward(a: &[f64], n: usize, b: &mut [f64]) {
+    for k in 0..n {
+        let sum: f64 = a[k * n..k * n + k].iter().zip(&b[..k]).map(|(l, x)| l * x).sum();
+        b[k] = (b[k] - sum) / a[k * n + k];
+    }
+}
+
+/// Replaces `b` by the solution of `L Lᵀ x = b`.
+pub fn cholesky_solve(a: &[f64], n: usize, b: &mut [f64]) {
+    cholesky_forward(a, n, b);
+    for k in (0..n).rev() {
+        let sum: f64 = (k + 1..n).map(|j| a[j * n + k] * b[j]).sum();
+        b[k] = (b[k] - sum) / a[k * n + k];
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use nalgebra::{DMatrix, DVector};
+    use rand::{RngExt, SeedableRng};
+
+    #[test]
+    fn factorizations_solve_random_systems() {
+        let mut rng = rand_pcg::Pcg64::seed_from_u64(3);
+        for n in 1..12 {
+            let a = DMatrix::from_fn(n, n, |_, _| rng.random_range(-1.0..1.0));
+            let b = DVector::from_fn(n, |_, _| rng.random_range(-1.0..1.0));
+            let mut lu = Lu::default();
+            let entries = lu.reset(n);
+            for i in 0..n {
+                for j in 0..n {
+                    entries[i * n + j] = a[(i, j)];
+                }
+            }
+            assert!(lu.factor() > 0.0);
+            let (mut x, mut y) = (b.clone(), b.clone());
+            lu.solve(x.as_mut_slice());
+            lu.solve_transposed(y.as_mut_slice());
+            assert!((&a * x - &b).norm() < 1e-10 && (a.transpose() * y - &b).norm() < 1e-10);
+
+            let spd = &a * a.transpose() + DMatrix::identity(n, n) * 0.1;
+            let mut l: Vec<f64> = spd.iter().copied().collect();
+            cholesky(&mut l, n).unwrap();
+            let mut z = b.clone();
+            cholesky_solve(&l, n, z.as_mut_slice());
+            assert!((spd * z - &b).norm() < 1e-10);
+        }
+    }
+
+    #[test]
+    fn singular_matrices_are_told() {
+        let mut lu = Lu::default();
+        lu.reset(2).copy_from_slice(&[1.0, 2.0, 2.0, 4.0]);
+        assert_eq!(lu.factor(), 0.0);
+        assert_eq!(cholesky(&mut [1.0, 1.0, 1.0, 1.0], 2), Err(1));
+    }
+}

@@ -1,0 +1,160 @@
+//! The start of a mechanism: from rough values to closed loops, a partition and consistent velocities.
+
+use super::MechanismError;
+use super::system::{CLOSED, Multibody, MultibodyScratch, MultibodyState};
+use crate::math::dense::{cholesky, cholesky_solve};
+
+impl Multibody {
+    /// Assembly from a rough guess: closes the loops moving joints that are not `held` if possible, then all; chooses the
+    /// partition; finds consistent velocities, leaving the given ones.
+    pub(super) fn assemble(
+        &mut self,
+        mut q: Vec<f64>,
+        held: &[bool],
+        velocities: &[Option<f64>],
+    ) -> Result<(), MechanismError> {
+        let mut w = self.scratch();
+        self.drive(0.0, &mut q);
+        let guess = q.clone();
+        let mut open = self.relax(&mut q, |c| !held[c], &mut w);
+        if open > 1e-9 * self.size {
+            q.copy_from_slice(&guess);
+            open = self.relax(&mut q, |_| true, &mut w);
+        }
+        if open.is_nan() || open > 1e-9 * self.size {
+            return Err(MechanismError::CannotClose {
+                mechanism: self.name.clone(),
+                name: self.worst_loop(&w),
+                residual: open,
+            });
+        }
+
+        // The partition for the run: the user's, or by the pivots.
+        let n = self.n_v();
+        let mut partition = match &self.named {
+            None => self.choose_partition(&mut w, &vec![0; n]),
+            Some(named) => {
+                let mut preference = vec![255; n];
+                named.iter().for_each(|c| preference[*c as usize] = 0);
+                let all = self.choose_partition(&mut w, &vec![0; n]);
+                let chosen = self.choose_partition(&mut w, &preference);
+                if chosen.dependent.len() != named.len() || all.dependent.len() != named.len() {
+                    return Err(MechanismError::BadPartition {
+                        mechanism: self.name.clone(),
+                        named: named.len(),
+                        rank: all.dependent.len(),
+                        determined: chosen.dependent.len(),
+                        suggestion: self.names(&all.dependent),
+                    });
+                }
+                chosen
+            }
+        };
+        partition.conditioning = self.conditioning_of(&partition, &mut w);
+        let motion = |error| MechanismError::Start { error: Box::new(error) };
+        self.close(&partition, 0.0, &mut q, &mut w).map_err(motion)?;
+
+        // Velocities: those not given follow where the loops ask for it.
+        let preference: Vec<u8> = velocities.iter().map(|v| u8::from(v.is_some())).collect();
+        let by_velocity = self.choose_partition(&mut w, &preference);
+        let mut v: Vec<f64> = velocities.iter().map(|v| v.unwrap_or(0.0)).collect();
+        self.linearize(&by_velocity, 0.0, &mut w).map_err(motion)?;
+        self.expand(&by_velocity, 0.0, &mut v, &mut w);
+        let scale = v.iter().fold(0.0_f64, |m, x| m.max(x.abs()));
+        for (c, given) in velocities.iter().enumerate() {
+            if let Some(given) = given
+                && (v[c] - given).abs() > 1e-6 * scale.max(given.abs())
+            {
+                return Err(MechanismError::VelocityConflict {
+                    mechanism: self.name.clone(),
+                    coordinate: self.coordinate_names[c].clone(),
+                    given: *given,
+                    needed: v[c],
+                    unit: if self.angles[c] { "rad/s" } else { "m/s" },
+                });
+            }
+        }
+        self.linearize(&partition, 0.0, &mut w).map_err(motion)?;
+        self.expand(&partition, 0.0, &mut v, &mut w);
+        let control = self.forces.begin(0.0, &q, &v);
+        self.dynamics((&q, &v), &control, &partition, 0.0, None, &mut w).map_err(motion)?;
+        self.assembly = partition.clone();
+        self.start = MultibodyState { q, v, control, partition };
+        Ok(())
+    }
+
+    /// Closes the loops by damped least squares, which also works where equations repeat each other and far from the
+    /// solution. Moves the columns that `may_move`; returns the largest residual left [m, –].
+    fn relax(
+        &self,
+        q: &mut [f64],
+        may_move: impl Fn(usize) -> bool,
+        w: &mut MultibodyScratch,
+    ) -> f64 {
+        let (n, m) = (self.n_v(), self.n_rows);
+        let mut residual = self.loop_residual(q, w);
+        if m == 0 {
+            return 0.0;
+        }
+        let square = |w: &MultibodyScratch| w.residual.iter().map(|x| x * x).sum::<f64>();
+        let mut cost = square(w);
+        let mut free: Vec<bool> = (0..n).map(may_move).collect();
+        for (c, ..) in &self.driven {
+            free[*c as usize] = false;
+        }
+        let mut damping = 1e-3;
+        let mut gram = vec![0.0; m * m];
+        let mut rhs = vec![0.0; m];
+        for _ in 0..500 {
+            if residual <= CLOSED {
+                break;
+            }
+            // (J Jᵀ + μ) λ = −h, δ = Jᵀ λ.
+            self.fill_jacobian(w);
+            let j = &w.jacobian;
+            for a in 0..m {
+                for b in 0..m {
+                    gram[a * m + b] =
+                        (0..n).filter(|&c| free[c]).map(|c| j[a * n + c] * j[b * n + c]).sum();
+                }
+            }
+            let scale = (0..m).fold(1e-300_f64, |s, a| s.max(gram[a * m + a]));
+            for a in 0..m {
+                gram[a * m + a] += (damping * cost.min(1.0) + 1e-14) * scale;
+                rhs[a] = -w.residual[a];
+            }
+            if cholesky(&mut gram, m).is_err() {
+                damping = (damping * 10.0).max(1e-6);
+                if damping > 1e12 {
+                    break;
+                }
+                continue;
+            }
+            cholesky_solve(&gram, m, &mut rhs);
+            for c in 0..n {
+                let j = &w.jacobian;
+                w.step[c] = if free[c] { (0..m).map(|a| j[a * n + c] * rhs[a]).sum() } else { 0.0 };
+            }
+            let largest = (0..n).fold(0.0_f64, |s, c| {
+                s.max(w.step[c].abs() / if self.angles[c] { 1.0 } else { self.size })
+            });
+            let share = if largest > 0.5 { 0.5 / largest } else { 1.0 };
+            self.tree.integrate(q, &w.step, share, &mut w.trial);
+            self.tree.kinematics(&w.trial, &mut w.tree);
+            let now = self.residual(w);
+            let now_cost = square(w);
+            if now_cost < cost {
+                q.copy_from_slice(&w.trial);
+                (residual, cost) = (now, now_cost);
+                damping *= 0.2;
+            } else {
+                damping = (damping * 10.0).max(1e-12);
+                residual = self.loop_residual(q, w);
+                if damping > 1e12 || largest < 1e-15 {
+                    break;
+                }
+            }
+        }
+        residual
+    }
+}

@@ -1,0 +1,194 @@
+//! Kinematic loops: each is cut, and the cut gives equations `h_B(q) = 0` (Sec. 2.5).
+//!
+//! Every equation is one row. Its gradient is a wrench that acts with opposite signs on the two bodies: force and
+//! moment per unit of the multiplier, so that `J_B` and the loop forces come from the same six numbers.
+
+use super::tree::{Spatial, Tree, TreeScratch};
+use crate::math::{Mat3, Vec3};
+
+/// How the two bodies of a cut are held together. Axes are the z axes of the two frames.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Cut {
+    /// The origins coincide: 3 equations.
+    Ball,
+    /// The origins and the z axes coincide: 5 equations.
+    Hinge,
+    /// The origins keep a distance [m]: 1 equation.
+    Rod {
+        /// The distance [m].
+        length: f64,
+    },
+    /// The frames are parallel and the second slides along the z axis of the first: 5 equations.
+    Prismatic,
+    /// The origins coincide when seen along the z axis of the first frame: 2 equations, for planar machines.
+    Pin,
+    /// The frames coincide: 6 equations.
+    Weld,
+}
+
+impl Cut {
+    /// Number of equations.
+    pub fn equations(&self) -> usize {
+        match self {
+            Cut::Rod { .. } => 1,
+            Cut::Pin => 2,
+            Cut::Ball => 3,
+            Cut::Hinge | Cut::Prismatic => 5,
+            Cut::Weld => 6,
+        }
+    }
+
+    /// What each equation holds, in words.
+    pub fn equation_names(&self) -> &'static [&'static str] {
+        match self {
+            Cut::Rod { .. } => &["length"],
+            Cut::Pin => &["x", "y"],
+            Cut::Ball => &["x", "y", "z"],
+            Cut::Hinge => &["x", "y", "z", "tilt x", "tilt y"],
+            Cut::Prismatic => &["x", "y", "turn z", "turn x", "turn y"],
+            Cut::Weld => &["x", "y", "z", "turn z", "turn x", "turn y"],
+        }
+    }
+
+    /// The word for it.
+    pub fn word(&self) -> &'static str {
+        match self {
+            Cut::Rod { .. } => "rod",
+            Cut::Pin => "pin",
+            Cut::Ball => "ball",
+            Cut::Hinge => "hinge",
+            Cut::Prismatic => "prismatic",
+            Cut::Weld => "weld",
+        }
+    }
+
+    fn rows(&self) -> &'static [Row] {
+        use Row::{Along, Angle, Distance};
+        const TURN: [Row; 3] = [Angle(0, 1), Angle(1, 2), Angle(2, 0)];
+        match self {
+            Cut::Rod { .. } => &[Distance],
+            Cut::Pin => &[Along(0), Along(1)],
+            Cut::Ball => &[Along(0), Along(1), Along(2)],
+            Cut::Hinge => &[Along(0), Along(1), Along(2), Angle(2, 0), Angle(2, 1)],
+            Cut::Prismatic => &[Along(0), Along(1), TURN[0], TURN[1], TURN[2]],
+            Cut::Weld => &[Along(0), Along(1), Along(2), TURN[0], TURN[1], TURN[2]],
+        }
+    }
+}
+
+/// One equation.
+#[derive(Clone, Copy, Debug)]
+enum Row {
+    /// The second origin lies at 0 along an axis of the first frame.
+    Along(usize),
+    /// An axis of the first frame is perpendicular to one of the second.
+    Angle(usize, usize),
+    /// The origins keep their distance.
+    Distance,
+}
+
+/// A frame on a body.
+#[derive(Clone, Debug)]
+pub(super) struct Anchor {
+    pub body: u32,
+    pub rotation: Mat3,
+    pub point: Vec3,
+}
+
+/// A cut loop.
+#[derive(Clone, Debug)]
+pub(super) struct Closure {
+    pub name: String,
+    pub cut: Cut,
+    pub a: Anchor,
+    pub b: Anchor,
+    /// Its first equation among those of the mechanism.
+    pub first_row: usize,
+    /// Columns that move one of the bodies against the other: +1 with the second body, −1 with the first.
+    pub path: Vec<(u32, f64)>,
+}
+
+/// Both frames of a cut in the world; points relative to the reference point.
+struct Meeting {
+    ra: Mat3,
+    rb: Mat3,
+    pa: Vec3,
+    pb: Vec3,
+}
+
+impl Closure {
+    fn meet(&self, tree: &Tree, w: &TreeScratch) -> Meeting {
+        Meeting {
+            ra: tree.rotation(w, self.a.body) * self.a.rotation,
+            rb: tree.rotation(w, self.b.body) * self.b.rotation,
+            pa: tree.point(w, self.a.body, &self.a.point) - w.origin,
+            pb: tree.point(w, self.b.body, &self.b.point) - w.origin,
+        }
+    }
+
+    /// The residual `h_B` of its equations [m, –], after [`Tree::kinematics`].
+    pub fn residual(&self, tree: &Tree, w: &TreeScratch, h: &mut [f64]) {
+        let m = self.meet(tree, w);
+        let d = m.pb - m.pa;
+        for (row, h) in self.cut.rows().iter().zip(h) {
+            *h = match *row {
+                Row::Along(k) => m.ra.column(k).dot(&d),
+                Row::Angle(i, j) => m.ra.column(i).dot(&m.rb.column(j)),
+                Row::Distance => {
+                    let length = self.length();
+                    0.5 * (d.norm_squared() / length - length)
+                }
+            };
+        }
+    }
+
+    fn length(&self) -> f64 {
+        if let Cut::Rod { length } = self.cut { length } else { 1.0 }
+    }
+
+    /// The wrench of each equation on the second body per unit of its multiplier: a row of `J_B` before it meets the
+    /// columns.
+    pub fn wrenches(&self, tree: &Tree, w: &TreeScratch, out: &mut [Spatial]) {
+        let m = self.meet(tree, w);
+        for (row, out) in self.cut.rows().iter().zip(out) {
+            let force = match *row {
+                Row::Along(k) => m.ra.column(k).into_owned(),
+                Row::Distance => (m.pb - m.pa) / self.length(),
+                Row::Angle(i, j) => {
+                    let angular = m.rb.column(j).cross(&m.ra.column(i));
+                    *out = Spatial { angular, linear: Vec3::zeros() };
+                    continue;
+                }
+            };
+            *out = Spatial { angular: m.pb.cross(&force), linear: force };
+        }
+    }
+
+    /// `J̇_B v` of its equations, after [`Tree::motion`]: their second time derivative while no velocity changes.
+    pub fn drift(&self, tree: &Tree, w: &TreeScratch, out: &mut [f64]) {
+        let m = self.meet(tree, w);
+        let d = m.pb - m.pa;
+        let (ta, tb) = (tree.twist(w, self.a.body), tree.twist(w, self.b.body));
+        let (ba, bb) = (tree.bias_of(w, self.a.body), tree.bias_of(w, self.b.body));
+        let v = Tree::velocity_at(&tb, &m.pb) - Tree::velocity_at(&ta, &m.pa);
+        let a = Tree::acceleration_at(&bb, &tb, &m.pb) - Tree::acceleration_at(&ba, &ta, &m.pa);
+        // Velocity of the second origin as seen from the first body, and its rate.
+        let seen = v - ta.angular.cross(&d);
+        let rate = a - ba.angular.cross(&d) - ta.angular.cross(&v);
+        for (row, out) in self.cut.rows().iter().zip(out) {
+            *out = match *row {
+                Row::Along(k) => {
+                    let u = m.ra.column(k).into_owned();
+                    u.dot(&rate) + ta.angular.cross(&u).dot(&seen)
+                }
+                Row::Angle(i, j) => {
+                    let (x, y) = (m.ra.column(i).into_owned(), m.rb.column(j).into_owned());
+                    let turning = tb.angular.cross(&y).cross(&x) + y.cross(&ta.angular.cross(&x));
+                    (bb.angular - ba.angular).dot(&y.cross(&x))
+                        + (tb.angular - ta.angular).dot(&turning)
+                }
+                Row::Distance => (d.dot(&a) + v.norm_squared()) / self.length(),
+            };
+        }
+    }
+}

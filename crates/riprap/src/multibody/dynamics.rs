@@ -1,0 +1,207 @@
+//! Equations of motion in minimal form, Eqs. (18), (25)–(27): accelerations, forces in the loops and joints, energies.
+
+use super::MotionError;
+use super::force::{Control, Inputs, Target};
+use super::partition::Partition;
+use super::system::{Multibody, MultibodyScratch, MultibodyState};
+use super::tree::{NONE, Spatial, Tree};
+use crate::math::dense::{cholesky, cholesky_solve};
+use crate::math::{Mat3, Vec3};
+
+impl Multibody {
+    /// The motion without contact at a state with closed loops and consistent velocities, Eq. (25): forces, `M`, the
+    /// reduced mass matrix (factored) and the accelerations of all joints. After [`Multibody::linearize`].
+    pub fn dynamics(
+        &self,
+        state: (&[f64], &[f64]),
+        control: &Control,
+        partition: &Partition,
+        t: f64,
+        driven_acceleration: Option<&[f64]>,
+        w: &mut MultibodyScratch,
+    ) -> Result<(), MotionError> {
+        let (q, v) = state;
+        let (n, r, f) = (self.n_v(), partition.dependent.len(), partition.independent.len());
+        self.tree.motion(v, &mut w.tree);
+        let inputs = Inputs { t, q, v, latched: &control.latched };
+        self.forces.evaluate(&self.tree, &inputs, control, &mut w.tree, &mut w.applied);
+        self.tree.evaluate(&mut w.tree);
+
+        // What happens while the independent velocities stay: a_0 = (prescribed; B-part from J̇ v and the prescribed).
+        w.acceleration.fill(0.0);
+        for (k, (c, _, motion)) in self.driven.iter().enumerate() {
+            w.acceleration[*c as usize] =
+                driven_acceleration.map_or_else(|| motion.at(t)[2], |a| a[k]);
+        }
+        for c in &self.closures {
+            let rows = c.first_row..c.first_row + c.cut.equations();
+            c.drift(&self.tree, &w.tree, &mut w.drift[rows]);
+        }
+        for (x, &row) in w.column.iter_mut().zip(&partition.rows) {
+            let row = row as usize;
+            let known: f64 = self
+                .driven
+                .iter()
+                .map(|(c, ..)| w.jacobian[row * n + *c as usize] * w.acceleration[*c as usize])
+                .sum();
+            *x = -w.drift[row] - known;
+        }
+        w.lu.solve(&mut w.column[..r]);
+        for (x, &d) in w.column.iter().zip(&partition.dependent) {
+            w.acceleration[d as usize] = *x;
+        }
+
+        // Tᵀ M T a_ind = Tᵀ (τ − c − M a_0).                                                          (25)–(27)
+        let mass = &w.tree.mass;
+        let still = self.closures.is_empty() && self.driven.is_empty();
+        for i in 0..n {
+            let mut x = w.applied[i] - w.tree.bias_force[i];
+            if !still {
+                let row = &mass[i * n..(i + 1) * n];
+                x -= row.iter().zip(&w.acceleration).map(|(m, a)| m * a).sum::<f64>();
+            }
+            w.step[i] = x;
+        }
+        for k in 0..f {
+            let column = &w.map[k * n..(k + 1) * n];
+            let c = partition.independent[k] as usize;
+            // M T e_k: the column itself and the dependent ones.
+            w.mass_map.copy_from_slice(&mass[c * n..(c + 1) * n]);
+            let mut force = w.step[c];
+            for &d in &partition.dependent {
+                let d = d as usize;
+                let share = column[d];
+                force += share * w.step[d];
+                if share != 0.0 {
+                    for (x, m) in w.mass_map.iter_mut().zip(&mass[d * n..(d + 1) * n]) {
+                        *x += share * m;
+                    }
+                }
+            }
+            w.reduced_force[k] = force;
+            for l in 0..=k {
+                let other = &w.map[l * n..(l + 1) * n];
+                let mut entry = w.mass_map[partition.independent[l] as usize];
+                for &d in &partition.dependent {
+                    entry += other[d as usize] * w.mass_map[d as usize];
+                }
+                w.reduced_mass[k * f + l] = entry;
+            }
+        }
+        if let Err(row) = cholesky(&mut w.reduced_mass, f) {
+            let c = partition.independent[row] as usize;
+            return Err(MotionError::NoInertia {
+                mechanism: self.name.clone(),
+                coordinate: self.coordinate_names[c].clone(),
+                t,
+            });
+        }
+        cholesky_solve(&w.reduced_mass, f, &mut w.reduced_force[..f]);
+
+        // a = T a_ind + a_0.
+        for k in 0..f {
+            let a = w.reduced_force[k];
+            w.acceleration[partition.independent[k] as usize] = a;
+            for &d in &partition.dependent {
+                w.acceleration[d as usize] += w.map[k * n + d as usize] * a;
+            }
+        }
+        Ok(())
+    }
+
+    /// Forces in the cuts of the loops, Eq. (18), and those that the prescribed motions need, from the accelerations of the last
+    /// [`Multibody::dynamics`]: the rows of `M a + c = τ + J_Bᵀ λ` that it did not solve. Redundant equations carry nothing.
+    pub fn reactions(&self, partition: &Partition, w: &mut MultibodyScratch) {
+        let (n, r) = (self.n_v(), partition.dependent.len());
+        for i in 0..n {
+            let row = &w.tree.mass[i * n..(i + 1) * n];
+            let pull: f64 = row.iter().zip(&w.acceleration).map(|(m, a)| m * a).sum();
+            w.step[i] = pull + w.tree.bias_force[i] - w.applied[i];
+        }
+        for (x, &d) in w.column.iter_mut().zip(&partition.dependent) {
+            *x = w.step[d as usize];
+        }
+        w.lu.solve_transposed(&mut w.column[..r]);
+        w.loop_force.fill(0.0);
+        for (x, &row) in w.column.iter().zip(&partition.rows) {
+            w.loop_force[row as usize] = *x;
+        }
+        for (k, (c, ..)) in self.driven.iter().enumerate() {
+            let loops: f64 = (0..self.n_rows)
+                .map(|row| w.jacobian[row * n + *c as usize] * w.loop_force[row])
+                .sum();
+            w.drive_force[k] = w.step[*c as usize] - loops;
+        }
+    }
+
+    /// Force [N] and moment about the joint's origin [N m] that each joint passes on to its body, in the axes of the world:
+    /// reactions, actuators, springs and drives of the joint together. After [`Multibody::reactions`].
+    pub fn joint_wrenches(&self, w: &mut MultibodyScratch, out: &mut Vec<(Vec3, Vec3)>) {
+        // The loops act on their bodies like forces from outside.
+        for c in &self.closures {
+            for row in c.first_row..c.first_row + c.cut.equations() {
+                let wrench = w.wrenches[row] * w.loop_force[row];
+                if c.b.body != NONE {
+                    w.tree.wrench[c.b.body as usize] += wrench;
+                }
+                if c.a.body != NONE {
+                    w.tree.wrench[c.a.body as usize] -= wrench;
+                }
+            }
+        }
+        let (acceleration, force) = (&w.acceleration, &mut w.step);
+        self.tree.inverse_dynamics(acceleration, &mut w.tree, force);
+        out.clear();
+        for &node in &self.node_of {
+            let (f, arm) =
+                (w.tree.carried[node as usize], w.tree.position[node as usize] - w.tree.origin);
+            out.push((f.linear, f.angular - arm.cross(&f.linear)));
+        }
+    }
+
+    /// Kinetic and potential energy [J] at a state; the potential is that of gravity (zero at the world's origin) and of the
+    /// springs. Leaves the tree's motion at the state.
+    pub fn energy(&self, q: &[f64], v: &[f64], w: &mut MultibodyScratch) -> (f64, f64) {
+        self.tree.kinematics(q, &mut w.tree);
+        self.tree.motion(v, &mut w.tree);
+        let (mut kinetic, mut potential) = (0.0, self.forces.potential(&self.tree, q, &w.tree));
+        for (i, node) in self.tree.nodes.iter().enumerate().filter(|(_, n)| !n.massless) {
+            let (c, twist, r) = self.moving(i, node.centre, w);
+            let speed = Tree::velocity_at(&twist, &(c - w.tree.origin));
+            let spin = r.tr_mul(&twist.angular);
+            kinetic += 0.5 * (node.mass * speed.norm_squared() + spin.dot(&(node.inertia * spin)));
+            potential -= node.mass * self.tree.gravity.dot(&c);
+        }
+        (kinetic, potential)
+    }
+
+    /// Linear [kg m/s] and angular momentum about the world's origin [kg m²/s] after [`Tree::motion`].
+    pub fn momentum(&self, w: &MultibodyScratch) -> (Vec3, Vec3) {
+        let (mut linear, mut angular) = (Vec3::zeros(), Vec3::zeros());
+        for (i, node) in self.tree.nodes.iter().enumerate().filter(|(_, n)| !n.massless) {
+            let (c, twist, r) = self.moving(i, node.centre, w);
+            let p = Tree::velocity_at(&twist, &(c - w.tree.origin)) * node.mass;
+            linear += p;
+            angular += c.cross(&p) + r * (node.inertia * r.tr_mul(&twist.angular));
+        }
+        (linear, angular)
+    }
+
+    fn moving(&self, i: usize, centre: Vec3, w: &MultibodyScratch) -> (Vec3, Spatial, Mat3) {
+        let c = self.tree.point(&w.tree, i as u32, &centre);
+        (c, w.tree.twist[i], w.tree.rotation[i])
+    }
+
+    /// Applied force of each law with one component [N, N m] at a state.
+    pub fn law_force(&self, k: usize, state: &MultibodyState, t: f64) -> Option<f64> {
+        let law = &self.forces.laws[k];
+        let Target::Column(_) = law.target else { return None };
+        let inputs = Inputs { t, q: &state.q, v: &state.v, latched: &state.control.latched };
+        Some(law.phases[state.control.phase[k] as usize].values[0].at(&inputs))
+    }
+
+    /// Tension [N] and length [m] of a point-to-point spring, after [`Tree::motion`].
+    pub fn spring_tension(&self, k: usize, w: &MultibodyScratch) -> (f64, f64) {
+        self.forces.points[k].tension(&self.tree, &w.tree)
+    }
+}

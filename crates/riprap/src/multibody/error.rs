@@ -1,0 +1,147 @@
+//! What can go wrong with a mechanism: in its description, and while it moves.
+
+/// One mistake in the description of a mechanism.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum MechanismError {
+    /// A part of the description makes no sense.
+    #[error("mechanism `{mechanism}`, {item}: {problem}")]
+    Description {
+        /// Which mechanism.
+        mechanism: String,
+        /// Which body, coordinate, loop or spring.
+        item: String,
+        /// What is wrong.
+        problem: String,
+    },
+    /// No position of the joints closes the loops.
+    #[error(
+        "mechanism `{mechanism}`: loop `{name}` cannot be closed at the start: {residual:.1e} m or rad remain; check its \
+         frames and lengths, or give start values nearer to a closed position"
+    )]
+    CannotClose {
+        /// Which mechanism.
+        mechanism: String,
+        /// The loop that is farthest from closed.
+        name: String,
+        /// What remains [m, –].
+        residual: f64,
+    },
+    /// The user's dependent coordinates do not fit the loops.
+    #[error(
+        "mechanism `{mechanism}`: {named} coordinates are named dependent, of which the loops determine {determined}; \
+         the loops need exactly {rank}, for example {suggestion}"
+    )]
+    BadPartition {
+        /// Which mechanism.
+        mechanism: String,
+        /// How many were named.
+        named: usize,
+        /// How many the loops determine in all.
+        rank: usize,
+        /// How many of those named they determine.
+        determined: usize,
+        /// A choice that works.
+        suggestion: String,
+    },
+    /// A start velocity that the loops do not allow.
+    #[error(
+        "mechanism `{mechanism}`: the loops give `{coordinate}` a start velocity of {needed:.6} {unit}, not {given:.6}; \
+         leave it out, or change the other start velocities"
+    )]
+    VelocityConflict {
+        /// Which mechanism.
+        mechanism: String,
+        /// Which coordinate.
+        coordinate: String,
+        /// The given velocity [m/s, rad/s].
+        given: f64,
+        /// What the loops ask for [m/s, rad/s].
+        needed: f64,
+        /// Its unit.
+        unit: &'static str,
+    },
+    /// It cannot move from its start.
+    #[error("{error}")]
+    Start {
+        /// Why.
+        error: Box<MotionError>,
+    },
+}
+
+/// Why a mechanism cannot move on.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum MotionError {
+    /// A loop does not close.
+    #[error(
+        "mechanism `{mechanism}`: loop `{name}` did not close at t = {t:.6} s: residual {residual:.1e} m or rad after \
+         {iterations} iterations; the mechanism may have reached the end of its range or a singular position, try a \
+         smaller dt"
+    )]
+    LoopOpen {
+        /// Which mechanism.
+        mechanism: String,
+        /// The loop that is farthest from closed.
+        name: String,
+        /// Time [s].
+        t: f64,
+        /// Residual [m, –].
+        residual: f64,
+        /// Newton steps taken.
+        iterations: usize,
+    },
+    /// The loops do not determine the dependent joints.
+    #[error(
+        "mechanism `{mechanism}`: at t = {t:.6} s the loops `{loops}` do not determine the joints `{dependent}` \
+         (conditioning {conditioning:.1e}): a singular position; start elsewhere, use another dt to step over it, or let \
+         riprap choose the dependent joints"
+    )]
+    Singular {
+        /// Which mechanism.
+        mechanism: String,
+        /// Its loops.
+        loops: String,
+        /// The dependent joints.
+        dependent: String,
+        /// Time [s].
+        t: f64,
+        /// Smallest over largest pivot [–].
+        conditioning: f64,
+    },
+    /// A coordinate has no inertia behind it.
+    #[error(
+        "mechanism `{mechanism}`: nothing with a mass moves with `{coordinate}` at t = {t:.6} s; give the body at the end \
+         of the chain a mass, or prescribe the joint"
+    )]
+    NoInertia {
+        /// Which mechanism.
+        mechanism: String,
+        /// Which coordinate.
+        coordinate: String,
+        /// Time [s].
+        t: f64,
+    },
+    /// A position, velocity or force is not finite.
+    #[error(
+        "mechanism `{mechanism}`: `{coordinate}` is not finite at t = {t:.6} s; look at the laws of its forces, or try a \
+         smaller dt"
+    )]
+    NotFinite {
+        /// Which mechanism.
+        mechanism: String,
+        /// Which coordinate.
+        coordinate: String,
+        /// Time [s].
+        t: f64,
+    },
+    /// An adaptive step became too small.
+    #[error(
+        "the step fell below {dt:.1e} s at t = {t:.6} s without meeting the tolerance; look for a stiff spring, a law that \
+         jumps, or a singular position of a loop"
+    )]
+    StepTooSmall {
+        /// Time [s].
+        t: f64,
+        /// The step [s].
+        dt: f64,
+    },
+}

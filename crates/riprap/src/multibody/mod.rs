@@ -1,0 +1,32 @@
+//! Mechanisms in joint coordinates: a tree of bodies, loops closed exactly by coordinate partitioning, and their equations of
+//! motion in minimal form (docquier2020, Secs. 2.4, 2.5).
+//!
+//! [`Mechanism`] is what a user describes, [`Multibody`] what [`Mechanism::build`] makes of it, [`MultibodyState`] what a
+//! restart needs and [`MultibodyScratch`] what can be computed again.
+
+mod assemble;
+mod check;
+mod closure;
+mod dynamics;
+mod error;
+mod force;
+mod layout;
+mod loops;
+mod mechanism;
+mod partition;
+mod smooth;
+mod system;
+mod tree;
+
+pub use closure::Cut;
+pub use error::{MechanismError, MotionError};
+pub use force::{
+    Control, Inputs, JointMotion, JointSpring, Phase, PointSpring, Signal, Stops, Until,
+};
+pub use mechanism::{
+    Axis, Coordinate, Frame, GROUND, Joint, Link, LinkShape, Mechanism, MechanismErrors,
+};
+pub use partition::Partition;
+pub use smooth::{SmoothReport, SmoothScratch};
+pub use system::{CLOSED, Closed, Multibody, MultibodyScratch, MultibodyState};
+pub use tree::{Spatial, Tree, TreeScratch};

@@ -1,0 +1,114 @@
+//! Which joints are independent and which the loops determine: coordinate partitioning by pivoted elimination.
+//!
+//! The rule: eliminate in `J_B`, each time taking the largest entry left, over all equations and all coordinates that may
+//! depend (those without a prescribed motion). The columns of the pivots are the dependent joints, their rows the
+//! equations that count; rows without a pivot are redundant. The order of size is that of SI units.
+
+/// Pivots below this share of the largest one count as zero: such equations repeat others.
+const REDUNDANT: f64 = 1e-9;
+
+/// A partition of the coordinates of a mechanism.
+#[derive(Clone, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
+pub struct Partition {
+    /// Columns that the loops determine.
+    pub dependent: Vec<u32>,
+    /// Columns that are free.
+    pub independent: Vec<u32>,
+    /// Equations of the loops that count, as many as dependent columns.
+    pub rows: Vec<u32>,
+    /// Equations that follow from the others.
+    pub redundant: Vec<u32>,
+    /// Smallest over largest pivot of `J_dep` when it was chosen [–].
+    pub conditioning: f64,
+}
+
+/// Chooses a partition for a Jacobian (`n_rows` × `n`, by rows). `preference` sorts the columns into stages: 0 is tried
+/// first for dependent columns, then 1, and so on; 255 never depends. `driven` columns belong to neither set.
+pub(super) fn choose(
+    jacobian: &[f64],
+    n_rows: usize,
+    n: usize,
+    preference: &[u8],
+    driven: &[bool],
+) -> Partition {
+    let mut a = jacobian.to_vec();
+    let mut rows: Vec<usize> = (0..n_rows).collect();
+    let mut used = vec![false; n];
+    let mut partition = Partition::default();
+    let scale = a.iter().fold(0.0_f64, |m, x| m.max(x.abs()));
+    let (mut smallest, mut largest) = (f64::INFINITY, 0.0_f64);
+    let mut stages: Vec<u8> = preference.iter().copied().filter(|p| *p < 255).collect();
+    stages.sort_unstable();
+    stages.dedup();
+    let mut k = 0;
+    for stage in stages {
+        while k < n_rows {
+            let mut best = (0.0, 0, 0);
+            for i in k..n_rows {
+                for j in (0..n).filter(|&j| !used[j] && !driven[j] && preference[j] == stage) {
+                    let size = a[i * n + j].abs();
+                    if size > best.0 {
+                        best = (size, i, j);
+                    }
+                }
+            }
+            let (size, i, j) = best;
+            // Not a number never wins above; an empty stage leaves size 0.
+            if size <= REDUNDANT * scale {
+                break;
+            }
+            smallest = smallest.min(size);
+            largest = largest.max(size);
+            used[j] = true;
+            rows.swap(k, i);
+            for c in 0..n {
+                a.swap(k * n + c, i * n + c);
+            }
+            let pivot = a[k * n + j];
+            for r in k + 1..n_rows {
+                let factor = a[r * n + j] / pivot;
+                if factor != 0.0 {
+                    for c in 0..n {
+                        a[r * n + c] -= factor * a[k * n + c];
+                    }
+                    a[r * n + j] = 0.0;
+                }
+            }
+            partition.dependent.push(j as u32);
+            k += 1;
+        }
+    }
+    partition.rows = rows[..k].iter().map(|r| *r as u32).collect();
+    partition.redundant = rows[k..].iter().map(|r| *r as u32).collect();
+    partition.redundant.sort_unstable();
+    partition.independent = (0..n).filter(|&j| !used[j] && !driven[j]).map(|j| j as u32).collect();
+    partition.conditioning = if k == 0 { 1.0 } else { smallest / largest };
+    partition
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_largest_entries_make_the_dependent_columns() {
+        let j = [1.0, 0.1, 0.0, 0.2, 0.1, 3.0];
+        let p = choose(&j, 2, 3, &[0; 3], &[false; 3]);
+        assert_eq!((p.dependent, p.independent), (vec![2, 0], vec![1]));
+        assert!(p.redundant.is_empty());
+    }
+
+    #[test]
+    fn repeated_equations_are_found() {
+        let j = [1.0, 2.0, 2.0, 4.0, -1.0, -2.0];
+        let p = choose(&j, 3, 2, &[0; 2], &[false; 2]);
+        assert_eq!((p.dependent.len(), p.redundant.len()), (1, 2));
+    }
+
+    #[test]
+    fn preferred_columns_come_first_and_driven_ones_never() {
+        let j = [1.0, 2.0, 3.0];
+        let p = choose(&j, 1, 3, &[0, 1, 0], &[false, false, true]);
+        assert_eq!((p.dependent, p.independent), (vec![0], vec![1]));
+    }
+}

@@ -1,0 +1,355 @@
+//! A mechanism ready to move: tree, loops and forces together, in minimal form (Sec. 2.5).
+//!
+//! Joint positions `q` and velocities `v` are kept for all joints; the dependent ones follow the independent ones
+//! through the loops: `h_B(q) = 0` by Newton's method, `v_dep = B v_ind`, `v̇_dep = B v̇_ind + b`. Prescribed joints are
+//! neither: their motion enters as known.
+
+use super::closure::{Closure, Cut};
+use super::force::{Control, Forces, JointMotion};
+use super::mechanism::{Coordinate, GROUND, Joint, Link, LinkShape};
+use super::partition::Partition;
+use super::tree::{NONE, Spatial, Tree, TreeScratch};
+use crate::math::dense::Lu;
+use crate::math::{Pose, Quat, Vec3};
+use serde::{Deserialize, Serialize};
+
+/// Loops are closed to this [m, rad], times the size of the mechanism where that is above 1 m.
+pub const CLOSED: f64 = 1e-12;
+
+/// A mechanism that was built: immutable.
+#[derive(Clone, Debug)]
+pub struct Multibody {
+    pub(super) name: String,
+    pub(super) tree: Tree,
+    pub(super) link_names: Vec<String>,
+    pub(super) link_joints: Vec<Joint>,
+    pub(super) link_parents: Vec<Link>,
+    pub(super) link_columns: Vec<u32>,
+    pub(super) node_of: Vec<u32>,
+    pub(super) coordinate_names: Vec<String>,
+    pub(super) angles: Vec<bool>,
+    pub(super) closures: Vec<Closure>,
+    pub(super) n_rows: usize,
+    /// Prescribed columns: column, coordinate in `q`, motion.
+    pub(super) driven: Vec<(u32, u32, JointMotion)>,
+    pub(super) forces: Forces,
+    /// The dependent columns, where the user named them.
+    pub(super) named: Option<Vec<u32>>,
+    pub(super) shapes: Vec<LinkShape>,
+    /// A length of the mechanism, at least 1 m [m].
+    pub(super) size: f64,
+    pub(super) start: MultibodyState,
+    pub(super) assembly: Partition,
+}
+
+/// State of a mechanism: what a restart needs.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct MultibodyState {
+    /// Positions of all joints [m, rad]; a spherical joint has its quaternion x, y, z, w.
+    pub q: Vec<f64>,
+    /// Velocities of all joints [m/s, rad/s].
+    pub v: Vec<f64>,
+    /// Phases of the laws.
+    pub control: Control,
+    /// The partition in use.
+    pub partition: Partition,
+}
+
+/// What can be computed again.
+#[derive(Clone, Debug, Default)]
+pub struct MultibodyScratch {
+    /// The tree at its last configuration.
+    pub tree: TreeScratch,
+    pub(super) residual: Vec<f64>,
+    pub(super) wrenches: Vec<Spatial>,
+    /// `J_B`, all equations, by rows.
+    pub(super) jacobian: Vec<f64>,
+    pub(super) drift: Vec<f64>,
+    pub(super) lu: Lu,
+    pub(super) column: Vec<f64>,
+    pub(super) trial: Vec<f64>,
+    pub(super) step: Vec<f64>,
+    /// `T`: velocities of all joints per unit of each independent one, by columns.
+    pub(super) map: Vec<f64>,
+    pub(super) mass_map: Vec<f64>,
+    /// `M_red = Tᵀ M T`, then its Cholesky factor in the lower triangle.
+    pub(super) reduced_mass: Vec<f64>,
+    pub(super) reduced_force: Vec<f64>,
+    pub(super) applied: Vec<f64>,
+    /// Accelerations of all joints [m/s², rad/s²].
+    pub(super) acceleration: Vec<f64>,
+    /// Forces of loops per equation [N, N m].
+    pub(super) loop_force: Vec<f64>,
+    /// Forces that the prescribed motions need [N, N m], in the order of the prescribed joints.
+    pub(super) drive_force: Vec<f64>,
+    pub(super) conditioning: f64,
+}
+
+impl MultibodyScratch {
+    /// Mass matrix of the independent coordinates, factored.
+    pub fn acceleration(&self) -> &[f64] {
+        &self.acceleration
+    }
+
+    /// Forces in the cuts of the loops, one per equation [N, N m].
+    pub fn loop_forces(&self) -> &[f64] {
+        &self.loop_force
+    }
+
+    /// Forces that prescribed motions need [N, N m], in the order of [`Multibody::driven_coordinates`].
+    pub fn drive_forces(&self) -> &[f64] {
+        &self.drive_force
+    }
+
+    /// Smallest over largest pivot of `J_dep` at the last linearization [–].
+    pub fn conditioning(&self) -> f64 {
+        self.conditioning
+    }
+}
+
+/// How a loop closure went.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Closed {
+    /// Largest residual over all equations [m, –].
+    pub residual: f64,
+    /// Newton steps taken.
+    pub iterations: usize,
+}
+
+impl Multibody {
+    /// Its name.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Number of positions.
+    pub fn n_q(&self) -> usize {
+        self.tree.n_q
+    }
+
+    /// Number of velocities of the tree.
+    pub fn n_v(&self) -> usize {
+        self.tree.n_v()
+    }
+
+    /// Number of bodies.
+    pub fn n_links(&self) -> usize {
+        self.link_names.len()
+    }
+
+    /// All bodies.
+    pub fn links(&self) -> impl Iterator<Item = Link> {
+        (0..self.n_links() as u32).map(Link)
+    }
+
+    /// Number of equations of the loops, redundant ones included.
+    pub fn n_equations(&self) -> usize {
+        self.n_rows
+    }
+
+    /// Degrees of freedom with a partition: independent coordinates.
+    pub fn degrees_of_freedom(&self, partition: &Partition) -> usize {
+        partition.independent.len()
+    }
+
+    /// The tree.
+    pub fn tree(&self) -> &Tree {
+        &self.tree
+    }
+
+    /// The state at the begin: loops closed, velocities consistent.
+    pub fn start(&self) -> &MultibodyState {
+        &self.start
+    }
+
+    /// Buffers of the right size.
+    pub fn scratch(&self) -> MultibodyScratch {
+        let (n, m) = (self.n_v(), self.n_rows);
+        MultibodyScratch {
+            tree: self.tree.scratch(),
+            residual: vec![0.0; m],
+            wrenches: vec![Spatial::default(); m],
+            jacobian: vec![0.0; m * n],
+            drift: vec![0.0; m],
+            column: vec![0.0; m],
+            trial: vec![0.0; self.n_q()],
+            step: vec![0.0; n],
+            map: vec![0.0; n * n],
+            mass_map: vec![0.0; n],
+            reduced_mass: vec![0.0; n * n],
+            reduced_force: vec![0.0; n],
+            applied: vec![0.0; n],
+            acceleration: vec![0.0; n],
+            loop_force: vec![0.0; m],
+            drive_force: vec![0.0; self.driven.len()],
+            lu: Lu::default(),
+            conditioning: 1.0,
+        }
+    }
+
+    /// Place of a coordinate in `q`; `None` for a spherical joint.
+    pub fn q_of(&self, coordinate: Coordinate) -> Option<usize> {
+        let at = self.tree.columns[coordinate.0 as usize].q;
+        (at != NONE).then_some(at as usize)
+    }
+
+    /// All coordinates.
+    pub fn coordinates(&self) -> impl Iterator<Item = Coordinate> {
+        (0..self.n_v() as u32).map(Coordinate)
+    }
+
+    /// Name of a coordinate.
+    pub fn coordinate_name(&self, coordinate: Coordinate) -> &str {
+        &self.coordinate_names[coordinate.0 as usize]
+    }
+
+    /// Whether a coordinate is an angle [rad] rather than a length [m].
+    pub fn is_angle(&self, coordinate: Coordinate) -> bool {
+        self.angles[coordinate.0 as usize]
+    }
+
+    /// The coordinate with a name.
+    pub fn coordinate_named(&self, name: &str) -> Option<Coordinate> {
+        self.coordinate_names.iter().position(|n| n == name).map(|c| Coordinate(c as u32))
+    }
+
+    /// The body with a name.
+    pub fn link_named(&self, name: &str) -> Option<Link> {
+        self.link_names.iter().position(|n| n == name).map(|l| Link(l as u32))
+    }
+
+    /// Name of a body.
+    pub fn link_name(&self, link: Link) -> &str {
+        if link == GROUND { "ground" } else { &self.link_names[link.0 as usize] }
+    }
+
+    /// The joint that carries a body.
+    pub fn joint(&self, link: Link) -> Joint {
+        self.link_joints[link.0 as usize]
+    }
+
+    /// The body on which a body hangs.
+    pub fn parent(&self, link: Link) -> Link {
+        self.link_parents[link.0 as usize]
+    }
+
+    /// First coordinate of the joint that carries a body; the others follow it.
+    pub fn first_coordinate(&self, link: Link) -> Coordinate {
+        Coordinate(self.link_columns[link.0 as usize])
+    }
+
+    /// Mass [kg] of a body.
+    pub fn mass(&self, link: Link) -> f64 {
+        self.tree.nodes[self.node_of[link.0 as usize] as usize].mass
+    }
+
+    /// The coordinates with a prescribed motion.
+    pub fn driven_coordinates(&self) -> impl Iterator<Item = Coordinate> + '_ {
+        self.driven.iter().map(|(c, ..)| Coordinate(*c))
+    }
+
+    /// Names and kinds of the loops.
+    pub fn loops(&self) -> impl Iterator<Item = (&str, Cut)> {
+        self.closures.iter().map(|c| (c.name.as_str(), c.cut))
+    }
+
+    /// Names of the forces with a law.
+    pub fn law_names(&self) -> impl Iterator<Item = &str> {
+        self.forces.laws.iter().map(|l| l.name.as_str())
+    }
+
+    /// Names of the point-to-point springs.
+    pub fn spring_names(&self) -> impl Iterator<Item = &str> {
+        self.forces.points.iter().map(|p| p.name.as_str())
+    }
+
+    /// The shapes on its bodies.
+    pub fn shapes(&self) -> &[LinkShape] {
+        &self.shapes
+    }
+
+    /// The loop and the equation behind a row of `J_B`, in words.
+    pub fn equation_name(&self, row: usize) -> String {
+        for c in &self.closures {
+            if (c.first_row..c.first_row + c.cut.equations()).contains(&row) {
+                return format!("{}: {}", c.name, c.cut.equation_names()[row - c.first_row]);
+            }
+        }
+        String::new()
+    }
+
+    /// Pose of a body frame in the world, after [`Tree::kinematics`].
+    pub fn pose(&self, w: &MultibodyScratch, link: Link) -> Pose {
+        let node = if link == GROUND { NONE } else { self.node_of[link.0 as usize] };
+        let rotation =
+            nalgebra::Rotation3::from_matrix_unchecked(self.tree.rotation(&w.tree, node));
+        Pose {
+            position: self.tree.point(&w.tree, node, &Vec3::zeros()),
+            rotation: Quat::from_rotation_matrix(&rotation),
+        }
+    }
+
+    /// A point of a body in the world [m] and its velocity [m/s], after [`Tree::motion`].
+    pub fn point(&self, w: &MultibodyScratch, link: Link, point: Vec3) -> (Vec3, Vec3) {
+        let node = if link == GROUND { NONE } else { self.node_of[link.0 as usize] };
+        let p = self.tree.point(&w.tree, node, &point);
+        let twist = self.tree.twist(&w.tree, node);
+        (p, Tree::velocity_at(&twist, &(p - w.tree.origin)))
+    }
+
+    /// Angular velocity of a body [rad/s], after [`Tree::motion`].
+    pub fn angular_velocity(&self, w: &MultibodyScratch, link: Link) -> Vec3 {
+        self.tree.twist(&w.tree, self.node_of[link.0 as usize]).angular
+    }
+
+    /// Bias acceleration of a point of a body [m/s²]: `J̇ v`, after [`Tree::motion`].
+    pub fn point_bias(&self, w: &MultibodyScratch, link: Link, point: Vec3) -> Vec3 {
+        let node = self.node_of[link.0 as usize];
+        let arm = self.tree.point(&w.tree, node, &point) - w.tree.origin;
+        let (bias, twist) = (self.tree.bias_of(&w.tree, node), self.tree.twist(&w.tree, node));
+        Tree::acceleration_at(&bias, &twist, &arm) + self.tree.gravity
+    }
+
+    /// Jacobians of a point of a body: columns of its velocity and of the body's angular velocity per unit of each
+    /// velocity; after [`Tree::kinematics`].
+    pub fn point_jacobian(
+        &self,
+        w: &MultibodyScratch,
+        link: Link,
+        point: Vec3,
+        linear: &mut [Vec3],
+        angular: &mut [Vec3],
+    ) {
+        linear.fill(Vec3::zeros());
+        angular.fill(Vec3::zeros());
+        let node = self.node_of[link.0 as usize];
+        let arm = self.tree.point(&w.tree, node, &point) - w.tree.origin;
+        for c in self.tree.path(node) {
+            let s = &w.tree.columns[c];
+            angular[c] = s.angular;
+            linear[c] = Tree::velocity_at(s, &arm);
+        }
+    }
+
+    /// Moves laws on to the phases that are due at a state.
+    pub fn switch_phases(&self, t: f64, state: &mut MultibodyState) {
+        self.forces.switch(t, &state.q, &state.v, &mut state.control);
+    }
+
+    /// Whether a law would change its phase at a state.
+    pub fn phase_due(&self, t: f64, q: &[f64], v: &[f64], control: &Control) -> bool {
+        self.forces.due(t, q, v, control)
+    }
+
+    /// The next time at which a phase ends by the clock [s]; infinite for none.
+    pub fn next_phase_time(&self, control: &Control) -> f64 {
+        self.forces.next_time(control)
+    }
+
+    /// Names of columns, quoted.
+    pub fn names(&self, columns: &[u32]) -> String {
+        let names: Vec<String> =
+            columns.iter().map(|c| format!("`{}`", self.coordinate_names[*c as usize])).collect();
+        names.join(", ")
+    }
+}

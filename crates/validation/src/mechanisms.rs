@@ -1,0 +1,209 @@
+//! Canonical mechanisms: the IFToMM benchmarks A01–A05, the tamping unit, and trees from files.
+
+use riprap::multibody::{
+    Axis, Coordinate, Cut, Frame, GROUND, Joint, JointSpring, Link, Mechanism, PointSpring, Signal,
+};
+use riprap::prelude::*;
+use riprap::shape::MassProperties;
+
+/// Gravity along an axis [m/s²].
+pub const G: f64 = 9.81;
+
+/// A planar body in the plane x–y: mass [kg], centre [m], moment about it [kg m²].
+fn planar(mass: f64, centre: [f64; 2], moment: f64) -> Option<MassProperties> {
+    let c = [centre[0], centre[1], 0.0];
+    // Moments about the other axes do not act; these make the tensor one of a flat body.
+    Some(MassProperties::principal(mass, c, [0.5 * moment, 0.5 * moment, moment]))
+}
+
+fn turn(
+    m: &mut Mechanism,
+    name: &str,
+    on: Link,
+    at: [f64; 2],
+    mass: Option<MassProperties>,
+) -> Link {
+    m.add(name, on, Joint::Revolute(Axis::Z), Pose::at([at[0], at[1], 0.0]), mass)
+}
+
+/// A01: a point mass on a rod of 1 m, released horizontally. Gravity −y.
+pub fn pendulum() -> Mechanism {
+    let mut m = Mechanism::new("pendulum");
+    let bob = Some(MassProperties::point(1.0, [0.0, -1.0, 0.0]));
+    let arm = turn(&mut m, "arm", GROUND, [0.0, 0.0], bob);
+    m.start(m.coordinate(arm, 0), -std::f64::consts::FRAC_PI_2);
+    m
+}
+
+/// A02: `n` four-bars side by side: n + 1 upright rods on the ground, n couplers, all 1 m and 1 kg; the first joint
+/// moves at 1 m/s. Gravity −y.
+pub fn four_bars(n: usize) -> Mechanism {
+    let mut m = Mechanism::new("four-bars");
+    let upright = || planar(1.0, [0.0, 0.5], 1.0 / 12.0);
+    let mut rods = Vec::new();
+    for i in 0..=n {
+        rods.push(turn(&mut m, &format!("rod-{i}"), GROUND, [i as f64, 0.0], upright()));
+    }
+    for i in 0..n {
+        let bar = planar(1.0, [0.5, 0.0], 1.0 / 12.0);
+        let coupler = turn(&mut m, &format!("coupler-{i}"), rods[i], [0.0, 1.0], bar);
+        let (a, b) = (Frame::at(coupler, [1.0, 0.0, 0.0]), Frame::at(rods[i + 1], [0.0, 1.0, 0.0]));
+        m.close_loop(&format!("window-{i}"), Cut::Pin, a, b);
+    }
+    m.start_velocity(m.coordinate(rods[0], 0), -1.0);
+    m
+}
+
+/// A03: Andrews' squeezing mechanism in the plane x–y, without gravity, driven by a torque of 0.033 N m.
+pub fn andrews() -> Mechanism {
+    let mut m = Mechanism::new("andrews");
+    let (xa, ya, xb, yb, xc, yc) = (-0.06934, -0.00227, -0.03635, 0.03273, 0.014, 0.072);
+    let k1 = turn(&mut m, "K1", GROUND, [0.0, 0.0], planar(0.04325, [0.00092, 0.0], 2.194e-6));
+    let k2 = turn(&mut m, "K2", k1, [0.007, 0.0], planar(0.00365, [-0.0115, 0.0], 4.41e-7));
+    let k3 = turn(&mut m, "K3", GROUND, [xb, yb], planar(0.02373, [0.01874, 0.01043], 5.255e-6));
+    let k5 = turn(&mut m, "K5", GROUND, [xa, ya], planar(0.0705, [0.02308, 0.00916], 1.169e-5));
+    let k4 = turn(&mut m, "K4", k5, [0.04, 0.0], planar(0.00706, [0.0, -0.02 + 0.01421], 5.667e-7));
+    let k7 = turn(&mut m, "K7", GROUND, [xa, ya], planar(0.05498, [0.01228, 0.00449], 1.912e-5));
+    let k6 = turn(&mut m, "K6", k7, [0.0, -0.04], planar(0.00706, [0.02 - 0.01421, 0.0], 5.667e-7));
+    let end = Frame::at(k2, [-0.028, 0.0, 0.0]);
+    m.close_loop("K2-K3", Cut::Pin, end, Frame::at(k3, [0.0, -0.035, 0.0]));
+    m.close_loop("K2-K4", Cut::Pin, end, Frame::at(k4, [0.0, -0.02, 0.0]));
+    m.close_loop("K2-K6", Cut::Pin, end, Frame::at(k6, [0.02, 0.0, 0.0]));
+    let spring = PointSpring::Line { stiffness: 4530.0, damping: 0.0, length: 0.07785 };
+    let (a, b) = (Frame::at(GROUND, [xc, yc, 0.0]), Frame::at(k3, [0.02, -0.018, 0.0]));
+    m.point_spring("spring", spring, a, b);
+    m.actuate("motor", m.coordinate(k1, 0), Signal::constant(0.033));
+    let start = [
+        (k1, -0.06171389001427645),
+        (k2, 0.0),
+        (k3, 0.45527981916307037),
+        (k4, 0.22266839016588588),
+        (k5, 0.48736497954384256),
+        (k6, -0.22266839016588588),
+        (k7, 1.2305474445498212),
+    ];
+    for (link, angle) in start {
+        let c = m.coordinate(link, 0);
+        if link == k2 { m.start(c, angle) } else { m.guess(c, angle) }
+    }
+    m
+}
+
+/// A04: Bricard's loop of five bars of 1 m between six hinges whose axes are Y Z X Y Z X; the last one is the cut.
+/// The bars are 0.1 m square. Gravity −y.
+pub fn bricard() -> Mechanism {
+    let mut m = Mechanism::new("bricard");
+    let axes = [Axis::Y, Axis::Z, Axis::X, Axis::Y, Axis::Z];
+    let bars = [[1., 0., 0.], [0., -1., 0.], [0., 0., 1.], [-1., 0., 0.], [0., 1., 0.]];
+    let (mut on, mut at) = (GROUND, [0.0; 3]);
+    for (k, (axis, bar)) in axes.into_iter().zip(bars).enumerate() {
+        let mut rod = MassProperties::rod(bar, 1.0);
+        for i in 0..3 {
+            rod.inertia[(i, i)] += 0.1 * 0.1 / if bar[i] == 0.0 { 12.0 } else { 6.0 };
+        }
+        on = m.add(&format!("bar-{}", k + 1), on, Joint::Revolute(axis), Pose::at(at), Some(rod));
+        at = bar;
+    }
+    let (a, b) = (Frame::at(GROUND, [0.0, 0.0, 1.0]), Frame::at(on, at));
+    m.close_loop("closing hinge", Cut::Hinge, a.along(Axis::X), b.along(Axis::X));
+    m
+}
+
+/// A05: flyball governor. A shaft that turns about z, a slider on it, two rods with 5 kg at their ends, held to the slider
+/// by stiff spring–dampers. Gravity −z.
+pub fn flyball() -> Mechanism {
+    let mut m = Mechanism::new("flyball");
+    let density = 3000.0;
+    let cuboid = |size: [f64; 3], centre: [f64; 3]| {
+        let [a, b, c] = size;
+        let mass = density * a * b * c;
+        let moments = [b * b + c * c, a * a + c * c, a * a + b * b].map(|x| mass * x / 12.0);
+        MassProperties::principal(mass, centre, moments)
+    };
+    let place = Pose::IDENTITY;
+    let shaft = cuboid([0.01, 0.01, 1.0], [0.0, 0.0, 0.5]);
+    let shaft = m.add("shaft", GROUND, Joint::Revolute(Axis::Z), place, Some(shaft));
+    let slider = cuboid([0.1, 0.1, 0.1], [0.0; 3]);
+    let slider = m.add("slider", shaft, Joint::Prismatic(Axis::Z), place, Some(slider));
+    for (name, side) in [("rod-1", 1.0), ("rod-2", -1.0)] {
+        let parts = [
+            cuboid([1.0, 0.01, 0.01], [0.5 * side, 0.0, 0.0]),
+            MassProperties::point(5.0, [side, 0.0, 0.0]),
+        ];
+        let rod = MassProperties::sum(parts.into_iter().map(Ok)).expect("it has a mass");
+        let at = Pose::at([0.05 * side, 0.0, 1.0]);
+        let rod = m.add(name, shaft, Joint::Revolute(Axis::Y), at, Some(rod));
+        let spring = PointSpring::Line { stiffness: 8e5, damping: 4e4, length: 0.5 };
+        let (a, b) =
+            (Frame::at(slider, [0.05 * side, 0.0, 0.0]), Frame::at(rod, [0.5 * side, 0.0, 0.0]));
+        m.point_spring(&format!("spring-{name}"), spring, a, b);
+        m.start(m.coordinate(rod, 0), side * std::f64::consts::PI / 6.0);
+    }
+    m.start(m.coordinate(slider, 0), 0.5);
+    m.start_velocity(m.coordinate(shaft, 0), std::f64::consts::TAU);
+    m
+}
+
+/// Coordinates of the tamping unit, in the order of its reference files.
+pub const TAMPING_COORDINATES: [&str; 10] =
+    ["zs", "xc", "zc", "thc", "phif", "phiL", "phiR", "phib", "xa", "phik"];
+/// Length of the tamping unit's actuator when its arms are open and closed [m].
+pub const TAMPING_LENGTHS: [f64; 2] = [0.42542967802374065, 0.5321944288839185];
+
+/// The tamping unit in the plane x–z: 8 bodies, 10 coordinates, 2 loops, 6 degrees of freedom. The support is held at
+/// 1.37 m, the flywheel turns at a frequency [Hz], and the actuator follows a length [m] in time [s].
+pub fn tamping_unit(
+    frequency: f64,
+    length: impl Fn(f64) -> f64 + Send + Sync + 'static,
+) -> Mechanism {
+    let mut m = Mechanism::new("tamping-unit");
+    let flat = |mass: f64, centre: [f64; 2], moment: f64| {
+        let moments = [0.5 * moment, moment, 0.5 * moment];
+        Some(MassProperties::principal(mass, [centre[0], 0.0, centre[1]], moments))
+    };
+    let at = |x: f64, z: f64| Pose::at([x, 0.0, z]);
+    let (slide_x, slide_z) = (Joint::Prismatic(Axis::X), Joint::Prismatic(Axis::Z));
+    // Angles count from x towards z: about −y.
+    let hinge = Joint::Revolute(-Axis::Y);
+    let support = m.add("zs", GROUND, slide_z, at(0.0, 0.0), flat(50.0, [0.0, 0.4], 2.0));
+    let x = m.add("xc", support, slide_x, at(0.0, 0.0), None);
+    let z = m.add("zc", x, slide_z, at(0.0, 0.0), None);
+    let chassis = m.add("thc", z, hinge, at(0.0, 0.0), flat(20.0, [0.0, 0.05], 0.87));
+    let flywheel = m.add("phif", chassis, hinge, at(0.0, -0.15), flat(15.0, [0.02, 0.0], 0.11));
+    let arm = || flat(15.0, [0.0, -0.3], 1.8);
+    let left = m.add("phiL", chassis, hinge, at(-0.24, 0.0), arm());
+    let right = m.add("phiR", chassis, hinge, at(0.24, 0.0), arm());
+    let barrel = m.add("phib", left, hinge, at(0.0, 0.3), flat(3.0, [0.12, 0.0], 0.02));
+    let rod = m.add("xa", barrel, slide_x, at(0.0, 0.0), flat(2.0, [-0.12, 0.0], 0.013));
+    let reach = 0.5366563145999496;
+    let conrod = m.add("phik", left, hinge, at(0.0, 0.12), flat(3.0, [0.5 * reach, 0.0], 0.072));
+    let pin = |link: Link, x: f64, z: f64| Frame::at(link, [x, 0.0, z]).along(Axis::Y);
+    m.close_loop("actuator", Cut::Pin, pin(rod, 0.0, 0.0), pin(right, 0.0, 0.3));
+    m.close_loop("synchronisation", Cut::Pin, pin(conrod, reach, 0.0), pin(right, 0.0, -0.12));
+    for side in [-0.3, 0.3] {
+        let bushing = PointSpring::Bushing { stiffness: 50e3, damping: 200.0 };
+        let point = |link: Link| Frame::at(link, [side, 0.0, 0.25]);
+        m.point_spring(&format!("bushing at {side}"), bushing, point(support), point(chassis));
+    }
+    let speed = std::f64::consts::TAU * frequency;
+    let v = |link: Link, m: &Mechanism| m.coordinate(link, 0).0 as usize;
+    let q = |link: Link, m: &Mechanism| m.q_index(m.coordinate(link, 0)).expect("one coordinate");
+    let f = v(flywheel, &m);
+    m.actuate("drive", m.coordinate(flywheel, 0), Signal::new(move |x| 50.0 * (speed - x.v[f])));
+    let (xq, xv) = (q(rod, &m), v(rod, &m));
+    let squeeze = Signal::new(move |x| -5e5 * (x.q[xq] - length(x.t)) - 1e4 * x.v[xv]);
+    m.actuate("squeeze", m.coordinate(rod, 0), squeeze);
+    let hold = JointSpring { stiffness: 1e6, rest: 1.37, damping: 1e3 };
+    m.spring(m.coordinate(support, 0), hold);
+    m.start(m.coordinate(support, 0), 1.37);
+    m.start(m.coordinate(left, 0), -0.089);
+    for (link, angle) in [(right, 0.093), (barrel, 0.089), (conrod, -0.37)] {
+        m.guess(m.coordinate(link, 0), angle);
+    }
+    m.guess(m.coordinate(rod, 0), TAMPING_LENGTHS[0]);
+    m.start_velocity(m.coordinate(flywheel, 0), speed);
+    let dependent: Vec<Coordinate> =
+        [right, barrel, rod, conrod].map(|l| m.coordinate(l, 0)).to_vec();
+    m.dependent(&dependent);
+    m
+}
