@@ -194,7 +194,7 @@ impl Converter<'_> {
                 let key = if probe.given("name").is_some() { "name" } else { "body" };
                 self.problems.advise(probe.value_span(key), message, "give them different names");
             }
-            probes.push(Probe { name, body, quantities });
+            probes.push(Probe { name, body, point: [0.0; 3], quantities });
         }
         probes
     }

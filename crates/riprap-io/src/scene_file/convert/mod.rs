@@ -14,7 +14,7 @@ use std::sync::Arc;
 use super::document::excerpt;
 use super::model::{
     Contact, Detection, Material, NamedShape, NormalLaw, OnUnconverged, Pair, Run, SceneFile,
-    Solver, SolverMethod, Source, Vector,
+    Solver, SolverMethod, Source, TimeScheme, Vector,
 };
 use super::problem::Problems;
 use super::suggest;
@@ -88,20 +88,22 @@ pub(crate) fn convert(scene: &Entries, base: &Path, problems: &mut Problems) -> 
         gravity,
         planar,
         run: run.unwrap_or(Run {
+            scheme: TimeScheme::MoreauJean { theta: 0.5 },
             dt: 1.0,
             until: 0.0,
-            theta: 0.5,
             output_every: 1.0,
             frames: false,
             on_unconverged: OnUnconverged::Warn,
         }),
         solver: solver(scene.table("solver").unwrap_or(&Entries::default())),
         contact: contact(scene.table("contact").unwrap_or(&Entries::default())),
+        parameters: Vec::new(),
         materials: converter.materials,
         pairs,
         shapes,
         bodies: bodies.into_iter().flatten().collect(),
         grains: grains.into_iter().flatten().collect(),
+        mechanisms: Vec::new(),
         probes,
         source: source(scene),
     }
@@ -178,9 +180,9 @@ impl Converter<'_> {
         }
         let (dt, until) = (dt.unwrap_or(1.0), until.unwrap_or(0.0));
         Run {
+            scheme: TimeScheme::MoreauJean { theta: run.number("theta").unwrap_or(0.5) },
             dt,
             until,
-            theta: run.number("theta").unwrap_or(0.5),
             output_every: given.unwrap_or((until / 100.0).max(dt)),
             frames: run.flag("frames").unwrap_or(true),
             on_unconverged: match run.text("on_unconverged") {

@@ -5,7 +5,7 @@ use std::fmt::Write;
 
 use super::model::{
     Body, BodyKind, Component, Detection, Grading, GrainShape, Grains, MeshTreatment, NormalLaw,
-    OnUnconverged, Part, Placement, Quantity, SceneFile, Shape, ShapeRef, SolverMethod,
+    OnUnconverged, Part, Placement, Quantity, SceneFile, Shape, ShapeRef, SolverMethod, TimeScheme,
     Translation,
 };
 
@@ -30,7 +30,10 @@ impl SceneFile {
 
         let run = &self.run;
         writeln!(out, "\n[run]\ndt = {}\nuntil = {}", number(run.dt), number(run.until))?;
-        writeln!(out, "theta = {}", number(run.theta))?;
+        match run.scheme {
+            TimeScheme::MoreauJean { theta } => writeln!(out, "theta = {}", number(theta))?,
+            TimeScheme::DormandPrince { .. } => {}
+        }
         writeln!(out, "output_every = {}\nframes = {}", number(run.output_every), run.frames)?;
         let word = match run.on_unconverged {
             OnUnconverged::Accept => "accept",
