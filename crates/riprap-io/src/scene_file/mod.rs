@@ -11,6 +11,7 @@ mod document;
 mod expression;
 mod fields;
 mod format;
+mod jet;
 mod model;
 mod problem;
 mod reference;
