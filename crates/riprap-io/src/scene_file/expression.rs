@@ -308,6 +308,32 @@ impl Scope {
         self.symbols.insert(name.to_owned(), Symbol::Unusable(reason.into()));
     }
 
+    /// The index of a variable.
+    pub fn index(&self, name: &str) -> Option<usize> {
+        match self.symbols.get(name) {
+            Some(Symbol::Variable(index)) => Some(*index),
+            _ => None,
+        }
+    }
+
+    /// Whether the name has any meaning.
+    pub fn contains(&self, name: &str) -> bool {
+        self.symbols.contains_key(name)
+    }
+
+    /// Remembers the names that are known now.
+    pub fn mark(&self) -> [usize; 2] {
+        [self.names.len(), self.n_variables]
+    }
+
+    /// Forgets the names that were added since `mark`.
+    pub fn reset(&mut self, [n_names, n_variables]: [usize; 2]) {
+        for name in self.names.drain(n_names..) {
+            self.symbols.remove(&name);
+        }
+        self.n_variables = n_variables;
+    }
+
     fn add(&mut self, name: &str, symbol: Symbol) {
         if self.symbols.insert(name.to_owned(), symbol).is_none() {
             self.names.push(name.to_owned());

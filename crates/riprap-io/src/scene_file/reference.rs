@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use super::expression;
-use super::fields::{Field, Kind, Need, Table};
+use super::fields::{Field, Kind, Need, Table, tuple_names};
 use super::format::SCENE;
 use super::schema::dimension;
 use super::units::Dimension;
@@ -45,6 +45,23 @@ position = [0, 0, \"1 m\"]
 ```
 ";
 
+const EXPRESSIONS: &str = "
+## Expressions
+
+An expression is in SI and radians, without units: numbers, names, `pi`, `tau`, `+ - * / ^`, comparisons
+`< <= > >= == !=`, `and`, `or`, `not`, parentheses and the functions below. What is true is 1, what is false 0; everything but 0
+counts as true.
+
+| where | names |
+| --- | --- |
+| everywhere | the `[parameters]` |
+| motions of bodies and joints | the time `t` |
+| laws of forces in mechanisms | `t`, coordinates `q.NAME` and velocities `v.NAME` of the mechanism, and the values latched so far |
+
+A motion is differentiated twice, exactly; at a kink or jump on the branch where it is.
+
+";
+
 /// The reference of the format in Markdown, stored as `book/src/scene-file.md`.
 pub fn reference_page() -> String {
     let mut page = INTRODUCTION.to_owned();
@@ -59,8 +76,7 @@ pub fn reference_page() -> String {
         }
         next += 1;
     }
-    page += "\n## Expressions\n\nA component of a motion may be an expression of the time `t` in seconds, in SI: \
-             numbers, `t`, `pi`, `tau`, `+ - * / ^`, parentheses and these functions:\n\n";
+    page += EXPRESSIONS;
     for line in expression::function_lines() {
         page += &format!("- {line}\n");
     }
@@ -164,6 +180,13 @@ fn value(kind: &'static Kind) -> String {
         Kind::File => "path".into(),
         Kind::Choice(_) => "one of several words".into(),
         Kind::Law(_) => format!("number or expression{unit}"),
+        Kind::Value => "number, quantity or expression".into(),
+        Kind::Axis => "`\"x\"`, `\"-y\"`, … or `[x, y, z]`".into(),
+        Kind::Tuple(parts) => {
+            let values: Vec<String> = parts.iter().map(|(_, kind)| value(kind)).collect();
+            format!("`{}`: {}", tuple_names(parts), values.join(", "))
+        }
+        Kind::Map(of) => format!("table of names, each with {}", value(of)),
         Kind::Polar(of) => format!("`[x, y, z]`: {}", value(of)),
         Kind::Axial(of) => format!("`[x, y, z]`, in planar scenes one value: {}", value(of)),
         Kind::List { of: Kind::Table(table), .. } if table.title.starts_with('[') => {

@@ -14,7 +14,7 @@ use crate::unit_vector::unit;
 pub(super) const ANY: Shape = Shape::Sphere { radius: 1.0 };
 
 /// The identity.
-const UPRIGHT: Quaternion = [1.0, 0.0, 0.0, 0.0];
+pub(super) const UPRIGHT: Quaternion = [1.0, 0.0, 0.0, 0.0];
 
 impl Converter<'_> {
     /// A shape described in place; `None` if something about it was reported.
@@ -195,7 +195,14 @@ impl Converter<'_> {
             }
             return Some(about([0.0, 0.0, 1.0], angle.number()?));
         }
-        let Some(node) = entries.given("rotation") else { return Some(UPRIGHT) };
+        match entries.given("rotation") {
+            Some(node) => self.turned(node),
+            None => Some(UPRIGHT),
+        }
+    }
+
+    /// A rotation by axis and angle, or by a quaternion.
+    pub(super) fn turned(&mut self, node: &Node) -> Option<Quaternion> {
         let rotation = node.table()?;
         let span = node.span.clone();
         let keys = ["axis", "angle", "quaternion"].map(|key| rotation.given(key).is_some());
