@@ -82,7 +82,9 @@ fn a_planar_scene_needs_no_third_component() {
 
 #[test]
 fn a_resolved_scene_reads_back_to_the_same() {
-    for name in ["everything.toml", "planar.toml", "mechanisms.toml"] {
+    let names =
+        ["everything.toml", "planar.toml", "mechanisms.toml", "tamping-unit.toml", "urdf.toml"];
+    for name in names {
         let scene = scene(name);
         let resolved = scene.to_toml();
         // Read from another folder: the paths in it are absolute.

@@ -1,5 +1,6 @@
 //! Shapes, rotations and the files that shapes are read from.
 
+use std::ops::Range;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -101,25 +102,7 @@ impl Converter<'_> {
     fn mesh(&mut self, shape: &Entries) -> Option<Shape> {
         let file = self.path(shape.text("file")?);
         let span = shape.value_span("file");
-        let mesh = match self.meshes.get(&file) {
-            Some(mesh) => mesh.clone()?,
-            None => match Mesh::read(&file) {
-                Ok(mesh) => {
-                    let mesh = Arc::new(mesh);
-                    self.meshes.insert(file.clone(), Some(mesh.clone()));
-                    mesh
-                }
-                Err(error) => {
-                    self.problems.report(span, error.to_string());
-                    self.meshes.insert(file, None);
-                    return None;
-                }
-            },
-        };
-        if flat(&mesh.vertices) {
-            self.problems.report(span, "the vertices lie in one plane, so the mesh has no volume");
-            return None;
-        }
+        let mesh = self.mesh_of(file.clone(), &span)?;
         let treatment = match shape.text("as")? {
             "hull" => MeshTreatment::Hull,
             _ => {
@@ -133,6 +116,31 @@ impl Converter<'_> {
             }
         };
         Some(Shape::Mesh { file, scale: shape.number("scale")?, treatment, mesh })
+    }
+
+    /// The mesh in a file, which is read once.
+    pub(super) fn mesh_of(&mut self, file: PathBuf, span: &Range<usize>) -> Option<Arc<Mesh>> {
+        let mesh = match self.meshes.get(&file) {
+            Some(mesh) => mesh.clone()?,
+            None => match Mesh::read(&file) {
+                Ok(mesh) => {
+                    let mesh = Arc::new(mesh);
+                    self.meshes.insert(file, Some(mesh.clone()));
+                    mesh
+                }
+                Err(error) => {
+                    self.problems.report(span.clone(), error.to_string());
+                    self.meshes.insert(file, None);
+                    return None;
+                }
+            },
+        };
+        if flat(&mesh.vertices) {
+            let message = "the vertices lie in one plane, so the mesh has no volume";
+            self.problems.report(span.clone(), message);
+            return None;
+        }
+        Some(mesh)
     }
 
     fn compound(&mut self, shape: &Entries) -> Option<Shape> {

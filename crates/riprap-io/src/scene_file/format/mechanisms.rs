@@ -69,7 +69,9 @@ pub(super) static MECHANISM: Table = Table {
             Kind::File,
             Need::Optional,
             "A URDF file that brings bodies and joints, relative to the scene file. Its root is fixed to the ground unless \
-             a joint of the scene has it as `child`. In names, letters that are not allowed become `_`.",
+             a joint of the scene has it as `child`. Links without mass are massless, cylinders become prisms, meshes their hulls; \
+             `dynamics` give the damping. Dry friction and limits of effort and velocity are left out. In names, letters that \
+             are not allowed become `_`.",
         ),
         field(
             "urdf_material",
