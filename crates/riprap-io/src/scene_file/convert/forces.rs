@@ -271,7 +271,7 @@ impl Converter<'_> {
         let given = |key: &str| entries.given(key).is_some();
         let (wrong, right): (&[&str], &str) = match on {
             ForceTarget::Coordinate(_) => (&["force", "torque"], "`law`"),
-            ForceTarget::Body { .. } => (&["law"], "`force` and `torque`"),
+            ForceTarget::Body { .. } => (&["law"], "`force` or `torque`"),
         };
         let what = if matches!(on, ForceTarget::Coordinate(_)) { "coordinate" } else { "body" };
         let mut strange = false;
@@ -351,7 +351,7 @@ impl Converter<'_> {
         let n_equations: usize = loops.iter().map(|one| one.kind.n_equations()).sum();
         if loops.len() == n_loops && dependent.len() > n_equations {
             let message = format!(
-                "the loops have {n_equations} equations: they cannot determine {} coordinates",
+                "{} coordinates cannot follow from {n_equations} of the loops' equations",
                 dependent.len()
             );
             self.problems.report(mechanism.value_span("dependent"), message);

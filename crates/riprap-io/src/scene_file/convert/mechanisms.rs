@@ -400,6 +400,7 @@ impl Converter<'_> {
         if !parts.joint_names.insert(name.clone()) {
             let message = format!("two joints of the mechanism are called `{name}`");
             self.problems.advise(name_span.clone(), message, "give them different names");
+            parts.lost_joints = true;
         }
         parts.joints.push(part);
     }
@@ -708,6 +709,9 @@ impl Converter<'_> {
 
     /// Gives the coordinates their names, and makes the names that laws may use.
     fn coordinates(&mut self, parts: &mut Parts) {
+        if parts.lost_joints {
+            return; // then names are not looked up
+        }
         parts.scope = self.time_scope.clone();
         parts.inputs = vec![Input::Time];
         for (joint, part) in parts.joints.iter().enumerate() {
