@@ -257,7 +257,7 @@ pub(crate) fn function_lines() -> impl Iterator<Item = &'static str> {
 
 /// Whether a name has a meaning in every expression, so that nothing else may have it.
 pub(crate) fn is_reserved(name: &str) -> bool {
-    matches!(name, "t" | "q" | "v")
+    name == "t"
         || KEYWORDS.contains(&name)
         || CONSTANTS.iter().any(|(known, _)| *known == name)
         || FUNCTIONS.iter().any(|(known, ..)| *known == name)

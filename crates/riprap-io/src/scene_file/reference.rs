@@ -43,6 +43,49 @@ shape = { type = \"sphere\", radius = \"25 mm\" }
 material = \"rock\"
 position = [0, 0, \"1 m\"]
 ```
+
+A mechanism is a tree of bodies and joints, here a pendulum on a slide that is held by a spring and driven by a force:
+
+```toml
+[run]
+scheme = \"dormand-prince\"
+until = \"10 s\"
+
+[parameters]
+omega = \"3 rad/s\"
+amplitude = \"20 N\"
+
+[[mechanism]]
+name = \"crane\"
+
+[[mechanism.body]]
+name = \"trolley\"
+mass = \"2 kg\"
+
+[[mechanism.body]]
+name = \"load\"
+mass = \"5 kg\"
+centre = [0, 0, \"-1 m\"]
+
+[[mechanism.joint]]
+name = \"x\"
+type = \"prismatic\"
+child = \"trolley\"
+axis = \"x\"
+spring = { stiffness = \"1 kN/m\", damping = \"20 N*s/m\" }
+
+[[mechanism.joint]]
+name = \"swing\"
+type = \"revolute\"
+parent = \"trolley\"
+child = \"load\"
+axis = \"-y\"
+start = \"10 deg\"
+
+[[mechanism.force]]
+coordinate = \"x\"
+law = \"amplitude*sin(omega*t) - 5*v.swing\"
+```
 ";
 
 const EXPRESSIONS: &str = "
@@ -68,7 +111,11 @@ pub fn reference_page() -> String {
     let mut tables: Vec<&'static Table> = vec![&SCENE];
     let mut next = 0;
     while let Some(table) = tables.get(next).copied() {
-        section(table, &mut page);
+        // Two tables may share their variants, which are told once.
+        let tag = |table: &'static Table| table.tag.map(std::ptr::from_ref);
+        let owner =
+            tables[..next].iter().find(|known| table.tag.is_some() && tag(known) == tag(table));
+        section(table, owner.copied(), &mut page);
         let variants = table.tag.map_or(&[][..], |tag| tag.variants);
         let fields = table.fields.iter().chain(variants.iter().flat_map(|variant| variant.fields));
         for field in fields {
@@ -109,7 +156,8 @@ fn heading(table: &Table) -> String {
     }
 }
 
-fn section(table: &'static Table, page: &mut String) {
+/// The section of a table; its variants are left to the section of `owner`, if another table has them too.
+fn section(table: &'static Table, owner: Option<&'static Table>, page: &mut String) {
     let title = if table.name == "scene" { "Top level".to_owned() } else { heading(table) };
     let _ = write!(page, "\n## {title}\n\n{}\n", table.doc);
     fields(table.fields, page);
@@ -119,6 +167,10 @@ fn section(table: &'static Table, page: &mut String) {
         None => " Required.".to_owned(),
     };
     let _ = write!(page, "\n`{}`: {}{default}\n", tag.key, tag.doc);
+    if let Some(owner) = owner {
+        let _ = write!(page, "\nIts values and their keys are those of {}.\n", heading(owner));
+        return;
+    }
     for variant in tag.variants {
         let _ = write!(page, "\n### `{} = \"{}\"`\n\n{}\n", tag.key, variant.value, variant.doc);
         fields(variant.fields, page);

@@ -307,7 +307,7 @@ static CHAIN: Table = Table {
 static CHAIN_JOINT: Table = Table {
     name: "chain-joint",
     title: "a joint of a chain",
-    doc: "A joint of a chain; `type` and what comes with it is that of `[[mechanism.joint]]`.",
+    doc: "A joint of a chain.",
     fields: &[
         field("name", Kind::Name, Need::Required, JOINT_DOC),
         JOINT_POSITION,

@@ -1,5 +1,5 @@
 //! The format of scene files: every table and key with its kind, limits, default and meaning. Nothing else
-//! knows the keys but `convert`, which fills the model, and `resolved.rs`, which writes it.
+//! knows the keys but `convert`, which fills the model, and `resolved`, which writes it.
 
 mod bodies;
 mod grains;
