@@ -82,7 +82,9 @@ fn a_planar_scene_needs_no_third_component() {
 
 #[test]
 fn a_resolved_scene_reads_back_to_the_same() {
-    for name in ["everything.toml", "planar.toml"] {
+    let names =
+        ["everything.toml", "planar.toml", "mechanisms.toml", "tamping-unit.toml", "urdf.toml"];
+    for name in names {
         let scene = scene(name);
         let resolved = scene.to_toml();
         // Read from another folder: the paths in it are absolute.
@@ -111,11 +113,17 @@ fn a_byte_order_mark_and_windows_line_ends_do_not_matter() {
 }
 
 #[test]
-fn the_example_of_the_reference_page_is_a_scene() {
+fn the_examples_of_the_reference_page_are_scenes() {
     let page = reference_page();
-    let example = page.split("```toml\n").nth(1).and_then(|rest| rest.split("```").next()).unwrap();
-    let scene = SceneFile::parse(example, PathBuf::new()).unwrap_or_else(|e| panic!("{e}"));
-    assert_eq!(scene.bodies[1].position, [0.0, 0.0, 1.0]);
+    let examples = page.split("```toml\n").skip(1);
+    let scenes: Vec<SceneFile> = examples
+        .map(|rest| {
+            let example = rest.split("```").next().unwrap();
+            SceneFile::parse(example, PathBuf::new()).unwrap_or_else(|e| panic!("{e}"))
+        })
+        .collect();
+    assert_eq!(scenes[0].bodies[1].position, [0.0, 0.0, 1.0]);
+    assert_eq!(scenes[1].mechanisms[0].n_velocities(), 2);
 }
 
 mod properties {

@@ -22,7 +22,7 @@ use riprap::simulation::OnUnconverged;
 
 use crate::scene_file::{
     self as file, BodyKind, Component, NormalLaw, Problem, Quaternion, SceneErrors, SceneFile,
-    Target, Translation, Vector,
+    Target, TimeScheme, Translation, Vector,
 };
 
 /// A scene ready to run.
@@ -49,8 +49,13 @@ pub struct Group {
 
 impl Built {
     /// The body behind a target of the file.
+    ///
+    /// # Panics
+    ///
+    /// If it is a body of a mechanism: scenes with mechanisms are not built yet.
     pub fn body(&self, target: Target) -> riprap::scene::Body {
         let index = match target {
+            Target::MechanismBody { .. } => unreachable!("`build` refuses mechanisms"),
             Target::Body(index) => index,
             Target::Grain { group, index } => self.groups[group].bodies.start + index,
         };
@@ -68,6 +73,7 @@ impl SceneFile {
     fn build_within(&self, memory: u64) -> Result<Built, SceneErrors> {
         let mut problems = Vec::new();
         memory::check(self, memory, &mut problems);
+        self.refuse_mechanisms(&mut problems); // until the simulator has them
         if !problems.is_empty() {
             return Err(self.errors(problems));
         }
@@ -108,6 +114,15 @@ impl SceneFile {
         Ok(Built { scene, groups, settling })
     }
 
+    fn refuse_mechanisms(&self, problems: &mut Vec<Problem>) {
+        if let Some(mechanism) = self.mechanisms.first() {
+            let span = self.source.mechanisms.first().map(|source| source.whole.clone());
+            let message =
+                format!("the mechanism `{}` cannot be simulated yet, only read", mechanism.name);
+            problems.push(Problem::new(span.unwrap_or_default(), message));
+        }
+    }
+
     /// The time-stepping scheme with its solver, as the file asks for.
     pub fn scheme(&self) -> MoreauJean {
         let solver = &self.solver;
@@ -118,7 +133,11 @@ impl SceneFile {
             max_velocity_change_tolerance: solver.max_velocity_change_tolerance,
             max_sweeps: solver.max_sweeps as usize,
         };
-        let scheme = MoreauJean::new(self.run.dt).theta(self.run.theta);
+        let scheme = MoreauJean::new(self.run.dt);
+        let scheme = match self.run.scheme {
+            TimeScheme::MoreauJean { theta } => scheme.theta(theta),
+            TimeScheme::DormandPrince { .. } => scheme, // refused by `build` until mechanisms are simulated
+        };
         match solver.method {
             file::SolverMethod::ConjugateGradient => scheme.solver(ConjugateGradient { options }),
             file::SolverMethod::GaussSeidel => scheme.solver(GaussSeidel { options }),

@@ -122,7 +122,7 @@ impl Welder {
 }
 
 /// Reads a regular file whole, unless it is larger than `limit` bytes.
-fn read_limited(path: &Path, limit: u64) -> Result<Vec<u8>, Error> {
+pub(crate) fn read_limited(path: &Path, limit: u64) -> Result<Vec<u8>, Error> {
     let file = File::open(path).map_err(Error::io("open", path))?;
     let metadata = file.metadata().map_err(Error::io("read", path))?;
     if !metadata.is_file() {

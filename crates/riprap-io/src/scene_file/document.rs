@@ -7,16 +7,16 @@ use std::ops::Range;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-use super::expression::Expression;
-use super::fields::{Field, Kind, Limits, Need, Table, Variant};
-use super::model::Component;
+use super::fields::{Field, Kind, Limits, Need, Table, Variant, tuple_names};
 use super::problem::{Problem, Problems};
 use super::suggest;
 use super::units::parse_quantity;
 use super::values::{Entries, Entry, Item, Node};
 
 /// Longest name of a material, shape, body or probe, in characters.
-const MAX_NAME: usize = 100;
+pub(super) const MAX_NAME: usize = 100;
+
+static AXIS_COMPONENT: Kind = Kind::Number(Limits::Any);
 
 /// Parses `text` and checks it against `table`. `None` after a syntax error: the rest cannot be trusted then,
 /// and keys that were lost would be reported as missing.
@@ -210,7 +210,7 @@ impl Checker<'_> {
                 match parse_quantity(text, *dimension) {
                     Ok(number) => self.limited(*limits, what, number, &span),
                     Err(error) => {
-                        let place = self.inside(&span, text, error.span);
+                        let place = inside(self.text, &span, text, error.span);
                         self.problems.report(place, format!("`{what}`: {}", error.message));
                         Item::Invalid
                     }
@@ -225,20 +225,30 @@ impl Checker<'_> {
             (Kind::Integer(low, high), _) if is_number(value) => {
                 self.integer(*low, *high, what, value)
             }
-            (Kind::Law(_), _) if is_number(value) => match self.plain_number(what, value) {
-                Some(number) => Item::Law(Component::Constant(number)),
-                None => Item::Invalid,
-            },
-            (Kind::Law(_), DeValue::String(source)) => match Expression::parse(source, &["t"]) {
-                Ok(law) => Item::Law(Component::Expression(law)),
-                Err(error) => {
-                    let place = self.inside(&span, source, error.span);
-                    let mut problem = Problem::new(place, format!("`{what}`: {}", error.message));
-                    problem.help = error.help;
-                    self.problems.add(problem);
-                    Item::Invalid
+            (Kind::Law(_) | Kind::Value, _) if is_number(value) => {
+                match self.plain_number(what, value) {
+                    Some(number) => Item::Number(number),
+                    None => Item::Invalid,
                 }
-            },
+            }
+            (Kind::Law(_) | Kind::Value, DeValue::String(source)) => Item::Text(source.to_string()),
+            (Kind::Axis, DeValue::String(word)) => self.axis(what, word, &span),
+            (Kind::Axis, DeValue::Array(items)) => {
+                self.space(&AXIS_COMPONENT, what, items, items.len() == 3, &span)
+            }
+            (Kind::Tuple(parts), DeValue::Array(items)) if items.len() == parts.len() => {
+                let items = parts.iter().zip(items.iter());
+                Item::List(items.map(|((_, kind), item)| self.value(kind, what, item)).collect())
+            }
+            (Kind::Tuple(parts), DeValue::Array(items)) => {
+                let n = items.len();
+                let message = format!("`{what}`: expected {}; got {n} values", tuple_names(parts));
+                self.problems.report(span.clone(), message);
+                Item::Invalid
+            }
+            (Kind::Map(of), DeValue::Table(values)) => {
+                Item::Table(self.map(of, values, span.clone()))
+            }
             (Kind::Polar(of), DeValue::Array(items)) => {
                 let enough = items.len() == 3 || (self.planar && items.len() == 2);
                 self.space(of, what, items, enough, &span)
@@ -279,6 +289,35 @@ impl Checker<'_> {
         Node { item, span }
     }
 
+    /// A direction along an axis.
+    fn axis(&mut self, what: &str, word: &str, span: &Range<usize>) -> Item {
+        let (sign, letter) = match word.strip_prefix('-') {
+            Some(letter) => (-1.0, letter),
+            None => (1.0, word.strip_prefix('+').unwrap_or(word)),
+        };
+        let Some(axis) = ["x", "y", "z"].iter().position(|name| *name == letter) else {
+            let message = format!("`{what}`: unknown axis \"{}\"", excerpt(word));
+            self.problems.advise(span.clone(), message, format!("write {}", Kind::Axis.expected()));
+            return Item::Invalid;
+        };
+        let component = |i| if i == axis { sign } else { 0.0 };
+        let items = (0..3).map(|i| Node { item: Item::Number(component(i)), span: span.clone() });
+        Item::List(items.collect())
+    }
+
+    /// Values under names that the user chose, in the order of the file.
+    fn map(&mut self, of: &'static Kind, values: &DeTable<'_>, span: Range<usize>) -> Entries {
+        let mut entries = Entries { span, ..Entries::default() };
+        for (key, value) in values {
+            let name: &str = key.get_ref();
+            let node = self.value(of, &excerpt(name), value);
+            let (key, key_span) = (name.to_owned(), key.span());
+            entries.values.push(Entry { key, key_span, given: true, node });
+        }
+        entries.values.sort_by_key(|entry| entry.key_span.start);
+        entries
+    }
+
     fn wrong_type(&mut self, kind: &Kind, what: &str, value: &Spanned<DeValue<'_>>) -> Item {
         let message = format!("`{what}`: expected {}; got {}", kind.expected(), kind_of(value));
         let mut problem = Problem::new(value.span(), message);
@@ -296,18 +335,6 @@ impl Checker<'_> {
         }
         self.problems.add(problem);
         Item::Invalid
-    }
-
-    /// The place of `inner`, a range in the text of a string, in the file. Strings with escapes are
-    /// marked as a whole.
-    fn inside(&self, span: &Range<usize>, text: &str, inner: Range<usize>) -> Range<usize> {
-        let raw = self.text.get(span.clone()).unwrap_or_default();
-        match raw.get(1..raw.len().saturating_sub(1)) {
-            Some(plain) if plain == text => {
-                span.start + 1 + inner.start..span.start + 1 + inner.end
-            }
-            _ => span.clone(),
-        }
     }
 
     fn plain_number(&mut self, what: &str, value: &Spanned<DeValue<'_>>) -> Option<f64> {
@@ -449,20 +476,35 @@ impl Checker<'_> {
     }
 }
 
+/// The place of `inner`, a range in the text of a string, in the file. Strings with escapes are marked as a whole.
+pub(crate) fn inside(
+    file: &str,
+    span: &Range<usize>,
+    text: &str,
+    inner: Range<usize>,
+) -> Range<usize> {
+    let raw = file.get(span.clone()).unwrap_or_default();
+    match raw.get(1..raw.len().saturating_sub(1)) {
+        Some(plain) if plain == text => span.start + 1 + inner.start..span.start + 1 + inner.end,
+        _ => span.clone(),
+    }
+}
+
 impl Kind {
     /// Whether a value has a TOML type that this kind accepts.
     fn may_be(&self, value: &Spanned<DeValue<'_>>) -> bool {
         match self {
-            Kind::Quantity(..) | Kind::Law(_) => is_number(value) || is_text(value),
+            Kind::Quantity(..) | Kind::Law(_) | Kind::Value => is_number(value) || is_text(value),
             Kind::Number(_) | Kind::Integer(..) => is_number(value),
             Kind::Flag => matches!(value.get_ref(), DeValue::Boolean(_)),
             Kind::Text | Kind::Name | Kind::Refers(_) | Kind::File | Kind::Choice(_) => {
                 is_text(value)
             }
-            Kind::Polar(_) | Kind::Axial(_) | Kind::List { .. } => {
+            Kind::Polar(_) | Kind::Axial(_) | Kind::List { .. } | Kind::Tuple(_) => {
                 matches!(value.get_ref(), DeValue::Array(_))
             }
-            Kind::Table(_) | Kind::Named(_) => is_table(value),
+            Kind::Axis => is_text(value) || matches!(value.get_ref(), DeValue::Array(_)),
+            Kind::Table(_) | Kind::Named(_) | Kind::Map(_) => is_table(value),
             Kind::OneOf(kinds) => kinds.iter().any(|kind| kind.may_be(value)),
         }
     }
@@ -483,8 +525,7 @@ fn is_table(value: &Spanned<DeValue<'_>>) -> bool {
 /// The zero that belongs beside a component; beside an invalid one nothing more is checked.
 fn zero_like(item: &Item) -> Item {
     match item {
-        Item::Number(_) => Item::Number(0.0),
-        Item::Law(_) => Item::Law(Component::Constant(0.0)),
+        Item::Number(_) | Item::Text(_) => Item::Number(0.0),
         _ => Item::Invalid,
     }
 }

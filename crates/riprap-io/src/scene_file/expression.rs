@@ -1,18 +1,26 @@
-//! Expressions such as `0.05*cos(2*pi*30*t)`: the components of a prescribed motion, and later control laws.
-//! An expression is compiled once to a postfix program and evaluated on a stack of fixed size, so that the
-//! time step allocates nothing. The names of its variables are chosen by the caller.
+//! Expressions such as `0.05*cos(2*pi*30*t)`: the components of a prescribed motion, and the laws of forces. An
+//! expression is compiled once to a postfix program and evaluated on a stack of fixed size, so that the time step
+//! allocates nothing. The names of its variables are chosen by the caller; they may contain dots. What is true has the
+//! value 1, what is false 0; everything but 0 counts as true.
 //!
 //! ```text
+//! or      = and ("or" and)*
+//! and     = not ("and" not)*
+//! not     = "not"* comparison
+//! compare = sum (("<" | "<=" | ">" | ">=" | "==" | "!=") sum)?
 //! sum     = product (("+" | "-") product)*
 //! product = signed (("*" | "/") signed)*
 //! signed  = ("+" | "-")* power
 //! power   = atom ("^" signed)?                     right to left: 2^3^2 = 512, -2^2 = -4
-//! atom    = number | constant | variable | function "(" sum ("," sum)* ")" | "(" sum ")"
+//! atom    = number | constant | variable | function "(" or ("," or)* ")" | "(" or ")"
 //! ```
 
+use std::collections::HashMap;
 use std::f64::consts;
 use std::ops::Range;
 
+use super::document::excerpt;
+use super::jet::Jet;
 use super::suggest;
 
 /// Values that an expression may hold at once; deeper ones are refused when compiled.
@@ -71,41 +79,72 @@ enum Op {
     Call(Function),
 }
 
-/// A function: how many arguments it takes and how it is computed.
+/// A function: how many arguments it takes, how it is computed, and how with derivatives.
 #[derive(Clone, Copy, Debug)]
 enum Function {
-    One(fn(f64) -> f64),
-    Two(fn(f64, f64) -> f64),
-    Three(fn(f64, f64, f64) -> f64),
+    /// The function, and its first two derivatives.
+    One(fn(f64) -> f64, fn(f64) -> [f64; 2]),
+    Two(fn(f64, f64) -> f64, fn(Jet, Jet) -> Jet),
+    Three(fn(f64, f64, f64) -> f64, fn(Jet, Jet, Jet) -> Jet),
 }
 
 /// The functions: name, implementation, and one line for the reference.
 const FUNCTIONS: &[(&str, Function, &str)] = &[
-    ("sin", Function::One(f64::sin), "`sin(x)`, `x` in radians"),
-    ("cos", Function::One(f64::cos), "`cos(x)`, `x` in radians"),
-    ("tan", Function::One(f64::tan), "`tan(x)`, `x` in radians"),
-    ("asin", Function::One(f64::asin), "`asin(x)` in radians"),
-    ("acos", Function::One(f64::acos), "`acos(x)` in radians"),
-    ("atan", Function::One(f64::atan), "`atan(x)` in radians"),
-    ("atan2", Function::Two(f64::atan2), "`atan2(y, x)` in radians"),
-    ("sinh", Function::One(f64::sinh), "`sinh(x)`"),
-    ("cosh", Function::One(f64::cosh), "`cosh(x)`"),
-    ("tanh", Function::One(f64::tanh), "`tanh(x)`"),
-    ("exp", Function::One(f64::exp), "`exp(x)`"),
-    ("ln", Function::One(f64::ln), "`ln(x)`, natural logarithm"),
-    ("sqrt", Function::One(f64::sqrt), "`sqrt(x)`"),
-    ("abs", Function::One(f64::abs), "`abs(x)`"),
-    ("floor", Function::One(f64::floor), "`floor(x)`, the next whole number below"),
-    ("mod", Function::Two(f64::rem_euclid), "`mod(x, period)`, between 0 and the period"),
-    ("min", Function::Two(f64::min), "`min(x, y)`"),
-    ("max", Function::Two(f64::max), "`max(x, y)`"),
-    ("sign", Function::One(sign), "`sign(x)`: -1, 0 or 1"),
-    ("step", Function::One(step), "`step(x)`: 0 for `x < 0`, otherwise 1"),
-    ("pulse", Function::Three(pulse), "`pulse(x, a, b)`: 1 for `a <= x < b`, otherwise 0"),
-    ("ramp", Function::Three(ramp), "`ramp(x, a, b)`: 0 up to `a`, straight to 1 at `b`, then 1"),
+    ("sin", Function::One(f64::sin, |x| [x.cos(), -x.sin()]), "`sin(x)`, `x` in radians"),
+    ("cos", Function::One(f64::cos, |x| [-x.sin(), -x.cos()]), "`cos(x)`, `x` in radians"),
+    ("tan", Function::One(f64::tan, tan_rates), "`tan(x)`, `x` in radians"),
+    ("asin", Function::One(f64::asin, asin_rates), "`asin(x)` in radians"),
+    ("acos", Function::One(f64::acos, |x| asin_rates(x).map(|f| -f)), "`acos(x)` in radians"),
+    ("atan", Function::One(f64::atan, atan_rates), "`atan(x)` in radians"),
+    ("atan2", Function::Two(f64::atan2, Jet::atan2), "`atan2(y, x)` in radians"),
+    ("sinh", Function::One(f64::sinh, |x| [x.cosh(), x.sinh()]), "`sinh(x)`"),
+    ("cosh", Function::One(f64::cosh, |x| [x.sinh(), x.cosh()]), "`cosh(x)`"),
+    ("tanh", Function::One(f64::tanh, tanh_rates), "`tanh(x)`"),
+    ("exp", Function::One(f64::exp, |x| [x.exp(); 2]), "`exp(x)`"),
+    ("ln", Function::One(f64::ln, |x| [1.0 / x, -1.0 / (x * x)]), "`ln(x)`, natural logarithm"),
+    ("sqrt", Function::One(f64::sqrt, sqrt_rates), "`sqrt(x)`"),
+    ("abs", Function::One(f64::abs, |x| [if x < 0.0 { -1.0 } else { 1.0 }, 0.0]), "`abs(x)`"),
+    ("floor", Function::One(f64::floor, flat), "`floor(x)`, the next whole number below"),
+    ("mod", Function::Two(f64::rem_euclid, mod_jet), "`mod(x, period)`, between 0 and the period"),
+    ("min", Function::Two(f64::min, |x, y| pick(x, y, f64::min)), "`min(x, y)`"),
+    ("max", Function::Two(f64::max, |x, y| pick(x, y, f64::max)), "`max(x, y)`"),
+    ("sign", Function::One(sign, flat), "`sign(x)`: -1, 0 or 1"),
+    ("step", Function::One(step, flat), "`step(x)`: 0 for `x < 0`, otherwise 1"),
+    (
+        "pulse",
+        Function::Three(pulse, |x, a, b| Jet::constant(pulse(x.value, a.value, b.value))),
+        "`pulse(x, a, b)`: 1 for `a <= x < b`, otherwise 0",
+    ),
+    (
+        "ramp",
+        Function::Three(ramp, ramp_jet),
+        "`ramp(x, a, b)`: 0 up to `a`, straight to 1 at `b`, then 1",
+    ),
+    (
+        "if",
+        Function::Three(choose, |c, a, b| if is_true(c.value) { a } else { b }),
+        "`if(condition, a, b)`: `a` where the condition is true, otherwise `b`",
+    ),
 ];
 
+/// The comparisons, longer signs first.
+const COMPARISONS: &[(&str, Function)] = &[
+    ("<=", Function::Two(|x, y| truth(x <= y), |x, y| Jet::constant(truth(x.value <= y.value)))),
+    (">=", Function::Two(|x, y| truth(x >= y), |x, y| Jet::constant(truth(x.value >= y.value)))),
+    ("==", Function::Two(|x, y| truth(x == y), |x, y| Jet::constant(truth(x.value == y.value)))),
+    ("!=", Function::Two(|x, y| truth(x != y), |x, y| Jet::constant(truth(x.value != y.value)))),
+    ("<", Function::Two(|x, y| truth(x < y), |x, y| Jet::constant(truth(x.value < y.value)))),
+    (">", Function::Two(|x, y| truth(x > y), |x, y| Jet::constant(truth(x.value > y.value)))),
+];
+
+const AND: Function = Function::Two(both, |x, y| Jet::constant(both(x.value, y.value)));
+const OR: Function = Function::Two(either, |x, y| Jet::constant(either(x.value, y.value)));
+const NOT: Function = Function::One(|x| truth(!is_true(x)), flat);
+/// What is left of a double `not`.
+const TRUTH: Function = Function::One(|x| truth(is_true(x)), flat);
+
 const CONSTANTS: &[(&str, f64)] = &[("pi", consts::PI), ("tau", consts::TAU)];
+const KEYWORDS: [&str; 3] = ["and", "or", "not"];
 
 /// `x^y`; squares and cubes by multiplication, which is quicker than `powf` and rounds alike on every machine.
 fn power(x: f64, y: f64) -> f64 {
@@ -114,6 +153,26 @@ fn power(x: f64, y: f64) -> f64 {
         3.0 => x * x * x,
         _ => x.powf(y),
     }
+}
+
+fn is_true(x: f64) -> bool {
+    x != 0.0
+}
+
+fn truth(x: bool) -> f64 {
+    f64::from(u8::from(x))
+}
+
+fn both(x: f64, y: f64) -> f64 {
+    truth(is_true(x) && is_true(y))
+}
+
+fn either(x: f64, y: f64) -> f64 {
+    truth(is_true(x) || is_true(y))
+}
+
+fn choose(condition: f64, a: f64, b: f64) -> f64 {
+    if is_true(condition) { a } else { b }
 }
 
 fn sign(x: f64) -> f64 {
@@ -138,20 +197,186 @@ fn ramp(x: f64, from: f64, to: f64) -> f64 {
     }
 }
 
+/// First and second derivative of a function that does not change between its jumps.
+fn flat(_: f64) -> [f64; 2] {
+    [0.0; 2]
+}
+
+fn tan_rates(x: f64) -> [f64; 2] {
+    let slope = 1.0 + x.tan().powi(2);
+    [slope, 2.0 * x.tan() * slope]
+}
+
+fn asin_rates(x: f64) -> [f64; 2] {
+    let square = 1.0 - x * x;
+    let slope = 1.0 / square.sqrt();
+    [slope, x * slope / square]
+}
+
+fn atan_rates(x: f64) -> [f64; 2] {
+    let slope = 1.0 / (1.0 + x * x);
+    [slope, -2.0 * x * slope * slope]
+}
+
+fn tanh_rates(x: f64) -> [f64; 2] {
+    let slope = 1.0 - x.tanh().powi(2);
+    [slope, -2.0 * x.tanh() * slope]
+}
+
+fn sqrt_rates(x: f64) -> [f64; 2] {
+    let slope = 0.5 / x.sqrt();
+    [slope, -0.5 * slope / x]
+}
+
+/// `x - n p` with the whole number `n` that is right now.
+fn mod_jet(x: Jet, period: Jet) -> Jet {
+    let value = x.value.rem_euclid(period.value);
+    let n = ((x.value - value) / period.value).round();
+    Jet { value, ..x - Jet::constant(n) * period }
+}
+
+/// The argument that `min` or `max` chooses; of two equal ones the first.
+fn pick(x: Jet, y: Jet, which: fn(f64, f64) -> f64) -> Jet {
+    let value = which(x.value, y.value);
+    if value == x.value { x } else { y }
+}
+
+fn ramp_jet(x: Jet, from: Jet, to: Jet) -> Jet {
+    match ramp(x.value, from.value, to.value) {
+        value if from.value < x.value && x.value < to.value => {
+            Jet { value, ..(x - from) / (to - from) }
+        }
+        value => Jet::constant(value),
+    }
+}
+
 /// One line of Markdown per function, for the reference of the scene file.
 pub(crate) fn function_lines() -> impl Iterator<Item = &'static str> {
     FUNCTIONS.iter().map(|(.., line)| *line)
 }
 
+/// Whether a name has a meaning in every expression, so that nothing else may have it.
+pub(crate) fn is_reserved(name: &str) -> bool {
+    name == "t"
+        || KEYWORDS.contains(&name)
+        || CONSTANTS.iter().any(|(known, _)| *known == name)
+        || FUNCTIONS.iter().any(|(known, ..)| *known == name)
+}
+
+/// The names that an expression may use, besides constants and functions.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Scope {
+    symbols: HashMap<String, Symbol>,
+    /// The names in the order in which they came, for advice.
+    names: Vec<String>,
+    n_variables: usize,
+}
+
+#[derive(Clone, Debug)]
+enum Symbol {
+    Variable(usize),
+    Constant(f64),
+    /// A name that cannot be used, and why.
+    Unusable(String),
+}
+
+impl Scope {
+    pub fn new(variables: &[&str]) -> Self {
+        let mut scope = Self::default();
+        variables.iter().for_each(|name| {
+            scope.variable(name);
+        });
+        scope
+    }
+
+    /// Adds a variable, unless it is known, and gives its index.
+    pub fn variable(&mut self, name: &str) -> usize {
+        if let Some(Symbol::Variable(index)) = self.symbols.get(name) {
+            return *index;
+        }
+        self.add(name, Symbol::Variable(self.n_variables));
+        self.n_variables += 1;
+        self.n_variables - 1
+    }
+
+    pub fn constant(&mut self, name: &str, value: f64) {
+        self.add(name, Symbol::Constant(value));
+    }
+
+    /// Adds a name that one might expect, with the reason why it is not there.
+    pub fn unusable(&mut self, name: &str, reason: impl Into<String>) {
+        self.symbols.insert(name.to_owned(), Symbol::Unusable(reason.into()));
+    }
+
+    /// The index of a variable.
+    pub fn index(&self, name: &str) -> Option<usize> {
+        match self.symbols.get(name) {
+            Some(Symbol::Variable(index)) => Some(*index),
+            _ => None,
+        }
+    }
+
+    /// Whether the name has any meaning.
+    pub fn contains(&self, name: &str) -> bool {
+        self.symbols.contains_key(name)
+    }
+
+    /// Remembers the names that are known now.
+    pub fn mark(&self) -> [usize; 2] {
+        [self.names.len(), self.n_variables]
+    }
+
+    /// Forgets the names that were added since `mark`.
+    pub fn reset(&mut self, [n_names, n_variables]: [usize; 2]) {
+        for name in self.names.drain(n_names..) {
+            self.symbols.remove(&name);
+        }
+        self.n_variables = n_variables;
+    }
+
+    fn add(&mut self, name: &str, symbol: Symbol) {
+        if self.symbols.insert(name.to_owned(), symbol).is_none() {
+            self.names.push(name.to_owned());
+        }
+    }
+}
+
 impl Expression {
     /// Compiles `source`, in which the names of `variables` may appear.
     pub fn parse(source: &str, variables: &[&str]) -> Result<Self, ExpressionError> {
-        let mut parser = Parser { text: source, at: 0, variables, ops: Vec::new(), depth: 0 };
+        Self::parse_in(source, &Scope::new(variables))
+    }
+
+    /// Compiles `source`, in which the names of `scope` may appear.
+    pub(crate) fn parse_in(source: &str, scope: &Scope) -> Result<Self, ExpressionError> {
+        let mut parser = Parser { text: source, at: 0, scope, ops: Vec::new(), depth: 0 };
         let ops = parser.whole().map_err(|(span, message, help)| {
             let column = source.get(..span.start).unwrap_or(source).chars().count() + 1;
             ExpressionError { span, column, message, help }
         })?;
-        Ok(Self { source: source.to_owned(), ops, n_variables: variables.len() })
+        Ok(Self { source: source.to_owned(), ops, n_variables: scope.n_variables })
+    }
+
+    /// A number as an expression.
+    pub(crate) fn number(value: f64) -> Self {
+        Self { source: format!("{value:?}"), ops: Box::new([Op::Constant(value)]), n_variables: 0 }
+    }
+
+    /// Leaves out the variables that do not appear, and gives the former indices of those that do, in their new order.
+    pub(crate) fn compact(&mut self) -> Vec<usize> {
+        let mut used: Vec<usize> = Vec::new();
+        let mut place: HashMap<u16, u16> = HashMap::new();
+        for op in &mut self.ops {
+            if let Op::Variable(index) = op {
+                let next = place.len() as u16; // at most as many as there were
+                *index = *place.entry(*index).or_insert_with_key(|index| {
+                    used.push(usize::from(*index));
+                    next
+                });
+            }
+        }
+        self.n_variables = used.len();
+        used
     }
 
     /// The text that was compiled.
@@ -191,14 +416,51 @@ impl Expression {
         }
         stack[0]
     }
+
+    /// The value, its first and its second derivative along the first variable, the others held. Allocates nothing.
+    ///
+    /// The value is that of [`Expression::evaluate`], and the derivatives are exact but for rounding. At a kink or jump
+    /// (`abs`, `min`, `floor`, `if`, comparisons, …) they are those of the branch on which the value is.
+    ///
+    /// ```
+    /// use riprap_io::scene_file::Expression;
+    /// let motion = Expression::parse("3*t^2", &["t"])?;
+    /// assert_eq!(motion.with_rates(&[2.0]), [12.0, 12.0, 6.0]);
+    /// # Ok::<(), riprap_io::scene_file::ExpressionError>(())
+    /// ```
+    pub fn with_rates(&self, variables: &[f64]) -> [f64; 3] {
+        let mut stack = [Jet::constant(0.0); STACK];
+        let mut top = 0;
+        for op in &self.ops {
+            match *op {
+                Op::Constant(value) => {
+                    stack[top] = Jet::constant(value);
+                    top += 1;
+                }
+                Op::Variable(index) => {
+                    let value = variables.get(usize::from(index)).copied().unwrap_or(f64::NAN);
+                    let rate = if index == 0 { 1.0 } else { 0.0 };
+                    stack[top] = Jet { rate, ..Jet::constant(value) };
+                    top += 1;
+                }
+                _ => {
+                    let n = op.arguments();
+                    let first = top - n;
+                    stack[first] = op.apply_jet(&stack[first..top]);
+                    top = first + 1;
+                }
+            }
+        }
+        [stack[0].value, stack[0].rate, stack[0].second]
+    }
 }
 
 impl Op {
     fn arguments(self) -> usize {
         match self {
             Op::Constant(_) | Op::Variable(_) => 0,
-            Op::Negate | Op::Call(Function::One(_)) => 1,
-            Op::Call(Function::Three(_)) => 3,
+            Op::Negate | Op::Call(Function::One(..)) => 1,
+            Op::Call(Function::Three(..)) => 3,
             _ => 2,
         }
     }
@@ -214,9 +476,29 @@ impl Op {
             Op::Multiply => x[0] * x[1],
             Op::Divide => x[0] / x[1],
             Op::Power => power(x[0], x[1]),
-            Op::Call(Function::One(f)) => f(x[0]),
-            Op::Call(Function::Two(f)) => f(x[0], x[1]),
-            Op::Call(Function::Three(f)) => f(x[0], x[1], x[2]),
+            Op::Call(Function::One(f, _)) => f(x[0]),
+            Op::Call(Function::Two(f, _)) => f(x[0], x[1]),
+            Op::Call(Function::Three(f, _)) => f(x[0], x[1], x[2]),
+        }
+    }
+
+    /// The same, with derivatives.
+    fn apply_jet(self, x: &[Jet]) -> Jet {
+        match self {
+            Op::Constant(value) => Jet::constant(value),
+            Op::Variable(_) => Jet::constant(f64::NAN),
+            Op::Negate => -x[0],
+            Op::Add => x[0] + x[1],
+            Op::Subtract => x[0] - x[1],
+            Op::Multiply => x[0] * x[1],
+            Op::Divide => x[0] / x[1],
+            Op::Power => x[0].power(x[1], power(x[0].value, x[1].value)),
+            Op::Call(Function::One(f, rates)) => {
+                let [first, second] = rates(x[0].value);
+                x[0].chain([f(x[0].value), first, second])
+            }
+            Op::Call(Function::Two(_, f)) => f(x[0], x[1]),
+            Op::Call(Function::Three(_, f)) => f(x[0], x[1], x[2]),
         }
     }
 }
@@ -226,23 +508,26 @@ type Mistake = (Range<usize>, String, Option<String>);
 struct Parser<'a> {
     text: &'a str,
     at: usize,
-    variables: &'a [&'a str],
+    scope: &'a Scope,
     ops: Vec<Op>,
     depth: usize,
 }
 
 impl<'a> Parser<'a> {
     fn whole(&mut self) -> Result<Box<[Op]>, Mistake> {
-        self.sum()?;
+        self.disjunction()?;
         if let Some(next) = self.peek() {
             let span = self.next_span();
             let help = match next {
+                '&' => "both conditions: write `and`",
+                '|' => "one of two conditions: write `or`",
                 'a'..='z' | 'A'..='Z' | '0'..='9' | '_' | '(' => {
                     "a product needs its sign: `2*t`, not `2 t`; expressions are in SI, without units"
                 }
                 ')' => "there is no matching `(`",
-                '=' | '<' | '>' => "comparisons are written with step(x) and pulse(x, a, b)",
-                _ => "an operator is one of + - * / ^",
+                '<' | '>' | '!' => "two comparisons are joined by `and`: `0 < t and t < 1`",
+                '=' => "a comparison is one of < <= > >= == !=",
+                _ => "an operator is one of + - * / ^ < <= > >= == != and or",
             };
             let message = format!("expected an operator before `{}`", &self.text[span.clone()]);
             return Err((span, message, Some(help.to_owned())));
@@ -277,7 +562,8 @@ impl<'a> Parser<'a> {
     /// Byte range of the word or character at the current place.
     fn next_span(&mut self) -> Range<usize> {
         let Some(first) = self.peek() else { return self.text.len()..self.text.len() };
-        let word = self.text[self.at..].find(|c: char| !c.is_alphanumeric() && c != '_');
+        let word =
+            self.text[self.at..].find(|c: char| !c.is_alphanumeric() && c != '_' && c != '.');
         let length = word.unwrap_or(self.text.len() - self.at).max(first.len_utf8());
         self.at..self.at + length
     }
@@ -303,6 +589,62 @@ impl<'a> Parser<'a> {
         }
         if self.ops.len() > MAX_OPS {
             return Err((0..self.text.len(), "this expression is too long".into(), None));
+        }
+        Ok(())
+    }
+
+    /// Takes a keyword, if it comes next.
+    fn take_word(&mut self, word: &str) -> bool {
+        let found = self.peek().is_some() && &self.text[self.next_span()] == word;
+        if found {
+            self.at += word.len();
+        }
+        found
+    }
+
+    fn disjunction(&mut self) -> Result<(), Mistake> {
+        self.conjunction()?;
+        while self.take_word("or") {
+            self.conjunction()?;
+            self.push(Op::Call(OR))?;
+        }
+        Ok(())
+    }
+
+    fn conjunction(&mut self) -> Result<(), Mistake> {
+        self.negation()?;
+        while self.take_word("and") {
+            self.negation()?;
+            self.push(Op::Call(AND))?;
+        }
+        Ok(())
+    }
+
+    fn negation(&mut self) -> Result<(), Mistake> {
+        let mut negation = None;
+        while self.take_word("not") {
+            negation = match negation {
+                Some(false) | None => Some(true),
+                Some(true) => Some(false),
+            };
+        }
+        self.comparison()?;
+        match negation {
+            Some(true) => self.push(Op::Call(NOT)),
+            Some(false) => self.push(Op::Call(TRUTH)),
+            None => Ok(()),
+        }
+    }
+
+    fn comparison(&mut self) -> Result<(), Mistake> {
+        self.sum()?;
+        self.peek();
+        let rest = &self.text[self.at..];
+        if let Some((sign, function)) = COMPARISONS.iter().find(|(sign, _)| rest.starts_with(sign))
+        {
+            self.at += sign.len();
+            self.sum()?;
+            self.push(Op::Call(*function))?;
         }
         Ok(())
     }
@@ -353,7 +695,7 @@ impl<'a> Parser<'a> {
             Some('(') => {
                 let open = self.at;
                 self.at += 1;
-                self.sum()?;
+                self.disjunction()?;
                 self.close(open)
             }
             Some(c) if c.is_ascii_digit() || c == '.' => self.number(),
@@ -418,10 +760,18 @@ impl<'a> Parser<'a> {
         if self.peek() == Some('(') {
             return self.call(name, span);
         }
-        if let Some(index) = self.variables.iter().position(|variable| *variable == name) {
-            let index = u16::try_from(index)
-                .map_err(|_| (span, "there are too many variables".to_owned(), None))?;
-            return self.push(Op::Variable(index));
+        match self.scope.symbols.get(name) {
+            Some(Symbol::Variable(index)) => {
+                let index = u16::try_from(*index)
+                    .map_err(|_| (span, "there are too many variables".to_owned(), None))?;
+                return self.push(Op::Variable(index));
+            }
+            Some(Symbol::Constant(value)) => return self.push(Op::Constant(*value)),
+            Some(Symbol::Unusable(reason)) => {
+                let message = format!("`{name}` cannot be used here");
+                return Err((span, message, Some(reason.clone())));
+            }
+            None => {}
         }
         if let Some((_, value)) = CONSTANTS.iter().find(|(constant, _)| *constant == name) {
             return self.push(Op::Constant(*value));
@@ -430,12 +780,22 @@ impl<'a> Parser<'a> {
             let message = format!("the function `{name}` needs its arguments in parentheses");
             return Err((span, message, Some(line.to_string())));
         }
-        let known = self.variables.iter().chain(CONSTANTS.iter().map(|(name, _)| name)).copied();
+        if KEYWORDS.contains(&name) {
+            return Err((span, format!("expected a value, found `{name}`"), None));
+        }
+        let constants = CONSTANTS.iter().map(|(name, _)| *name);
+        let known = self.scope.names.iter().map(String::as_str).chain(constants);
         let help = match suggest::closest(name, known.clone()) {
             Some(near) => format!("did you mean `{near}`?"),
-            None => format!("known here: {}", known.collect::<Vec<_>>().join(", ")),
+            None => {
+                let mut names: Vec<&str> = known.take(13).collect();
+                if names.len() > 12 {
+                    names[12] = "…";
+                }
+                format!("known here: {}", names.join(", "))
+            }
         };
-        Err((span, format!("unknown variable `{name}`"), Some(help)))
+        Err((span, format!("unknown variable `{}`", excerpt(name)), Some(help)))
     }
 
     fn call(&mut self, name: &str, span: Range<usize>) -> Result<(), Mistake> {
@@ -448,10 +808,10 @@ impl<'a> Parser<'a> {
         self.at += 1;
         let mut given = 0;
         if self.peek() != Some(')') {
-            self.sum()?;
+            self.disjunction()?;
             given = 1;
             while self.take(&[',']).is_some() {
-                self.sum()?;
+                self.disjunction()?;
                 given += 1;
             }
         }
@@ -537,7 +897,13 @@ mod tests {
             ("t ** 2", 4, "expected a value"),
             ("1..2", 1, "not a number"),
             ("µ + $", 1, "unknown variable"),
-            ("t > 1", 3, "expected an operator"),
+            ("t = 1", 3, "expected an operator"),
+            ("0 < t < 1", 7, "expected an operator"),
+            ("t && 1", 3, "expected an operator"),
+            ("t and", 6, "stops too early"),
+            ("and t", 1, "expected a value, found `and`"),
+            ("if(t, 1)", 1, "takes 3 arguments, not 2"),
+            ("q.knee", 1, "unknown variable `q.knee`"),
             ("sin(t 2)", 7, "expected an operator or `)`"),
         ];
         for (source, column, message) in cases {
@@ -546,11 +912,128 @@ mod tests {
             assert!(error.message.contains(message), "{source}: {error}");
         }
         assert_eq!(mistake("sine(t)").help.as_deref(), Some("did you mean `sin`?"));
+        assert!(mistake("0 < t < 1").help.unwrap().contains("0 < t and t < 1"));
+        assert!(mistake("t && 1").help.unwrap().contains("`and`"));
+    }
+
+    #[test]
+    fn conditions_are_one_or_zero_and_bind_below_sums() {
+        for (source, expected) in [
+            ("t < 2", 1.0),
+            ("t <= 1", 1.0),
+            ("t > 1", 0.0),
+            ("t >= 1 + 0", 1.0),
+            ("t == 1", 1.0),
+            ("t != 1", 0.0),
+            ("t > 0 and t < 1", 0.0),
+            ("t > 0 or 1/0 and 0", 1.0),
+            ("not t > 1 and t", 1.0),
+            ("not not 7", 1.0),
+            ("not not not t", 0.0),
+            ("2*(t < 2) + 3*(t > 2)", 2.0),
+            ("if(t < 2, 5, sqrt(-1))", 5.0),
+            ("if(t > 2 or t < 0, 5, 6) + 1", 7.0),
+            ("sqrt(-1) == sqrt(-1)", 0.0),
+        ] {
+            assert_eq!(value(source, 1.0), expected, "{source}");
+        }
+    }
+
+    #[test]
+    fn variables_may_have_dots_and_words_of_operators_in_them() {
+        let names = ["q.knee", "v.hip.angle", "order", "android", "nothing"];
+        let law = Expression::parse("q.knee*10 + v.hip.angle + order*android*nothing", &names);
+        assert_eq!(law.unwrap().evaluate(&[1.0, 2.0, 3.0, 4.0, 5.0]), 72.0);
+        let error = Expression::parse("2*q.kne", &names).unwrap_err();
+        assert_eq!(error.help.as_deref(), Some("did you mean `q.knee`?"));
+    }
+
+    #[test]
+    fn only_the_variables_that_appear_are_left_after_compacting() {
+        let mut law = Expression::parse("d - b*d", &["a", "b", "c", "d"]).unwrap();
+        assert_eq!(law.compact(), [3, 1]);
+        assert_eq!(law.evaluate(&[5.0, 2.0]), -5.0);
+    }
+
+    #[test]
+    fn rates_of_every_function_agree_with_finite_differences() {
+        // Each function with arguments inside of its domain and away from kinks.
+        let cases = [
+            "sin(3*t)",
+            "cos(t^2)",
+            "tan(0.5*t)",
+            "asin(0.4*t)",
+            "acos(0.4*t)",
+            "atan(2*t)",
+            "atan2(sin(t), 2 + t)",
+            "atan2(t, -1 - t^2)",
+            "sinh(t)",
+            "cosh(2*t)",
+            "tanh(t)",
+            "exp(-2*t)",
+            "ln(1 + t)",
+            "sqrt(1 + t^3)",
+            "abs(t^2)",
+            "abs(-t^2)",
+            "floor(t)*t^2",
+            "mod(t^2 + 3*t, 0.35)",
+            "mod(-t^2, 1 + t)",
+            "min(t^2, 5*t)",
+            "max(t^2, t^3 + 9)",
+            "sign(t)*t^3",
+            "step(t)*t^3",
+            "pulse(t, 0, 2)*t^3",
+            "ramp(t^2, 0.1*t, 3 + t)",
+            "ramp(t, 3, 4) + t^2",
+            "if(t > 0.2, t^3, t)",
+            "if(t < 0.2, t^3, t^2)",
+            "(t > 0)*t^2 + (t >= 0) + (t < 5)*t + (t <= 5) + (t == 3) + (t != 3)*t^3",
+            "(t and 1)*t^2 + (t or 0)*t^3 + (not t)*t^4",
+            "-t^2/(1 + t)^3 - 1/t",
+            "t^0.5 + 2^t",
+            "t^t",
+            "t^-1.5",
+            "(1 + t)^(2*t)",
+            "(t - 1)*(t + 2)*t^4",
+        ];
+        for (name, ..) in FUNCTIONS {
+            assert!(cases.iter().any(|case| case.contains(&format!("{name}("))), "{name}");
+        }
+        for source in cases {
+            let law = Expression::parse(source, &["t"]).unwrap_or_else(|e| panic!("{source}: {e}"));
+            for t in [0.37, 0.71, 1.13] {
+                let [value, rate, second] = law.with_rates(&[t]);
+                assert_eq!(value, law.evaluate(&[t]), "{source}");
+                // Central differences of fourth order: 1e-3⁴ of truncation, 1e-16/1e-3² of rounding.
+                let h = 1e-3;
+                let [a, b, c, d] = [-2.0, -1.0, 1.0, 2.0].map(|k| law.evaluate(&[t + k * h]));
+                let first = (a - 8.0 * b + 8.0 * c - d) / (12.0 * h);
+                let twice = (-a + 16.0 * b - 30.0 * value + 16.0 * c - d) / (12.0 * h * h);
+                let scale = 1.0 + value.abs() + rate.abs() + second.abs();
+                assert!((first - rate).abs() < 1e-8 * scale, "{source} at {t}: {rate}, {first}");
+                assert!(
+                    (twice - second).abs() < 1e-7 * scale,
+                    "{source} at {t}: {second}, {twice}"
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn rates_exist_where_a_power_or_root_is_flat() {
+        let rates =
+            |source: &str| Expression::parse(source, &["t", "k"]).unwrap().with_rates(&[0.0, 0.0]);
+        assert_eq!(rates("t^2"), [0.0, 0.0, 2.0]);
+        assert_eq!(rates("t^3"), [0.0, 0.0, 0.0]);
+        assert_eq!(rates("5*t^1 + t^0"), [1.0, 5.0, 0.0]);
+        assert_eq!(rates("sqrt(k) + k^0.5 + 0*ln(1 + k)"), [0.0, 0.0, 0.0]); // nothing moves
+        assert_eq!(rates("k*t"), [0.0, 0.0, 0.0]);
     }
 
     #[test]
     fn nesting_is_bounded() {
-        for deep in ["(".repeat(100_000), "-(".repeat(500), "t^".repeat(100_000)] {
+        let deep = ["(", "-(", "t^", "not ", "not(", "if(t,", "t<(", "t and ("];
+        for deep in deep.map(|part| part.repeat(100_000)) {
             assert!(Expression::parse(&deep, &["t"]).is_err());
         }
         let wide = "t+".repeat(4000) + "t";
@@ -567,6 +1050,7 @@ mod tests {
 
         const WORDS: &[&str] = &[
             "t", "2", "1e3", "+", "-", "*", "/", "^", "(", ")", ",", "sin", "max", "pi", " ", "é",
+            "<", "<=", "==", "!=", " and ", " or ", " not ", "if", ".", "q.a",
         ];
 
         proptest! {
@@ -574,7 +1058,11 @@ mod tests {
             fn anything_gives_a_value_or_a_place(words in prop::collection::vec(prop::sample::select(WORDS), 0..40)) {
                 let source = words.concat();
                 match Expression::parse(&source, &["t"]) {
-                    Ok(law) => { law.evaluate(&[0.5]); }
+                    Ok(law) => {
+                        let [value, ..] = law.with_rates(&[0.5]);
+                        let alone = law.evaluate(&[0.5]);
+                        prop_assert!(value == alone || value.is_nan() && alone.is_nan());
+                    }
                     Err(error) => prop_assert!(source.get(error.span.clone()).is_some(), "{:?}", error),
                 }
             }

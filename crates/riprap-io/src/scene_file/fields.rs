@@ -80,8 +80,12 @@ pub(crate) enum Kind {
     File,
     /// One of several words, each with its meaning.
     Choice(&'static [(&'static str, &'static str)]),
-    /// A number in SI or an expression of `t`, in the given dimension.
+    /// A number in SI or an expression, in the given dimension.
     Law(Dimension),
+    /// A number, a text with a unit of any dimension, or an expression of numbers.
+    Value,
+    /// A direction: `"x"`, `"-y"` or three components.
+    Axis,
     /// Components along x, y and z; in planar scenes the last may be left out.
     Polar(&'static Kind),
     /// Components about x, y and z; in planar scenes a plain value is about z.
@@ -92,7 +96,11 @@ pub(crate) enum Kind {
         min: usize,
         max: usize,
     },
+    /// A list with one value for each of these names.
+    Tuple(&'static [(&'static str, Kind)]),
     Table(&'static Table),
+    /// A table whose keys are names chosen by the user, each with a value.
+    Map(&'static Kind),
     /// A table whose keys are names chosen by the user.
     Named(&'static Table),
     /// Alternatives that differ in the type of their TOML value.
@@ -139,7 +147,17 @@ impl Kind {
                     words.iter().map(|(word, _)| format!("\"{word}\"")).collect();
                 format!("one of {}", words.join(", "))
             }
-            Kind::Law(_) => "a number, or an expression of t such as \"0.05*sin(2*pi*t)\"".into(),
+            Kind::Law(_) => "a number, or an expression such as \"0.05*sin(2*pi*t)\"".into(),
+            Kind::Value => {
+                "a number, a quantity such as \"35 Hz\", or an expression such as \"2*pi*35\""
+                    .into()
+            }
+            Kind::Axis => "an axis such as \"x\", \"-y\" or [0, 0, 1]".into(),
+            Kind::Tuple(parts) => {
+                let kinds: Vec<String> = parts.iter().map(|(_, kind)| kind.expected()).collect();
+                format!("a list {}: {}", tuple_names(parts), kinds.join(", "))
+            }
+            Kind::Map(of) => format!("a table of names, each with {}", of.expected()),
             Kind::Polar(of) | Kind::Axial(of) => {
                 format!("a list [x, y, z], each {}", of.expected())
             }
@@ -165,6 +183,12 @@ impl Kind {
             }
         }
     }
+}
+
+/// The names of the values of a tuple, such as `[slide, turn]`.
+pub(crate) fn tuple_names(parts: &[(&str, Kind)]) -> String {
+    let names: Vec<&str> = parts.iter().map(|(name, _)| *name).collect();
+    format!("[{}]", names.join(", "))
 }
 
 impl Table {

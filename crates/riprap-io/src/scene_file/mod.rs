@@ -11,6 +11,7 @@ mod document;
 mod expression;
 mod fields;
 mod format;
+mod jet;
 mod model;
 mod problem;
 mod reference;
@@ -75,7 +76,7 @@ impl SceneFile {
         if problems.is_empty()
             && let Some(entries) = document::check(text, &format::SCENE, &mut problems)
         {
-            let mut scene = convert::convert(&entries, base_dir.as_ref(), &mut problems);
+            let mut scene = convert::convert(&entries, text, base_dir.as_ref(), &mut problems);
             if problems.is_empty() {
                 scene.source.text = text.into();
                 return Ok(scene);

@@ -63,6 +63,11 @@ impl Problems {
         self.list.is_empty()
     }
 
+    /// Whether what is found from now on would not be reported.
+    pub fn is_full(&self) -> bool {
+        self.list.len() >= MAX_PROBLEMS
+    }
+
     /// The problems in the order of the text, each once.
     pub fn into_sorted(mut self) -> Vec<Problem> {
         self.list.sort_by_key(|problem| problem.span.start);

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use super::expression;
-use super::fields::{Field, Kind, Need, Table};
+use super::fields::{Field, Kind, Need, Table, tuple_names};
 use super::format::SCENE;
 use super::schema::dimension;
 use super::units::Dimension;
@@ -43,6 +43,66 @@ shape = { type = \"sphere\", radius = \"25 mm\" }
 material = \"rock\"
 position = [0, 0, \"1 m\"]
 ```
+
+A mechanism is a tree of bodies and joints, here a pendulum on a slide that is held by a spring and driven by a force:
+
+```toml
+[run]
+scheme = \"dormand-prince\"
+until = \"10 s\"
+
+[parameters]
+omega = \"3 rad/s\"
+amplitude = \"20 N\"
+
+[[mechanism]]
+name = \"crane\"
+
+[[mechanism.body]]
+name = \"trolley\"
+mass = \"2 kg\"
+
+[[mechanism.body]]
+name = \"load\"
+mass = \"5 kg\"
+centre = [0, 0, \"-1 m\"]
+
+[[mechanism.joint]]
+name = \"x\"
+type = \"prismatic\"
+child = \"trolley\"
+axis = \"x\"
+spring = { stiffness = \"1 kN/m\", damping = \"20 N*s/m\" }
+
+[[mechanism.joint]]
+name = \"swing\"
+type = \"revolute\"
+parent = \"trolley\"
+child = \"load\"
+axis = \"-y\"
+start = \"10 deg\"
+
+[[mechanism.force]]
+coordinate = \"x\"
+law = \"amplitude*sin(omega*t) - 5*v.swing\"
+```
+";
+
+const EXPRESSIONS: &str = "
+## Expressions
+
+An expression is in SI and radians, without units: numbers, names, `pi`, `tau`, `+ - * / ^`, comparisons
+`< <= > >= == !=`, `and`, `or`, `not`, parentheses and the functions below. What is true is 1, what is false 0; everything but 0
+counts as true.
+
+| where | names |
+| --- | --- |
+| everywhere | the `[parameters]` |
+| motions of bodies and joints | the time `t` |
+| laws of forces in mechanisms | `t`, coordinates `q.NAME` and velocities `v.NAME` of the mechanism, and the values latched so far |
+
+A motion is differentiated twice, exactly; at a kink or jump on the branch where it is.
+
 ";
 
 /// The reference of the format in Markdown, stored as `book/src/scene-file.md`.
@@ -51,7 +111,11 @@ pub fn reference_page() -> String {
     let mut tables: Vec<&'static Table> = vec![&SCENE];
     let mut next = 0;
     while let Some(table) = tables.get(next).copied() {
-        section(table, &mut page);
+        // Two tables may share their variants, which are told once.
+        let tag = |table: &'static Table| table.tag.map(std::ptr::from_ref);
+        let owner =
+            tables[..next].iter().find(|known| table.tag.is_some() && tag(known) == tag(table));
+        section(table, owner.copied(), &mut page);
         let variants = table.tag.map_or(&[][..], |tag| tag.variants);
         let fields = table.fields.iter().chain(variants.iter().flat_map(|variant| variant.fields));
         for field in fields {
@@ -59,8 +123,7 @@ pub fn reference_page() -> String {
         }
         next += 1;
     }
-    page += "\n## Expressions\n\nA component of a motion may be an expression of the time `t` in seconds, in SI: \
-             numbers, `t`, `pi`, `tau`, `+ - * / ^`, parentheses and these functions:\n\n";
+    page += EXPRESSIONS;
     for line in expression::function_lines() {
         page += &format!("- {line}\n");
     }
@@ -93,7 +156,8 @@ fn heading(table: &Table) -> String {
     }
 }
 
-fn section(table: &'static Table, page: &mut String) {
+/// The section of a table; its variants are left to the section of `owner`, if another table has them too.
+fn section(table: &'static Table, owner: Option<&'static Table>, page: &mut String) {
     let title = if table.name == "scene" { "Top level".to_owned() } else { heading(table) };
     let _ = write!(page, "\n## {title}\n\n{}\n", table.doc);
     fields(table.fields, page);
@@ -103,6 +167,10 @@ fn section(table: &'static Table, page: &mut String) {
         None => " Required.".to_owned(),
     };
     let _ = write!(page, "\n`{}`: {}{default}\n", tag.key, tag.doc);
+    if let Some(owner) = owner {
+        let _ = write!(page, "\nIts values and their keys are those of {}.\n", heading(owner));
+        return;
+    }
     for variant in tag.variants {
         let _ = write!(page, "\n### `{} = \"{}\"`\n\n{}\n", tag.key, variant.value, variant.doc);
         fields(variant.fields, page);
@@ -164,6 +232,13 @@ fn value(kind: &'static Kind) -> String {
         Kind::File => "path".into(),
         Kind::Choice(_) => "one of several words".into(),
         Kind::Law(_) => format!("number or expression{unit}"),
+        Kind::Value => "number, quantity or expression".into(),
+        Kind::Axis => "`\"x\"`, `\"-y\"`, … or `[x, y, z]`".into(),
+        Kind::Tuple(parts) => {
+            let values: Vec<String> = parts.iter().map(|(_, kind)| value(kind)).collect();
+            format!("`{}`: {}", tuple_names(parts), values.join(", "))
+        }
+        Kind::Map(of) => format!("table of names, each with {}", value(of)),
         Kind::Polar(of) => format!("`[x, y, z]`: {}", value(of)),
         Kind::Axial(of) => format!("`[x, y, z]`, in planar scenes one value: {}", value(of)),
         Kind::List { of: Kind::Table(table), .. } if table.title.starts_with('[') => {

@@ -156,7 +156,20 @@ fn kind_schema(kind: &'static Kind, definitions: &mut Map<String, Value>) -> Val
         Kind::Choice(words) => {
             json!({ "enum": words.iter().map(|(word, _)| *word).collect::<Vec<_>>() })
         }
-        Kind::Law(_) => json!({ "type": ["number", "string"] }),
+        Kind::Law(_) | Kind::Value => json!({ "type": ["number", "string"] }),
+        Kind::Axis => {
+            let words = json!({ "enum": ["x", "y", "z", "-x", "-y", "-z"] });
+            json!({ "anyOf": [words, list(number_schema(Limits::Any), 3, 3)] })
+        }
+        Kind::Tuple(parts) => {
+            let items: Vec<Value> =
+                parts.iter().map(|(_, kind)| kind_schema(kind, definitions)).collect();
+            let n = items.len();
+            json!({ "type": "array", "prefixItems": items, "minItems": n, "maxItems": n })
+        }
+        Kind::Map(of) => {
+            json!({ "type": "object", "additionalProperties": kind_schema(of, definitions) })
+        }
         Kind::Polar(of) => list(kind_schema(of, definitions), 2, 3),
         Kind::Axial(of) => {
             let of = kind_schema(of, definitions);

@@ -66,6 +66,10 @@ dimensions! {
     STIFFNESS = [0, 1, -2, 0], "a stiffness", "N/m", "50 kN/m";
     /// Damping [N s/m].
     DAMPING = [0, 1, -1, 0], "a damping", "N*s/m", "20 N*s/m";
+    /// Stiffness of a rotation [N m/rad].
+    ANGULAR_STIFFNESS = [2, 1, -2, -1], "a stiffness of a rotation", "N*m/rad", "500 N*m/rad";
+    /// Damping of a rotation [N m s/rad].
+    ANGULAR_DAMPING = [2, 1, -1, -1], "a damping of a rotation", "N*m*s/rad", "2 N*m*s/rad";
     /// Pressure [Pa].
     PRESSURE = [-1, 1, -2, 0], "a pressure", "Pa", "10 kPa";
     /// Power [W].
@@ -231,8 +235,20 @@ fn unit(symbol: &str) -> Option<(Factor, Dimension)> {
 /// powers (`m^2`, `m2`, `m²`) of metre, gram, second, newton, pascal, bar, joule, watt, hertz and
 /// radian with decimal prefixes, and of tonne, litre, minute, hour, degree, revolution, rpm and %.
 pub fn parse_quantity(text: &str, expected: Dimension) -> Result<f64, QuantityError> {
+    parse(text, Some(expected))
+}
+
+/// Reads a quantity of any dimension and gives its value in SI units and radians.
+pub(crate) fn parse_any_quantity(text: &str) -> Result<f64, QuantityError> {
+    parse(text, None)
+}
+
+fn parse(text: &str, expected: Option<Dimension>) -> Result<f64, QuantityError> {
     let whole = 0..text.len();
-    let wanted = || format!("expected {expected} such as \"{}\"", expected.example());
+    let wanted = || match expected {
+        Some(expected) => format!("expected {expected} such as \"{}\"", expected.example()),
+        None => "expected a quantity such as \"35 Hz\"".to_owned(),
+    };
     let number_end = number_length(text);
     let (number, rest) = text.split_at(number_end);
     let Ok(value) = number.trim().parse::<f64>() else {
@@ -251,7 +267,7 @@ pub fn parse_quantity(text: &str, expected: Dimension) -> Result<f64, QuantityEr
         let message = format!("unexpected `{}` in a unit", units.rest());
         return Err(QuantityError::new(units.at..text.len(), message));
     }
-    if dimension != expected {
+    if expected.is_some_and(|expected| expected != dimension) {
         return Err(QuantityError::new(whole, format!("{}; got {dimension}", wanted())));
     }
     let value = factor.apply(value);

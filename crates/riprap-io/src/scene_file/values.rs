@@ -3,8 +3,6 @@
 
 use std::ops::Range;
 
-use super::model::Component;
-
 /// A checked value and where it was written.
 #[derive(Clone, Debug)]
 pub(crate) struct Node {
@@ -12,14 +10,13 @@ pub(crate) struct Node {
     pub span: Range<usize>,
 }
 
-/// A checked value; numbers are in SI.
+/// A checked value; numbers are in SI. Expressions are still texts: they are compiled when all names are known.
 #[derive(Clone, Debug)]
 pub(crate) enum Item {
     Number(f64),
     Integer(i64),
     Flag(bool),
     Text(String),
-    Law(Component),
     List(Vec<Node>),
     Table(Entries),
     /// A mistake that has been reported; nothing more is said about it.
@@ -157,18 +154,5 @@ impl Node {
             *number = item.number()?;
         }
         Some(numbers)
-    }
-
-    /// Three laws of motion.
-    pub fn laws(&self) -> Option<[Component; 3]> {
-        let laws: Option<Vec<Component>> = self
-            .list()?
-            .iter()
-            .map(|node| match &node.item {
-                Item::Law(law) => Some(law.clone()),
-                _ => None,
-            })
-            .collect();
-        laws?.try_into().ok()
     }
 }

@@ -4,9 +4,10 @@ use std::collections::HashMap;
 
 use super::super::document::excerpt;
 use super::super::model::{
-    Body, BodyKind, Component, Mass, Motion, Probe, Quantity, Target, Translation, Vector,
+    Body, BodyKind, Component, Mass, Mechanism, Motion, Probe, Quantity, Target, Translation,
+    Vector,
 };
-use super::super::values::{Entries, Item, Node};
+use super::super::values::{Entries, Node};
 use super::{Converter, did_you_mean};
 
 /// Directions that a body may be locked in, in the order of the model.
@@ -112,15 +113,17 @@ impl Converter<'_> {
     /// Three components of a motion: finite at both ends of the run, and within the plane.
     fn laws(&mut self, motion: &Entries, key: &str) -> Option<[Component; 3]> {
         let node = motion.get(key)?;
-        for component in node.list()? {
-            let Item::Law(law) = &component.item else { continue };
+        let mut laws = Vec::new();
+        for node in node.list()? {
+            let Some(law) = self.component(node, key) else { continue };
             let ends = [0.0, self.until.unwrap_or(0.0)];
             if let Some(t) = ends.into_iter().find(|t| !law.at(*t).is_finite()) {
                 let message = format!("`{key}` is {} at t = {t} s", law.at(t));
-                self.problems.report(component.span.clone(), message);
+                self.problems.report(node.span.clone(), message);
             }
+            laws.push(law);
         }
-        let laws = node.laws()?;
+        let laws: [Component; 3] = laws.try_into().ok()?;
         let out_of_plane = if key == "angular_velocity" { &laws[..2] } else { &laws[2..] };
         let still = out_of_plane.iter().all(|law| *law == Component::Constant(0.0));
         if self.planar && !still {
@@ -146,7 +149,7 @@ impl Converter<'_> {
             return Some(None);
         }
         let inertia = match body.given("inertia") {
-            Some(node) => Some(self.inertia(node)?),
+            Some(node) => Some(self.inertia(node, Inertias::Solid)?),
             None => None,
         };
         let centre = match given("centre") {
@@ -157,7 +160,7 @@ impl Converter<'_> {
     }
 
     /// An inertia as a matrix, from three principal values or from nine.
-    fn inertia(&mut self, node: &Node) -> Option<[Vector; 3]> {
+    pub(super) fn inertia(&mut self, node: &Node, which: Inertias) -> Option<[Vector; 3]> {
         let rows = node.list()?;
         let mut matrix = [[0.0; 3]; 3];
         let n_numbers = rows.iter().filter(|row| row.number().is_some()).count();
@@ -173,28 +176,40 @@ impl Converter<'_> {
                 None => matrix[axis] = row.numbers()?,
             }
         }
-        if let Err(message) = check_inertia(&matrix) {
+        if let Err(message) = check_inertia(&matrix, which) {
             self.problems.report(node.span.clone(), message);
             return None;
         }
         Some(matrix)
     }
 
-    pub(super) fn probes(&mut self, nodes: &[Node], bodies: &[Option<Body>]) -> Vec<Probe> {
+    pub(super) fn probes(
+        &mut self,
+        nodes: &[Node],
+        bodies: &[Option<Body>],
+        mechanisms: &[Mechanism],
+    ) -> Vec<Probe> {
         let mut probes: Vec<Probe> = Vec::new();
         let bodies: HashMap<&str, usize> =
             bodies.iter().flatten().enumerate().map(|(i, body)| (body.name.as_str(), i)).collect();
         for probe in nodes.iter().filter_map(Node::table) {
             let quantities = self.quantities(probe.list("quantities").unwrap_or_default());
             let Some(node) = probe.get("body") else { continue };
-            let Some(body) = self.target(node, &bodies) else { continue };
-            let name = probe.text("name").or(node.text()).unwrap_or_default().to_owned();
+            let Some(body) = self.target(node, &bodies, mechanisms) else { continue };
+            let Some(point) = self.polar(probe, "point") else { continue };
+            if probe.given("point").is_some() && !matches!(body, Target::MechanismBody { .. }) {
+                let message =
+                    "`point` is for bodies of mechanisms; this one is followed at its origin";
+                self.problems.report(probe.key_span("point"), message);
+            }
+            let own = node.text().map(|name| name.replace('/', "."));
+            let name = probe.text("name").map(str::to_owned).or(own).unwrap_or_default();
             if probes.iter().any(|other| other.name == name) {
                 let message = format!("two probes are called `{name}`");
                 let key = if probe.given("name").is_some() { "name" } else { "body" };
                 self.problems.advise(probe.value_span(key), message, "give them different names");
             }
-            probes.push(Probe { name, body, quantities });
+            probes.push(Probe { name, body, point, quantities });
         }
         probes
     }
@@ -219,8 +234,19 @@ impl Converter<'_> {
     }
 
     /// The body or grain that a value names. `None` if there is none, or if it is known to be wrong itself.
-    fn target(&mut self, node: &Node, bodies: &HashMap<&str, usize>) -> Option<Target> {
+    fn target(
+        &mut self,
+        node: &Node,
+        bodies: &HashMap<&str, usize>,
+        mechanisms: &[Mechanism],
+    ) -> Option<Target> {
         let name = node.text()?;
+        if let Some((mechanism, body)) = name.split_once('/')
+            && let Some(mechanism) = mechanisms.iter().position(|known| known.name == mechanism)
+            && let Some(body) = mechanisms[mechanism].bodies.iter().position(|b| b.name == body)
+        {
+            return Some(Target::MechanismBody { mechanism, body });
+        }
         if let Some(index) = bodies.get(name) {
             return Some(Target::Body(*index));
         }
@@ -241,7 +267,9 @@ impl Converter<'_> {
             Some((group, Some(count))) => {
                 format!("`{group}` has {count} grains, from {group}-1 on")
             }
-            _ => did_you_mean(name, self.names.keys().map(String::as_str), "body"),
+            _ => self.mechanism_target_help(name, mechanisms).unwrap_or_else(|| {
+                did_you_mean(name, self.names.keys().map(String::as_str), "body")
+            }),
         };
         let message = format!("there is no body `{}`", excerpt(name));
         self.problems.advise(node.span.clone(), message, help);
@@ -264,10 +292,22 @@ impl Converter<'_> {
     }
 }
 
+/// Which inertias are taken.
+#[derive(Clone, Copy, PartialEq)]
+pub(super) enum Inertias {
+    /// Those of bodies with a volume.
+    Solid,
+    /// Also those of rods and points, which vanish about some axes.
+    AlsoFlat,
+}
+
 /// Whether a matrix is the inertia of some body: symmetric, positive, and no principal value larger than the
 /// sum of the other two.
-fn check_inertia(j: &[Vector; 3]) -> Result<(), &'static str> {
+pub(super) fn check_inertia(j: &[Vector; 3], which: Inertias) -> Result<(), &'static str> {
     let scale = j.iter().flatten().fold(0.0_f64, |largest, x| largest.max(x.abs()));
+    if scale == 0.0 && which == Inertias::AlsoFlat {
+        return Ok(());
+    }
     let j = j.map(|row| row.map(|x| x / scale)); // 0/0 is caught by the comparisons below
     let asymmetry = (j[0][1] - j[1][0]).abs().max((j[0][2] - j[2][0]).abs());
     if asymmetry.max((j[1][2] - j[2][1]).abs()) > 1e-9 {
@@ -279,7 +319,11 @@ fn check_inertia(j: &[Vector; 3]) -> Result<(), &'static str> {
             + m[0][2] * (m[1][0] * m[2][1] - m[1][1] * m[2][0]);
         [m[0][0], m[1][1], m[2][2], two(0, 1), two(0, 2), two(1, 2), three]
     };
-    if !minors(&j).iter().all(|minor| *minor > 0.0) {
+    let positive = |minor: &f64| match which {
+        Inertias::Solid => *minor > 0.0,
+        Inertias::AlsoFlat => *minor > -1e-9,
+    };
+    if !minors(&j).iter().all(positive) {
         return Err("the inertia is not positive: no body has it");
     }
     // The second moments of mass, ½ tr(J) 1 - J, are positive or zero exactly if the triangle inequality holds.

@@ -3,8 +3,12 @@
 //! stands, and conversion goes on, so that one reading shows everything.
 
 mod bodies;
+mod forces;
 mod grains;
+mod laws;
+mod mechanisms;
 mod shapes;
+mod urdf;
 
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
@@ -12,9 +16,10 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::document::excerpt;
+use super::expression::Scope;
 use super::model::{
     Contact, Detection, Material, NamedShape, NormalLaw, OnUnconverged, Pair, Run, SceneFile,
-    Solver, SolverMethod, Source, Vector,
+    Solver, SolverMethod, Source, TimeScheme, Vector,
 };
 use super::problem::Problems;
 use super::suggest;
@@ -28,12 +33,16 @@ const MAX_OUTPUTS: f64 = 1e6;
 /// What the conversion of one thing needs to know of the others.
 struct Converter<'a> {
     problems: &'a mut Problems,
+    /// The whole file.
+    text: &'a str,
     /// Folder to which paths are relative.
     base: &'a Path,
     planar: bool,
     /// Time at which the run ends [s], if known.
     until: Option<f64>,
     seed: u64,
+    /// What motions may use: `t` and the parameters.
+    time_scope: Scope,
     materials: Vec<Material>,
     material_index: HashMap<String, usize>,
     /// Types of the named shapes; `None` where it is not valid.
@@ -47,15 +56,22 @@ struct Converter<'a> {
 }
 
 /// Makes the model of a checked file. What is missing or wrong has been reported and is filled with anything.
-pub(crate) fn convert(scene: &Entries, base: &Path, problems: &mut Problems) -> SceneFile {
+pub(crate) fn convert(
+    scene: &Entries,
+    text: &str,
+    base: &Path,
+    problems: &mut Problems,
+) -> SceneFile {
     let planar = scene.flag("planar").unwrap_or(false);
     let run = scene.table("run");
     let mut converter = Converter {
         problems,
+        text,
         base,
         planar,
         until: run.and_then(|run| run.number("until")),
         seed: scene.integer("seed").unwrap_or(1).unsigned_abs(),
+        time_scope: Scope::new(&["t"]),
         materials: Vec::new(),
         material_index: HashMap::new(),
         shape_types: Vec::new(),
@@ -70,16 +86,29 @@ pub(crate) fn convert(scene: &Entries, base: &Path, problems: &mut Problems) -> 
         None if planar => [0.0, -9.81, 0.0],
         None => [0.0, 0.0, -9.81],
     };
+    let parameters = converter.parameters(scene);
+    let run_entries = run;
     let run = run.map(|run| converter.run(run));
     converter.materials(scene);
     let pairs = converter.pairs(scene.list("pair").unwrap_or_default());
     let shapes = converter.named_shapes(scene);
     let bodies = converter.bodies(scene.list("body").unwrap_or_default());
     let grains = converter.grains(scene.list("grains").unwrap_or_default());
-    let probes = converter.probes(scene.list("probe").unwrap_or_default(), &bodies);
-    if scene.given("body").is_none() && scene.given("grains").is_none() {
-        let message = "there is nothing to simulate: the scene has no bodies and no grains";
-        converter.problems.advise(0..0, message, "add a [[body]] or [[grains]]");
+    let mechanisms = converter.mechanisms(scene.list("mechanism").unwrap_or_default());
+    let (mechanisms, mechanism_sources): (Vec<_>, Vec<_>) = mechanisms.into_iter().unzip();
+    let probes = scene.list("probe").unwrap_or_default();
+    let probes = converter.probes(probes, &bodies, &mechanisms);
+    if ["body", "grains", "mechanism"].iter().all(|key| scene.given(key).is_none()) {
+        let message = "there is nothing to simulate: the scene has no bodies, grains or mechanisms";
+        converter.problems.advise(0..0, message, "add a [[body]], [[grains]] or a [[mechanism]]");
+    }
+    if let (Some(run), Some("dormand-prince")) =
+        (run_entries, run_entries.and_then(|run| run.variant))
+        && ["body", "grains"].iter().any(|key| scene.given(key).is_some())
+    {
+        let message = "\"dormand-prince\" is for mechanisms alone: it knows no contacts";
+        let help = "leave out `scheme`, or [[body]] and [[grains]]";
+        converter.problems.advise(run.value_span("scheme"), message, help);
     }
 
     SceneFile {
@@ -88,22 +117,24 @@ pub(crate) fn convert(scene: &Entries, base: &Path, problems: &mut Problems) -> 
         gravity,
         planar,
         run: run.unwrap_or(Run {
+            scheme: TimeScheme::MoreauJean { theta: 0.5 },
             dt: 1.0,
             until: 0.0,
-            theta: 0.5,
             output_every: 1.0,
             frames: false,
             on_unconverged: OnUnconverged::Warn,
         }),
         solver: solver(scene.table("solver").unwrap_or(&Entries::default())),
         contact: contact(scene.table("contact").unwrap_or(&Entries::default())),
+        parameters,
         materials: converter.materials,
         pairs,
         shapes,
         bodies: bodies.into_iter().flatten().collect(),
         grains: grains.into_iter().flatten().collect(),
+        mechanisms,
         probes,
-        source: source(scene),
+        source: Source { mechanisms: mechanism_sources, ..source(scene) },
     }
 }
 
@@ -151,8 +182,9 @@ impl Converter<'_> {
     fn run(&mut self, run: &Entries) -> Run {
         let (dt, until) = (run.number("dt"), run.number("until"));
         let given = run.number("output_every");
+        let adaptive = run.variant == Some("dormand-prince");
         if let (Some(dt), Some(until)) = (dt, until) {
-            if until > 0.0 && until < dt {
+            if until > 0.0 && until < dt && !adaptive {
                 let message =
                     format!("`until` ({until} s) comes before the first step ends ({dt} s)");
                 self.problems.report(run.value_span("until"), message);
@@ -176,12 +208,22 @@ impl Converter<'_> {
             let help = "`output_every` is a time in seconds: is its unit missing?";
             self.problems.advise(run.value_span("output_every"), message, help);
         }
-        let (dt, until) = (dt.unwrap_or(1.0), until.unwrap_or(0.0));
+        let until = until.unwrap_or(0.0);
+        let hundredth = until / 100.0;
+        // A run of no length still needs some step.
+        let fallback = if adaptive && hundredth > 0.0 { hundredth } else { 1.0 };
+        let output_every = given.unwrap_or(hundredth.max(dt.unwrap_or(fallback)));
+        let scheme = match adaptive {
+            false => TimeScheme::MoreauJean { theta: run.number("theta").unwrap_or(0.5) },
+            true => {
+                TimeScheme::DormandPrince { tolerance: run.number("tolerance").unwrap_or(1e-9) }
+            }
+        };
         Run {
-            dt,
+            scheme,
+            dt: dt.unwrap_or(if adaptive { output_every } else { 1.0 }),
             until,
-            theta: run.number("theta").unwrap_or(0.5),
-            output_every: given.unwrap_or((until / 100.0).max(dt)),
+            output_every,
             frames: run.flag("frames").unwrap_or(true),
             on_unconverged: match run.text("on_unconverged") {
                 Some("accept") => OnUnconverged::Accept,
@@ -208,10 +250,6 @@ impl Converter<'_> {
                 friction: material.number("friction").unwrap_or(0.0),
                 restitution: material.number("restitution").unwrap_or(0.0),
             });
-        }
-        if self.materials.is_empty() {
-            let message = "there is no material";
-            self.problems.advise(materials.span.clone(), message, "add [materials.rock], say");
         }
     }
 

@@ -1,5 +1,6 @@
 //! Shapes, rotations and the files that shapes are read from.
 
+use std::ops::Range;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -14,7 +15,7 @@ use crate::unit_vector::unit;
 pub(super) const ANY: Shape = Shape::Sphere { radius: 1.0 };
 
 /// The identity.
-const UPRIGHT: Quaternion = [1.0, 0.0, 0.0, 0.0];
+pub(super) const UPRIGHT: Quaternion = [1.0, 0.0, 0.0, 0.0];
 
 impl Converter<'_> {
     /// A shape described in place; `None` if something about it was reported.
@@ -101,25 +102,7 @@ impl Converter<'_> {
     fn mesh(&mut self, shape: &Entries) -> Option<Shape> {
         let file = self.path(shape.text("file")?);
         let span = shape.value_span("file");
-        let mesh = match self.meshes.get(&file) {
-            Some(mesh) => mesh.clone()?,
-            None => match Mesh::read(&file) {
-                Ok(mesh) => {
-                    let mesh = Arc::new(mesh);
-                    self.meshes.insert(file.clone(), Some(mesh.clone()));
-                    mesh
-                }
-                Err(error) => {
-                    self.problems.report(span, error.to_string());
-                    self.meshes.insert(file, None);
-                    return None;
-                }
-            },
-        };
-        if flat(&mesh.vertices) {
-            self.problems.report(span, "the vertices lie in one plane, so the mesh has no volume");
-            return None;
-        }
+        let mesh = self.mesh_of(file.clone(), &span)?;
         let treatment = match shape.text("as")? {
             "hull" => MeshTreatment::Hull,
             _ => {
@@ -133,6 +116,31 @@ impl Converter<'_> {
             }
         };
         Some(Shape::Mesh { file, scale: shape.number("scale")?, treatment, mesh })
+    }
+
+    /// The mesh in a file, which is read once.
+    pub(super) fn mesh_of(&mut self, file: PathBuf, span: &Range<usize>) -> Option<Arc<Mesh>> {
+        let mesh = match self.meshes.get(&file) {
+            Some(mesh) => mesh.clone()?,
+            None => match Mesh::read(&file) {
+                Ok(mesh) => {
+                    let mesh = Arc::new(mesh);
+                    self.meshes.insert(file, Some(mesh.clone()));
+                    mesh
+                }
+                Err(error) => {
+                    self.problems.report(span.clone(), error.to_string());
+                    self.meshes.insert(file, None);
+                    return None;
+                }
+            },
+        };
+        if flat(&mesh.vertices) {
+            let message = "the vertices lie in one plane, so the mesh has no volume";
+            self.problems.report(span.clone(), message);
+            return None;
+        }
+        Some(mesh)
     }
 
     fn compound(&mut self, shape: &Entries) -> Option<Shape> {
@@ -195,7 +203,14 @@ impl Converter<'_> {
             }
             return Some(about([0.0, 0.0, 1.0], angle.number()?));
         }
-        let Some(node) = entries.given("rotation") else { return Some(UPRIGHT) };
+        match entries.given("rotation") {
+            Some(node) => self.turned(node),
+            None => Some(UPRIGHT),
+        }
+    }
+
+    /// A rotation by axis and angle, or by a quaternion.
+    pub(super) fn turned(&mut self, node: &Node) -> Option<Quaternion> {
         let rotation = node.table()?;
         let span = node.span.clone();
         let keys = ["axis", "angle", "quaternion"].map(|key| rotation.given(key).is_some());

@@ -5,12 +5,12 @@ use super::super::units::Dimension;
 use super::shapes::{ANGLE, POSITION, ROTATION, SHAPE_OR_NAME};
 use super::{LENGTH, field};
 
-static VELOCITY: Kind = Kind::Quantity(Dimension::VELOCITY, Limits::Any);
-static ANGULAR_VELOCITY: Kind = Kind::Quantity(Dimension::ANGULAR_VELOCITY, Limits::Any);
+pub(super) static VELOCITY: Kind = Kind::Quantity(Dimension::VELOCITY, Limits::Any);
+pub(super) static ANGULAR_VELOCITY: Kind = Kind::Quantity(Dimension::ANGULAR_VELOCITY, Limits::Any);
 static FORCE: Kind = Kind::Quantity(Dimension::FORCE, Limits::Any);
 static TORQUE: Kind = Kind::Quantity(Dimension::TORQUE, Limits::Any);
 static INERTIA: Kind = Kind::Quantity(Dimension::INERTIA, Limits::Any);
-static INERTIA_ROW: Kind = Kind::OneOf(&[
+pub(super) static INERTIA_ROW: Kind = Kind::OneOf(&[
     Kind::Quantity(Dimension::INERTIA, Limits::Any),
     Kind::List { of: &INERTIA, min: 3, max: 3 },
 ]);
@@ -121,7 +121,7 @@ pub(super) static BODY: Table = Table {
 static MOTION: Table = Table {
     name: "motion",
     title: "[body.motion]",
-    doc: "A prescribed motion. Each component is a number or an expression of the time `t`, in SI.",
+    doc: "A prescribed motion. Each component is a number or an expression of the time `t` and of parameters, in SI.",
     fields: &[
         field(
             "velocity",

@@ -1,15 +1,17 @@
 //! The format of scene files: every table and key with its kind, limits, default and meaning. Nothing else
-//! knows the keys but `convert`, which fills the model, and `resolved.rs`, which writes it.
+//! knows the keys but `convert`, which fills the model, and `resolved`, which writes it.
 
 mod bodies;
 mod grains;
+mod mechanisms;
 mod shapes;
 
 use bodies::BODY;
 use grains::GRAINS;
+use mechanisms::MECHANISM;
 use shapes::SHAPE;
 
-use super::fields::{Field, Kind, Limits, Need, Table};
+use super::fields::{Field, Kind, Limits, Need, Table, Tag, Variant};
 use super::units::Dimension;
 
 /// The largest number of grains in a scene.
@@ -22,13 +24,15 @@ static POSITIVE_LENGTH: Kind = Kind::Quantity(Dimension::LENGTH, Limits::Positiv
 static ACCELERATION: Kind = Kind::Quantity(Dimension::ACCELERATION, Limits::Any);
 static NUMBER: Kind = Kind::Number(Limits::Any);
 static MATERIAL: Kind = Kind::Refers("material");
+static PARAMETER: Kind = Kind::Value;
+static MECHANISM_KIND: Kind = Kind::Table(&MECHANISM);
 static BODY_KIND: Kind = Kind::Table(&BODY);
 static GRAINS_KIND: Kind = Kind::Table(&GRAINS);
 static PAIR_KIND: Kind = Kind::Table(&PAIR);
 static PROBE_KIND: Kind = Kind::Table(&PROBE);
 static QUANTITY_NAME: Kind = Kind::Choice(&[
-    ("position", "of the origin of the shape [m]"),
-    ("velocity", "of the origin of the shape [m/s]"),
+    ("position", "of the origin of the shape, or of `point` [m]"),
+    ("velocity", "of the origin of the shape, or of `point` [m/s]"),
     ("rotation", "quaternion w, x, y, z [–]"),
     ("angular_velocity", "in the world frame [rad/s]"),
     ("force", "sum of the contact forces [N]"),
@@ -45,7 +49,7 @@ const fn field(key: &'static str, kind: Kind, need: Need, doc: &'static str) -> 
 pub(crate) static SCENE: Table = Table {
     name: "scene",
     title: "the scene",
-    doc: "A scene: materials, bodies and grains, and how they are simulated.",
+    doc: "A scene: materials, bodies, grains and mechanisms, and how they are simulated.",
     fields: &[
         field("title", Kind::Text, Need::Optional, "What the scene shows, in words."),
         field(
@@ -76,10 +80,16 @@ pub(crate) static SCENE: Table = Table {
         ),
         field("contact", Kind::Table(&CONTACT), Need::Default("{}"), "How contacts are found."),
         field(
+            "parameters",
+            Kind::Map(&PARAMETER),
+            Need::Default("{}"),
+            "Numbers by name, for expressions: `omega = \"1500 rpm\"`, or an expression of those above it.",
+        ),
+        field(
             "materials",
             Kind::Named(&MATERIAL_TABLE),
-            Need::Required,
-            "Materials by name, at least one: `[materials.rock]`.",
+            Need::Default("{}"),
+            "Materials by name: `[materials.rock]`.",
         ),
         field(
             "pair",
@@ -106,6 +116,12 @@ pub(crate) static SCENE: Table = Table {
             "Many bodies at once: `[[grains]]`.",
         ),
         field(
+            "mechanism",
+            Kind::List { of: &MECHANISM_KIND, min: 0, max: 1000 },
+            Need::Default("[]"),
+            "Articulated systems: `[[mechanism]]`.",
+        ),
+        field(
             "probe",
             Kind::List { of: &PROBE_KIND, min: 0, max: 10_000 },
             Need::Default("[]"),
@@ -120,7 +136,6 @@ static RUN: Table = Table {
     title: "[run]",
     doc: "Time steps and output.",
     fields: &[
-        field("dt", TIME, Need::Required, "Time step."),
         field(
             "until",
             Kind::Quantity(Dimension::TIME, Limits::NonNegative),
@@ -128,15 +143,9 @@ static RUN: Table = Table {
             "Time at which the run ends; it starts at 0.",
         ),
         field(
-            "theta",
-            Kind::Number(Limits::Within(0.5, 1.0)),
-            Need::Default("0.5"),
-            "Parameter of the time-stepping scheme: 0.5 keeps energy best, 1 damps most.",
-        ),
-        field(
             "output_every",
             TIME,
-            Need::Computed("a hundredth of `until`, at least `dt`"),
+            Need::Computed("a hundredth of `until`, at least `dt` where that is given"),
             "Time between two frames and between two rows of `series.csv`.",
         ),
         field(
@@ -156,7 +165,39 @@ static RUN: Table = Table {
             "What happens when the solver stops short of its tolerances in a step.",
         ),
     ],
-    tag: None,
+    tag: Some(&Tag {
+        key: "scheme",
+        doc: "How time advances.",
+        default: Some("moreau-jean"),
+        variants: &[
+            Variant {
+                value: "moreau-jean",
+                doc: "Steps of equal length, for everything that touches.",
+                fields: &[
+                    field("dt", TIME, Need::Required, "Time step."),
+                    field(
+                        "theta",
+                        Kind::Number(Limits::Within(0.5, 1.0)),
+                        Need::Default("0.5"),
+                        "Parameter of the time-stepping scheme: 0.5 keeps energy best, 1 damps most.",
+                    ),
+                ],
+            },
+            Variant {
+                value: "dormand-prince",
+                doc: "Steps of fifth order that choose their length, for mechanisms without contacts.",
+                fields: &[
+                    field(
+                        "tolerance",
+                        Kind::Number(Limits::Within(1e-14, 0.1)),
+                        Need::Default("1e-9"),
+                        "Relative error of a step.",
+                    ),
+                    field("dt", TIME, Need::Computed("`output_every`"), "Largest time step."),
+                ],
+            },
+        ],
+    }),
 };
 
 static SOLVER: Table = Table {
@@ -310,7 +351,13 @@ static PROBE: Table = Table {
             "body",
             Kind::Refers("body"),
             Need::Required,
-            "Name of a body, or of a grain such as `ballast-12`.",
+            "Name of a body, of a grain such as `ballast-12`, or of a body of a mechanism such as `robot/hand`.",
+        ),
+        field(
+            "point",
+            Kind::Polar(&LENGTH),
+            Need::Default("[0.0, 0.0, 0.0]"),
+            "The point that is followed, in the frame of the body; for bodies of mechanisms.",
         ),
         field(
             "quantities",
@@ -321,7 +368,7 @@ static PROBE: Table = Table {
         field(
             "name",
             Kind::Name,
-            Need::Computed("the name of the body"),
+            Need::Computed("the name of the body, with `.` for `/`"),
             "First part of the names of the columns, used once.",
         ),
     ],

@@ -193,7 +193,7 @@ static PART: Table = Table {
     tag: None,
 };
 
-static ROTATION_TABLE: Table = Table {
+pub(super) static ROTATION_TABLE: Table = Table {
     name: "rotation",
     title: "a rotation",
     doc: "A rotation: `{ axis = [0, 0, 1], angle = \"30 deg\" }` or `{ quaternion = [w, x, y, z] }`.",

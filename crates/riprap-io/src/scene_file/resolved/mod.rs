@@ -1,12 +1,14 @@
 //! The resolved scene: the model written back as a scene file with all defaults filled in, numbers in SI and
 //! paths absolute. Reading it gives an equal model, so a run can be repeated from its own folder.
 
+mod mechanisms;
+
 use std::fmt::Write;
 
 use super::model::{
     Body, BodyKind, Component, Detection, Grading, GrainShape, Grains, MeshTreatment, NormalLaw,
-    OnUnconverged, Part, Placement, Quantity, SceneFile, Shape, ShapeRef, SolverMethod,
-    Translation,
+    OnUnconverged, Part, Placement, Quantity, SceneFile, Shape, ShapeRef, SolverMethod, Target,
+    TimeScheme, Translation,
 };
 
 impl SceneFile {
@@ -30,7 +32,14 @@ impl SceneFile {
 
         let run = &self.run;
         writeln!(out, "\n[run]\ndt = {}\nuntil = {}", number(run.dt), number(run.until))?;
-        writeln!(out, "theta = {}", number(run.theta))?;
+        match run.scheme {
+            TimeScheme::MoreauJean { theta } => {
+                writeln!(out, "scheme = \"moreau-jean\"\ntheta = {}", number(theta))?;
+            }
+            TimeScheme::DormandPrince { tolerance } => {
+                writeln!(out, "scheme = \"dormand-prince\"\ntolerance = {}", number(tolerance))?;
+            }
+        }
         writeln!(out, "output_every = {}\nframes = {}", number(run.output_every), run.frames)?;
         let word = match run.on_unconverged {
             OnUnconverged::Accept => "accept",
@@ -66,6 +75,12 @@ impl SceneFile {
         };
         writeln!(out, "detection = \"{word}\"")?;
 
+        if !self.parameters.is_empty() {
+            writeln!(out, "\n[parameters]")?;
+        }
+        for parameter in &self.parameters {
+            writeln!(out, "{} = {}", text(&parameter.name), number(parameter.value))?;
+        }
         for material in &self.materials {
             writeln!(out, "\n[materials.{}]", text(&material.name))?;
             if let Some(density) = material.density {
@@ -97,9 +112,15 @@ impl SceneFile {
         for grains in &self.grains {
             self.write_grains(grains, out)?;
         }
+        for mechanism in &self.mechanisms {
+            self.write_mechanism(mechanism, out)?;
+        }
         for probe in &self.probes {
             writeln!(out, "\n[[probe]]\nname = {}", text(&probe.name))?;
             writeln!(out, "body = {}", text(&self.target_name(probe.body)))?;
+            if let Target::MechanismBody { .. } = probe.body {
+                writeln!(out, "point = {}", list(&probe.point))?;
+            }
             let quantities = probe.quantities.iter().map(|quantity| match quantity {
                 Quantity::Position => "\"position\"",
                 Quantity::Velocity => "\"velocity\"",
@@ -286,11 +307,14 @@ fn list(values: &[f64]) -> String {
 }
 
 fn components(laws: &[Component; 3]) -> String {
-    let laws = laws.each_ref().map(|law| match law {
+    format!("[{}]", laws.each_ref().map(component).join(", "))
+}
+
+fn component(law: &Component) -> String {
+    match law {
         Component::Constant(value) => number(*value),
         Component::Expression(law) => text(law.source()),
-    });
-    format!("[{}]", laws.join(", "))
+    }
 }
 
 /// A text in quotes, escaped as TOML demands.

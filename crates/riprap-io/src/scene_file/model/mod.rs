@@ -1,6 +1,10 @@
 //! A scene as it was described in a file: plain data in SI units and radians, with all defaults filled in and
 //! all names resolved. Nothing of the file format is left in it; the builder of the simulator starts from here.
 
+mod mechanism;
+
+pub use mechanism::*;
+
 use std::ops::Range;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -31,7 +35,9 @@ pub struct SceneFile {
     pub solver: Solver,
     /// How contacts are found.
     pub contact: Contact,
-    /// Materials, in the order of the file; at least one.
+    /// Numbers with a name, for expressions, in the order of the file.
+    pub parameters: Vec<Parameter>,
+    /// Materials, in the order of the file.
     pub materials: Vec<Material>,
     /// Contact parameters of certain pairs of materials; see [`SceneFile::pair`].
     pub pairs: Vec<Pair>,
@@ -41,6 +47,8 @@ pub struct SceneFile {
     pub bodies: Vec<Body>,
     /// Groups of grains, in the order of the file.
     pub grains: Vec<Grains>,
+    /// Articulated systems, in the order of the file.
+    pub mechanisms: Vec<Mechanism>,
     /// Bodies that are followed in `series.csv`.
     pub probes: Vec<Probe>,
     /// The text it was read from, for messages.
@@ -61,6 +69,25 @@ pub struct Source {
     pub bodies: Vec<Range<usize>>,
     /// Places of [`SceneFile::grains`].
     pub grains: Vec<Range<usize>>,
+    /// Places of [`SceneFile::mechanisms`].
+    pub mechanisms: Vec<MechanismSource>,
+}
+
+/// Where the parts of a mechanism are written; what a URDF file brought stands where that file is named.
+#[derive(Clone, Debug, Default)]
+pub struct MechanismSource {
+    /// The mechanism itself.
+    pub whole: Range<usize>,
+    /// Places of [`Mechanism::bodies`].
+    pub bodies: Vec<Range<usize>>,
+    /// Places of [`Mechanism::joints`].
+    pub joints: Vec<Range<usize>>,
+    /// Places of [`Mechanism::loops`].
+    pub loops: Vec<Range<usize>>,
+    /// Places of [`Mechanism::springs`].
+    pub springs: Vec<Range<usize>>,
+    /// Places of [`Mechanism::forces`].
+    pub forces: Vec<Range<usize>>,
 }
 
 impl PartialEq for Source {
@@ -72,18 +99,33 @@ impl PartialEq for Source {
 /// Time steps and output.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Run {
-    /// Time step [s], greater than 0.
+    /// How time advances.
+    pub scheme: TimeScheme,
+    /// Time step [s], greater than 0; the largest one if the scheme chooses its steps.
     pub dt: f64,
     /// Time at which the run ends [s].
     pub until: f64,
-    /// Parameter θ of the scheme [–], 0.5 to 1.
-    pub theta: f64,
     /// Time between two outputs [s], at least `dt`.
     pub output_every: f64,
     /// Whether frames for ParaView are written.
     pub frames: bool,
     /// What happens when the solver stops short of its tolerances.
     pub on_unconverged: OnUnconverged,
+}
+
+/// How time advances.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum TimeScheme {
+    /// Steps of equal length, for everything that touches.
+    MoreauJean {
+        /// Parameter θ [–], 0.5 to 1.
+        theta: f64,
+    },
+    /// Steps of fifth order that choose their length, for mechanisms without contacts.
+    DormandPrince {
+        /// Relative error of a step [–].
+        tolerance: f64,
+    },
 }
 
 /// What happens when the solver stops short of its tolerances in a step.
@@ -500,11 +542,13 @@ pub struct Probe {
     pub name: String,
     /// The body.
     pub body: Target,
+    /// The point that is followed, in the frame of the body [m]; the origin unless a body of a mechanism.
+    pub point: Vector,
     /// What is written, in this order.
     pub quantities: Vec<Quantity>,
 }
 
-/// A body or a grain.
+/// A body, a grain or a body of a mechanism.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Target {
     /// Index into [`SceneFile::bodies`].
@@ -515,6 +559,13 @@ pub enum Target {
         group: usize,
         /// Which of them, from 0; its name counts from 1.
         index: usize,
+    },
+    /// A body of a mechanism.
+    MechanismBody {
+        /// Index into [`SceneFile::mechanisms`].
+        mechanism: usize,
+        /// Index into [`Mechanism::bodies`].
+        body: usize,
     },
 }
 
@@ -563,15 +614,19 @@ impl SceneFile {
         }
     }
 
-    /// The name of a body or grain.
+    /// The name of a body or grain; of a body of a mechanism `mechanism/body`.
     pub fn target_name(&self, target: Target) -> String {
         match target {
             Target::Body(body) => self.bodies[body].name.clone(),
             Target::Grain { group, index } => format!("{}-{}", self.grains[group].name, index + 1),
+            Target::MechanismBody { mechanism, body } => {
+                let mechanism = &self.mechanisms[mechanism];
+                format!("{}/{}", mechanism.name, mechanism.bodies[body].name)
+            }
         }
     }
 
-    /// The number of bodies, grains included.
+    /// The number of bodies, grains included, without those of mechanisms.
     pub fn n_bodies(&self) -> u64 {
         self.bodies.len() as u64 + self.grains.iter().map(Grains::count).sum::<u64>()
     }

@@ -1,0 +1,401 @@
+//! What acts in a mechanism: loops, springs between points, and forces with their phases.
+
+use std::collections::HashSet;
+use std::ops::Range;
+
+use super::super::document::excerpt;
+use super::super::expression::Expression;
+use super::super::model::{
+    Attachment, Coordinate, Drive, Force, ForceFrame, ForceTarget, Input, Latch, Law, Loop,
+    LoopKind, Mechanism, Phase, PointSpring, SpringKind, Until,
+};
+use super::super::units::{Dimension, parse_quantity};
+use super::super::values::{Entries, Item, Node};
+use super::mechanisms::Parts;
+use super::{Converter, did_you_mean};
+
+/// Things and the places where they are written.
+type Placed<T> = (Vec<T>, Vec<Range<usize>>);
+
+impl Converter<'_> {
+    pub(super) fn loops(&mut self, nodes: &[Node], parts: &Parts) -> Placed<Loop> {
+        let mut names = HashSet::new();
+        let tables = nodes.iter().enumerate();
+        let loops = tables.filter_map(|(index, node)| {
+            let entries = node.table()?;
+            let name = self.unique_name(entries, "loop", index, &mut names);
+            let ends = self.ends(entries, "loop", parts);
+            let kind = match entries.variant? {
+                "ball" => LoopKind::Ball,
+                "hinge" => LoopKind::Hinge { axis: self.axis(entries, true)? },
+                "rod" => LoopKind::Rod { length: entries.number("length")? },
+                "prismatic" => LoopKind::Prismatic { axis: self.axis(entries, false)? },
+                "pin" => LoopKind::Pin { axis: self.axis(entries, true)? },
+                _ => LoopKind::Weld,
+            };
+            let [a, b] = ends?;
+            Some((Loop { name, kind, a, b }, entries.span.clone()))
+        });
+        loops.unzip()
+    }
+
+    pub(super) fn springs(&mut self, nodes: &[Node], parts: &Parts) -> Placed<PointSpring> {
+        let mut names = HashSet::new();
+        let tables = nodes.iter().enumerate();
+        let springs = tables.filter_map(|(index, node)| {
+            let entries = node.table()?;
+            let name = self.unique_name(entries, "spring", index, &mut names);
+            let ends = self.ends(entries, "spring", parts);
+            let (stiffness, damping) = (entries.number("stiffness")?, entries.number("damping")?);
+            if stiffness == 0.0 && damping == 0.0 {
+                let message = "this spring has neither `stiffness` nor `damping`";
+                self.problems.report(entries.span.clone(), message);
+            }
+            let kind = match entries.variant? {
+                "line" => SpringKind::Line { length: entries.number("length")? },
+                _ => SpringKind::Bushing,
+            };
+            let [a, b] = ends?;
+            let spring = PointSpring { name, kind, a, b, stiffness, damping };
+            Some((spring, entries.span.clone()))
+        });
+        springs.unzip()
+    }
+
+    /// The name of a loop, spring or force; no two of the same kind may share one.
+    fn unique_name(
+        &mut self,
+        entries: &Entries,
+        what: &str,
+        index: usize,
+        names: &mut HashSet<String>,
+    ) -> String {
+        let name = match entries.get("name") {
+            None => format!("{what}-{}", index + 1),
+            Some(node) => node.text().unwrap_or_default().to_owned(),
+        };
+        if !names.insert(name.clone()) && !name.is_empty() {
+            let message = format!("two {what}s of the mechanism are called `{name}`");
+            self.problems.advise(entries.value_span("name"), message, "give them different names");
+        }
+        name
+    }
+
+    /// The two ends of a loop or spring, on different bodies.
+    fn ends(&mut self, entries: &Entries, what: &str, parts: &Parts) -> Option<[Attachment; 2]> {
+        let ends = ["a", "b"].map(|key| {
+            let end = entries.table(key)?;
+            let position = self.polar(end, "position");
+            let rotation = self.rotation(end);
+            let body = self.carrier(end.get("body")?, parts);
+            Some(Attachment { body: body?, position: position?, rotation: rotation? })
+        });
+        let [Some(a), Some(b)] = ends else { return None };
+        if a.body == b.body {
+            let name = a.body.map_or("ground", |body| &parts.bodies[body].name);
+            let message = format!("both ends of this {what} are on `{name}`");
+            self.problems.report(entries.value_span("b"), message);
+            return None;
+        }
+        Some([a, b])
+    }
+
+    pub(super) fn forces(&mut self, nodes: &[Node], parts: &mut Parts) -> Placed<Force> {
+        let mut names = HashSet::new();
+        let mut forces: Placed<Force> = Default::default();
+        for (index, entries) in nodes.iter().filter_map(Node::table).enumerate() {
+            let name = self.unique_name(entries, "force", index, &mut names);
+            let Some(on) = self.force_target(entries, parts) else { continue };
+            // Latched values are variables of this force alone.
+            let (mark, n_inputs) = (parts.scope.mark(), parts.inputs.len());
+            let phases = self.phases(entries, &on, parts);
+            let n_latched = parts.inputs.len() - n_inputs;
+            parts.scope.reset(mark);
+            parts.inputs.truncate(n_inputs);
+            if let Some(phases) = phases {
+                forces.0.push(Force { name, on, phases, n_latched });
+                forces.1.push(entries.span.clone());
+            }
+        }
+        forces
+    }
+
+    fn force_target(&mut self, force: &Entries, parts: &Parts) -> Option<ForceTarget> {
+        match (force.given("coordinate"), force.given("body")) {
+            (Some(node), None) => {
+                let coordinate = self.coordinate(node, parts)?;
+                let joint = &parts.joints[coordinate.joint].joint;
+                if joint.drive != Drive::None {
+                    let key =
+                        if matches!(joint.drive, Drive::Speed(_)) { "speed" } else { "motion" };
+                    let message = format!(
+                        "a force on `{}` changes nothing: its `{key}` is given",
+                        joint.name
+                    );
+                    let help = "the force that the motion needs is found and reported";
+                    self.problems.advise(node.span.clone(), message, help);
+                }
+                for key in ["point", "frame"] {
+                    if force.given(key).is_some() {
+                        let message = format!("`{key}` belongs to a force on a body");
+                        self.problems.report(force.key_span(key), message);
+                    }
+                }
+                Some(ForceTarget::Coordinate(coordinate))
+            }
+            (None, Some(node)) => {
+                let point = self.polar(force, "point");
+                let body = self.member(node, parts);
+                let frame = match force.text("frame")? {
+                    "world" => ForceFrame::World,
+                    _ => ForceFrame::Body,
+                };
+                Some(ForceTarget::Body { body: body?, point: point?, frame })
+            }
+            (Some(_), Some(_)) => {
+                let message = "a force acts on a `coordinate` or on a `body`, not on both";
+                self.problems.advise(force.key_span("body"), message, "write two forces");
+                None
+            }
+            (None, None) => {
+                let message = "this force acts on nothing: `coordinate` or `body` is missing";
+                self.problems.report(force.span.clone(), message);
+                None
+            }
+        }
+    }
+
+    fn phases(
+        &mut self,
+        force: &Entries,
+        on: &ForceTarget,
+        parts: &mut Parts,
+    ) -> Option<Vec<Phase>> {
+        let Some(node) = force.given("phases") else {
+            let laws = self.laws_of(force, on, parts)?;
+            return Some(vec![Phase { latch: Vec::new(), laws, until: Until::Forever }]);
+        };
+        for key in ["law", "force", "torque"] {
+            if force.given(key).is_some() {
+                let message = format!("`{key}` belongs into the phases if there are `phases`");
+                self.problems.report(force.key_span(key), message);
+            }
+        }
+        let nodes = node.list()?;
+        let mut phases: Vec<Option<Phase>> = Vec::new();
+        let mut last_time = 0.0;
+        for (index, node) in nodes.iter().enumerate() {
+            let Some(phase) = node.table() else { continue };
+            let latch = self.latch(phase, parts);
+            let laws = self.laws_of(phase, on, parts);
+            let until = match phase.given("until") {
+                None => {
+                    if index + 1 < nodes.len() {
+                        let message = "this phase never ends, so the next one cannot begin";
+                        let help = "add `until`: a time or a condition";
+                        self.problems.advise(node.span.clone(), message, help);
+                    }
+                    Some(Until::Forever)
+                }
+                Some(node) => self.until(node, &mut last_time, parts),
+            };
+            phases.push(latch.and_then(|latch| Some(Phase { latch, laws: laws?, until: until? })));
+        }
+        let mut phases: Vec<Phase> = phases.into_iter().collect::<Option<_>>()?;
+        if phases.last().is_some_and(|phase| phase.until != Until::Forever) {
+            let laws = vec![Law::zero(); n_laws(on)];
+            phases.push(Phase { latch: Vec::new(), laws, until: Until::Forever });
+        }
+        Some(phases)
+    }
+
+    /// The values that a phase latches. From here on, expressions may use them.
+    fn latch(&mut self, phase: &Entries, parts: &mut Parts) -> Option<Vec<Latch>> {
+        let mut latch = Some(Vec::new());
+        for (name, key_span, node) in phase.table("latch")?.named() {
+            let value = self.law(node, name, parts);
+            if !self.variable_name("latched value", name, key_span) {
+                latch = None;
+                continue;
+            }
+            let known = parts.scope.index(name);
+            if known.is_none() && parts.scope.contains(name) {
+                let message = format!("`{}` is a parameter already", excerpt(name));
+                self.problems.advise(key_span.clone(), message, "choose another name");
+                latch = None;
+                continue;
+            }
+            // A name that was latched before keeps its slot; a new one gets the next.
+            let n_latched =
+                parts.inputs.iter().filter(|input| matches!(input, Input::Latched(_))).count();
+            let index = parts.scope.variable(name);
+            if index == parts.inputs.len() {
+                parts.inputs.push(Input::Latched(n_latched));
+            }
+            let Input::Latched(slot) = parts.inputs[index] else { continue };
+            match (&mut latch, value) {
+                (Some(latch), Some(value)) => {
+                    latch.push(Latch { name: name.to_owned(), slot, value })
+                }
+                _ => latch = None,
+            }
+        }
+        latch
+    }
+
+    fn until(&mut self, node: &Node, last_time: &mut f64, parts: &Parts) -> Option<Until> {
+        let time = match &node.item {
+            Item::Number(time) => Some(*time),
+            Item::Text(text) => parse_quantity(text, Dimension::TIME).ok(),
+            _ => return None,
+        };
+        if let Some(time) = time {
+            if time <= *last_time {
+                let message = format!("this phase ends at {time} s, before it begins");
+                self.problems.report(node.span.clone(), message);
+            }
+            *last_time = time;
+            return Some(Until::Time(time));
+        }
+        let condition = self.law(node, "until", parts)?;
+        if condition.expression.is_constant() {
+            let message = "this condition never changes";
+            let help = "write a time such as \"1 s\", or a condition such as \"t >= 1\"";
+            self.problems.advise(node.span.clone(), message, help);
+        }
+        Some(Until::Condition(condition))
+    }
+
+    /// The laws of a force or of one of its phases: one for a coordinate, six for a body.
+    fn laws_of(&mut self, entries: &Entries, on: &ForceTarget, parts: &Parts) -> Option<Vec<Law>> {
+        let given = |key: &str| entries.given(key).is_some();
+        let (wrong, right): (&[&str], &str) = match on {
+            ForceTarget::Coordinate(_) => (&["force", "torque"], "`law`"),
+            ForceTarget::Body { .. } => (&["law"], "`force` or `torque`"),
+        };
+        let what = if matches!(on, ForceTarget::Coordinate(_)) { "coordinate" } else { "body" };
+        let mut strange = false;
+        for key in wrong.iter().filter(|key| given(key)) {
+            let message = format!("a force on a {what} is given by {right}, not by `{key}`");
+            self.problems.report(entries.key_span(key), message);
+            strange = true;
+        }
+        if !strange && !["law", "force", "torque"].into_iter().any(given) {
+            let message = format!("the force is not known: {right} is missing");
+            self.problems.report(entries.span.clone(), message);
+            strange = true;
+        }
+        if strange {
+            return None;
+        }
+        if let ForceTarget::Coordinate(_) = on {
+            return Some(vec![self.law(entries.get("law")?, "law", parts)?]);
+        }
+        let mut laws = Vec::new();
+        for (key, held) in [("force", 2..3), ("torque", 0..2)] {
+            let Some(node) = entries.get(key) else {
+                laws.extend((0..3).map(|_| Some(Law::zero())));
+                continue;
+            };
+            let components: Vec<Option<Law>> =
+                node.list()?.iter().map(|node| self.law(node, key, parts)).collect();
+            let out_of_plane = components.get(held)?.iter().flatten();
+            let mut out_of_plane = out_of_plane.filter(|law| **law != Law::zero());
+            if self.planar && out_of_plane.next().is_some() {
+                let message = format!("the scene is planar: `{key}` must stay in the plane x–y");
+                self.problems.report(node.span.clone(), message);
+            }
+            laws.extend(components);
+        }
+        laws.into_iter().collect()
+    }
+
+    fn law(&mut self, node: &Node, what: &str, parts: &Parts) -> Option<Law> {
+        if parts.lost_joints {
+            return None; // a name that is not found may be one of theirs
+        }
+        let mut expression = self.expression(node, what, &parts.scope)?;
+        let inputs = expression.compact().into_iter().map(|index| parts.inputs[index]).collect();
+        Some(Law { expression, inputs })
+    }
+
+    pub(super) fn dependent(
+        &mut self,
+        mechanism: &Entries,
+        parts: &Parts,
+        loops: &[Loop],
+    ) -> Vec<Coordinate> {
+        let Some(nodes) = mechanism.given("dependent").and_then(Node::list) else {
+            return Vec::new();
+        };
+        let n_loops = mechanism.list("loop").map_or(0, <[Node]>::len);
+        if n_loops == 0 {
+            let message = "no coordinate depends on others: the mechanism has no loops";
+            self.problems.report(mechanism.key_span("dependent"), message);
+            return Vec::new();
+        }
+        let mut dependent = Vec::new();
+        for node in nodes {
+            let Some(coordinate) = self.coordinate(node, parts) else { continue };
+            let joint = &parts.joints[coordinate.joint].joint;
+            if joint.drive != Drive::None {
+                let message =
+                    format!("`{}` is driven, so the loops cannot determine it", joint.name);
+                self.problems.report(node.span.clone(), message);
+            }
+            if dependent.contains(&coordinate) {
+                self.problems.report(node.span.clone(), "this coordinate is listed twice");
+            }
+            dependent.push(coordinate);
+        }
+        let n_equations: usize = loops.iter().map(|one| one.kind.n_equations()).sum();
+        if loops.len() == n_loops && dependent.len() > n_equations {
+            let message = format!(
+                "{} coordinates cannot follow from {n_equations} of the loops' equations",
+                dependent.len()
+            );
+            self.problems.report(mechanism.value_span("dependent"), message);
+        }
+        dependent
+    }
+
+    /// Advice on the body of a mechanism that a probe names as `mechanism/body`.
+    pub(super) fn mechanism_target_help(
+        &self,
+        name: &str,
+        mechanisms: &[Mechanism],
+    ) -> Option<String> {
+        let bodies = || {
+            mechanisms.iter().flat_map(|mechanism| {
+                mechanism.bodies.iter().map(|body| (mechanism.name.as_str(), body.name.as_str()))
+            })
+        };
+        if let Some((mechanism, body)) = bodies().find(|(_, body)| *body == name) {
+            return Some(format!("write \"{mechanism}/{body}\": the mechanism and its body"));
+        }
+        let (mechanism, body) = name.split_once('/')?;
+        match mechanisms.iter().find(|known| known.name == mechanism) {
+            Some(known) => {
+                let names = known.bodies.iter().map(|body| body.name.as_str());
+                Some(did_you_mean(body, names, "body"))
+            }
+            None => {
+                let names = mechanisms.iter().map(|known| known.name.as_str());
+                Some(did_you_mean(mechanism, names, "mechanism"))
+            }
+        }
+    }
+}
+
+impl Law {
+    fn zero() -> Self {
+        Self { expression: Expression::number(0.0), inputs: Vec::new() }
+    }
+}
+
+fn n_laws(on: &ForceTarget) -> usize {
+    match on {
+        ForceTarget::Coordinate(_) => 1,
+        ForceTarget::Body { .. } => 6,
+    }
+}
