@@ -99,7 +99,10 @@ impl Contacts {
             let [i, j] = bodies.map(|b| b as usize);
             let size = smaller_size(scene, i, j);
             self.deepest = self.deepest.min(point.gap);
-            if law.law == ContactLaw::MoreauNewton && point.gap > CLOSED * size {
+            let first = self.detector.points().len();
+            let group = if k < first { self.detector.points() } else { &self.chosen[..] };
+            let k_in_group = if k < first { k } else { k - first };
+            if law.law == ContactLaw::MoreauNewton && !closed(group, k_in_group, CLOSED * size) {
                 continue;
             }
             let (t1, t2) = tangents(point.normal);
@@ -156,7 +159,7 @@ impl Contacts {
             let colliders = [first + 2 * k as u32, first + 2 * k as u32 + 1];
             // Midway between the two surfaces, as for shapes.
             let point = point - normal * (0.5 * gap);
-            self.chosen.push(ContactPoint { colliders, feature: 0, point, normal, gap });
+            self.chosen.push(ContactPoint { colliders, feature: CHOSEN, point, normal, gap });
         }
     }
 
@@ -253,6 +256,25 @@ impl Contacts {
         &self.detector
     }
 }
+
+/// Whether a contact counts as closed: its gap is below a limit, or below twice the limit while a neighbour of the same pair
+/// that lies in the same plane is closed. Else rounding would let a flat impact begin at one corner.
+fn closed(points: &[ContactPoint], k: usize, limit: f64) -> bool {
+    let own = &points[k];
+    let near = |p: &ContactPoint| {
+        p.gap <= limit && p.normal.dot(&own.normal) > 1.0 - 1e-12 && same_pair(p, own)
+    };
+    own.gap <= limit
+        || own.gap <= 2.0 * limit && points[k.saturating_sub(3)..].iter().take(7).any(near)
+}
+
+/// Whether two contacts are between the same colliders; chosen points of one pair of bodies are told apart by number only.
+fn same_pair(a: &ContactPoint, b: &ContactPoint) -> bool {
+    a.colliders == b.colliders || a.feature == CHOSEN && b.feature == CHOSEN
+}
+
+/// Feature of a chosen point.
+const CHOSEN: u32 = u32::MAX;
 
 /// Size of the smaller of two bodies, of which one at least is movable [m].
 fn smaller_size(scene: &Scene, i: usize, j: usize) -> f64 {
