@@ -220,7 +220,12 @@ impl Multibody {
     }
 
     /// `J_dep v_dep = −J_rest v_rest`.
-    fn expand_dependent(&self, partition: &Partition, v: &mut [f64], w: &mut MultibodyScratch) {
+    pub(super) fn expand_dependent(
+        &self,
+        partition: &Partition,
+        v: &mut [f64],
+        w: &mut MultibodyScratch,
+    ) {
         let (n, r) = (self.n_v(), partition.dependent.len());
         for &d in &partition.dependent {
             v[d as usize] = 0.0;

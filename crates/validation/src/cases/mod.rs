@@ -1,5 +1,6 @@
 //! The validation cases. Each measures quantities of canonical scenes against closed forms or stated limits.
 
+mod analyses;
 mod analytical;
 mod grains;
 mod mechanisms;
@@ -97,6 +98,11 @@ pub const CASES: &[Case] = &[
         name: "tamping-air",
         about: "the tamping unit in free air against two independent codes",
         run: mechanisms::tamping_air,
+    },
+    Case {
+        name: "tamping-modes",
+        about: "static pose, frequencies and damping of the tamping unit",
+        run: analyses::tamping_modes,
     },
 ];
 
