@@ -264,7 +264,9 @@ impl SceneFile {
                 self.place_of(name).unwrap_or_default()
             }
             BuildError::Duplicate { name, .. } => self.place_of(name).unwrap_or_default(),
-            BuildError::InelasticRestitution { .. } | BuildError::NothingMoves => 0..0,
+            BuildError::Mechanism(_)
+            | BuildError::InelasticRestitution { .. }
+            | BuildError::NothingMoves => 0..0,
         };
         let problem = Problem::new(span, error.to_string());
         match error {

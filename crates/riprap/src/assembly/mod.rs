@@ -3,6 +3,8 @@
 
 mod contacts;
 mod dynamics;
+mod mechanisms;
 
 pub use contacts::{ActiveContact, Contacts};
 pub use dynamics::Dynamics;
+pub use mechanisms::Mechanisms;
