@@ -1,5 +1,6 @@
 //! The validation cases. Each measures quantities of canonical scenes against closed forms or stated limits.
 
+mod analyses;
 mod analytical;
 mod grains;
 mod mechanisms;
@@ -103,6 +104,11 @@ pub const CASES: &[Case] = &[
         name: "slider-crank",
         about: "docquier2020 Sec. 5: clearance in the guide, five models, event-driven reference, Siconos",
         run: slider_crank::slider_crank,
+    },
+    Case {
+        name: "tamping-modes",
+        about: "static pose, frequencies and damping of the tamping unit",
+        run: analyses::tamping_modes,
     },
 ];
 
