@@ -236,6 +236,32 @@ impl Multibody {
         }
     }
 
+    /// Force [N] and torque about the centre of mass [N m] of springs and laws on a mechanism that is a free body, gravity left
+    /// out.
+    pub fn free_body_wrench(
+        &self,
+        state: &MultibodyState,
+        t: f64,
+        w: &mut MultibodyScratch,
+    ) -> (Vec3, Vec3) {
+        let MultibodyState { q, v, control, .. } = state;
+        self.tree.kinematics(q, &mut w.tree);
+        self.tree.motion(v, &mut w.tree);
+        let inputs = Inputs { t, q, v, latched: &control.latched };
+        self.forces.evaluate(&self.tree, &inputs, control, &mut w.tree, &mut w.applied);
+        let body = self.tree.nodes.len() - 1;
+        let (mut force, mut moment) = (w.tree.wrench[body].linear, w.tree.wrench[body].angular);
+        // What acts on coordinates: three pushes through the origin of the body frame, three torques about its axes.
+        let at = w.tree.position[body] - w.tree.origin;
+        for c in 0..3 {
+            let push = w.tree.columns[c].linear * w.applied[c];
+            force += push;
+            moment += at.cross(&push) + w.tree.columns[3 + c].angular * w.applied[3 + c];
+        }
+        let centre = self.tree.point(&w.tree, body as u32, &self.tree.nodes[body].centre);
+        (force, moment - (centre - w.tree.origin).cross(&force))
+    }
+
     /// Names the first coordinate whose velocity is not finite.
     pub fn check_finite(&self, v: &[f64], t: f64) -> Result<(), MotionError> {
         match v.iter().position(|x| !x.is_finite()) {

@@ -6,7 +6,7 @@
 use super::MotionError;
 use super::force::Control;
 use super::partition::Partition;
-use super::system::{Multibody, MultibodyScratch, MultibodyState};
+use super::system::{Anchor, Multibody, MultibodyScratch, MultibodyState};
 use super::tree::{Elementary, NONE, Tree};
 use crate::math::Vec3;
 
@@ -137,9 +137,9 @@ impl Multibody {
         if let Some(anchor) = anchor
             && now.control == state.control
         {
-            (t, now.q, now.v) = *anchor;
+            (t, now.q, now.v) = (anchor.t, anchor.q, anchor.v);
         }
-        let mut safe: Option<(f64, Vec<f64>, Vec<f64>)> = None;
+        let mut safe: Option<Anchor> = None;
         let (mut q, mut v) = (std::mem::take(&mut s.q), std::mem::take(&mut s.v));
         let mut fresh = true;
         let mut last_error: Option<MotionError> = None;
@@ -153,7 +153,7 @@ impl Multibody {
                     self.stage(0, t, control, partition, q, v, s, w)?;
                 }
                 if !self.closures.is_empty() && w.conditioning() >= SAFE {
-                    safe = Some((t, now.q.clone(), now.v.clone()));
+                    safe = Some(Anchor { t, q: now.q.clone(), v: now.v.clone() });
                 }
                 ahead = self.singular_ahead(&now, s, w);
                 fresh = false;
@@ -238,7 +238,7 @@ impl Multibody {
         s.v = v;
         // So near to a singular position velocities carry enlarged rounding: show them, but go on from where they did not.
         if w.conditioning() < SAFE {
-            now.anchor = safe.map(Box::new);
+            now.anchor = safe;
         }
         *state = now;
         Ok(report)

@@ -8,7 +8,7 @@ use super::closure::{Closure, Cut};
 use super::force::{Control, Forces, JointMotion};
 use super::mechanism::{Coordinate, GROUND, Joint, Link, LinkShape};
 use super::partition::Partition;
-use super::tree::{NONE, Spatial, Tree, TreeScratch};
+use super::tree::{NONE, Node, Spatial, Tree, TreeScratch};
 use crate::math::dense::Lu;
 use crate::math::{Pose, Quat, Vec3};
 use serde::{Deserialize, Serialize};
@@ -56,9 +56,20 @@ pub struct MultibodyState {
     /// The next inner step of the smooth integrator [s]; 0 lets it choose.
     #[serde(default)]
     pub smooth_dt: f64,
-    /// Where the smooth integrator goes on from if the state is near a singular position: time [s], positions, velocities.
+    /// Where the smooth integrator goes on from if the state is near a singular position.
     #[serde(default)]
-    pub anchor: Option<Box<(f64, Vec<f64>, Vec<f64>)>>,
+    pub anchor: Option<Anchor>,
+}
+
+/// A state nearby that rounding does not blur.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Anchor {
+    /// Time [s].
+    pub t: f64,
+    /// Positions of all joints [m, rad].
+    pub q: Vec<f64>,
+    /// Velocities of all joints [m/s, rad/s].
+    pub v: Vec<f64>,
 }
 
 /// What can be computed again.
@@ -375,6 +386,42 @@ impl Multibody {
     /// The next time at which a phase ends by the clock [s]; infinite for none.
     pub fn next_phase_time(&self, control: &Control) -> f64 {
         self.forces.next_time(control)
+    }
+
+    /// Mass, centre and inertia of a mechanism that is one body on one free joint, and nothing else: it moves as a free body
+    /// of the scene does.
+    pub fn free_body(&self) -> Option<crate::shape::MassProperties> {
+        let node = self.tree.nodes.last()?;
+        let alone = self.n_links() == 1
+            && self.link_joints[0] == Joint::Free
+            && self.closures.is_empty()
+            && self.driven.is_empty()
+            && node.mass > 0.0
+            && node.inertia.determinant() > 0.0;
+        let Node { mass, centre, inertia, .. } = *node;
+        alone.then_some(crate::shape::MassProperties { mass, centre, inertia })
+    }
+
+    /// Sets the coordinates of a mechanism that is a free body from the pose of its frame in the world, the velocity of that
+    /// frame's origin [m/s] and its angular velocity [rad/s].
+    pub fn set_free_body(
+        &self,
+        pose: &Pose,
+        velocity: Vec3,
+        spin: Vec3,
+        state: &mut MultibodyState,
+    ) {
+        let first = &self.tree.nodes[0];
+        let base = self.tree.base_rotation * first.turn[0];
+        let origin = self.tree.base_rotation * first.place + self.tree.base_position;
+        let position = base.tr_mul(&(pose.position - origin));
+        let turned = nalgebra::Rotation3::from_matrix_unchecked(base);
+        let rotation = Quat::from_rotation_matrix(&turned).inverse() * pose.rotation;
+        let (linear, angular) = (base.tr_mul(&velocity), pose.inverse_vector(spin));
+        state.q.clear();
+        state.q.extend(position.iter().chain(rotation.coords.iter()));
+        state.v.clear();
+        state.v.extend(linear.iter().chain(angular.iter()));
     }
 
     /// Names of columns, quoted.
