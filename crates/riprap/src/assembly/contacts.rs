@@ -99,7 +99,10 @@ impl Contacts {
             let [i, j] = bodies.map(|b| b as usize);
             let size = smaller_size(scene, i, j);
             self.deepest = self.deepest.min(point.gap);
-            if law.law == ContactLaw::MoreauNewton && point.gap > CLOSED * size {
+            let first = self.detector.points().len();
+            let group = if k < first { self.detector.points() } else { &self.chosen[..] };
+            let k_in_group = if k < first { k } else { k - first };
+            if law.law == ContactLaw::MoreauNewton && !closed(group, k_in_group, CLOSED * size) {
                 continue;
             }
             let (t1, t2) = tangents(point.normal);
@@ -156,15 +159,17 @@ impl Contacts {
             let colliders = [first + 2 * k as u32, first + 2 * k as u32 + 1];
             // Midway between the two surfaces, as for shapes.
             let point = point - normal * (0.5 * gap);
-            self.chosen.push(ContactPoint { colliders, feature: 0, point, normal, gap });
+            self.chosen.push(ContactPoint { colliders, feature: CHOSEN, point, normal, gap });
         }
     }
 
     /// Starts from the impulses of the last step, turned into the new frames: by feature where it is still there, else
-    /// by the nearest point of the same pair. Sticking contacts also get their slip back, a tenth of it a step.
+    /// by the nearest point of the same pair. Sticking contacts also get their slip back, a tenth of it a step. The joints
+    /// between bodies follow the contacts.
     pub fn recall(
         &mut self,
         scene: &Scene,
+        dynamics: &Dynamics,
         q_m: &[Pose],
         state: &State,
         dt: f64,
@@ -199,6 +204,7 @@ impl Contacts {
                 problem.v_rel_free[k][t] += NOISE_GAIN * c.frame[t].dot(&self.slips[k]) / dt;
             }
         }
+        super::joints::assemble(scene, state, dynamics, q_m, problem, impulses);
     }
 
     /// Remembers the impulses, and the slip of contacts that stick, for the next step.
@@ -238,6 +244,13 @@ impl Contacts {
         }));
     }
 
+    /// Puts the bodies of projected joints back on them.
+    pub fn project_joints(&self, scene: &Scene, q: &mut [Pose]) {
+        if scene.joints.iter().any(|j| j.project) {
+            super::joints::project(scene, q);
+        }
+    }
+
     /// The contacts of the contact problem, in its order.
     pub fn active(&self) -> &[ActiveContact] {
         &self.active
@@ -253,6 +266,25 @@ impl Contacts {
         &self.detector
     }
 }
+
+/// Whether a contact counts as closed: its gap is below a limit, or below twice the limit while a neighbour of the same pair
+/// that lies in the same plane is closed. Else rounding would let a flat impact begin at one corner.
+fn closed(points: &[ContactPoint], k: usize, limit: f64) -> bool {
+    let own = &points[k];
+    let near = |p: &ContactPoint| {
+        p.gap <= limit && p.normal.dot(&own.normal) > 1.0 - 1e-12 && same_pair(p, own)
+    };
+    own.gap <= limit
+        || own.gap <= 2.0 * limit && points[k.saturating_sub(3)..].iter().take(7).any(near)
+}
+
+/// Whether two contacts are between the same colliders; chosen points of one pair of bodies are told apart by number only.
+fn same_pair(a: &ContactPoint, b: &ContactPoint) -> bool {
+    a.colliders == b.colliders || a.feature == CHOSEN && b.feature == CHOSEN
+}
+
+/// Feature of a chosen point.
+const CHOSEN: u32 = u32::MAX;
 
 /// Size of the smaller of two bodies, of which one at least is movable [m].
 fn smaller_size(scene: &Scene, i: usize, j: usize) -> f64 {

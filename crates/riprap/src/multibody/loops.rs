@@ -163,7 +163,12 @@ impl Multibody {
         worst.map_or(String::new(), |c| c.name.clone())
     }
 
-    fn singular(&self, partition: &Partition, t: f64, w: &MultibodyScratch) -> MotionError {
+    pub(super) fn singular(
+        &self,
+        partition: &Partition,
+        t: f64,
+        w: &MultibodyScratch,
+    ) -> MotionError {
         let list: Vec<&str> = partition
             .dependent
             .iter()
@@ -220,7 +225,12 @@ impl Multibody {
     }
 
     /// `J_dep v_dep = −J_rest v_rest`.
-    fn expand_dependent(&self, partition: &Partition, v: &mut [f64], w: &mut MultibodyScratch) {
+    pub(super) fn expand_dependent(
+        &self,
+        partition: &Partition,
+        v: &mut [f64],
+        w: &mut MultibodyScratch,
+    ) {
         let (n, r) = (self.n_v(), partition.dependent.len());
         for &d in &partition.dependent {
             v[d as usize] = 0.0;
