@@ -41,14 +41,16 @@ pub fn check(arguments: &Arguments) -> Result<(), Failure> {
     }
     let mut rows = bodies(&file, &built);
     rows.extend(sizes(&built));
-    rows.extend(contacts(&built.scene));
+    if matches!(file.run.scheme, TimeScheme::MoreauJean { .. }) {
+        rows.extend(contacts(&built.scene));
+    }
     rows.extend(time_step(&file, &built.scene));
     text += &table(&rows, &[]);
     for system in built.scene.mechanisms() {
         text.push('\n');
         text += &mechanism::describe(system);
     }
-    if !file.materials.is_empty() {
+    if !file.materials.is_empty() && matches!(file.run.scheme, TimeScheme::MoreauJean { .. }) {
         text.push('\n');
         text += &materials(&file);
     }

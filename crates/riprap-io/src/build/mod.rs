@@ -197,6 +197,9 @@ impl SceneFile {
         if self.planar {
             builder.planar();
         }
+        if let TimeScheme::DormandPrince { .. } = self.run.scheme {
+            builder.accept_overlap(f64::INFINITY); // it knows no contacts
+        }
         if let Some(alert) = self.contact.alert {
             builder.alert(alert);
         }

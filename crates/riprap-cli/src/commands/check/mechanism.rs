@@ -19,12 +19,12 @@ pub fn describe(system: &Multibody) -> String {
     let partition = &system.start().partition;
     let mass: f64 = system.links().map(|link| system.mass(link)).sum();
     let mut text = format!(
-        "mechanism `{}`: {} bodies, {} kg, {} coordinates, {} degrees of freedom\n",
+        "mechanism `{}`: {}, {} kg, {}, {}\n",
         system.name(),
-        system.n_links(),
+        count(system.n_links(), "body", "bodies"),
         number(mass),
-        system.n_v(),
-        system.degrees_of_freedom(partition)
+        count(system.n_v(), "coordinate", "coordinates"),
+        count(system.degrees_of_freedom(partition), "degree of freedom", "degrees of freedom")
     );
     text += &table(&tree(system), &[3]);
     if system.n_equations() > 0 {
@@ -66,6 +66,10 @@ pub fn describe(system: &Multibody) -> String {
         text += &table(&rows, &[]);
     }
     text
+}
+
+fn count(n: usize, one: &str, many: &str) -> String {
+    format!("{n} {}", if n == 1 { one } else { many })
 }
 
 /// The tree, branch by branch: body, joint, coordinates at the start, mass.

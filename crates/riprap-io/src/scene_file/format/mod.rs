@@ -46,7 +46,7 @@ static QUANTITY_NAME: Kind = Kind::Choice(&[
     ("forces", "of a mechanism: laws [N, N m], tensions [N] and lengths [m] of its springs"),
     (
         "loop_forces",
-        "of a mechanism: forces and moments in its loops, on the body of `b`, along the axes of `a` [N, N m]",
+        "of a mechanism: forces and moments in its loops, on the body of `b`, along the axes of `a`; of loops with an axis `z` is along it, `x` and `y` across [N, N m]",
     ),
     (
         "joint_forces",
