@@ -1,7 +1,7 @@
 //! Equations of motion in minimal form, Eqs. (18), (25)–(27): accelerations, forces in the loops and joints, energies.
 
 use super::MotionError;
-use super::force::{Control, Inputs, Target};
+use super::force::{Control, Inputs, Target, add_wrench};
 use super::mechanism::Link;
 use super::partition::Partition;
 use super::system::{Multibody, MultibodyScratch, MultibodyState};
@@ -26,6 +26,10 @@ impl Multibody {
         self.tree.motion(v, &mut w.tree);
         let inputs = Inputs { t, q, v, latched: &control.latched };
         self.forces.evaluate(&self.tree, &inputs, control, &mut w.tree, &mut w.applied);
+        for &(link, point, force) in &w.pushes {
+            let (node, arm) = (self.node_of[link.0 as usize], point - w.tree.origin);
+            add_wrench(&mut w.tree, node, arm, force, Vec3::zeros());
+        }
         self.tree.evaluate(&mut w.tree);
 
         // What happens while the independent velocities stay: a_0 = (prescribed; B-part from J̇ v and the prescribed).
@@ -199,6 +203,18 @@ impl Multibody {
         let Target::Column(_) = law.target else { return None };
         let inputs = Inputs { t, q: &state.q, v: &state.v, latched: &state.control.latched };
         Some(law.phases[state.control.phase[k] as usize].values[0].at(&inputs))
+    }
+
+    /// Components of a law at a state: of a force on a coordinate one [N, N m], of one on a body six [N; N m].
+    pub fn law_values<'a>(
+        &'a self,
+        k: usize,
+        state: &'a MultibodyState,
+        t: f64,
+    ) -> impl Iterator<Item = f64> + 'a {
+        let inputs = Inputs { t, q: &state.q, v: &state.v, latched: &state.control.latched };
+        let phase = &self.forces.laws[k].phases[state.control.phase[k] as usize];
+        phase.values.iter().map(move |value| value.at(&inputs))
     }
 
     /// Tension [N] and length [m] of a point-to-point spring, after [`Tree::motion`].

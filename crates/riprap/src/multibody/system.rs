@@ -77,6 +77,9 @@ pub struct Anchor {
 pub struct MultibodyScratch {
     /// The tree at its last configuration.
     pub tree: TreeScratch,
+    /// Forces from outside, such as those of contacts, that [`Multibody::dynamics`] adds: body, point in the world [m],
+    /// force [N].
+    pub pushes: Vec<(Link, Vec3, Vec3)>,
     pub(super) residual: Vec<f64>,
     pub(super) wrenches: Vec<Spatial>,
     /// `J_B`, all equations, by rows.
@@ -189,6 +192,7 @@ impl Multibody {
         let (n, m) = (self.n_v(), self.n_rows);
         MultibodyScratch {
             tree: self.tree.scratch(),
+            pushes: Vec::new(),
             residual: vec![0.0; m],
             wrenches: vec![Spatial::default(); m],
             jacobian: vec![0.0; m * n],
