@@ -44,6 +44,21 @@ fn check_advises_on_a_time_step_that_is_too_long() {
 }
 
 #[test]
+fn analyses_need_a_mechanism() {
+    let folder = Folder::new("no-mechanism");
+    folder.write(
+        "scene.toml",
+        "[run]\ndt = 0.001\nuntil = 1\n[materials.m]\ndensity = 1\n[[body]]\n\
+         shape = { type = \"sphere\", radius = 0.1 }\nmaterial = \"m\"\n",
+    );
+    for command in ["equilibrium", "modes"] {
+        let output = folder.riprap(&[command, "scene.toml"]);
+        assert_eq!(code(&output), Some(2));
+        assert!(stderr(&output).contains("has no mechanism"), "{}", stderr(&output));
+    }
+}
+
+#[test]
 fn the_schema_is_json() {
     let folder = Folder::new("schema");
     let output = folder.riprap(&["schema"]);

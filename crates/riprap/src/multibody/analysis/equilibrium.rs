@@ -477,6 +477,7 @@ impl<'a> Search<'a> {
                 v: vec![0.0; self.system.n_v()],
                 control: self.from.control.clone(),
                 partition: self.partition,
+                smooth_dt: 0.0,
             },
         })
     }
