@@ -1,8 +1,9 @@
 //! The slider–crank with clearance (docquier2020 Sec. 5; Flores, Leine and Glocker 2010): its models, and what a run is
 //! compared by.
 
-use riprap::multibody::{Axis, Cut, Frame, GROUND, Joint, Link, Mechanism};
+use riprap::multibody::{Axis, Cut, Frame, GROUND, Joint, Mechanism};
 use riprap::prelude::*;
+use riprap::scene::{BodyJoint, Hold};
 use riprap::shape::MassProperties;
 
 /// Length of the crank [m].
@@ -25,19 +26,26 @@ pub enum Model {
     CutBothDependent,
     /// The same, but the slider's height is independent and the crank depends.
     CutHeightIndependent,
+    /// Three bodies in absolute coordinates, hinges at velocity level in the contact problem: the paper's pure LMGC90 model.
+    Absolute {
+        /// Whether positions are put back on the hinges after every step.
+        project: bool,
+    },
 }
 
 impl Model {
-    /// All models, in the paper's order a, b, c.
-    pub const ALL: [Model; 3] =
+    /// The models in joint coordinates, in the paper's order a, b, c.
+    pub const JOINT_COORDINATES: [Model; 3] =
         [Model::Chain, Model::CutBothDependent, Model::CutHeightIndependent];
 
-    /// The paper's letter.
+    /// The paper's letter, or a word.
     pub fn letter(self) -> &'static str {
         match self {
             Model::Chain => "a",
             Model::CutBothDependent => "b",
             Model::CutHeightIndependent => "c",
+            Model::Absolute { project: false } => "absolute",
+            Model::Absolute { project: true } => "projected",
         }
     }
 }
@@ -84,8 +92,32 @@ fn bar(length: f64, mass: f64, inertia: f64) -> Option<MassProperties> {
 /// Names of the four contacts: upper left, upper right, lower left, lower right.
 pub const CORNERS: [&str; 4] = ["upper left", "upper right", "lower left", "lower right"];
 
-/// The scene, and the slider in it.
-pub fn scene(model: Model, p: &Parameters) -> (SceneBuilder, MechanismId, Link) {
+/// The scene, and crank, rod and slider in it.
+pub fn scene(model: Model, p: &Parameters) -> (SceneBuilder, [On; 3]) {
+    let mut scene = Scene::builder();
+    scene.gravity([0.0, -p.gravity, 0.0]);
+    let parts = match model {
+        Model::Absolute { project } => absolute(&mut scene, p, project),
+        _ => joint_coordinates(&mut scene, model, p),
+    };
+    let [a, b] = SLIDER;
+    let law =
+        PairLaw { friction: p.friction, restitution: p.restitution, law: ContactLaw::MoreauNewton };
+    let corners = [(-a, b), (a, b), (-a, -b), (a, -b)];
+    for (name, (x, y)) in CORNERS.into_iter().zip(corners) {
+        let side = y.signum();
+        scene.add_point_contact(PointContact {
+            name: name.to_owned(),
+            point: (parts[2], Vec3::new(x, y, 0.0)),
+            plane: (On::World, Vec3::new(0.0, side * (b + CLEARANCE), 0.0)),
+            normal: Vec3::new(0.0, -side, 0.0),
+            law,
+        });
+    }
+    (scene, parts)
+}
+
+fn joint_coordinates(scene: &mut SceneBuilder, model: Model, p: &Parameters) -> [On; 3] {
     let mut m = Mechanism::new("slider-crank");
     let turn = Joint::Revolute(Axis::Z);
     let at = |x: f64| Pose::at([x, 0.0, 0.0]);
@@ -115,24 +147,40 @@ pub fn scene(model: Model, p: &Parameters) -> (SceneBuilder, MechanismId, Link) 
         m.dependent(&[m.coordinate(slider, 0), other]);
         slider
     };
-    let mut scene = Scene::builder();
-    scene.gravity([0.0, -p.gravity, 0.0]);
     let id = scene.add_mechanism(m);
-    let [a, b] = SLIDER;
-    let law =
-        PairLaw { friction: p.friction, restitution: p.restitution, law: ContactLaw::MoreauNewton };
-    let corners = [(-a, b), (a, b), (-a, -b), (a, -b)];
-    for (name, (x, y)) in CORNERS.into_iter().zip(corners) {
-        let side = y.signum();
-        scene.add_point_contact(PointContact {
-            name: name.to_owned(),
-            point: (On::Link(id, slider), Vec3::new(x, y, 0.0)),
-            plane: (On::World, Vec3::new(0.0, side * (b + CLEARANCE), 0.0)),
-            normal: Vec3::new(0.0, -side, 0.0),
-            law,
-        });
+    [crank, rod, slider].map(|link| On::Link(id, link))
+}
+
+fn absolute(scene: &mut SceneBuilder, p: &Parameters, project: bool) -> [On; 3] {
+    scene.planar();
+    let steel = Material::new("steel");
+    // The shapes are small: only the chosen corners of the slider touch.
+    let mut add = |name: &str, x: f64, mass: f64, inertia: f64, speed: [f64; 2]| {
+        let shape = Shape::disc(1e-3, 1e-3).expect("positive");
+        let mut body = BodyDescription::new(shape, &steel).named(name).at([x, 0.0, 0.0]).mass(mass);
+        body.inertia = Some(nalgebra::Matrix3::identity() * inertia);
+        body.velocity = Vec3::new(0.0, speed[0], 0.0);
+        body.angular_velocity = Vec3::new(0.0, 0.0, speed[1]);
+        scene.add(body, &steel)
+    };
+    let (w1, w2) = (150.0, -75.0);
+    let crank = add("crank", 0.5 * CRANK, 0.038, p.crank_inertia, [0.5 * CRANK * w1, w1]);
+    let v = CRANK * w1;
+    let rod = add("rod", CRANK + 0.5 * ROD, 0.038, 5.9e-4, [v + 0.5 * ROD * w2, w2]);
+    let slider = add("slider", CRANK + ROD, 0.076, 2.7e-6, [v + ROD * w2, p.slider_speed]);
+    let at = |x: f64| Pose::at([x, 0.0, 0.0]);
+    let [crank_at, rod_at, slider_at] = [0.5 * CRANK, CRANK + 0.5 * ROD, CRANK + ROD].map(at);
+    let hinges = [
+        ("crank hinge", 0.0, (On::World, Pose::IDENTITY), (crank.into(), crank_at)),
+        ("crank pin", CRANK, (crank.into(), crank_at), (rod.into(), rod_at)),
+        ("gudgeon pin", CRANK + ROD, (rod.into(), rod_at), (slider.into(), slider_at)),
+    ];
+    for (name, x, a, b) in hinges {
+        let mut joint = BodyJoint::at(name, Hold::Ball, at(x), a, b);
+        joint.project = project;
+        scene.add_joint(joint);
     }
-    (scene, id, slider)
+    [crank, rod, slider].map(On::Body)
 }
 
 /// A motion sampled every 1e-4 s: time, absolute angles of crank, rod and slider, height of the slider.
@@ -148,7 +196,9 @@ pub struct Motion {
     pub penetration: f64,
     /// Largest residual of the loop [m].
     pub loop_residual: f64,
-    /// Contacts that close: steps in which one carries an impulse and did not in the step before.
+    /// Error of the hinges in absolute coordinates at the end [m].
+    pub drift: f64,
+    /// Impacts above 1 cm/s: steps in which a corner begins to carry an impulse while it approaches that fast.
     pub impacts: usize,
     /// Kinetic plus potential energy at the begin and the end [J].
     pub energy: [f64; 2],
@@ -179,26 +229,33 @@ impl Motion {
 
 /// Runs a model with a step that divides 1e-4 s (or is a multiple of it) until a time [s].
 pub fn run(model: Model, p: &Parameters, dt: f64, until: f64) -> Motion {
-    let (scene, id, slider) = scene(model, p);
+    let (scene, parts) = scene(model, p);
     let scene = scene.build().expect("the slider-crank is sound");
     let solver = GaussSeidel::tolerance(1e-14);
     let mut run = Simulation::new(scene, MoreauJean::new(dt).solver(solver)).expect("sound");
-    let body = run.scene().link_body(id, slider);
+    let bodies = parts.map(|part| match part {
+        On::Link(id, link) => run.scene().link_body(id, link),
+        On::Body(body) => body,
+        On::World => unreachable!("the parts move"),
+    });
+    let body = bodies[2];
     let mut motion = Motion::default();
     let every = (1e-4 / dt).round().max(1.0) as u64;
     let steps = (until / dt).round() as u64;
     let sample = |run: &Simulation, motion: &mut Motion| {
-        let s = &run.state().mechanisms[0];
-        let system = &run.scene().mechanisms()[0];
-        let q = |name: &str| {
-            let c = system.coordinate_named(name).expect("its coordinate");
-            s.q[system.q_of(c).expect("one number")]
-        };
-        let crank = q("crank");
-        let rod = crank + q("rod");
-        let angle = if model == Model::Chain { rod + q("slider") } else { q("slider.angle") };
+        let mut angles = bodies.map(|b| {
+            let x = run.pose(b).vector(Vec3::x());
+            x.y.atan2(x.x)
+        });
+        // Whole turns: the nearest to the last sample.
+        if let Some(last) = motion.angles.last() {
+            let turn = std::f64::consts::TAU;
+            for (angle, last) in angles.iter_mut().zip(last) {
+                *angle += turn * ((last - *angle) / turn).round();
+            }
+        }
         motion.t.push(run.time());
-        motion.angles.push([crank, rod, angle]);
+        motion.angles.push(angles);
         motion.y.push(run.pose(body).position.y);
     };
     let energy = |run: &Simulation| {
@@ -210,12 +267,20 @@ pub fn run(model: Model, p: &Parameters, dt: f64, until: f64) -> Motion {
     let mut before = [false; 4];
     let first = run.scene().colliders().len() as u32;
     for k in 1..=steps {
+        let (pose, v) = (run.pose(body), run.velocity(body));
         run.step().expect("it moves");
         let mut now = [false; 4];
         for (c, r) in run.frame().work.contacts().active().iter().zip(run.frame().work.impulses()) {
             now[((c.point.colliders[0] - first) / 2) as usize] = r[0] > 0.0;
         }
-        motion.impacts += (0..4).filter(|&i| now[i] && !before[i]).count();
+        let approach = |i: usize| {
+            let x = if i.is_multiple_of(2) { -SLIDER[0] } else { SLIDER[0] };
+            let y = if i < 2 { SLIDER[1] } else { -SLIDER[1] };
+            let arm = pose.vector(Vec3::new(x, y, 0.0));
+            (v.linear.y + v.angular.z * arm.x) * y.signum()
+        };
+        let hits = (0..4).any(|i| now[i] && !before[i] && approach(i) > 1e-2);
+        motion.impacts += usize::from(hits);
         before = now;
         if k % every == 0 {
             sample(&run, &mut motion);
@@ -228,6 +293,7 @@ pub fn run(model: Model, p: &Parameters, dt: f64, until: f64) -> Motion {
         }
     }
     motion.energy[1] = energy(&run);
+    motion.drift = riprap::assembly::joint_error(run.scene(), &run.state().q);
     motion.loop_residual = run.report().loop_residual;
     motion.unconverged = run.report().unconverged;
     motion

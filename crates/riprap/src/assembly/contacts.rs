@@ -164,10 +164,12 @@ impl Contacts {
     }
 
     /// Starts from the impulses of the last step, turned into the new frames: by feature where it is still there, else
-    /// by the nearest point of the same pair. Sticking contacts also get their slip back, a tenth of it a step.
+    /// by the nearest point of the same pair. Sticking contacts also get their slip back, a tenth of it a step. The joints
+    /// between bodies follow the contacts.
     pub fn recall(
         &mut self,
         scene: &Scene,
+        dynamics: &Dynamics,
         q_m: &[Pose],
         state: &State,
         dt: f64,
@@ -202,6 +204,7 @@ impl Contacts {
                 problem.v_rel_free[k][t] += NOISE_GAIN * c.frame[t].dot(&self.slips[k]) / dt;
             }
         }
+        super::joints::assemble(scene, state, dynamics, q_m, problem, impulses);
     }
 
     /// Remembers the impulses, and the slip of contacts that stick, for the next step.
@@ -239,6 +242,13 @@ impl Contacts {
                 slip_w: slip.into(),
             }
         }));
+    }
+
+    /// Puts the bodies of projected joints back on them.
+    pub fn project_joints(&self, scene: &Scene, q: &mut [Pose]) {
+        if scene.joints.iter().any(|j| j.project) {
+            super::joints::project(scene, q);
+        }
     }
 
     /// The contacts of the contact problem, in its order.

@@ -18,12 +18,13 @@ impl Lu {
         &mut self.entries
     }
 
-    /// Factors the matrix. Gives the smallest pivot over the largest [–]: 0 for a singular matrix, 1 for an empty
-    /// one.
+    /// Factors the matrix. Gives the smallest pivot over the largest entry [–]: 0 for a singular matrix, 1 for an empty
+    /// one. (Over the largest pivot it would be blind to a column that fades together with the matrix's regularity.)
     pub fn factor(&mut self) -> f64 {
         let (n, a) = (self.n, &mut self.entries);
         self.exchange.clear();
-        let (mut smallest, mut largest) = (f64::INFINITY, 0.0_f64);
+        let largest = a.iter().fold(0.0_f64, |m, x| m.max(x.abs()));
+        let mut smallest = f64::INFINITY;
         for k in 0..n {
             let mut best = k;
             for i in k + 1..n {
@@ -39,7 +40,6 @@ impl Lu {
             }
             let pivot = a[k * n + k];
             smallest = smallest.min(pivot.abs());
-            largest = largest.max(pivot.abs());
             if pivot == 0.0 {
                 return 0.0;
             }

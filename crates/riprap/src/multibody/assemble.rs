@@ -31,6 +31,7 @@ impl Multibody {
 
         // The partition for the run: the user's, or by the pivots.
         let n = self.n_v();
+        self.check_regular(&q, &mut w)?;
         let mut partition = match &self.named {
             None => self.choose_partition(&mut w, &vec![0; n]),
             Some(named) => {
@@ -80,6 +81,37 @@ impl Multibody {
         self.dynamics((&q, &v), &control, &partition, 0.0, None, &mut w).map_err(motion)?;
         self.assembly = partition.clone();
         self.start = MultibodyState { q, v, control, partition, smooth_dt: 0.0 };
+        Ok(())
+    }
+
+    /// Fails where the loops have fewer independent equations than a little further on: a singular position, from which
+    /// the mechanism could go on in more than one way.
+    fn check_regular(&self, q: &[f64], w: &mut MultibodyScratch) -> Result<(), MechanismError> {
+        let n = self.n_v();
+        let here = self.choose_partition(w, &vec![0; n]);
+        if here.redundant.is_empty() || here.independent.is_empty() {
+            return Ok(());
+        }
+        let motion = |error| MechanismError::Start { error: Box::new(error) };
+        self.linearize(&here, 0.0, w).map_err(motion)?;
+        let mut v = vec![0.0; n];
+        for (k, &c) in here.independent.iter().enumerate() {
+            let unit = if self.angles[c as usize] { 1.0 } else { self.size };
+            // No two alike, so that no symmetry hides the other ways.
+            v[c as usize] = unit * (1.0 + 0.37 * k as f64) * if k % 2 == 0 { 1.0 } else { -1.0 };
+        }
+        self.expand_dependent(&here, &mut v, w);
+        let mut near = q.to_vec();
+        self.tree.integrate(q, &v, 1e-3, &mut near);
+        let open = self.relax(&mut near, |_| true, w);
+        let there = self.choose_partition(w, &vec![0; n]);
+        let singular = open <= 1e-9 * self.size && there.rows.len() > here.rows.len();
+        if singular {
+            w.conditioning = 0.0;
+            return Err(motion(self.singular(&there, 0.0, w)));
+        }
+        self.tree.kinematics(q, &mut w.tree);
+        w.conditioning = 1.0;
         Ok(())
     }
 

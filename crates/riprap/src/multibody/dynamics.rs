@@ -138,20 +138,20 @@ impl Multibody {
     /// Force [N] and moment about the joint's origin [N m] that each joint passes on to its body, in the axes of the world:
     /// reactions, actuators, springs and drives of the joint together. After [`Multibody::reactions`].
     pub fn joint_wrenches(&self, w: &mut MultibodyScratch, out: &mut Vec<(Vec3, Vec3)>) {
-        // The loops act on their bodies like forces from outside.
+        let (acceleration, force) = (&w.acceleration, &mut w.step);
+        self.tree.inverse_dynamics(acceleration, &mut w.tree, force);
+        // The loops act on their bodies like forces from outside: what they carry, no joint below them does.
         for c in &self.closures {
             for row in c.first_row..c.first_row + c.cut.equations() {
                 let wrench = w.wrenches[row] * w.loop_force[row];
-                if c.b.body != NONE {
-                    w.tree.wrench[c.b.body as usize] += wrench;
-                }
-                if c.a.body != NONE {
-                    w.tree.wrench[c.a.body as usize] -= wrench;
+                for (mut body, share) in [(c.b.body, wrench), (c.a.body, wrench * -1.0)] {
+                    while body != NONE {
+                        w.tree.carried[body as usize] -= share;
+                        body = self.tree.nodes[body as usize].parent;
+                    }
                 }
             }
         }
-        let (acceleration, force) = (&w.acceleration, &mut w.step);
-        self.tree.inverse_dynamics(acceleration, &mut w.tree, force);
         out.clear();
         for &node in &self.node_of {
             let (f, arm) =

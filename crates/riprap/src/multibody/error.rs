@@ -104,7 +104,7 @@ pub enum MotionError {
         dependent: String,
         /// Time [s].
         t: f64,
-        /// Smallest over largest pivot [–].
+        /// Smallest pivot over largest entry [–].
         conditioning: f64,
     },
     /// A coordinate has no inertia behind it.

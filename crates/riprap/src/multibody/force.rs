@@ -116,6 +116,22 @@ pub(super) struct LawForce {
     pub phases: Vec<Phase>,
 }
 
+impl LawForce {
+    /// When a phase ends. The last one has no other to hand over to, so it stays.
+    fn end(&self, phase: u32) -> Option<&Until> {
+        let last = phase as usize + 1 >= self.phases.len();
+        if last { None } else { self.phases[phase as usize].until.as_ref() }
+    }
+
+    fn over(&self, phase: u32, inputs: &Inputs) -> bool {
+        match self.end(phase) {
+            None => false,
+            Some(Until::Time(end)) => reached(inputs.t, *end),
+            Some(Until::Condition(signal)) => signal.at(inputs) != 0.0,
+        }
+    }
+}
+
 /// Spring, damper and stops of a coordinate.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct JointSpring {
@@ -248,22 +264,14 @@ impl Forces {
     /// Whether a law would change its phase at this state.
     pub fn due(&self, t: f64, q: &[f64], v: &[f64], control: &Control) -> bool {
         let inputs = Inputs { t, q, v, latched: &control.latched };
-        self.laws.iter().zip(&control.phase).any(|(law, &phase)| {
-            match &law.phases[phase as usize].until {
-                None => false,
-                Some(Until::Time(end)) => reached(t, *end),
-                Some(Until::Condition(signal)) => signal.at(&inputs) != 0.0,
-            }
-        })
+        self.laws.iter().zip(&control.phase).any(|(law, &phase)| law.over(phase, &inputs))
     }
 
     /// The next time at which a phase ends by the clock [s].
     pub fn next_time(&self, control: &Control) -> f64 {
-        let ends = self.laws.iter().zip(&control.phase).map(|(law, &phase)| {
-            match law.phases[phase as usize].until {
-                Some(Until::Time(end)) => end,
-                _ => f64::INFINITY,
-            }
+        let ends = self.laws.iter().zip(&control.phase).map(|(law, &phase)| match law.end(phase) {
+            Some(Until::Time(end)) => *end,
+            _ => f64::INFINITY,
         });
         ends.fold(f64::INFINITY, f64::min)
     }
@@ -272,17 +280,7 @@ impl Forces {
     /// each of its phases once at most.
     pub fn switch(&self, t: f64, q: &[f64], v: &[f64], control: &mut Control) {
         for (k, law) in self.laws.iter().enumerate() {
-            while (control.phase[k] as usize) + 1 < law.phases.len() {
-                let over = match &law.phases[control.phase[k] as usize].until {
-                    None => false,
-                    Some(Until::Time(end)) => reached(t, *end),
-                    Some(Until::Condition(signal)) => {
-                        signal.at(&Inputs { t, q, v, latched: &control.latched }) != 0.0
-                    }
-                };
-                if !over {
-                    break;
-                }
+            while law.over(control.phase[k], &Inputs { t, q, v, latched: &control.latched }) {
                 control.phase[k] += 1;
                 Self::latch(&law.phases[control.phase[k] as usize], t, q, v, control);
             }

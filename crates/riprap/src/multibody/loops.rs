@@ -163,7 +163,12 @@ impl Multibody {
         worst.map_or(String::new(), |c| c.name.clone())
     }
 
-    fn singular(&self, partition: &Partition, t: f64, w: &MultibodyScratch) -> MotionError {
+    pub(super) fn singular(
+        &self,
+        partition: &Partition,
+        t: f64,
+        w: &MultibodyScratch,
+    ) -> MotionError {
         let list: Vec<&str> = partition
             .dependent
             .iter()

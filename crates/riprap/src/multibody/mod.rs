@@ -15,6 +15,8 @@ mod layout;
 mod loops;
 mod mechanism;
 mod partition;
+#[cfg(test)]
+mod properties;
 mod smooth;
 mod system;
 mod tree;

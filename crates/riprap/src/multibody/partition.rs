@@ -18,7 +18,7 @@ pub struct Partition {
     pub rows: Vec<u32>,
     /// Equations that follow from the others.
     pub redundant: Vec<u32>,
-    /// Smallest over largest pivot of `J_dep` when it was chosen [–].
+    /// Smallest pivot over largest entry of `J_dep` when it was chosen [–].
     pub conditioning: f64,
 }
 

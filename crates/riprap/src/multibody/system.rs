@@ -109,7 +109,7 @@ impl MultibodyScratch {
         &self.drive_force
     }
 
-    /// Smallest over largest pivot of `J_dep` at the last linearization [–].
+    /// Smallest pivot over largest entry of `J_dep` at the last linearization [–].
     pub fn conditioning(&self) -> f64 {
         self.conditioning
     }

@@ -1,8 +1,9 @@
 //! From description to [`Scene`]: mistakes are collected, and `build` reports them all.
 
 use super::{
-    Bodies, Body, BodyDescription, BuildError, BuildErrors, ContactLaw, Detection, Kind, Locks,
-    Material, MechanismId, Motion, On, PairLaw, PairTable, PointContact, Scene, State, Twist,
+    Bodies, Body, BodyDescription, BodyJoint, BuildError, BuildErrors, ContactLaw, Detection, Kind,
+    Locks, Material, MechanismId, Motion, On, PairLaw, PairTable, PointContact, Scene, State,
+    Twist,
 };
 use crate::detect::{Collider, ContactPoint, Detector, Geometry, Method, Query};
 use crate::math::{Mat3, Pose, Vec3};
@@ -23,6 +24,7 @@ pub struct SceneBuilder {
     largest_overlap: f64,
     pub(super) mechanisms: Vec<Mechanism>,
     pub(super) point_contacts: Vec<PointContact>,
+    pub(super) joints: Vec<BodyJoint>,
     pub(super) apart: Vec<(On, On)>,
     errors: Vec<BuildError>,
 }
@@ -40,6 +42,7 @@ impl Default for SceneBuilder {
             largest_overlap: 1e-3,
             mechanisms: Vec::new(),
             point_contacts: Vec::new(),
+            joints: Vec::new(),
             apart: Vec::new(),
             errors: Vec::new(),
         }
@@ -154,6 +157,7 @@ impl SceneBuilder {
             &mut errors,
         );
         let points = self.resolve_points(&bodies, &mut errors);
+        let joints = self.resolve_joints(&bodies, &mut errors);
         if !bodies.movable.contains(&true) && self.mechanisms.is_empty() && errors.is_empty() {
             errors.push(BuildError::NothingMoves);
         }
@@ -187,6 +191,7 @@ impl SceneBuilder {
             mechanisms,
             first_links,
             points,
+            joints,
             initial,
         };
         let overlaps = overlaps(&scene, self.largest_overlap);

@@ -176,8 +176,8 @@ impl SceneBuilder {
             }
             system.loop_links().for_each(|(a, b)| add(a, b));
         }
-        for (a, b) in &self.apart {
-            if let (Some(a), Some(b)) = (bodies.find(*a), bodies.find(*b)) {
+        for (a, b) in self.apart.iter().copied().chain(self.joined()) {
+            if let (Some(a), Some(b)) = (bodies.find(a), bodies.find(b)) {
                 apart.push((a, b));
             }
         }
@@ -225,7 +225,8 @@ impl SceneBuilder {
 
     /// Whether something is fixed to the world, so that it needs a body.
     pub(super) fn needs_world(&self) -> bool {
-        self.point_contacts.iter().any(|c| c.point.0 == On::World || c.plane.0 == On::World)
+        let points = self.point_contacts.iter().flat_map(|c| [c.point.0, c.plane.0]);
+        points.chain(self.joined().flat_map(|(a, b)| [a, b])).any(|on| on == On::World)
     }
 }
 

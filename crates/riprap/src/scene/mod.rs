@@ -6,6 +6,7 @@
 mod body;
 mod builder;
 mod error;
+mod joint;
 mod material;
 mod mechanism;
 mod state;
@@ -14,6 +15,7 @@ pub use crate::math::Twist;
 pub use body::{Bodies, BodyDescription, Kind, Law, Locks, Motion};
 pub use builder::SceneBuilder;
 pub use error::{BuildError, BuildErrors};
+pub use joint::{BodyJoint, Hold, ResolvedJoint};
 pub use material::{ContactLaw, Material, PairLaw, PairTable};
 pub use mechanism::{Carried, MechanismId, On, PointContact, ResolvedPoint};
 pub use state::{State, WarmContact};
@@ -64,6 +66,7 @@ pub struct Scene {
     pub(crate) first_links: Vec<u32>,
     pub(crate) apart: Vec<(u32, u32)>,
     pub(crate) points: Vec<ResolvedPoint>,
+    pub(crate) joints: Vec<ResolvedJoint>,
     pub(crate) initial: State,
 }
 
@@ -121,6 +124,11 @@ impl Scene {
     /// Contacts between chosen points and planes.
     pub fn point_contacts(&self) -> &[ResolvedPoint] {
         &self.points
+    }
+
+    /// Joints between bodies.
+    pub fn joints(&self) -> &[ResolvedJoint] {
+        &self.joints
     }
 
     /// Pairs of bodies that never touch, the smaller index first, sorted.

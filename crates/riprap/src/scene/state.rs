@@ -34,6 +34,9 @@ pub struct State {
     /// where the joints put them.
     #[serde(default)]
     pub mechanisms: Vec<MultibodyState>,
+    /// Impulses of the joints between bodies in the last step [N s], three equations each.
+    #[serde(default)]
+    pub joint_impulses: Vec<[f64; 3]>,
     /// Impulses of the last step, in the order of its contacts.
     pub warm_start: Vec<WarmContact>,
 }

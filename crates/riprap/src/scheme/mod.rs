@@ -30,6 +30,26 @@ pub trait Scheme: Send {
     ) -> Result<StepReport, StepError>;
 }
 
+/// A scheme that was chosen while the program runs.
+impl Scheme for Box<dyn Scheme> {
+    fn dt(&self) -> f64 {
+        (**self).dt()
+    }
+
+    fn check(&self, scene: &Scene) -> Result<(), StepError> {
+        (**self).check(scene)
+    }
+
+    fn step(
+        &self,
+        scene: &Scene,
+        state: &mut State,
+        work: &mut Workspace,
+    ) -> Result<StepReport, StepError> {
+        (**self).step(scene, state, work)
+    }
+}
+
 /// What a step can compute again: buffers that grow only with the number of contacts.
 #[derive(Debug, Default)]
 pub struct Workspace {

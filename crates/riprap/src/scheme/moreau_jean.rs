@@ -81,7 +81,7 @@ impl Scheme for MoreauJean {
         contacts.assemble(scene, state, dynamics, mechanisms, q_m, dt, problem);
 
         // Impulses that satisfy Signorini and Coulomb, starting from the last ones.      (6), (7), (33)
-        contacts.recall(scene, q_m, state, dt, problem, impulses);
+        contacts.recall(scene, dynamics, q_m, state, dt, problem, impulses);
         times.assemble = clock.lap();
         let solve = self.solver.solve(problem, impulses, &mut work.solver);
         times.solve = clock.lap();
@@ -93,6 +93,7 @@ impl Scheme for MoreauJean {
         dynamics.apply(change, v_next);
         scene.integrate(q_m, v_next, theta * dt, &mut next.q);
         dynamics.finish_spin(scene, q_m, theta * dt, &mut next.q, v_next);
+        contacts.project_joints(scene, &mut next.q);
         std::mem::swap(&mut next.v, v_next);
 
         // Dependent joints follow the independent ones: h_B(q) = 0, v_dep = B v_ind.          (16), (20)
@@ -109,12 +110,14 @@ impl Scheme for MoreauJean {
         };
 
         contacts.remember(scene, q_m, &next.v, dt, problem, impulses, &mut next.warm_start);
+        next.joint_impulses.clear();
+        next.joint_impulses.extend_from_slice(&impulses[contacts.active().len()..]);
         next.step = state.step + 1;
         next.t = t_next;
         std::mem::swap(state, next);
         times.update = clock.lap();
         Ok(StepReport {
-            contacts: problem.len(),
+            contacts: contacts.active().len(),
             pairs: contacts.detector().n_pairs(),
             solve,
             penetration: contacts.penetration(),
