@@ -2,8 +2,10 @@
 
 use std::path::PathBuf;
 
-use riprap::multibody::{Coordinate, Equilibrium, Multibody, MultibodyState, Stability};
-use riprap_io::scene_file::SceneFile;
+use riprap::multibody::{
+    AnalysisError, Coordinate, Equilibrium, Multibody, MultibodyState, Stability,
+};
+use riprap_io::scene_file::{SceneFile, closest};
 use serde_json::{Value, json};
 
 use crate::commands::parse_time;
@@ -18,6 +20,9 @@ pub struct Arguments {
     /// Time at which prescribed joints and laws are taken
     #[arg(long, value_name = "TIME", default_value = "0 s", value_parser = parse_time)]
     time: f64,
+    /// Hold a coordinate where it starts; may be given several times
+    #[arg(long, value_name = "COORDINATE")]
+    hold: Vec<String>,
     /// One JSON object a mechanism and line
     #[arg(long)]
     json: bool,
@@ -26,23 +31,37 @@ pub struct Arguments {
 /// Finds and prints the static poses.
 pub fn equilibrium(arguments: &Arguments) -> Result<(), Failure> {
     let built = SceneFile::read(&arguments.scene)?.build()?;
-    for system in mechanisms(built.scene.mechanisms())? {
-        let begin = begin(system, arguments.time);
-        let found = find(system, &begin, arguments.time)?;
+    for system in mechanisms(built.scene.mechanisms(), &arguments.hold)? {
+        let begin = begin(&system, arguments.time);
+        let found = find(&system, &begin, arguments.time)?;
         print(&match arguments.json {
-            true => format!("{}\n", to_json(system, &found, arguments.time)),
-            false => to_text(system, &begin, &found, arguments.time),
+            true => format!("{}\n", to_json(&system, &found, arguments.time)),
+            false => to_text(&system, &begin, &found, arguments.time),
         });
     }
     Ok(())
 }
 
-/// The mechanisms of a scene; none is a mistake of the user.
-pub(super) fn mechanisms(all: &[Multibody]) -> Result<&[Multibody], Failure> {
-    match all.is_empty() {
-        true => Err(Failure::Input("the scene has no mechanism".into())),
-        false => Ok(all),
+/// The mechanisms of a scene, with the named coordinates held. None, or a name that none has, is a mistake of the user.
+pub(super) fn mechanisms(all: &[Multibody], hold: &[String]) -> Result<Vec<Multibody>, Failure> {
+    if all.is_empty() {
+        return Err(Failure::Input("the scene has no mechanism".into()));
     }
+    for name in hold {
+        if all.iter().all(|system| system.coordinate_named(name).is_none()) {
+            let known = || all.iter().flat_map(|s| s.coordinates().map(|c| s.coordinate_name(c)));
+            let help = match closest(name, known()) {
+                Some(near) => format!("did you mean `{near}`?"),
+                None => format!("there are {}", known().collect::<Vec<_>>().join(", ")),
+            };
+            return Err(Failure::Input(format!("no mechanism has a coordinate `{name}`; {help}")));
+        }
+    }
+    let held = all.iter().map(|system| {
+        let names: Vec<_> = hold.iter().filter_map(|name| system.coordinate_named(name)).collect();
+        system.holding(&names).map_err(|error| Failure::Input(error.to_string()))
+    });
+    held.collect()
 }
 
 /// The start of a mechanism with its laws in the phases of a time [s].
@@ -59,7 +78,13 @@ pub(super) fn find(
     t: f64,
 ) -> Result<Equilibrium, Failure> {
     let found = system.equilibrium(from, t, &mut system.scratch());
-    found.map_err(|error| Failure::Run(error.to_string()))
+    found.map_err(|error| match &error {
+        AnalysisError::KeepsMoving { coordinate, .. } => {
+            let help = format!("`--hold {coordinate}` holds it for this analysis");
+            Failure::Run(format!("{error}; {help}"))
+        }
+        _ => Failure::Run(error.to_string()),
+    })
 }
 
 /// Which part a coordinate has in a state: `independent`, `dependent` or `prescribed`.
@@ -254,6 +279,12 @@ mod tests {
         let text = to_text(&system, &from, &found, 0.0);
         assert!(text.contains("UNSTABLE: `wheel` moves away"), "{text}");
         assert_eq!(text.matches("arm, quaternion").count(), 4, "{text}");
-        assert!(mechanisms(&[]).is_err());
+        assert!(super::mechanisms(&[], &[]).is_err());
+        let hold =
+            |name: &str| super::mechanisms(std::slice::from_ref(&system), &[name.to_owned()]);
+        let Err(Failure::Input(message)) = hold("weel") else { panic!("there is no such thing") };
+        assert!(message.contains("did you mean `wheel`?"), "{message}");
+        let Ok(held) = hold("wheel") else { panic!("it can be held") };
+        assert_eq!(held[0].driven_coordinates().count(), 1);
     }
 }

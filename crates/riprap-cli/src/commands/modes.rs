@@ -28,6 +28,9 @@ pub struct Arguments {
     /// Time at which prescribed joints and laws are taken
     #[arg(long, value_name = "TIME", default_value = "0 s", value_parser = parse_time)]
     time: f64,
+    /// Hold a coordinate where it starts; may be given several times
+    #[arg(long, value_name = "COORDINATE")]
+    hold: Vec<String>,
     /// One JSON object a mechanism and line
     #[arg(long)]
     json: bool,
@@ -54,11 +57,11 @@ impl Place {
 /// Linearizes the mechanisms and prints their modes.
 pub fn modes(arguments: &Arguments) -> Result<(), Failure> {
     let built = SceneFile::read(&arguments.scene)?.build()?;
-    for system in equilibrium::mechanisms(built.scene.mechanisms())? {
-        let found = find(system, arguments.at, arguments.time)?;
+    for system in equilibrium::mechanisms(built.scene.mechanisms(), &arguments.hold)? {
+        let found = find(&system, arguments.at, arguments.time)?;
         print(&match arguments.json {
-            true => format!("{}\n", to_json(system, &found, arguments.at, arguments.time)),
-            false => to_text(system, &found, arguments.at, arguments.time),
+            true => format!("{}\n", to_json(&system, &found, arguments.at, arguments.time)),
+            false => to_text(&system, &found, arguments.at, arguments.time),
         });
     }
     Ok(())

@@ -2,6 +2,7 @@
 //! prescribed motion needs. All work on the independent coordinates, with the loops closed wherever they look.
 
 mod equilibrium;
+mod hold;
 mod modes;
 mod prescribed;
 
