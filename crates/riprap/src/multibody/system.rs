@@ -56,6 +56,9 @@ pub struct MultibodyState {
     /// The next inner step of the smooth integrator [s]; 0 lets it choose.
     #[serde(default)]
     pub smooth_dt: f64,
+    /// Where the smooth integrator goes on from if the state is near a singular position: time [s], positions, velocities.
+    #[serde(default)]
+    pub anchor: Option<Box<(f64, Vec<f64>, Vec<f64>)>>,
 }
 
 /// What can be computed again.

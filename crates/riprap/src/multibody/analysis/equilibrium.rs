@@ -509,6 +509,7 @@ impl<'a> Search<'a> {
                 control: self.from.control.clone(),
                 partition: self.partition,
                 smooth_dt: 0.0,
+                anchor: None,
             },
         })
     }
