@@ -234,6 +234,22 @@ impl Multibody {
         self.angles[coordinate.0 as usize]
     }
 
+    /// Unit of a coordinate: `rad` or `m`.
+    pub fn coordinate_unit(&self, coordinate: Coordinate) -> &'static str {
+        if self.is_angle(coordinate) { "rad" } else { "m" }
+    }
+
+    /// Unit of the force on a coordinate: `N m` or `N`.
+    pub fn force_unit(&self, coordinate: Coordinate) -> &'static str {
+        if self.is_angle(coordinate) { "N m" } else { "N" }
+    }
+
+    /// Place of the quaternion x, y, z, w of a spherical joint in `q`, for one of its three coordinates; `None` for others.
+    pub fn quaternion_of(&self, coordinate: Coordinate) -> Option<usize> {
+        let column = &self.tree.columns[coordinate.0 as usize];
+        (column.q == NONE).then(|| self.tree.nodes[column.body as usize].q as usize)
+    }
+
     /// The coordinate with a name.
     pub fn coordinate_named(&self, name: &str) -> Option<Coordinate> {
         self.coordinate_names.iter().position(|n| n == name).map(|c| Coordinate(c as u32))
@@ -317,6 +333,16 @@ impl Multibody {
             }
         }
         String::new()
+    }
+
+    /// Unit of the force behind a row of `J_B`: `N` or `N m`.
+    pub fn equation_unit(&self, row: usize) -> &'static str {
+        for c in &self.closures {
+            if (c.first_row..c.first_row + c.cut.equations()).contains(&row) {
+                return c.cut.force_unit(row - c.first_row);
+            }
+        }
+        ""
     }
 
     /// Pose of a body frame in the world, after [`Tree::kinematics`].
