@@ -5,6 +5,7 @@ use super::{Dynamics, Mechanisms};
 use crate::detect::{ContactPoint, Detector, Query};
 use crate::friction::{ContactProblem, Delassus, Impulses};
 use crate::math::{Pose, Vec3, length2, tangents};
+use crate::multibody::Spatial;
 use crate::scene::{ContactLaw, Scene, State, Twist, WarmContact};
 
 /// A contact that takes part in the contact problem.
@@ -244,6 +245,22 @@ impl Contacts {
                 slip_w: slip.into(),
             }
         }));
+    }
+
+    /// Sum of the contact impulses on the bodies of a mechanism: force [N s] and moment about the world's origin [N m s].
+    pub fn pushes(&self, scene: &Scene, mechanism: usize, impulses: &Impulses) -> Spatial {
+        let links = scene.links_of(mechanism);
+        let mut sum = Spatial::default();
+        for (c, r) in self.active.iter().zip(impulses) {
+            let impulse = c.frame[0] * r[0] + c.frame[1] * r[1] + c.frame[2] * r[2];
+            for (body, sign) in c.bodies.into_iter().zip([-1.0, 1.0]) {
+                if links.contains(&(body as usize)) {
+                    let angular = c.point.point.cross(&impulse);
+                    sum += Spatial { angular, linear: impulse } * sign;
+                }
+            }
+        }
+        sum
     }
 
     /// Puts the bodies of projected joints back on them.

@@ -6,7 +6,9 @@
 use crate::friction::{Factored, InverseMass};
 use crate::math::dense::cholesky_solve;
 use crate::math::{Pose, Vec3};
-use crate::multibody::{Control, Link, MotionError, MultibodyScratch, MultibodyState};
+use crate::multibody::{
+    Control, Link, MotionError, Multibody, MultibodyScratch, MultibodyState, Spatial,
+};
 use crate::scene::{Scene, State, Twist, place_links, twist};
 
 /// One mechanism at the configuration `q_m` of a step.
@@ -22,6 +24,9 @@ struct Moving {
     driven: Vec<f64>,
     /// A mechanism that is a free body, at `q_m`.
     at_m: MultibodyState,
+    /// For a mechanism on a free base: its momentum at the end of the step without contact, about the world's origin.
+    momentum: Option<Spatial>,
+    aside: MultibodyScratch,
     /// First of its blocks in the contact problem.
     first_block: u32,
     n_blocks: usize,
@@ -49,8 +54,10 @@ impl Mechanisms {
     ) -> Result<(), MotionError> {
         let systems = scene.mechanisms();
         if self.moving.len() != systems.len() {
-            self.moving =
-                systems.iter().map(|s| Moving { work: s.scratch(), ..Moving::default() }).collect();
+            self.moving = systems
+                .iter()
+                .map(|s| Moving { work: s.scratch(), aside: s.scratch(), ..Moving::default() })
+                .collect();
         }
         for (k, (system, m)) in systems.iter().zip(&mut self.moving).enumerate() {
             let old = &state.mechanisms[k];
@@ -119,6 +126,13 @@ impl Mechanisms {
                 let at = (&m.q_m[..], &m.v_middle[..]);
                 system.dynamics(at, &m.control, partition, t_m, driven, &mut m.work)?;
             }
+            m.momentum = system.has_free_base().then(|| {
+                // It grows by what acts from outside at q_m, to round-off.
+                let outside = system.outside_wrench(&m.work) * dt;
+                let old = &state.mechanisms[k];
+                let (linear, angular) = momentum_at(system, old, &mut m.aside);
+                Spatial { angular, linear } + outside
+            });
             m.v_free.clone_from(&m.v_n);
             for &c in &partition.independent {
                 m.v_free[c as usize] += dt * m.work.acceleration()[c as usize];
@@ -207,12 +221,14 @@ impl Mechanisms {
 
     /// End of the step: `v = v_free + M_red⁻¹ H I`, `q = q_m + θ h v`; dependent joints follow the independent ones,
     /// `h_B(q) = 0`, `v_dep = B v_ind` (28), (30), (16), (20). Puts the bodies of the mechanisms there and gives the largest
-    /// residual of the loops [m, –].
+    /// residual of the loops [m, –]. `pushes` tells the sum of the contact impulses on a mechanism: force and moment about the
+    /// world's origin. A free base takes up what the coordinates of the joints would lose of it.
     pub fn finish(
         &mut self,
         scene: &Scene,
         state: &State,
         change: &[[f64; 6]],
+        pushes: impl Fn(usize) -> Spatial,
         dt: f64,
         theta: f64,
         next: &mut State,
@@ -246,6 +262,10 @@ impl Mechanisms {
             residual = residual.max(closed.residual);
             system.linearize(&new.partition, t_next, &mut m.work)?;
             system.expand(&new.partition, t_next, &mut new.v, &mut m.work);
+            if let Some(momentum) = m.momentum {
+                system.tree().motion(&new.v, &mut m.work.tree);
+                system.set_momentum(&(momentum + pushes(k)), &mut new.v, &m.work);
+            }
             system.renew_partition(&mut new.partition, &mut m.work);
             let links = scene.links_of(k);
             let (q, v) = (&mut next.q[links.clone()], &mut next.v[links.clone()]);
@@ -261,4 +281,15 @@ fn follow(scene: &Scene, mechanism: usize, q: &Pose, v: &Twist, state: &mut Mult
     let pose = Pose { position: q.position - arm, rotation: q.rotation };
     let velocity = v.linear - v.angular.cross(&arm);
     scene.mechanisms()[mechanism].set_free_body(&pose, velocity, v.angular, state);
+}
+
+/// Linear and angular momentum of a mechanism at a state.
+fn momentum_at(
+    system: &Multibody,
+    state: &MultibodyState,
+    work: &mut MultibodyScratch,
+) -> (Vec3, Vec3) {
+    system.tree().kinematics(&state.q, &mut work.tree);
+    system.tree().motion(&state.v, &mut work.tree);
+    system.momentum(work)
 }

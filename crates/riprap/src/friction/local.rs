@@ -281,4 +281,25 @@ mod tests {
         assert_eq!(solve_contact(&w, [-1.0, 5.0, 0.0], 0.0), [0.5, 0.0, 0.0]);
         assert_eq!(solve_contact(&w, [1.0, 5.0, 0.0], 0.7), [0.0; 3]);
     }
+
+    #[test]
+    fn a_contact_that_moves_in_one_direction_only_is_solved_or_left_without_friction() {
+        let h = [0.8, 0.5, -0.3];
+        let w: [[f64; 3]; 3] = std::array::from_fn(|i| std::array::from_fn(|j| h[i] * h[j]));
+        // What comes in along h sticks, with an impulse in the cone.
+        let q = h.map(|x| -2.0 * x);
+        let r = solve_contact(&w, q, 0.3);
+        let u: [f64; 3] =
+            std::array::from_fn(|i| q[i] + (0..3).map(|j| w[i][j] * r[j]).sum::<f64>());
+        assert!(u.iter().all(|x| x.abs() < 1e-12), "{u:?}");
+        assert!(length2(r[1], r[2]) <= 0.3 * r[0] * (1.0 + 1e-12));
+        // What slides past has no normal velocity left and friction against the sliding, or none where it would jam.
+        for friction in [0.2, 0.9, 5.0] {
+            let q = [-1.0, 2.0, 0.5];
+            let r = solve_contact(&w, q, friction);
+            let u_n = q[0] + (0..3).map(|j| w[0][j] * r[j]).sum::<f64>();
+            assert!(u_n.abs() < 1e-12 && r.iter().all(|x| x.is_finite()), "{r:?}");
+            assert!(length2(r[1], r[2]) <= friction * r[0] * (1.0 + 1e-12));
+        }
+    }
 }

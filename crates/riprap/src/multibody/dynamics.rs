@@ -2,7 +2,7 @@
 
 use super::MotionError;
 use super::force::{Control, Inputs, Target, add_wrench};
-use super::mechanism::Link;
+use super::mechanism::{GROUND, Joint, Link};
 use super::partition::Partition;
 use super::system::{Multibody, MultibodyScratch, MultibodyState};
 use super::tree::{NONE, Spatial, Tree};
@@ -276,6 +276,66 @@ impl Multibody {
         }
         let centre = self.tree.point(&w.tree, body as u32, &self.tree.nodes[body].centre);
         (force, moment - (centre - w.tree.origin).cross(&force))
+    }
+
+    /// Whether the whole mechanism hangs on one free joint: then only what acts from outside changes its momentum.
+    pub fn has_free_base(&self) -> bool {
+        self.link_joints.first() == Some(&Joint::Free)
+            && self.link_parents[0] == GROUND
+            && self.link_parents[1..].iter().all(|p| *p != GROUND)
+            && self.closures.iter().all(|c| c.a.body != NONE && c.b.body != NONE)
+            && self.driven.iter().all(|(c, ..)| *c >= 6)
+    }
+
+    /// What acts from outside on a mechanism with a free base at the last [`Multibody::dynamics`]: gravity, springs to the ground,
+    /// pushes, and forces on the base's coordinates, as force and moment about the world's origin.
+    pub fn outside_wrench(&self, w: &MultibodyScratch) -> Spatial {
+        let mut sum = Spatial::default();
+        for (i, node) in self.tree.nodes.iter().enumerate() {
+            sum += w.tree.wrench[i];
+            let weight = self.tree.gravity * node.mass;
+            let at = self.tree.point(&w.tree, i as u32, &node.centre) - w.tree.origin;
+            sum += Spatial { angular: at.cross(&weight), linear: weight };
+        }
+        let base = w.tree.position[3] - w.tree.origin;
+        for c in 0..3 {
+            let push = w.tree.columns[c].linear * w.applied[c];
+            let turn = w.tree.columns[3 + c].angular * w.applied[3 + c];
+            sum += Spatial { angular: base.cross(&push) + turn, linear: push };
+        }
+        sum.angular += w.tree.origin.cross(&sum.linear);
+        sum
+    }
+
+    /// Changes the velocities of a free base such that the momentum about the world's origin becomes the given one; after
+    /// [`Tree::motion`] at `v`.
+    pub fn set_momentum(&self, wanted: &Spatial, v: &mut [f64], w: &MultibodyScratch) {
+        let (linear, angular) = self.momentum(w);
+        let lack = Spatial { angular: wanted.angular - angular, linear: wanted.linear - linear };
+        // As one rigid body: mass, centre and inertia about it.
+        let (mut mass, mut centre) = (0.0, Vec3::zeros());
+        let massive = || self.tree.nodes.iter().enumerate().filter(|(_, n)| !n.massless);
+        let place = |i: usize, c: &Vec3| self.tree.point(&w.tree, i as u32, c);
+        for (i, node) in massive() {
+            mass += node.mass;
+            centre += place(i, &node.centre) * node.mass;
+        }
+        centre /= mass;
+        let mut inertia = Mat3::zeros();
+        for (i, node) in massive() {
+            let (r, d) = (w.tree.rotation[i], place(i, &node.centre) - centre);
+            inertia += r * node.inertia * r.transpose()
+                + (Mat3::identity() * d.norm_squared() - d * d.transpose()) * node.mass;
+        }
+        let Some(inverse) = inertia.try_inverse() else { return };
+        let spin = inverse * (lack.angular - centre.cross(&lack.linear));
+        // Velocity of the base's origin, along the axes of its parent; spin along its own.
+        let base = w.tree.position[3];
+        let push = lack.linear / mass + spin.cross(&(base - centre));
+        for c in 0..3 {
+            v[c] += w.tree.columns[c].linear.dot(&push);
+            v[3 + c] += w.tree.columns[3 + c].angular.dot(&spin);
+        }
     }
 
     /// Names the first coordinate whose velocity is not finite.

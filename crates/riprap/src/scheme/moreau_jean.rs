@@ -97,7 +97,8 @@ impl Scheme for MoreauJean {
         std::mem::swap(&mut next.v, v_next);
 
         // Dependent joints follow the independent ones: h_B(q) = 0, v_dep = B v_ind.          (16), (20)
-        let finished = mechanisms.finish(scene, state, change, dt, theta, next);
+        let pushes = |mechanism| contacts.pushes(scene, mechanism, impulses);
+        let finished = mechanisms.finish(scene, state, change, pushes, dt, theta, next);
         let finite = check_finite(scene, &next.q, &next.v, t_next);
         let loop_residual = match finished.map_err(StepError::from).and_then(|r| finite.map(|()| r))
         {
