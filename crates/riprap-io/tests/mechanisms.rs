@@ -222,10 +222,68 @@ fn a_urdf_file_becomes_bodies_and_joints() {
 }
 
 #[test]
-fn mechanisms_cannot_be_built_yet() {
-    let errors = scene("tamping-unit.toml").build().unwrap_err();
-    assert!(
-        errors.to_string().contains("the mechanism `tamper` cannot be simulated yet"),
-        "{errors}"
-    );
+fn the_tamping_unit_is_built_as_described() {
+    let file = scene("tamping-unit.toml");
+    let built = file.build().unwrap_or_else(|e| panic!("{e}"));
+    let system = &built.scene.mechanisms()[0];
+    let names: Vec<&str> = system.coordinates().map(|c| system.coordinate_name(c)).collect();
+    assert_eq!(names, ["zs", "xc", "zc", "thc", "phif", "phiL", "phiR", "phib", "xa", "phik"]);
+    assert_eq!(system.degrees_of_freedom(&system.start().partition), 6);
+    let arm = built.body(file.probes[0].body);
+    assert_eq!(built.scene.bodies().names[arm.index()], "tamper/armL");
+    assert_eq!(built.scene.shape(arm).parts().len(), 2);
+    let total: f64 = system.links().map(|link| system.mass(link)).sum();
+    assert_eq!(total, 123.0);
+}
+
+#[test]
+fn a_urdf_file_moves_as_the_same_tree_built_by_hand() {
+    use riprap::math::{Mat3, Pose, Quat, Vec3};
+    use riprap::multibody::{
+        Axis, GROUND, Joint as Link, JointSpring, Mechanism as Tree, Stops as Limits,
+    };
+    use riprap::scheme::DormandPrince;
+    use riprap::shape::MassProperties;
+    use riprap::simulation::Simulation;
+
+    let text = "[run]\nscheme = \"dormand-prince\"\nuntil = 2\n[[mechanism]]\nname = \"crane\"\nurdf = \"crane.urdf\"\n\
+                urdf_limits = { stiffness = 1e5, damping = 1e3 }\n[mechanism.urdf_joints.turn]\nstart_velocity = 1\n\
+                [mechanism.urdf_joints.swing]\nstart = 0.4";
+    let file = SceneFile::parse(text, "tests/data").unwrap_or_else(|e| panic!("{e}"));
+    let built = file.build().unwrap_or_else(|e| panic!("{e}"));
+    let mut from_file = Simulation::new(built.scene, file.scheme()).unwrap();
+
+    let mut m = Tree::new("crane");
+    let base = m.add("base", GROUND, Link::Fixed, Pose::IDENTITY, None);
+    let tensor = Mat3::new(70.0, 0.0, 1.0, 0.0, 71.0, 0.0, 1.0, 0.0, 4.0);
+    let tilt = Quat::from_axis_angle(&Vec3::x_axis(), 0.3).to_rotation_matrix();
+    let inertia = tilt.matrix() * tensor * tilt.matrix().transpose();
+    let column = MassProperties { mass: 200.0, centre: Vec3::new(0.0, 0.0, 1.0), inertia };
+    let column = m.add("turn", base, Link::Revolute(Axis::Z), Pose::IDENTITY, Some(column));
+    let mut place = Pose::at([0.0, 0.0, 2.0]);
+    place.rotation = Quat::from_axis_angle(&Vec3::y_axis(), -0.2);
+    let boom = MassProperties::principal(30.0, [0.5, 0.0, 0.0], [0.1, 2.5, 2.5]);
+    let boom = m.add("reach", column, Link::Prismatic(Axis::X), place, Some(boom));
+    let load = MassProperties::principal(50.0, [0.0, 0.0, -0.8], [2.0; 3]);
+    let at = Pose::at([1.0, 0.0, 0.0]);
+    let load = m.add("swing", boom, Link::Revolute(Axis::Y), at, Some(load));
+    let (turn, reach) = (m.coordinate(column, 0), m.coordinate(boom, 0));
+    m.spring(turn, JointSpring { damping: 5.0, ..JointSpring::default() });
+    m.stops(reach, Limits { lower: 0.0, upper: 0.6, stiffness: 1e5, damping: 1e3 });
+    m.start_velocity(turn, 1.0);
+    m.start(m.coordinate(load, 0), 0.4);
+    let mut scene = riprap::scene::Scene::builder();
+    scene.gravity([0.0, 0.0, -9.81]);
+    scene.add_mechanism(m);
+    let scheme = DormandPrince::new(0.02);
+    let mut by_hand = Simulation::new(scene.build().unwrap(), scheme).unwrap();
+
+    for run in [&mut from_file, &mut by_hand] {
+        run.until(2.0, &mut ()).unwrap();
+    }
+    let [a, b] = [&from_file, &by_hand].map(|run| &run.state().mechanisms[0]);
+    assert!(a.q[1] > 0.01 && a.q[0] > 1.0, "{:?}", a.q);
+    let apart = a.q.iter().chain(&a.v).zip(b.q.iter().chain(&b.v));
+    let worst = apart.map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
+    assert!(worst < 1e-8, "{worst:.1e}"); // rounding of the frames, enlarged by the stops
 }

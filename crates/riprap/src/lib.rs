@@ -36,11 +36,12 @@ pub mod simulation;
 pub mod prelude {
     pub use crate::friction::{ConjugateGradient, GaussSeidel, GaussSeidelOptions};
     pub use crate::math::{Pose, Quat, Vec3};
+    pub use crate::multibody::{Axis, Cut, GROUND, Joint, Link, Mechanism};
     pub use crate::scene::{
-        Body, BodyDescription, ContactLaw, Law, Locks, Material, Motion, PairLaw, Scene,
-        SceneBuilder, State, Twist,
+        Body, BodyDescription, ContactLaw, Law, Locks, Material, MechanismId, Motion, On, PairLaw,
+        PointContact, Scene, SceneBuilder, State, Twist,
     };
-    pub use crate::scheme::MoreauJean;
+    pub use crate::scheme::{DormandPrince, MoreauJean, Scheme};
     pub use crate::shape::Shape;
     pub use crate::simulation::{Frame, Observer, OnUnconverged, Simulation};
 }

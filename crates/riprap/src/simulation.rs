@@ -2,7 +2,7 @@
 
 use crate::math::{Pose, Vec3};
 use crate::scene::{Body, Scene, State, Twist};
-use crate::scheme::{MoreauJean, StageTimes, StepError, StepReport, Workspace};
+use crate::scheme::{Scheme, StageTimes, StepError, StepReport, Workspace};
 use std::time::Instant;
 
 /// What to do when a solve stops short of its tolerance.
@@ -115,12 +115,12 @@ impl Frame<'_> {
     }
 }
 
-/// Energies and momenta of the free bodies.
+/// Energies and momenta of the free bodies and the mechanisms.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Balance {
     /// Kinetic energy [J].
     pub kinetic: f64,
-    /// Potential energy in gravity and constant forces, zero at the origin [J].
+    /// Potential energy in gravity and constant forces, zero at the origin, and in the springs of mechanisms [J].
     pub potential: f64,
     /// Linear momentum [kg m/s].
     pub momentum: Vec3,
@@ -129,7 +129,7 @@ pub struct Balance {
 }
 
 impl Balance {
-    /// Sums over the free bodies.
+    /// Sums over the free bodies and the mechanisms.
     pub fn of(scene: &Scene, state: &State) -> Balance {
         let bodies = scene.bodies();
         let mut sum = Balance::default();
@@ -140,6 +140,15 @@ impl Balance {
             sum.potential -= (scene.gravity() * m + bodies.force[i]).dot(&q.position);
             sum.momentum += v.linear * m;
             sum.angular_momentum += q.position.cross(&v.linear) * m + spin;
+        }
+        for (system, state) in scene.mechanisms().iter().zip(&state.mechanisms) {
+            let mut work = system.scratch();
+            let (kinetic, potential) = system.energy(&state.q, &state.v, &mut work);
+            let (linear, angular) = system.momentum(&work);
+            sum.kinetic += kinetic;
+            sum.potential += potential;
+            sum.momentum += linear;
+            sum.angular_momentum += angular;
         }
         sum
     }
@@ -184,6 +193,8 @@ pub struct RunReport {
     pub worst_approach: f64,
     /// Deepest overlap of the run [m].
     pub penetration: f64,
+    /// Largest residual of the loops of mechanisms after a step [m, –].
+    pub loop_residual: f64,
     /// Wall time per stage.
     pub times: StageTimes,
     /// Wall time of all, observers included [s].
@@ -203,6 +214,7 @@ impl RunReport {
         self.worst_residual = self.worst_residual.max(step.solve.residual);
         self.worst_approach = self.worst_approach.max(step.solve.approach);
         self.penetration = self.penetration.max(step.penetration);
+        self.loop_residual = self.loop_residual.max(step.loop_residual);
         self.times.add(&step.times);
     }
 
@@ -238,7 +250,7 @@ pub struct Simulation {
     scene: Scene,
     state: State,
     work: Workspace,
-    scheme: MoreauJean,
+    scheme: Box<dyn Scheme>,
     on_unconverged: OnUnconverged,
     last: StepReport,
     report: RunReport,
@@ -246,14 +258,14 @@ pub struct Simulation {
 
 impl Simulation {
     /// Starts a scene at its initial state.
-    pub fn new(scene: Scene, scheme: MoreauJean) -> Result<Simulation, Error> {
-        scheme.check()?;
+    pub fn new(scene: Scene, scheme: impl Scheme + 'static) -> Result<Simulation, Error> {
+        scheme.check(&scene)?;
         let state = scene.initial_state();
         Ok(Simulation {
             scene,
             state,
             work: Workspace::default(),
-            scheme,
+            scheme: Box::new(scheme),
             on_unconverged: OnUnconverged::default(),
             last: StepReport::default(),
             report: RunReport::default(),
@@ -282,7 +294,7 @@ impl Simulation {
     /// the simulation was made.
     pub fn until(&mut self, t: f64, observer: &mut dyn Observer) -> Result<RunReport, Error> {
         let begin = Instant::now();
-        let steps = ((t - self.state.t) / self.scheme.dt).round().max(0.0) as u64;
+        let steps = ((t - self.state.t) / self.scheme.dt()).round().max(0.0) as u64;
         observer.observe(&self.frame()).map_err(Error::Observer)?;
         let mut result = Ok(());
         for _ in 0..steps {
@@ -309,7 +321,7 @@ impl Simulation {
             state: &self.state,
             work: &self.work,
             step: &self.last,
-            dt: self.scheme.dt,
+            dt: self.scheme.dt(),
         }
     }
 
@@ -326,7 +338,10 @@ impl Simulation {
     /// Replaces the state (a restart, or a settled bed as a new begin). It must belong to this scene.
     pub fn set_state(&mut self, state: State) -> Result<(), Error> {
         let n = self.scene.bodies().len();
-        if state.q.len() != n || state.v.len() != n {
+        let mechanisms = self.scene.mechanisms();
+        let fits = state.mechanisms.len() == mechanisms.len()
+            && state.mechanisms.iter().zip(mechanisms).all(|(s, m)| s.q.len() == m.n_q());
+        if state.q.len() != n || state.v.len() != n || !fits {
             return Err(Error::WrongState { bodies: state.q.len(), expected: n });
         }
         self.state = state;
@@ -336,8 +351,8 @@ impl Simulation {
     }
 
     /// The scheme.
-    pub fn scheme(&self) -> &MoreauJean {
-        &self.scheme
+    pub fn scheme(&self) -> &dyn Scheme {
+        &*self.scheme
     }
 
     /// Time [s].

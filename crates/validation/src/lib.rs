@@ -5,6 +5,7 @@ pub mod cases;
 pub mod check;
 pub mod mechanisms;
 pub mod scenes;
+pub mod slider_crank;
 
 pub use cases::{CASES, Case};
 pub use check::{Check, Checks};

@@ -33,4 +33,5 @@ cases! {
     an_arch_stands_or_falls_by_its_thickness "arch",
     poured_stones_come_to_rest "stones-at-rest",
     runs_repeat_bit_by_bit "same-bits",
+    the_tamping_unit_rests_and_vibrates_as_linearized_elsewhere "tamping-modes",
 }

@@ -142,6 +142,7 @@ fn contacts(scene: &Scene) -> Rows {
         alert: detection.alert,
         skin: detection.skin,
         method: detection.method,
+        apart: scene.pairs_apart(),
     });
     let gap = detector.points().iter().map(|point| point.gap).fold(f64::INFINITY, f64::min);
     let gap = match gap.is_finite() {

@@ -109,7 +109,7 @@ fn settle(
     let Some(settling) = built.settling.take() else { return Ok(None) };
     let progress = Progress::new("settling", settling.at_most());
     let mut live = Live { writer: None, progress, interrupted };
-    let settled = settling.run(&built.scene, file.scheme(), file.on_unconverged(), &mut live);
+    let settled = settling.run(&built.scene, file.moreau_jean(), file.on_unconverged(), &mut live);
     live.progress.finish();
     let settled = settled?;
     let time = number(settled.time);

@@ -2,6 +2,7 @@
 //! builder of the simulator. Whatever it refuses comes back as [`SceneErrors`] that point to the place in the file.
 
 mod grains;
+mod mechanisms;
 mod memory;
 mod settle;
 mod shapes;
@@ -13,11 +14,13 @@ use std::ops::Range;
 use riprap::detect::Method;
 use riprap::friction::{ConjugateGradient, GaussSeidel, GaussSeidelOptions};
 use riprap::math::{Mat3, Pose, Quat, Vec3};
+use riprap::multibody::{Link, Mechanism};
 use riprap::scene::{
-    BodyDescription, BuildError, ContactLaw, Kind, Law, Locks, Material, Motion, PairLaw, Scene,
-    SceneBuilder,
+    BodyDescription, BuildError, ContactLaw, Kind, Law, Locks, Material, MechanismId, Motion,
+    PairLaw, Scene, SceneBuilder,
 };
-use riprap::scheme::MoreauJean;
+use riprap::scheme::{DormandPrince, MoreauJean, Scheme};
+use riprap::shape::Shape;
 use riprap::simulation::OnUnconverged;
 
 use crate::scene_file::{
@@ -28,12 +31,15 @@ use crate::scene_file::{
 /// A scene ready to run.
 #[derive(Clone, Debug)]
 pub struct Built {
-    /// The scene. Its first bodies are [`SceneFile::bodies`], then come the groups of grains.
+    /// The scene. Its first bodies are [`SceneFile::bodies`], then come the groups of grains, and last those of the
+    /// mechanisms.
     pub scene: Scene,
     /// The groups of grains, in the order of the file.
     pub groups: Vec<Group>,
     /// What has to come to rest before the time starts, if anything.
     pub settling: Option<Settling>,
+    /// For each mechanism the links that its bodies are.
+    links: Vec<Vec<u32>>,
 }
 
 /// A group of grains in a scene.
@@ -49,13 +55,12 @@ pub struct Group {
 
 impl Built {
     /// The body behind a target of the file.
-    ///
-    /// # Panics
-    ///
-    /// If it is a body of a mechanism: scenes with mechanisms are not built yet.
     pub fn body(&self, target: Target) -> riprap::scene::Body {
         let index = match target {
-            Target::MechanismBody { .. } => unreachable!("`build` refuses mechanisms"),
+            Target::MechanismBody { mechanism, body } => {
+                let link = Link(self.links[mechanism][body]);
+                return self.scene.link_body(MechanismId(mechanism as u32), link);
+            }
             Target::Body(index) => index,
             Target::Grain { group, index } => self.groups[group].bodies.start + index,
         };
@@ -73,11 +78,11 @@ impl SceneFile {
     fn build_within(&self, memory: u64) -> Result<Built, SceneErrors> {
         let mut problems = Vec::new();
         memory::check(self, memory, &mut problems);
-        self.refuse_mechanisms(&mut problems); // until the simulator has them
         if !problems.is_empty() {
             return Err(self.errors(problems));
         }
-        let mut bodies = self.body_descriptions(&mut problems);
+        let named = self.named_shapes(&mut problems);
+        let mut bodies = self.body_descriptions(&named, &mut problems);
         let mut groups = Vec::new();
         for (index, grains) in self.grains.iter().enumerate() {
             let first = bodies.len();
@@ -93,6 +98,9 @@ impl SceneFile {
                 }
             }
         }
+        let mechanisms: Vec<Mechanism> = (0..self.mechanisms.len())
+            .map(|index| self.mechanism(index, &named, &mut problems))
+            .collect();
         if !problems.is_empty() {
             return Err(self.errors(problems));
         }
@@ -101,6 +109,9 @@ impl SceneFile {
         let mut builder = self.builder();
         for body in &bodies {
             builder.add_body(body.clone());
+        }
+        for mechanism in mechanisms {
+            builder.add_mechanism(mechanism);
         }
         let scene = builder.build().map_err(|errors| {
             self.errors(errors.0.iter().map(|error| self.problem(error)).collect())
@@ -111,20 +122,22 @@ impl SceneFile {
                 self.errors(errors.0.iter().map(|error| self.problem(error)).collect())
             })?),
         };
-        Ok(Built { scene, groups, settling })
+        let links = self.mechanisms.iter().map(mechanisms::links).collect();
+        Ok(Built { scene, groups, settling, links })
     }
 
-    fn refuse_mechanisms(&self, problems: &mut Vec<Problem>) {
-        if let Some(mechanism) = self.mechanisms.first() {
-            let span = self.source.mechanisms.first().map(|source| source.whole.clone());
-            let message =
-                format!("the mechanism `{}` cannot be simulated yet, only read", mechanism.name);
-            problems.push(Problem::new(span.unwrap_or_default(), message));
+    /// The time-stepping scheme, as the file asks for.
+    pub fn scheme(&self) -> Box<dyn Scheme> {
+        match self.run.scheme {
+            TimeScheme::MoreauJean { .. } => Box::new(self.moreau_jean()),
+            TimeScheme::DormandPrince { tolerance } => {
+                Box::new(DormandPrince::new(self.run.dt).tolerance(tolerance))
+            }
         }
     }
 
-    /// The time-stepping scheme with its solver, as the file asks for.
-    pub fn scheme(&self) -> MoreauJean {
+    /// The scheme for everything that touches, with its solver; grains settle by it.
+    pub fn moreau_jean(&self) -> MoreauJean {
         let solver = &self.solver;
         let options = GaussSeidelOptions {
             tolerance: solver.tolerance,
@@ -133,11 +146,10 @@ impl SceneFile {
             max_velocity_change_tolerance: solver.max_velocity_change_tolerance,
             max_sweeps: solver.max_sweeps as usize,
         };
-        let scheme = MoreauJean::new(self.run.dt);
-        let scheme = match self.run.scheme {
-            TimeScheme::MoreauJean { theta } => scheme.theta(theta),
-            TimeScheme::DormandPrince { .. } => scheme, // refused by `build` until mechanisms are simulated
-        };
+        let mut scheme = MoreauJean::new(self.run.dt);
+        if let TimeScheme::MoreauJean { theta } = self.run.scheme {
+            scheme = scheme.theta(theta);
+        }
         match solver.method {
             file::SolverMethod::ConjugateGradient => scheme.solver(ConjugateGradient { options }),
             file::SolverMethod::GaussSeidel => scheme.solver(GaussSeidel { options }),
@@ -193,8 +205,8 @@ impl SceneFile {
         }
     }
 
-    /// The single bodies; named shapes are made once and shared.
-    fn body_descriptions(&self, problems: &mut Vec<Problem>) -> Vec<BodyDescription> {
+    /// The named shapes, made once to be shared; `None` for those that cannot be.
+    fn named_shapes(&self, problems: &mut Vec<Problem>) -> Vec<Option<Shape>> {
         let mut named = Vec::new();
         for (index, shape) in self.shapes.iter().enumerate() {
             let shape = shapes::make(self, &shape.shape, 1.0).map_err(|error| {
@@ -203,6 +215,15 @@ impl SceneFile {
             });
             named.push(shape.ok());
         }
+        named
+    }
+
+    /// The single bodies.
+    fn body_descriptions(
+        &self,
+        named: &[Option<Shape>],
+        problems: &mut Vec<Problem>,
+    ) -> Vec<BodyDescription> {
         let mut bodies = Vec::new();
         for (index, body) in self.bodies.iter().enumerate() {
             let shape = match &body.shape {
@@ -222,7 +243,7 @@ impl SceneFile {
         bodies
     }
 
-    fn body_description(&self, body: &file::Body, shape: riprap::shape::Shape) -> BodyDescription {
+    fn body_description(&self, body: &file::Body, shape: Shape) -> BodyDescription {
         let mut built = BodyDescription::new(shape, &self.material(body.material));
         built.name = body.name.clone();
         built.pose = pose(body.position, body.rotation);
@@ -260,10 +281,15 @@ impl SceneFile {
             | BuildError::FreeHalfSpace { item }
             | BuildError::WrongDimension { item, .. }
             | BuildError::BadInertia { item, .. } => {
-                let name = item.split('`').nth(1).unwrap_or_default();
-                self.place_of(name).unwrap_or_default()
+                let mut names = item.split('`').skip(1).step_by(2);
+                let (name, owner) = (names.next().unwrap_or_default(), names.next());
+                match owner.filter(|_| item.contains(" of mechanism ")) {
+                    Some(mechanism) => self.link_place(mechanism, name),
+                    None => self.place_of(name).unwrap_or_default(),
+                }
             }
             BuildError::Duplicate { name, .. } => self.place_of(name).unwrap_or_default(),
+            BuildError::Mechanism(error) => self.mechanism_place(error),
             BuildError::InelasticRestitution { .. } | BuildError::NothingMoves => 0..0,
         };
         let problem = Problem::new(span, error.to_string());
@@ -277,6 +303,9 @@ impl SceneFile {
 
     /// Where a body, or the group of a grain, is written.
     fn place_of(&self, name: &str) -> Option<Range<usize>> {
+        if let Some((mechanism, body)) = name.split_once('/') {
+            return Some(self.link_place(mechanism, body));
+        }
         if let Some(index) = self.bodies.iter().position(|body| body.name == name) {
             return self.source.bodies.get(index).cloned();
         }

@@ -3,7 +3,9 @@
 
 use std::ops::Range;
 
-use riprap::scene::{BodyDescription, BuildErrors, Kind, Scene, SceneBuilder, State};
+use riprap::scene::{
+    BodyDescription, BuildErrors, Kind, Material, MechanismId, Scene, SceneBuilder, State,
+};
 use riprap::scheme::MoreauJean;
 use riprap::simulation::{Error, Frame, Observer, OnUnconverged, RunReport, Simulation};
 
@@ -48,6 +50,22 @@ impl Plan {
                 body.kind = Kind::Fixed;
             }
             builder.add_body(body);
+        }
+        // Mechanisms wait where they begin, their shapes in the order in which the scene has them: impulses are remembered.
+        let state = scene.initial_state();
+        for (m, system) in scene.mechanisms().iter().enumerate() {
+            for link in system.links() {
+                let body = scene.link_body(MechanismId(m as u32), link);
+                let own = system.shapes().iter().filter(|part| part.link == link);
+                for (k, part) in own.enumerate() {
+                    let material = Material::new(&part.material);
+                    let name = format!("{}#{k}", scene.bodies().names[body.index()]);
+                    let mut held =
+                        BodyDescription::new(part.shape.clone(), &material).named(&name).fixed();
+                    held.pose = scene.shape_pose(&state, body).compose(&part.pose);
+                    builder.add_body(held);
+                }
+            }
         }
         Ok(Settling { scene: builder.build()?, groups: self.groups, at_most: self.at_most })
     }

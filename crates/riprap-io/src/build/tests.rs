@@ -141,7 +141,7 @@ fn settling_brings_grains_to_rest_and_holds_the_rest() {
     let built = scene.build().unwrap_or_else(|e| panic!("{e}"));
     let settling = built.settling.clone().expect("a plan");
     let settled =
-        settling.run(&built.scene, scene.scheme(), scene.on_unconverged(), &mut ()).unwrap();
+        settling.run(&built.scene, scene.moreau_jean(), scene.on_unconverged(), &mut ()).unwrap();
     assert!(settled.calm && settled.time < 5.0, "{settled:?}");
     let ball = built.scene.body("ball").unwrap().index();
     assert_eq!(settled.state.q[ball].position.z, 2.0);
@@ -152,4 +152,55 @@ fn settling_brings_grains_to_rest_and_holds_the_rest() {
     run.until(0.05, &mut ()).unwrap();
     let slow = built.groups[0].bodies.clone().all(|i| run.state().v[i].linear.norm() < 0.02);
     assert!(slow);
+}
+
+const ROCKER: &str = "\
+[[mechanism]]
+name = \"rocker\"
+[[mechanism.body]]
+name = \"bar\"
+mass = 1
+inertia = 0.1
+shapes = [{ shape = { type = \"box\", size = [1, 0.1, 0.1] }, material = \"rock\" }]
+[[mechanism.joint]]
+name = \"tilt\"
+type = \"revolute\"
+child = \"bar\"
+axis = \"y\"
+position = [0, 0, 1]
+";
+
+#[test]
+fn mistakes_of_mechanisms_point_to_their_parts() {
+    let far =
+        "[[mechanism.loop]]\ntype = \"ball\"\na = { body = \"bar\" }\nb = { body = \"ground\" }\n";
+    let (line, message) = mistake(&format!("{ROCKER}{far}"));
+    assert!(line == 25 && message.contains("cannot be closed at the start"), "{line} {message}");
+    let light = ROCKER.replace("mass = 1\ninertia = 0.1", "mass = 0");
+    let (line, message) = mistake(&light);
+    assert!(line == 18 && message.contains("nothing with a mass"), "{line} {message}");
+    let deep = ROCKER.replace("[0, 0, 1]", "[0, 0, 0.02]");
+    let (line, message) = mistake(&deep);
+    assert!(line == 15 && message.contains("`rocker/bar` overlap"), "{line} {message}");
+}
+
+#[test]
+fn a_mechanism_waits_for_grains_to_settle() {
+    let settling = format!(
+        "{RAIN}settle = {{ speed = 0.01, at_most = 0.5 }}\nspheres = {{}}\ngrading = {{ uniform = [0.05, 0.06] }}\n{}",
+        ROCKER.replace("axis = \"y\"", "axis = \"x\"").replace("[0, 0, 1]", "[0, 0, 0.1]")
+    );
+    let text = format!("{START}{settling}").replace("[-0.1, -0.1, 0]", "[-0.1, -0.1, 0.15]");
+    let scene = SceneFile::parse(&text, ".").unwrap_or_else(|e| panic!("{e}"));
+    let mut built = scene.build().unwrap_or_else(|e| panic!("{e}"));
+    let begin = built.scene.initial_state();
+    let settling = built.settling.take().unwrap();
+    let settled =
+        settling.run(&built.scene, scene.moreau_jean(), scene.on_unconverged(), &mut ()).unwrap();
+    assert_eq!(settled.state.mechanisms, begin.mechanisms);
+    let lowest = (1..21).map(|i| settled.state.q[i].position.z).fold(1.0, f64::min);
+    assert!(lowest > 0.02, "{lowest}");
+    let mut run = Simulation::new(built.scene, scene.scheme()).unwrap();
+    run.set_state(settled.state).unwrap();
+    run.until(0.01, &mut ()).unwrap();
 }

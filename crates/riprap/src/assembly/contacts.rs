@@ -1,7 +1,7 @@
 //! From detected points to the contact problem: which are active under their law, their frames, `H`, `V_free`,
 //! and the impulses to start from.
 
-use super::Dynamics;
+use super::{Dynamics, Mechanisms};
 use crate::detect::{ContactPoint, Detector, Query};
 use crate::friction::{ContactProblem, Delassus, Impulses};
 use crate::math::{Pose, Vec3, length2, tangents};
@@ -25,6 +25,8 @@ pub struct Contacts {
     reach: Vec<f64>,
     motion: Vec<Twist>,
     slips: Vec<Vec3>,
+    /// Chosen points at their planes.
+    chosen: Vec<ContactPoint>,
     active: Vec<ActiveContact>,
     deepest: f64,
 }
@@ -57,16 +59,19 @@ impl Contacts {
             alert: detection.alert,
             skin: detection.skin,
             method: detection.method,
+            apart: &scene.apart,
         });
     }
 
     /// Fills the contact problem: `W` in factored form, `V_free` with the shifts of the contact laws, friction.
+    #[expect(clippy::too_many_arguments)]
     pub fn assemble(
         &mut self,
         scene: &Scene,
+        state: &State,
         dynamics: &Dynamics,
+        mechanisms: &mut Mechanisms,
         q_m: &[Pose],
-        v_n: &[Twist],
         dt: f64,
         problem: &mut ContactProblem,
     ) {
@@ -74,21 +79,30 @@ impl Contacts {
             problem.w = Delassus::default();
         }
         let Delassus::Factored(w) = &mut problem.w else { unreachable!("set just above") };
-        w.reset(dynamics.inverse_masses(scene));
+        let extra = mechanisms.assign_blocks(state, dynamics.n_blocks());
+        w.reset(dynamics.inverse_masses(scene).chain(Mechanisms::placeholders(extra)));
         problem.v_rel_free.clear();
         problem.friction.clear();
         problem.approach_scale = dt / scene.grain_size();
         self.active.clear();
         self.deepest = 0.0;
 
-        let v_free = dynamics.free_velocity();
-        for point in self.detector.points() {
-            let [a, b] = point.colliders.map(|c| &scene.colliders()[c as usize]);
-            let (i, j) = (a.body as usize, b.body as usize);
-            let law = scene.pairs.law(a.material, b.material);
-            self.deepest = self.deepest.min(point.gap);
+        self.touch_points(scene, q_m);
+        for (k, point) in self.detector.points().iter().chain(&self.chosen).enumerate() {
+            let (bodies, law) = match k.checked_sub(self.detector.points().len()) {
+                None => {
+                    let [a, b] = point.colliders.map(|c| &scene.colliders()[c as usize]);
+                    ([a.body, b.body], scene.pairs.law(a.material, b.material))
+                }
+                Some(chosen) => (scene.points[chosen].bodies, &scene.points[chosen].law),
+            };
+            let [i, j] = bodies.map(|b| b as usize);
             let size = smaller_size(scene, i, j);
-            if law.law == ContactLaw::MoreauNewton && point.gap > CLOSED * size {
+            self.deepest = self.deepest.min(point.gap);
+            let first = self.detector.points().len();
+            let group = if k < first { self.detector.points() } else { &self.chosen[..] };
+            let k_in_group = if k < first { k } else { k - first };
+            if law.law == ContactLaw::MoreauNewton && !closed(group, k_in_group, CLOSED * size) {
                 continue;
             }
             let (t1, t2) = tangents(point.normal);
@@ -99,26 +113,63 @@ impl Contacts {
                     - v[i].linear
                     - v[i].angular.cross(&arms[0])
             };
-            let v_rel = relative(v_free);
+            let v_rel = relative(dynamics.free_velocity());
+            let nearest = point.gap + dt * point.normal.dot(&v_rel).min(0.0);
+            if k >= self.detector.points().len() && nearest > scene.detection().alert {
+                // A chosen point far from its plane.
+                continue;
+            }
             let shift = match law.law {
                 ContactLaw::MoreauNewton if law.restitution == 0.0 => 0.0,
                 // Eq. (6) to the letter, also where V_n⁻ > 0.
-                ContactLaw::MoreauNewton => law.restitution * point.normal.dot(&relative(v_n)),
+                ContactLaw::MoreauNewton => {
+                    law.restitution * point.normal.dot(&relative(dynamics.begin_velocity()))
+                }
                 ContactLaw::QuasiShock => quasi_shock_gap(point.gap, size) / dt,
             };
             let blocks = [dynamics.block[i], dynamics.block[j]];
             w.push(blocks, frame.map(Into::into), arms.map(Into::into));
+            let carried = &scene.bodies().carried;
+            if carried[i].is_some() || carried[j].is_some() {
+                let side =
+                    |b: usize, sign: f64| carried[b].map(|c| (c.mechanism.index(), c.link, sign));
+                let sides = [side(i, -1.0), side(j, 1.0)];
+                mechanisms.push_sides(scene, state, &sides, point.point, &frame, w);
+                if w.is_immovable_last() {
+                    // Both are driven: no impulse changes anything.
+                    w.pop();
+                    continue;
+                }
+            }
             problem.v_rel_free.push([frame[0].dot(&v_rel) + shift, t1.dot(&v_rel), t2.dot(&v_rel)]);
             problem.friction.push(law.friction);
-            self.active.push(ActiveContact { point: *point, bodies: [a.body, b.body], frame });
+            self.active.push(ActiveContact { point: *point, bodies, frame });
+        }
+    }
+
+    /// The chosen points at their planes. Each stands for two colliders that come after all others.
+    fn touch_points(&mut self, scene: &Scene, q_m: &[Pose]) {
+        self.chosen.clear();
+        let first = scene.colliders().len() as u32;
+        for (k, c) in scene.points.iter().enumerate() {
+            let [plane, body] = c.bodies.map(|b| &q_m[b as usize]);
+            let normal = plane.vector(c.normal);
+            let point = body.point(c.places[1]);
+            let gap = normal.dot(&(point - plane.point(c.places[0])));
+            let colliders = [first + 2 * k as u32, first + 2 * k as u32 + 1];
+            // Midway between the two surfaces, as for shapes.
+            let point = point - normal * (0.5 * gap);
+            self.chosen.push(ContactPoint { colliders, feature: CHOSEN, point, normal, gap });
         }
     }
 
     /// Starts from the impulses of the last step, turned into the new frames: by feature where it is still there, else
-    /// by the nearest point of the same pair. Sticking contacts also get their slip back, a tenth of it a step.
+    /// by the nearest point of the same pair. Sticking contacts also get their slip back, a tenth of it a step. The joints
+    /// between bodies follow the contacts.
     pub fn recall(
         &mut self,
         scene: &Scene,
+        dynamics: &Dynamics,
         q_m: &[Pose],
         state: &State,
         dt: f64,
@@ -153,6 +204,7 @@ impl Contacts {
                 problem.v_rel_free[k][t] += NOISE_GAIN * c.frame[t].dot(&self.slips[k]) / dt;
             }
         }
+        super::joints::assemble(scene, state, dynamics, q_m, problem, impulses);
     }
 
     /// Remembers the impulses, and the slip of contacts that stick, for the next step.
@@ -192,6 +244,13 @@ impl Contacts {
         }));
     }
 
+    /// Puts the bodies of projected joints back on them.
+    pub fn project_joints(&self, scene: &Scene, q: &mut [Pose]) {
+        if scene.joints.iter().any(|j| j.project) {
+            super::joints::project(scene, q);
+        }
+    }
+
     /// The contacts of the contact problem, in its order.
     pub fn active(&self) -> &[ActiveContact] {
         &self.active
@@ -208,11 +267,31 @@ impl Contacts {
     }
 }
 
+/// Whether a contact counts as closed: its gap is below a limit, or below twice the limit while a neighbour of the same pair
+/// that lies in the same plane is closed. Else rounding would let a flat impact begin at one corner.
+fn closed(points: &[ContactPoint], k: usize, limit: f64) -> bool {
+    let own = &points[k];
+    let near = |p: &ContactPoint| {
+        p.gap <= limit && p.normal.dot(&own.normal) > 1.0 - 1e-12 && same_pair(p, own)
+    };
+    own.gap <= limit
+        || own.gap <= 2.0 * limit && points[k.saturating_sub(3)..].iter().take(7).any(near)
+}
+
+/// Whether two contacts are between the same colliders; chosen points of one pair of bodies are told apart by number only.
+fn same_pair(a: &ContactPoint, b: &ContactPoint) -> bool {
+    a.colliders == b.colliders || a.feature == CHOSEN && b.feature == CHOSEN
+}
+
+/// Feature of a chosen point.
+const CHOSEN: u32 = u32::MAX;
+
 /// Size of the smaller of two bodies, of which one at least is movable [m].
 fn smaller_size(scene: &Scene, i: usize, j: usize) -> f64 {
     let bodies = scene.bodies();
     let size = |k: usize| if bodies.size[k] > 0.0 { bodies.size[k] } else { f64::INFINITY };
-    size(i).min(size(j))
+    let smaller = size(i).min(size(j));
+    if smaller.is_finite() { smaller } else { scene.grain_size() }
 }
 
 /// Gaps, overlaps and slips within this share of the smaller body's size are what solver tolerances leave behind. They

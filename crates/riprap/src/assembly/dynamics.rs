@@ -15,7 +15,9 @@ pub struct Dynamics {
     inertia: Vec<Mat3>,
     /// Block of each body in the contact problem; [`Factored::NONE`] where impulses do not move it.
     pub(super) block: Vec<u32>,
+    v_n: Vec<Twist>,
     v_free: Vec<Twist>,
+    n_blocks: u32,
 }
 
 impl Dynamics {
@@ -34,6 +36,7 @@ impl Dynamics {
         self.inertia.clear();
         self.inverse_inertia.clear();
         self.v_free.clear();
+        self.v_n.clone_from(&state.v);
         self.block.clear();
         let mut next_block = 0;
         for i in 0..bodies.len() {
@@ -66,6 +69,22 @@ impl Dynamics {
             self.inertia.push(inertia_m);
             self.inverse_inertia.push(inverse);
         }
+        self.n_blocks = next_block;
+    }
+
+    /// Number of blocks of the free bodies.
+    pub(super) fn n_blocks(&self) -> u32 {
+        self.n_blocks
+    }
+
+    /// Velocities before and without contact; those of the mechanisms' bodies are filled in by their own dynamics.
+    pub fn velocities_mut(&mut self) -> (&mut [Twist], &mut [Twist]) {
+        (&mut self.v_n, &mut self.v_free)
+    }
+
+    /// Velocities at the begin of the step; those of the mechanisms' bodies at `q_m`.
+    pub(super) fn begin_velocity(&self) -> &[Twist] {
+        &self.v_n
     }
 
     /// The free velocities.

@@ -3,6 +3,10 @@
 
 mod contacts;
 mod dynamics;
+mod joints;
+mod mechanisms;
 
 pub use contacts::{ActiveContact, Contacts};
 pub use dynamics::Dynamics;
+pub use joints::joint_error;
+pub use mechanisms::Mechanisms;

@@ -179,6 +179,12 @@ impl BroadPhase {
                 });
             }
         }
+        if !query.apart.is_empty() {
+            pairs.retain(|key| {
+                let [a, b] = [key >> 32, key & 0xffff_ffff].map(|c| colliders[c as usize].body);
+                query.apart.binary_search(&(a.min(b), a.max(b))).is_err()
+            });
+        }
         pairs.sort_unstable();
     }
 

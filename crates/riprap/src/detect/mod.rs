@@ -166,6 +166,8 @@ pub struct Query<'a> {
     pub skin: f64,
     /// Method for pairs of polyhedra.
     pub method: Method,
+    /// Pairs of bodies that never touch, the smaller index first, sorted.
+    pub apart: &'a [(u32, u32)],
 }
 
 impl Detector {

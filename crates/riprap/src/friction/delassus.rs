@@ -58,7 +58,8 @@ impl InverseMass {
 #[derive(Clone, Copy, Debug)]
 pub struct Contact3 {
     /// The two blocks of velocities that the contact joins; [`Factored::NONE`] for a body that no
-    /// impulse moves. The impulse acts with its sign on the second, against it on the first.
+    /// impulse moves, and where [`Factored::push_rows`] gave the side as rows. The impulse acts with its sign on the
+    /// second, against it on the first.
     pub blocks: [u32; 2],
     /// Rows n, t1, t2.
     pub frame: [[f64; 3]; 3],
@@ -66,13 +67,28 @@ pub struct Contact3 {
     pub arms: [[f64; 3]; 2],
     /// `W^αα`.
     w: [[f64; 3]; 3],
+    /// Its first and last side in [`Factored::sides`].
+    sides: [u32; 2],
 }
 
-/// `W` in factored form, for blocks of six velocities.
+/// One side of a contact given as rows: three rows of `Hᵀ` over the velocities of a group of blocks (a mechanism), and
+/// `M⁻¹ H` of them.
+#[derive(Clone, Copy, Debug)]
+struct Side {
+    /// First block, and number of blocks.
+    first: u32,
+    blocks: u32,
+    /// Where its numbers begin in [`Factored::rows`]: three rows of `Hᵀ`, then three of `(M⁻¹ H)ᵀ`, six numbers per block.
+    rows: usize,
+}
+
+/// `W` in factored form, for blocks of six velocities. A mechanism takes as many blocks as its degrees of freedom fill.
 #[derive(Clone, Debug, Default)]
 pub struct Factored {
     masses: Vec<InverseMass>,
     contacts: Vec<Contact3>,
+    sides: Vec<Side>,
+    rows: Vec<f64>,
     trace: f64,
 }
 
@@ -85,16 +101,65 @@ impl Factored {
         self.masses.clear();
         self.masses.extend(masses);
         self.contacts.clear();
+        self.sides.clear();
+        self.rows.clear();
         self.trace = 0.0;
     }
 
-    /// Adds a contact; returns its index.
+    /// Number of blocks.
+    pub fn n_blocks(&self) -> usize {
+        self.masses.len()
+    }
+
+    /// Adds a contact between two blocks; returns its index.
     pub fn push(&mut self, blocks: [u32; 2], frame: [[f64; 3]; 3], arms: [[f64; 3]; 2]) -> usize {
-        let mut contact = Contact3 { blocks, frame, arms, w: [[0.0; 3]; 3] };
+        let none = self.sides.len() as u32;
+        let mut contact = Contact3 { blocks, frame, arms, w: [[0.0; 3]; 3], sides: [none; 2] };
         contact.w = self.diagonal_of(&contact);
         self.trace += contact.w[0][0] + contact.w[1][1] + contact.w[2][2];
         self.contacts.push(contact);
         self.contacts.len() - 1
+    }
+
+    /// Adds to the last contact a side over blocks `first`, `first + 1`, …, none of which the contact has yet: `rows` holds three
+    /// rows of `Hᵀ` with its sign (six numbers per block), and `solved` the same three of `(M⁻¹ H)ᵀ`.
+    pub fn push_rows(&mut self, first: u32, rows: &[f64], solved: &[f64]) {
+        debug_assert!(rows.len() == solved.len() && rows.len().is_multiple_of(18));
+        let n = rows.len() / 3;
+        let at = self.rows.len();
+        self.rows.extend_from_slice(rows);
+        self.rows.extend_from_slice(solved);
+        self.sides.push(Side { first, blocks: (n / 6) as u32, rows: at });
+        let Some(contact) = self.contacts.last_mut() else { return };
+        contact.sides[1] = self.sides.len() as u32;
+        for i in 0..3 {
+            for k in 0..3 {
+                let h = &rows[i * n..(i + 1) * n];
+                let m = &solved[k * n..(k + 1) * n];
+                let w: f64 = h.iter().zip(m).map(|(h, m)| h * m).sum();
+                contact.w[i][k] += w;
+                if i == k {
+                    self.trace += w;
+                }
+            }
+        }
+    }
+
+    /// Whether no impulse at the last contact moves anything.
+    pub fn is_immovable_last(&self) -> bool {
+        self.contacts.last().is_some_and(|c| c.w[0][0] <= 0.0)
+    }
+
+    /// Takes back the last contact.
+    pub fn pop(&mut self) {
+        if let Some(c) = self.contacts.pop() {
+            self.sides.truncate(c.sides[0] as usize);
+            self.trace -= c.w[0][0] + c.w[1][1] + c.w[2][2];
+        }
+    }
+
+    fn sides_of(&self, c: &Contact3) -> &[Side] {
+        &self.sides[c.sides[0] as usize..c.sides[1] as usize]
     }
 
     /// The contacts.
@@ -144,6 +209,15 @@ impl Factored {
                 v[3 + i] += sign * spin[i];
             }
         }
+        for side in self.sides_of(c) {
+            let n = 6 * side.blocks as usize;
+            let solved = &self.rows[side.rows + 3 * n..side.rows + 6 * n];
+            let first = side.first as usize;
+            let v = velocity[first..first + side.blocks as usize].as_flattened_mut();
+            for (j, v) in v.iter_mut().enumerate() {
+                *v += solved[j] * r[0] + solved[n + j] * r[1] + solved[2 * n + j] * r[2];
+            }
+        }
     }
 
     /// `Hᵀ_α v`: the relative velocity of the two blocks at the contact, in its frame.
@@ -161,7 +235,17 @@ impl Factored {
                 dv[i] += sign * (v[i] + spin[i]);
             }
         }
-        c.frame.map(|row| dot(row, dv))
+        let mut local = c.frame.map(|row| dot(row, dv));
+        for side in self.sides_of(c) {
+            let n = 6 * side.blocks as usize;
+            let rows = &self.rows[side.rows..side.rows + 3 * n];
+            let first = side.first as usize;
+            let v = velocity[first..first + side.blocks as usize].as_flattened();
+            for (i, row) in rows.chunks_exact(n).enumerate() {
+                local[i] += row.iter().zip(v).map(|(h, v)| h * v).sum::<f64>();
+            }
+        }
+        local
     }
 
     /// `M⁻¹ H I`: the change of velocity that all impulses make [m/s, rad/s].
@@ -175,6 +259,13 @@ impl Factored {
         }
     }
 
+    /// All blocks that a contact moves.
+    fn blocks_of(&self, a: usize) -> impl Iterator<Item = u32> + '_ {
+        let c = &self.contacts[a];
+        let own = c.blocks.into_iter().filter(|b| *b != Factored::NONE);
+        own.chain(self.sides_of(c).iter().flat_map(|s| s.first..s.first + s.blocks))
+    }
+
     /// The same operator multiplied out.
     pub fn to_blocks(&self) -> Blocks {
         let mut velocity = Vec::new();
@@ -182,10 +273,7 @@ impl Factored {
         let n = self.contacts.len();
         for a in 0..n {
             for b in 0..n {
-                let meets = self.contacts[a]
-                    .blocks
-                    .iter()
-                    .any(|x| *x != Factored::NONE && self.contacts[b].blocks.contains(x));
+                let meets = self.blocks_of(a).any(|x| self.blocks_of(b).any(|y| x == y));
                 if !meets {
                     continue;
                 }

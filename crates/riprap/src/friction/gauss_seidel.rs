@@ -3,8 +3,8 @@
 
 use super::residual::measure;
 use super::{
-    ContactProblem, ContactSolver, Delassus, Impulses, Operator, SolveReport, SolverScratch,
-    solve_contact,
+    ContactProblem, ContactSolver, Delassus, Impulses, JOINT, Operator, SolveReport, SolverScratch,
+    solve_contact, solve_joint,
 };
 
 /// Options of [`GaussSeidel`]. The solver stops when all four criteria hold.
@@ -105,7 +105,10 @@ pub(super) fn sweep<W: Operator>(
         // V_free + Σ_{β≠α} W^αβ I^β
         let q = problem.v_rel_free[a];
         let v_rel = std::array::from_fn(|i| q[i] + wr[i] - own[i]);
-        let mut new = solve_contact(block, v_rel, problem.friction[a]);
+        let friction = problem.friction[a];
+        let joint = friction == JOINT;
+        let mut new =
+            if joint { solve_joint(block, v_rel) } else { solve_contact(block, v_rel, friction) };
         if new != old {
             let mut step = [new[0] - old[0], new[1] - old[1], new[2] - old[2]];
             if relaxation < 1.0 {
@@ -118,7 +121,7 @@ pub(super) fn sweep<W: Operator>(
             change.sum += dv;
             change.max = change.max.max(dv);
         }
-        if new[0] > 0.0 {
+        if new[0] > 0.0 || joint {
             change.active += 1;
             change.scale += squared(apply(block, new));
         }

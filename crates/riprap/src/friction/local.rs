@@ -147,6 +147,32 @@ impl Sliding {
     }
 }
 
+/// Solves one joint exactly: the impulse that makes the relative velocity `W r + v` vanish. Equations that the joint does not
+/// have are rows of zeros.
+pub fn solve_joint(w: &[[f64; 3]; 3], v: [f64; 3]) -> [f64; 3] {
+    let (mut a, mut b) = (*w, v.map(|x| -x));
+    for k in 0..3 {
+        // A symmetric positive semi-definite block: a pivot without weight belongs to an equation that is not there, or
+        // that the others imply.
+        if a[k][k] <= 1e-12 * w[k][k] {
+            b[k] = 0.0;
+            a[k] = [0.0; 3];
+            a[k][k] = 1.0;
+            continue;
+        }
+        for i in k + 1..3 {
+            let factor = a[i][k] / a[k][k];
+            for j in k..3 {
+                a[i][j] -= factor * a[k][j];
+            }
+            b[i] -= factor * b[k];
+        }
+    }
+    let z = b[2] / a[2][2];
+    let y = (b[1] - a[1][2] * z) / a[1][1];
+    [(b[0] - a[0][1] * y - a[0][2] * z) / a[0][0], y, z]
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -13,11 +13,14 @@ mod residual;
 pub use conjugate_gradient::ConjugateGradient;
 pub use delassus::{Blocks, Contact3, Delassus, Factored, InverseMass, Operator};
 pub use gauss_seidel::{GaussSeidel, GaussSeidelOptions};
-pub use local::solve_contact;
+pub use local::{solve_contact, solve_joint};
 pub use residual::{Residual, natural_map, residual};
 
 /// Impulses of all contacts [N s], each in its frame `(n, t1, t2)`; the normal one is not negative.
 pub type Impulses = Vec<[f64; 3]>;
+
+/// Stands in the place of the friction of a joint: its impulses are free, its relative velocities zero.
+pub const JOINT: f64 = -1.0;
 
 /// One contact problem.
 ///
@@ -30,7 +33,7 @@ pub struct ContactProblem {
     pub w: Delassus,
     /// Relative velocities without contact impulses, shifted by restitution and gap [m/s].
     pub v_rel_free: Vec<[f64; 3]>,
-    /// Coefficient of friction `μ` of each contact [–].
+    /// Coefficient of friction `μ` of each contact [–]; [`JOINT`] for a joint, whose relative velocities vanish.
     pub friction: Vec<f64>,
     /// Time step over grain size [s/m]: turns an approach velocity into a relative penetration.
     pub approach_scale: f64,

@@ -3,7 +3,7 @@
 
 use crate::math::length2;
 
-use super::{ContactProblem, Delassus, Operator, SolverScratch};
+use super::{ContactProblem, Delassus, JOINT, Operator, SolverScratch};
 
 /// How far impulses are from solving a contact problem.
 ///
@@ -80,7 +80,9 @@ pub(super) fn measure<W: Operator>(
         sum.velocities += squared(u);
         // Not a number counts as the worst there is.
         let approach = if u[0].is_nan() { f64::INFINITY } else { -u[0] };
-        sum.approach = sum.approach.max(approach);
+        if problem.friction[a] != JOINT {
+            sum.approach = sum.approach.max(approach);
+        }
     }
     Residual {
         natural_map: sum.natural_map.sqrt(),
@@ -91,15 +93,21 @@ pub(super) fn measure<W: Operator>(
     }
 }
 
-/// `r − P_K(r − û)` for one contact, `r` and `u` in the same unit.
+/// `r − P_K(r − û)` for one contact, `r` and `u` in the same unit; `u` itself for a joint.
 pub fn natural_map(r: [f64; 3], u: [f64; 3], friction: f64) -> [f64; 3] {
+    if friction == JOINT {
+        return u;
+    }
     let slide = friction * length2(u[1], u[2]);
     let p = project([r[0] - u[0] - slide, r[1] - u[1], r[2] - u[2]], friction);
     [r[0] - p[0], r[1] - p[1], r[2] - p[2]]
 }
 
-/// Projection on Coulomb's cone `K = {‖x_t‖ ≤ μ x_n}`.
+/// Projection on Coulomb's cone `K = {‖x_t‖ ≤ μ x_n}`; a joint has no cone.
 pub(super) fn project(x: [f64; 3], friction: f64) -> [f64; 3] {
+    if friction == JOINT {
+        return x;
+    }
     let t = length2(x[1], x[2]);
     if friction * t <= -x[0] {
         [0.0; 3]

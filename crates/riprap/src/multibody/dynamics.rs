@@ -2,6 +2,7 @@
 
 use super::MotionError;
 use super::force::{Control, Inputs, Target};
+use super::mechanism::Link;
 use super::partition::Partition;
 use super::system::{Multibody, MultibodyScratch, MultibodyState};
 use super::tree::{NONE, Spatial, Tree};
@@ -203,5 +204,63 @@ impl Multibody {
     /// Tension [N] and length [m] of a point-to-point spring, after [`Tree::motion`].
     pub fn spring_tension(&self, k: usize, w: &MultibodyScratch) -> (f64, f64) {
         self.forces.points[k].tension(&self.tree, &w.tree)
+    }
+
+    /// Adds to `rows` the velocity of a point of a body (fixed in the world, `point` [m]) along three directions per unit of each of
+    /// the `f` independent velocities, times `sign`: `Hᵀ_M` of a contact, Eq. (27). After [`Multibody::linearize`]; row `i`
+    /// begins at `i × width`.
+    #[expect(clippy::too_many_arguments)]
+    pub fn add_contact_rows(
+        &self,
+        w: &MultibodyScratch,
+        f: usize,
+        link: Link,
+        point: Vec3,
+        directions: &[Vec3; 3],
+        sign: f64,
+        width: usize,
+        rows: &mut [f64],
+    ) {
+        let (n, arm) = (self.n_v(), point - w.tree.origin);
+        for c in self.tree.path(self.node_of[link.0 as usize]) {
+            let v = Tree::velocity_at(&w.tree.columns[c], &arm) * sign;
+            let along = directions.map(|d| d.dot(&v));
+            for k in 0..f {
+                let share = w.map[k * n + c];
+                if share != 0.0 {
+                    for (i, x) in along.iter().enumerate() {
+                        rows[i * width + k] += share * x;
+                    }
+                }
+            }
+        }
+    }
+
+    /// Names the first coordinate whose velocity is not finite.
+    pub fn check_finite(&self, v: &[f64], t: f64) -> Result<(), MotionError> {
+        match v.iter().position(|x| !x.is_finite()) {
+            None => Ok(()),
+            Some(c) => Err(MotionError::NotFinite {
+                mechanism: self.name.clone(),
+                coordinate: self.coordinate_names[c].clone(),
+                t,
+            }),
+        }
+    }
+
+    /// Mean accelerations of the prescribed joints between two times [m/s², rad/s²].
+    pub fn mean_driven_accelerations(&self, t: f64, t_next: f64) -> impl Iterator<Item = f64> + '_ {
+        self.driven
+            .iter()
+            .map(move |(_, _, motion)| (motion.at(t_next)[1] - motion.at(t)[1]) / (t_next - t))
+    }
+
+    /// Whether accelerations depend on velocities: always, but for a single joint without dampers, laws and loops.
+    pub fn feels_velocity(&self) -> bool {
+        self.n_v() > 1
+            || !self.forces.laws.is_empty()
+            || !self.forces.points.is_empty()
+            || self.forces.springs.iter().any(|(_, _, s)| s.damping != 0.0)
+            || !self.forces.stops.is_empty()
     }
 }

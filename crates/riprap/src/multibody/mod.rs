@@ -4,6 +4,7 @@
 //! [`Mechanism`] is what a user describes, [`Multibody`] what [`Mechanism::build`] makes of it, [`MultibodyState`] what a
 //! restart needs and [`MultibodyScratch`] what can be computed again.
 
+mod analysis;
 mod assemble;
 mod check;
 mod closure;
@@ -20,6 +21,9 @@ mod smooth;
 mod system;
 mod tree;
 
+pub use analysis::{
+    AnalysisError, Equilibrium, Mode, ModeKind, Modes, PrescribedSample, Stability,
+};
 pub use closure::Cut;
 pub use error::{MechanismError, MotionError};
 pub use force::{

@@ -138,7 +138,7 @@ impl Multibody {
         let mut ahead: Option<(f64, f64)> = None;
         while t != t_end {
             if fresh {
-                let MultibodyState { q, v, control, partition } = &mut now;
+                let MultibodyState { q, v, control, partition, .. } = &mut now;
                 self.stage(0, t, control, partition, q, v, s, w)?;
                 if self.renew_partition(partition, w) {
                     self.stage(0, t, control, partition, q, v, s, w)?;

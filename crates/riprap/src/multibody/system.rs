@@ -53,6 +53,9 @@ pub struct MultibodyState {
     pub control: Control,
     /// The partition in use.
     pub partition: Partition,
+    /// The next inner step of the smooth integrator [s]; 0 lets it choose.
+    #[serde(default)]
+    pub smooth_dt: f64,
 }
 
 /// What can be computed again.
@@ -86,7 +89,12 @@ pub struct MultibodyScratch {
 }
 
 impl MultibodyScratch {
-    /// Mass matrix of the independent coordinates, factored.
+    /// Cholesky factor of the mass matrix of the independent coordinates, by rows.
+    pub fn reduced_factor(&self) -> &[f64] {
+        &self.reduced_mass
+    }
+
+    /// Accelerations of all joints [m/s², rad/s²].
     pub fn acceleration(&self) -> &[f64] {
         &self.acceleration
     }
@@ -253,6 +261,21 @@ impl Multibody {
         self.closures.iter().map(|c| (c.name.as_str(), c.cut))
     }
 
+    /// The two bodies of each loop.
+    pub fn loop_links(&self) -> impl Iterator<Item = (Link, Link)> + '_ {
+        let link = |node: u32| {
+            self.node_of.iter().position(|n| *n == node).map_or(GROUND, |i| Link(i as u32))
+        };
+        self.closures.iter().map(move |c| (link(c.a.body), link(c.b.body)))
+    }
+
+    /// Whether impulses can move a body: not where every joint on its way to the ground is prescribed.
+    pub fn can_move(&self, link: Link) -> bool {
+        let driven = |c: usize| self.driven.iter().any(|(d, ..)| *d as usize == c);
+        !self.start.partition.independent.is_empty()
+            && self.tree.path(self.node_of[link.0 as usize]).any(|c| !driven(c))
+    }
+
     /// Names of the forces with a law.
     pub fn law_names(&self) -> impl Iterator<Item = &str> {
         self.forces.laws.iter().map(|l| l.name.as_str())
@@ -329,6 +352,11 @@ impl Multibody {
             angular[c] = s.angular;
             linear[c] = Tree::velocity_at(s, &arm);
         }
+    }
+
+    /// Moves laws on to the phases that are due at positions and velocities.
+    pub fn switch_control(&self, t: f64, q: &[f64], v: &[f64], control: &mut Control) {
+        self.forces.switch(t, q, v, control);
     }
 
     /// Moves laws on to the phases that are due at a state.

@@ -216,6 +216,8 @@ pub struct Bodies {
     pub size: Vec<f64>,
     /// Prescribed motion, if any.
     pub motion: Vec<Option<Motion>>,
+    /// The body of a mechanism that it is, if any.
+    pub carried: Vec<Option<super::Carried>>,
 }
 
 impl Bodies {

@@ -1,11 +1,13 @@
 //! From description to [`Scene`]: mistakes are collected, and `build` reports them all.
 
 use super::{
-    Bodies, Body, BodyDescription, BuildError, BuildErrors, ContactLaw, Detection, Kind, Locks,
-    Material, Motion, PairLaw, PairTable, Scene, State, Twist,
+    Bodies, Body, BodyDescription, BodyJoint, BuildError, BuildErrors, ContactLaw, Detection, Kind,
+    Locks, Material, MechanismId, Motion, On, PairLaw, PairTable, PointContact, Scene, State,
+    Twist,
 };
 use crate::detect::{Collider, ContactPoint, Detector, Geometry, Method, Query};
 use crate::math::{Mat3, Pose, Vec3};
+use crate::multibody::{Link, Mechanism};
 use crate::shape::{MassProperties, Shape};
 use std::collections::HashMap;
 
@@ -20,6 +22,10 @@ pub struct SceneBuilder {
     alert: Option<f64>,
     method: Method,
     largest_overlap: f64,
+    pub(super) mechanisms: Vec<Mechanism>,
+    pub(super) point_contacts: Vec<PointContact>,
+    pub(super) joints: Vec<BodyJoint>,
+    pub(super) apart: Vec<(On, On)>,
     errors: Vec<BuildError>,
 }
 
@@ -34,6 +40,10 @@ impl Default for SceneBuilder {
             alert: None,
             method: Method::default(),
             largest_overlap: 1e-3,
+            mechanisms: Vec::new(),
+            point_contacts: Vec::new(),
+            joints: Vec::new(),
+            apart: Vec::new(),
             errors: Vec::new(),
         }
     }
@@ -123,7 +133,32 @@ impl SceneBuilder {
             self.add_to(body, i, &item, &mut bodies, &mut colliders, &mut initial, &mut errors);
         }
         bodies.names = names;
-        if !bodies.movable.contains(&true) && errors.is_empty() {
+        let mut shapes: Vec<Shape> = self.bodies.iter().map(|b| b.shape.clone()).collect();
+        if self.needs_world() && !bodies.names.iter().any(|n| n == Bodies::WORLD) {
+            bodies.push_world();
+            shapes.push(Shape::nothing());
+            initial.q.push(Pose::IDENTITY);
+            initial.v.push(Twist::default());
+        }
+        let default_gravity =
+            if self.planar { Vec3::new(0.0, -9.81, 0.0) } else { Vec3::new(0.0, 0.0, -9.81) };
+        let gravity = self.gravity.unwrap_or(default_gravity);
+        if !gravity.iter().all(|x| x.is_finite()) {
+            let item = "scene".to_owned();
+            errors.push(BuildError::NotFinite { item, what: "gravity" });
+            return Err(BuildErrors(errors));
+        }
+        let mechanisms = self.build_mechanisms(
+            gravity,
+            &mut bodies,
+            &mut shapes,
+            &mut colliders,
+            &mut initial,
+            &mut errors,
+        );
+        let points = self.resolve_points(&bodies, &mut errors);
+        let joints = self.resolve_joints(&bodies, &mut errors);
+        if !bodies.movable.contains(&true) && self.mechanisms.is_empty() && errors.is_empty() {
             errors.push(BuildError::NothingMoves);
         }
         if !errors.is_empty() {
@@ -138,24 +173,27 @@ impl SceneBuilder {
             return Err(BuildErrors(errors));
         }
         let detection = Detection { alert, skin: 0.1 * grain_size, method: self.method };
-        let default_gravity =
-            if self.planar { Vec3::new(0.0, -9.81, 0.0) } else { Vec3::new(0.0, 0.0, -9.81) };
+        let first_links = (0..mechanisms.len() as u32)
+            .map(|m| bodies.carried_by(MechanismId(m), Link(0)).unwrap_or(0))
+            .collect();
+        let apart = self.pairs_apart(&mechanisms, &bodies);
         let scene = Scene {
-            gravity: self.gravity.unwrap_or(default_gravity),
+            gravity,
             planar: self.planar,
             bodies,
             colliders,
-            shapes: self.bodies.iter().map(|b| b.shape.clone()).collect(),
+            shapes,
             materials: self.materials.clone(),
             pairs,
             detection,
             grain_size,
+            apart,
+            mechanisms,
+            first_links,
+            points,
+            joints,
             initial,
         };
-        if !scene.gravity.iter().all(|x| x.is_finite()) {
-            let item = "scene".to_owned();
-            return Err(BuildErrors(vec![BuildError::NotFinite { item, what: "gravity" }]));
-        }
         let overlaps = overlaps(&scene, self.largest_overlap);
         if overlaps.is_empty() { Ok(scene) } else { Err(BuildErrors(overlaps)) }
     }
@@ -195,7 +233,7 @@ impl SceneBuilder {
         table
     }
 
-    fn material_index(
+    pub(super) fn material_index(
         &self,
         name: &str,
         item: &str,
@@ -293,11 +331,8 @@ impl SceneBuilder {
                 movable,
             });
         }
-        let reach = |c: &Collider| {
-            let placed = crate::detect::Placed::new(c, &Pose::IDENTITY);
-            placed.centre.norm() + placed.radius
-        };
-        bodies.radius.push(colliders[first..].iter().map(reach).fold(0.0, f64::max));
+        bodies.radius.push(reach_of(&colliders[first..]));
+        bodies.carried.push(None);
 
         let free = |k: usize| if locks.0[k] { 0.0 } else { 1.0 };
         let position = match &body.kind {
@@ -395,7 +430,7 @@ impl SceneBuilder {
     }
 }
 
-fn check_law(item: &str, friction: f64, restitution: f64, errors: &mut Vec<BuildError>) {
+pub(super) fn check_law(item: &str, friction: f64, restitution: f64, errors: &mut Vec<BuildError>) {
     let mut wrong = |what, value, range| {
         errors.push(BuildError::OutOfRange { item: item.to_owned(), what, value, range });
     };
@@ -426,9 +461,25 @@ fn physical(inertia: &Mat3) -> Result<(), &'static str> {
     Ok(())
 }
 
+/// Radius of a ball around the origin of a body that holds its colliders [m].
+pub(super) fn reach_of(colliders: &[Collider]) -> f64 {
+    let reach = |c: &Collider| {
+        let placed = crate::detect::Placed::new(c, &Pose::IDENTITY);
+        placed.centre.norm() + placed.radius
+    };
+    colliders.iter().map(reach).fold(0.0, f64::max)
+}
+
+/// Mean size of the free bodies; without any, of the bodies of mechanisms that have a shape; else 1 m.
 fn mean_size(bodies: &Bodies) -> f64 {
-    let free = || (0..bodies.len()).filter(|&i| bodies.movable[i]);
-    free().map(|i| bodies.size[i]).sum::<f64>() / free().count().max(1) as f64
+    let mean = |of: &dyn Fn(usize) -> bool| {
+        let sizes: Vec<f64> =
+            (0..bodies.len()).filter(|&i| of(i)).map(|i| bodies.size[i]).collect();
+        (!sizes.is_empty()).then(|| sizes.iter().sum::<f64>() / sizes.len() as f64)
+    };
+    mean(&|i| bodies.movable[i])
+        .or_else(|| mean(&|i| bodies.carried[i].is_some() && bodies.size[i] > 0.0))
+        .unwrap_or(1.0)
 }
 
 /// The worst overlaps at the begin, at most five, if they exceed a share of the grain size.
@@ -444,6 +495,7 @@ fn overlaps(scene: &Scene, share: f64) -> Vec<BuildError> {
         alert: 0.0,
         skin: 0.0,
         method: scene.detection.method,
+        apart: &scene.apart,
     });
     // Of two bodies the smaller tells what is deep.
     let size = |c: u32| {

@@ -97,6 +97,9 @@ pub enum BuildError {
         /// The same, in percent of the smaller body's size.
         percent: f64,
     },
+    /// A mistake in a mechanism.
+    #[error(transparent)]
+    Mechanism(crate::multibody::MechanismError),
     /// Nothing in the scene can move.
     #[error("no body is free to move: nothing would happen")]
     NothingMoves,

@@ -6,18 +6,25 @@
 mod body;
 mod builder;
 mod error;
+mod joint;
 mod material;
+mod mechanism;
 mod state;
 
 pub use crate::math::Twist;
 pub use body::{Bodies, BodyDescription, Kind, Law, Locks, Motion};
 pub use builder::SceneBuilder;
 pub use error::{BuildError, BuildErrors};
+pub use joint::{BodyJoint, Hold, ResolvedJoint};
 pub use material::{ContactLaw, Material, PairLaw, PairTable};
+pub use mechanism::{Carried, MechanismId, On, PointContact, ResolvedPoint};
 pub use state::{State, WarmContact};
+
+pub(crate) use mechanism::{place_links, twist};
 
 use crate::detect::{Collider, Method};
 use crate::math::{Pose, Vec3};
+use crate::multibody::{Link, Multibody};
 use crate::shape::Shape;
 
 /// Handle of a body, good for the whole run.
@@ -54,6 +61,12 @@ pub struct Scene {
     pub(crate) pairs: PairTable,
     pub(crate) detection: Detection,
     pub(crate) grain_size: f64,
+    pub(crate) mechanisms: Vec<Multibody>,
+    /// First body of each mechanism; the others follow it.
+    pub(crate) first_links: Vec<u32>,
+    pub(crate) apart: Vec<(u32, u32)>,
+    pub(crate) points: Vec<ResolvedPoint>,
+    pub(crate) joints: Vec<ResolvedJoint>,
     pub(crate) initial: State,
 }
 
@@ -91,6 +104,36 @@ impl Scene {
     /// The shape of a body, in its own frame.
     pub fn shape(&self, body: Body) -> &Shape {
         &self.shapes[body.index()]
+    }
+
+    /// The mechanisms.
+    pub fn mechanisms(&self) -> &[Multibody] {
+        &self.mechanisms
+    }
+
+    /// The mechanism with this name.
+    pub fn mechanism(&self, name: &str) -> Option<MechanismId> {
+        self.mechanisms.iter().position(|m| m.name() == name).map(|i| MechanismId(i as u32))
+    }
+
+    /// The body of the scene that a body of a mechanism is.
+    pub fn link_body(&self, mechanism: MechanismId, link: Link) -> Body {
+        Body(self.first_links[mechanism.index()] + link.0)
+    }
+
+    /// Contacts between chosen points and planes.
+    pub fn point_contacts(&self) -> &[ResolvedPoint] {
+        &self.points
+    }
+
+    /// Joints between bodies.
+    pub fn joints(&self) -> &[ResolvedJoint] {
+        &self.joints
+    }
+
+    /// Pairs of bodies that never touch, the smaller index first, sorted.
+    pub fn pairs_apart(&self) -> &[(u32, u32)] {
+        &self.apart
     }
 
     /// The convex parts that can touch.

@@ -1,6 +1,7 @@
 //! What a restart needs: time, positions, velocities, and the impulses from which the next solve starts.
 
 use crate::math::{Pose, Twist};
+use crate::multibody::MultibodyState;
 use serde::{Deserialize, Serialize};
 
 /// An impulse remembered for the next step.
@@ -29,6 +30,13 @@ pub struct State {
     pub q: Vec<Pose>,
     /// Velocities `v` of every body.
     pub v: Vec<Twist>,
+    /// Positions and velocities of the mechanisms in joint coordinates. Their bodies are among `q` and `v` as well,
+    /// where the joints put them.
+    #[serde(default)]
+    pub mechanisms: Vec<MultibodyState>,
+    /// Impulses of the joints between bodies in the last step [N s], three equations each.
+    #[serde(default)]
+    pub joint_impulses: Vec<[f64; 3]>,
     /// Impulses of the last step, in the order of its contacts.
     pub warm_start: Vec<WarmContact>,
 }

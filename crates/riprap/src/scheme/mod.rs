@@ -1,14 +1,54 @@
 //! Time-stepping schemes, one file each, one `step` each.
 
+mod dormand_prince;
 mod moreau_jean;
 
+pub use dormand_prince::DormandPrince;
 pub use moreau_jean::MoreauJean;
 
-use crate::assembly::{Contacts, Dynamics};
+use crate::assembly::{Contacts, Dynamics, Mechanisms};
 use crate::friction::{ContactProblem, Impulses, SolveReport, SolverScratch};
 use crate::math::Pose;
+use crate::multibody::{MultibodyScratch, SmoothScratch};
 use crate::scene::{Scene, State, Twist};
 use std::time::{Duration, Instant};
+
+/// A way to advance a scene in time.
+pub trait Scheme: Send {
+    /// Length of a step [s].
+    fn dt(&self) -> f64;
+
+    /// Whether its parameters make sense, and whether it can move this scene.
+    fn check(&self, scene: &Scene) -> Result<(), StepError>;
+
+    /// Advances `state` by one step. On error, `state` is left untouched.
+    fn step(
+        &self,
+        scene: &Scene,
+        state: &mut State,
+        work: &mut Workspace,
+    ) -> Result<StepReport, StepError>;
+}
+
+/// A scheme that was chosen while the program runs.
+impl Scheme for Box<dyn Scheme> {
+    fn dt(&self) -> f64 {
+        (**self).dt()
+    }
+
+    fn check(&self, scene: &Scene) -> Result<(), StepError> {
+        (**self).check(scene)
+    }
+
+    fn step(
+        &self,
+        scene: &Scene,
+        state: &mut State,
+        work: &mut Workspace,
+    ) -> Result<StepReport, StepError> {
+        (**self).step(scene, state, work)
+    }
+}
 
 /// What a step can compute again: buffers that grow only with the number of contacts.
 #[derive(Debug, Default)]
@@ -16,6 +56,8 @@ pub struct Workspace {
     pub(crate) q_m: Vec<Pose>,
     pub(crate) v_next: Vec<Twist>,
     pub(crate) dynamics: Dynamics,
+    pub(crate) mechanisms: Mechanisms,
+    pub(crate) smooth: Vec<(SmoothScratch, MultibodyScratch)>,
     pub(crate) contacts: Contacts,
     pub(crate) problem: ContactProblem,
     pub(crate) impulses: Impulses,
@@ -105,6 +147,8 @@ pub struct StepReport {
     pub solve: SolveReport,
     /// Deepest overlap at `q_m` [m].
     pub penetration: f64,
+    /// Largest residual of the loops at the end of the step [m, –].
+    pub loop_residual: f64,
     /// Wall time per stage.
     pub times: StageTimes,
 }
@@ -124,6 +168,18 @@ pub enum StepError {
         what: &'static str,
         /// End of the failed step [s].
         t: f64,
+    },
+    /// A mechanism cannot move on.
+    #[error(transparent)]
+    Mechanism(#[from] crate::multibody::MotionError),
+    /// The scheme cannot move the scene.
+    #[error(
+        "dormand-prince moves mechanisms without contacts, but body `{body}` is free to move; take moreau-jean for this \
+         scene"
+    )]
+    NeedsContacts {
+        /// The first free body.
+        body: String,
     },
     /// A parameter of the scheme is out of its range.
     #[error("{what} is {value}, but must be {range}")]
@@ -153,4 +209,20 @@ fn check_finite(scene: &Scene, q: &[Pose], v: &[Twist], t: f64) -> Result<(), St
         return Err(StepError::NotFinite { body: scene.bodies().names[i].clone(), what, t });
     }
     Ok(())
+}
+
+/// End of the step that begins at `state` [s]: a multiple of `dt` where all steps were of this length, so that rounding
+/// does not add up.
+fn next_time(state: &State, dt: f64) -> f64 {
+    let even = state.step as f64 * dt;
+    if (state.t - even).abs() <= 1e-9 * dt { (state.step + 1) as f64 * dt } else { state.t + dt }
+}
+
+/// A step is a positive time.
+fn check_dt(dt: f64) -> Result<(), StepError> {
+    if dt > 0.0 && dt.is_finite() {
+        return Ok(());
+    }
+    let (what, range) = ("the time step dt", "positive, in seconds");
+    Err(StepError::BadParameter { what, value: dt, range })
 }

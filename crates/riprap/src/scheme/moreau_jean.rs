@@ -1,6 +1,7 @@
 //! The Moreau–Jean θ scheme: Algorithm 1 of the paper.
 
-use super::{Lap, StageTimes, StepError, StepReport, Workspace, check_finite};
+use super::{Lap, Scheme, StageTimes, StepError, StepReport, Workspace};
+use super::{check_dt, check_finite, next_time};
 use crate::friction::{ConjugateGradient, ContactSolver, Delassus};
 use crate::scene::{Scene, State};
 use std::time::Instant;
@@ -32,13 +33,15 @@ impl MoreauJean {
         self.solver = Box::new(solver);
         self
     }
+}
 
-    /// Whether the parameters make sense.
-    pub fn check(&self) -> Result<(), StepError> {
-        if !(self.dt > 0.0 && self.dt.is_finite()) {
-            let (what, range) = ("the time step dt", "positive, in seconds");
-            return Err(StepError::BadParameter { what, value: self.dt, range });
-        }
+impl Scheme for MoreauJean {
+    fn dt(&self) -> f64 {
+        self.dt
+    }
+
+    fn check(&self, _: &Scene) -> Result<(), StepError> {
+        check_dt(self.dt)?;
         if !(0.5..=1.0).contains(&self.theta) {
             let (what, range) = ("theta", "between 0.5 and 1");
             return Err(StepError::BadParameter { what, value: self.theta, range });
@@ -47,34 +50,38 @@ impl MoreauJean {
     }
 
     /// Advances `state` by one step of Algorithm 1. On error, `state` is left untouched.
-    pub fn step(
+    fn step(
         &self,
         scene: &Scene,
         state: &mut State,
         work: &mut Workspace,
     ) -> Result<StepReport, StepError> {
-        self.check()?;
+        self.check(scene)?;
         let (dt, theta) = (self.dt, self.theta);
-        let Workspace { q_m, v_next, dynamics, contacts, problem, impulses, change, next, .. } =
-            work;
+        let Workspace { q_m, v_next, dynamics, mechanisms, contacts, problem, .. } = work;
+        let (impulses, change, next) = (&mut work.impulses, &mut work.change, &mut work.next);
         let mut clock = Lap(Instant::now());
         let mut times = StageTimes::default();
+        let t_next = next_time(state, dt);
 
-        // Predict: q_m = q_n + (1−θ) h v_n.                                                   (29)
+        // Predict: q_m = q_n + (1−θ) h v_n, then close the loops, h_B(q_m) = 0.               (29), (16)
         scene.integrate(&state.q, &state.v, (1.0 - theta) * dt, q_m);
+        mechanisms.predict(scene, state, dt, theta, q_m)?;
 
-        // Free motion, as if no contact pushed back: v_free = v_n + h M⁻¹ f.                  (28)
-        dynamics.evaluate(scene, state, q_m, next_time(state, dt), dt, theta);
-        check_finite(scene, q_m, dynamics.free_velocity(), next_time(state, dt))?;
+        // Free motion, as if no contact pushed back: v_free = v_n + h M⁻¹ f.                  (25), (28)
+        dynamics.evaluate(scene, state, q_m, t_next, dt, theta);
+        let (v_n, v_free) = dynamics.velocities_mut();
+        mechanisms.free_motion(scene, state, dt, theta, v_n, v_free)?;
+        check_finite(scene, q_m, dynamics.free_velocity(), t_next)?;
         times.free = clock.lap();
 
-        // The contact problem in the local frames: V = V_free + W I.                     (8), (31)
+        // The contact problem in the local frames: V = V_free + W I.                     (8), (27), (31)
         contacts.detect(scene, q_m, dynamics.free_velocity(), dt);
         times.detect = clock.lap();
-        contacts.assemble(scene, dynamics, q_m, &state.v, dt, problem);
+        contacts.assemble(scene, state, dynamics, mechanisms, q_m, dt, problem);
 
         // Impulses that satisfy Signorini and Coulomb, starting from the last ones.      (6), (7), (33)
-        contacts.recall(scene, q_m, state, dt, problem, impulses);
+        contacts.recall(scene, dynamics, q_m, state, dt, problem, impulses);
         times.assemble = clock.lap();
         let solve = self.solver.solve(problem, impulses, &mut work.solver);
         times.solve = clock.lap();
@@ -86,31 +93,36 @@ impl MoreauJean {
         dynamics.apply(change, v_next);
         scene.integrate(q_m, v_next, theta * dt, &mut next.q);
         dynamics.finish_spin(scene, q_m, theta * dt, &mut next.q, v_next);
-        if let Err(error) = check_finite(scene, &next.q, v_next, next_time(state, dt)) {
-            // Nobody shall read the impulses of a step that did not happen.
-            impulses.clear();
-            return Err(error);
-        }
-
-        contacts.remember(scene, q_m, v_next, dt, problem, impulses, &mut next.warm_start);
+        contacts.project_joints(scene, &mut next.q);
         std::mem::swap(&mut next.v, v_next);
+
+        // Dependent joints follow the independent ones: h_B(q) = 0, v_dep = B v_ind.          (16), (20)
+        let finished = mechanisms.finish(scene, state, change, dt, theta, next);
+        let finite = check_finite(scene, &next.q, &next.v, t_next);
+        let loop_residual = match finished.map_err(StepError::from).and_then(|r| finite.map(|()| r))
+        {
+            Ok(residual) => residual,
+            Err(error) => {
+                // Nobody shall read the impulses of a step that did not happen.
+                impulses.clear();
+                return Err(error);
+            }
+        };
+
+        contacts.remember(scene, q_m, &next.v, dt, problem, impulses, &mut next.warm_start);
+        next.joint_impulses.clear();
+        next.joint_impulses.extend_from_slice(&impulses[contacts.active().len()..]);
         next.step = state.step + 1;
-        next.t = next_time(state, dt);
+        next.t = t_next;
         std::mem::swap(state, next);
         times.update = clock.lap();
         Ok(StepReport {
-            contacts: problem.len(),
+            contacts: contacts.active().len(),
             pairs: contacts.detector().n_pairs(),
             solve,
             penetration: contacts.penetration(),
+            loop_residual,
             times,
         })
     }
-}
-
-/// End of the step that begins at `state` [s]: a multiple of `dt` where all steps were of this length, so that rounding
-/// does not add up.
-fn next_time(state: &State, dt: f64) -> f64 {
-    let even = state.step as f64 * dt;
-    if (state.t - even).abs() <= 1e-9 * dt { (state.step + 1) as f64 * dt } else { state.t + dt }
 }

@@ -195,6 +195,12 @@ impl Shape {
         Ok(Shape::Compound(Arc::new(Compound { parts: flat, unit_mass })))
     }
 
+    /// No shape at all: for bodies of mechanisms that nothing touches.
+    pub fn nothing() -> Shape {
+        let unit_mass = MassProperties::point(0.0, [0.0; 3]);
+        Shape::Compound(Arc::new(Compound { parts: Vec::new(), unit_mass }))
+    }
+
     /// An open box of inner lengths `size` [m] with walls of thickness `wall` [m]: the floor's
     /// upper side is at z = 0, the walls stand around it up to z = `size[2]`.
     pub fn open_box(size: [f64; 3], wall: f64) -> Result<Shape, ShapeError> {

@@ -1,9 +1,11 @@
 //! The validation cases. Each measures quantities of canonical scenes against closed forms or stated limits.
 
+mod analyses;
 mod analytical;
 mod grains;
 mod mechanisms;
 mod pinocchio;
+mod slider_crank;
 mod standing;
 
 use crate::{Checks, Effort};
@@ -97,6 +99,16 @@ pub const CASES: &[Case] = &[
         name: "tamping-air",
         about: "the tamping unit in free air against two independent codes",
         run: mechanisms::tamping_air,
+    },
+    Case {
+        name: "slider-crank",
+        about: "docquier2020 Sec. 5: clearance in the guide, five models, event-driven reference, Siconos",
+        run: slider_crank::slider_crank,
+    },
+    Case {
+        name: "tamping-modes",
+        about: "static pose, frequencies and damping of the tamping unit",
+        run: analyses::tamping_modes,
     },
 ];
 

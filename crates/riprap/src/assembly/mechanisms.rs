@@ -1,0 +1,232 @@
+//! The mechanisms of a scene during one step: prediction, loops, free motion, and their part of the contact problem.
+//!
+//! A mechanism is one group of blocks in the contact problem: `H_M` through the independent coordinates and `M_red`
+//! factored once per step (Eqs. 25–27).
+
+use crate::friction::{Factored, InverseMass};
+use crate::math::dense::cholesky_solve;
+use crate::math::{Pose, Vec3};
+use crate::multibody::{Control, Link, MotionError, MultibodyScratch, MultibodyState};
+use crate::scene::{Scene, State, Twist, place_links, twist};
+
+/// One mechanism at the configuration `q_m` of a step.
+#[derive(Debug, Default)]
+struct Moving {
+    work: MultibodyScratch,
+    control: Control,
+    q_m: Vec<f64>,
+    /// Velocities of all joints at the begin of the step and without contact, both consistent with the loops at `q_m`.
+    v_n: Vec<f64>,
+    v_free: Vec<f64>,
+    v_middle: Vec<f64>,
+    driven: Vec<f64>,
+    /// First of its blocks in the contact problem.
+    first_block: u32,
+    n_blocks: usize,
+}
+
+/// All mechanisms of a scene during one step.
+#[derive(Debug, Default)]
+pub struct Mechanisms {
+    moving: Vec<Moving>,
+    rows: Vec<f64>,
+    solved: Vec<f64>,
+    column: Vec<f64>,
+}
+
+impl Mechanisms {
+    /// Predicts: `q_m = q_n + (1−θ) h v_n`, then closes the loops, `h_B(q_m) = 0` (29), (16). Puts the bodies of the
+    /// mechanisms there.
+    pub fn predict(
+        &mut self,
+        scene: &Scene,
+        state: &State,
+        dt: f64,
+        theta: f64,
+        q_m: &mut [Pose],
+    ) -> Result<(), MotionError> {
+        let systems = scene.mechanisms();
+        if self.moving.len() != systems.len() {
+            self.moving =
+                systems.iter().map(|s| Moving { work: s.scratch(), ..Moving::default() }).collect();
+        }
+        for (k, (system, m)) in systems.iter().zip(&mut self.moving).enumerate() {
+            let old = &state.mechanisms[k];
+            m.control.clone_from(&old.control);
+            system.switch_control(state.t, &old.q, &old.v, &mut m.control);
+            m.q_m.resize(old.q.len(), 0.0);
+            let t_m = state.t + (1.0 - theta) * dt;
+            system.tree().integrate(&old.q, &old.v, (1.0 - theta) * dt, &mut m.q_m);
+            system.drive(t_m, &mut m.q_m);
+            system.close(&old.partition, t_m, &mut m.q_m, &mut m.work)?;
+            system.linearize(&old.partition, t_m, &mut m.work)?;
+            let first = scene.first_links[k] as usize;
+            for link in system.links() {
+                q_m[first + link.0 as usize] = system.pose(&m.work, link);
+            }
+        }
+        Ok(())
+    }
+
+    /// Free motion, as if no contact pushed back: `v_free = v_n + h M_red⁻¹ f_red` (25), (28). What depends on velocities is
+    /// evaluated at `v_n` and, for θ < 1, once more at the velocity of the time of `q_m`, which makes smooth motion of
+    /// second order at θ = 1/2. Gives the velocities of the mechanisms' bodies at `q_m`, before and without contact.
+    pub fn free_motion(
+        &mut self,
+        scene: &Scene,
+        state: &State,
+        dt: f64,
+        theta: f64,
+        v_n: &mut [Twist],
+        v_free: &mut [Twist],
+    ) -> Result<(), MotionError> {
+        for (k, (system, m)) in scene.mechanisms().iter().zip(&mut self.moving).enumerate() {
+            let partition = &state.mechanisms[k].partition;
+            let (t, t_m, t_next) = (state.t, state.t + (1.0 - theta) * dt, state.t + dt);
+            m.driven.clear();
+            m.driven.extend(system.mean_driven_accelerations(t, t_next));
+
+            m.v_n.clone_from(&state.mechanisms[k].v);
+            system.expand(partition, t, &mut m.v_n, &mut m.work);
+            let driven = Some(&m.driven[..]);
+            let at = (&m.q_m[..], &m.v_n[..]);
+            system.dynamics(at, &m.control, partition, t_m, driven, &mut m.work)?;
+            if theta < 1.0 && system.feels_velocity() {
+                m.v_middle.clone_from(&m.v_n);
+                for &c in &partition.independent {
+                    m.v_middle[c as usize] +=
+                        (1.0 - theta) * dt * m.work.acceleration()[c as usize];
+                }
+                system.expand(partition, t_m, &mut m.v_middle, &mut m.work);
+                let at = (&m.q_m[..], &m.v_middle[..]);
+                system.dynamics(at, &m.control, partition, t_m, driven, &mut m.work)?;
+            }
+            m.v_free.clone_from(&m.v_n);
+            for &c in &partition.independent {
+                m.v_free[c as usize] += dt * m.work.acceleration()[c as usize];
+            }
+            system.expand(partition, t_next, &mut m.v_free, &mut m.work);
+            system.check_finite(&m.v_free, t_next)?;
+
+            let first = scene.first_links[k] as usize;
+            for (v, twists) in [(&m.v_n, &mut *v_n), (&m.v_free, &mut *v_free)] {
+                system.tree().motion(v, &mut m.work.tree);
+                for link in system.links() {
+                    twists[first + link.0 as usize] = twist(system, &m.work, link);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Gives every mechanism its blocks in the contact problem after those of the free bodies, and says how many there are.
+    pub(super) fn assign_blocks(&mut self, state: &State, first: u32) -> usize {
+        let mut next = first;
+        for (m, state) in self.moving.iter_mut().zip(&state.mechanisms) {
+            m.first_block = next;
+            m.n_blocks = state.partition.independent.len().div_ceil(6);
+            next += m.n_blocks as u32;
+        }
+        (next - first) as usize
+    }
+
+    /// Placeholders for the inverse masses of the mechanisms' blocks: their sides carry `M⁻¹ H` themselves.
+    pub(super) fn placeholders(n: usize) -> impl Iterator<Item = InverseMass> {
+        std::iter::repeat_n(InverseMass::default(), n)
+    }
+
+    /// Adds to the last contact of `w` its sides on mechanisms: rows of `H_M` and `M_red⁻¹ H_M`, Eq. (27). `sides` holds the
+    /// bodies of mechanisms that touch there, with the sign of the impulse on each.
+    pub(super) fn push_sides(
+        &mut self,
+        scene: &Scene,
+        state: &State,
+        sides: &[Option<(usize, Link, f64)>; 2],
+        point: Vec3,
+        frame: &[Vec3; 3],
+        w: &mut Factored,
+    ) {
+        for (k, side) in sides.iter().enumerate() {
+            let Some((mechanism, link, sign)) = *side else { continue };
+            let other = sides[1 - k].filter(|o| o.0 == mechanism);
+            // Two bodies of one mechanism are one side.
+            if k == 1 && other.is_some() {
+                continue;
+            }
+            let (system, m) = (&scene.mechanisms()[mechanism], &self.moving[mechanism]);
+            let (f, width) =
+                (state.mechanisms[mechanism].partition.independent.len(), 6 * m.n_blocks);
+            if f == 0 {
+                continue;
+            }
+            self.rows.clear();
+            self.rows.resize(3 * width, 0.0);
+            system.add_contact_rows(&m.work, f, link, point, frame, sign, width, &mut self.rows);
+            if let Some((_, link, sign)) = other {
+                system.add_contact_rows(
+                    &m.work,
+                    f,
+                    link,
+                    point,
+                    frame,
+                    sign,
+                    width,
+                    &mut self.rows,
+                );
+            }
+            self.solved.clear();
+            self.solved.resize(3 * width, 0.0);
+            for i in 0..3 {
+                self.column.clear();
+                self.column.extend_from_slice(&self.rows[i * width..i * width + f]);
+                cholesky_solve(m.work.reduced_factor(), f, &mut self.column);
+                self.solved[i * width..i * width + f].copy_from_slice(&self.column);
+            }
+            w.push_rows(m.first_block, &self.rows, &self.solved);
+        }
+    }
+
+    /// End of the step: `v = v_free + M_red⁻¹ H I`, `q = q_m + θ h v`; dependent joints follow the independent ones,
+    /// `h_B(q) = 0`, `v_dep = B v_ind` (28), (30), (16), (20). Puts the bodies of the mechanisms there and gives the largest
+    /// residual of the loops [m, –].
+    pub fn finish(
+        &mut self,
+        scene: &Scene,
+        state: &State,
+        change: &[[f64; 6]],
+        dt: f64,
+        theta: f64,
+        next: &mut State,
+    ) -> Result<f64, MotionError> {
+        let mut residual = 0.0_f64;
+        next.mechanisms.resize_with(self.moving.len(), MultibodyState::default);
+        for (k, (system, m)) in scene.mechanisms().iter().zip(&mut self.moving).enumerate() {
+            let (old, new) = (&state.mechanisms[k], &mut next.mechanisms[k]);
+            let t_next = state.t + dt;
+            new.partition.clone_from(&old.partition);
+            new.control.clone_from(&m.control);
+            new.v.clone_from(&m.v_free);
+            if !change.is_empty() {
+                let first = m.first_block as usize;
+                let change = change[first..first + m.n_blocks].as_flattened();
+                for (&c, dv) in old.partition.independent.iter().zip(change) {
+                    new.v[c as usize] += dv;
+                }
+                system.expand(&old.partition, t_next, &mut new.v, &mut m.work);
+            }
+            new.q.resize(m.q_m.len(), 0.0);
+            system.tree().integrate(&m.q_m, &new.v, theta * dt, &mut new.q);
+            system.drive(t_next, &mut new.q);
+            system.check_finite(&new.v, t_next)?;
+            let closed = system.close(&new.partition, t_next, &mut new.q, &mut m.work)?;
+            residual = residual.max(closed.residual);
+            system.linearize(&new.partition, t_next, &mut m.work)?;
+            system.expand(&new.partition, t_next, &mut new.v, &mut m.work);
+            system.renew_partition(&mut new.partition, &mut m.work);
+            let links =
+                scene.first_links[k] as usize..scene.first_links[k] as usize + system.n_links();
+            place_links(system, new, &mut m.work, &mut next.q[links.clone()], &mut next.v[links]);
+        }
+        Ok(residual)
+    }
+}

@@ -1,0 +1,200 @@
+//! Analyses of a mechanism beside its motion: static equilibrium, small vibrations about a pose, and the forces that a
+//! prescribed motion needs. All work on the independent coordinates, with the loops closed wherever they look.
+
+mod equilibrium;
+mod modes;
+mod prescribed;
+
+use super::force::{Control, Inputs};
+use super::mechanism::Coordinate;
+use super::partition::Partition;
+use super::{MotionError, Multibody, MultibodyScratch};
+use nalgebra::{DMatrix, DVector};
+
+pub use equilibrium::{Equilibrium, Stability};
+pub use modes::{Mode, ModeKind, Modes};
+pub use prescribed::PrescribedSample;
+
+/// How far a coordinate is displaced for a difference quotient [rad, or share of the reach]. With fourth order both the
+/// truncation (h⁴) and the rounding (1e-16/h) stay below 1e-11 of the result.
+const NUDGE: f64 = 1e-4;
+/// Stiffness below this share of the largest one is none: the noise of the differences.
+const NEUTRAL: f64 = 1e-11;
+
+/// Why an analysis has no result.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum AnalysisError {
+    /// A loop, a force or a position failed on the way.
+    #[error("{0}")]
+    Motion(#[from] MotionError),
+    /// Nothing holds the mechanism.
+    #[error(
+        "mechanism `{mechanism}`: no static pose at t = {t:.6} s: `{coordinate}` keeps moving, by {moved:.3} {unit} in \
+         {iterations} iterations, with {force:.3e} {force_unit} on it; hold it by a spring, a stop or a prescribed \
+         position, or look at the forces that act on it at rest"
+    )]
+    KeepsMoving {
+        /// Which mechanism.
+        mechanism: String,
+        /// The coordinate that went farthest.
+        coordinate: String,
+        /// Time [s].
+        t: f64,
+        /// How far it went [m, rad].
+        moved: f64,
+        /// Unit of that.
+        unit: &'static str,
+        /// The force left on it [N, N m].
+        force: f64,
+        /// Unit of that.
+        force_unit: &'static str,
+        /// Iterations taken.
+        iterations: usize,
+    },
+    /// The search ended where forces are left.
+    #[error(
+        "mechanism `{mechanism}`: the search for a static pose at t = {t:.6} s ended after {iterations} iterations with \
+         {force:.3e} {force_unit} left on `{coordinate}`; start nearer to the pose you expect, look for a law that \
+         jumps, or for a joint that nothing holds"
+    )]
+    Unbalanced {
+        /// Which mechanism.
+        mechanism: String,
+        /// The coordinate with the largest force for its size.
+        coordinate: String,
+        /// Time [s].
+        t: f64,
+        /// The force left on it [N, N m].
+        force: f64,
+        /// Unit of that.
+        force_unit: &'static str,
+        /// Iterations taken.
+        iterations: usize,
+    },
+    /// Coordinates that nothing prescribes.
+    #[error(
+        "mechanism `{mechanism}`: {coordinates} are free, so the motion is not known without integrating it; prescribe \
+         them, or use `run` and look at the forces there"
+    )]
+    FreeCoordinates {
+        /// Which mechanism.
+        mechanism: String,
+        /// Their names.
+        coordinates: String,
+    },
+    /// The linearized equations have no finite eigenvalues.
+    #[error(
+        "mechanism `{mechanism}`: the equations linearized at t = {t:.6} s have no usable eigenvalues; look for a law that \
+         jumps or is not finite near this pose"
+    )]
+    NoModes {
+        /// Which mechanism.
+        mechanism: String,
+        /// Time [s].
+        t: f64,
+    },
+}
+
+impl Multibody {
+    /// A length of the mechanism as it is [m]: the largest distance between joints, centres of mass and anchors; 1 m if it
+    /// has none.
+    fn reach(&self) -> f64 {
+        let nodes = self.tree.nodes.iter().flat_map(|n| [n.place.norm(), n.centre.norm()]);
+        let cuts = self.closures.iter().flat_map(|c| [c.a.point.norm(), c.b.point.norm()]);
+        let springs = self.forces.points.iter().flat_map(|p| [p.a.1.norm(), p.b.1.norm()]);
+        let reach = nodes.chain(cuts).chain(springs).fold(0.0, f64::max);
+        if reach > 0.0 { reach } else { 1.0 }
+    }
+
+    /// A unit for each coordinate: 1 rad, or the reach [m].
+    fn coordinate_units(&self) -> DVector<f64> {
+        let reach = self.reach();
+        DVector::from_fn(self.n_v(), |c, _| if self.angles[c] { 1.0 } else { reach })
+    }
+
+    /// Unit of a coordinate: `rad` or `m`.
+    pub fn coordinate_unit(&self, coordinate: Coordinate) -> &'static str {
+        if self.is_angle(coordinate) { "rad" } else { "m" }
+    }
+
+    /// Unit of the force on a coordinate: `N m` or `N`.
+    pub fn force_unit(&self, coordinate: Coordinate) -> &'static str {
+        if self.is_angle(coordinate) { "N m" } else { "N" }
+    }
+
+    /// `T` at the last linearization: velocities of all joints (rows) per unit of each independent one (columns).
+    fn velocity_map(&self, partition: &Partition, w: &MultibodyScratch) -> DMatrix<f64> {
+        let (n, f) = (self.n_v(), partition.independent.len());
+        DMatrix::from_column_slice(n, f, &w.map[..n * f])
+    }
+
+    /// `M_red = Tᵀ M T` at the last evaluation, not factored.
+    fn reduced_mass(&self, map: &DMatrix<f64>, w: &MultibodyScratch) -> DMatrix<f64> {
+        let mass = DMatrix::from_column_slice(self.n_v(), self.n_v(), &w.tree.mass);
+        map.tr_mul(&(mass * map))
+    }
+
+    /// Moves positions along velocities of all joints and closes the loops again.
+    fn displaced(
+        &self,
+        q: &[f64],
+        along: &DVector<f64>,
+        share: f64,
+        partition: &Partition,
+        t: f64,
+        w: &mut MultibodyScratch,
+    ) -> Result<Vec<f64>, MotionError> {
+        let mut moved = q.to_vec();
+        self.tree.integrate(q, along.as_slice(), share, &mut moved);
+        self.close(partition, t, &mut moved, w)?;
+        Ok(moved)
+    }
+
+    /// The forces at rest on all joints, `τ − c`, at positions with closed loops; `T` and `M` are there as well afterwards.
+    fn forces_at_rest(
+        &self,
+        q: &[f64],
+        control: &Control,
+        partition: &Partition,
+        t: f64,
+        w: &mut MultibodyScratch,
+    ) -> Result<DVector<f64>, MotionError> {
+        self.linearize(partition, t, w)?;
+        let v = vec![0.0; self.n_v()];
+        self.tree.motion(&v, &mut w.tree);
+        let inputs = Inputs { t, q, v: &v, latched: &control.latched };
+        self.forces.evaluate(&self.tree, &inputs, control, &mut w.tree, &mut w.applied);
+        self.tree.evaluate(&mut w.tree);
+        let force = DVector::from_fn(self.n_v(), |c, _| w.applied[c] - w.tree.bias_force[c]);
+        match force.iter().position(|x| !x.is_finite()) {
+            None => Ok(force),
+            Some(c) => Err(MotionError::NotFinite {
+                mechanism: self.name.clone(),
+                coordinate: self.coordinate_names[c].clone(),
+                t,
+            }),
+        }
+    }
+}
+
+/// The matrix of derivatives of `f(k, h)` in `h` at 0, one column for each `k`, by central differences of fourth order. Where
+/// the range of the mechanism ends too soon, closer ones.
+fn derivatives(
+    steps: &DVector<f64>,
+    n_rows: usize,
+    mut f: impl FnMut(usize, f64) -> Result<DVector<f64>, MotionError>,
+) -> Result<DMatrix<f64>, MotionError> {
+    let mut matrix = DMatrix::zeros(n_rows, steps.len());
+    for k in 0..steps.len() {
+        let mut quotient = |h: f64| -> Result<DVector<f64>, MotionError> {
+            let near = f(k, h)? - f(k, -h)?;
+            let far = f(k, 2.0 * h)? - f(k, -2.0 * h)?;
+            Ok((near * 8.0 - far) / (12.0 * h))
+        };
+        let column = quotient(steps[k])
+            .or_else(|_| quotient(1e-2 * steps[k]))
+            .or_else(|_| quotient(1e-4 * steps[k]))?;
+        matrix.set_column(k, &column);
+    }
+    Ok(matrix)
+}

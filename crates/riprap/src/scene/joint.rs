@@ -1,0 +1,137 @@
+//! Joints between bodies in absolute coordinates: equations at velocity level inside the contact problem.
+
+use super::{Bodies, Body, BuildError, On, SceneBuilder};
+use crate::math::{Mat3, Pose};
+
+/// How a joint holds two frames together; axes are the z axes of the frames.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Hold {
+    /// The origins move together.
+    Ball,
+    /// The origins move together and the z axes stay parallel.
+    Hinge,
+    /// The second frame slides along the z axis of the first and does not turn against it.
+    Slider,
+    /// The frames move together.
+    Weld,
+}
+
+/// A joint between two bodies of a scene (or the world), imposed on their velocities: what the paper calls the pure LMGC90
+/// model. Velocities obey it to the solver's tolerance, positions drift.
+#[derive(Clone, Debug)]
+pub struct BodyJoint {
+    /// Its name.
+    pub name: String,
+    /// How it holds.
+    pub hold: Hold,
+    /// First body and the frame on it, in the frame of its shape.
+    pub a: (On, Pose),
+    /// Second body and the frame on it.
+    pub b: (On, Pose),
+    /// Whether positions are put back on the joint after every step, which removes the drift.
+    pub project: bool,
+}
+
+/// A joint with its bodies resolved; frames are in those of the bodies' centres of mass.
+#[derive(Clone, Debug)]
+pub struct ResolvedJoint {
+    /// Its name.
+    pub name: String,
+    /// How it holds.
+    pub hold: Hold,
+    /// The bodies.
+    pub bodies: [u32; 2],
+    /// Origins of the frames in the bodies [m].
+    pub places: [crate::math::Vec3; 2],
+    /// Rotations of the frames in the bodies.
+    pub rotations: [Mat3; 2],
+    /// Whether positions are put back.
+    pub project: bool,
+}
+
+impl SceneBuilder {
+    /// Adds a joint between two bodies.
+    pub fn add_joint(&mut self, joint: BodyJoint) {
+        self.joints.push(joint);
+    }
+
+    pub(super) fn resolve_joints(
+        &self,
+        bodies: &Bodies,
+        errors: &mut Vec<BuildError>,
+    ) -> Vec<ResolvedJoint> {
+        let mut resolved = Vec::new();
+        for joint in &self.joints {
+            let item = || format!("joint `{}`", joint.name);
+            let mut wrong = |problem| {
+                errors.push(BuildError::WrongDimension { item: item(), problem });
+            };
+            if matches!((joint.a.0, joint.b.0), (On::Link(..), _) | (_, On::Link(..))) {
+                wrong("it holds a body of a mechanism; close a loop of the mechanism instead");
+                continue;
+            }
+            let (Some(a), Some(b)) = (bodies.find(joint.a.0), bodies.find(joint.b.0)) else {
+                wrong("it names a body that does not exist");
+                continue;
+            };
+            if a == b || !(bodies.movable[a as usize] || bodies.movable[b as usize]) {
+                wrong("it must hold two different bodies of which one at least is free");
+                continue;
+            }
+            let numbers = [joint.a.1, joint.b.1];
+            if !numbers
+                .iter()
+                .all(|p| p.position.iter().chain(p.rotation.coords.iter()).all(|x| x.is_finite()))
+            {
+                errors.push(BuildError::NotFinite { item: item(), what: "frame" });
+                continue;
+            }
+            let place = |body: u32, pose: &Pose| pose.position - bodies.centre[body as usize];
+            resolved.push(ResolvedJoint {
+                name: joint.name.clone(),
+                hold: joint.hold,
+                bodies: [a, b],
+                places: [place(a, &joint.a.1), place(b, &joint.b.1)],
+                rotations: [joint.a.1, joint.b.1]
+                    .map(|p| *p.rotation.to_rotation_matrix().matrix()),
+                project: joint.project,
+            });
+        }
+        resolved
+    }
+
+    /// Bodies that joints hold together, which therefore do not touch.
+    pub(super) fn joined(&self) -> impl Iterator<Item = (On, On)> + '_ {
+        self.joints.iter().map(|j| (j.a.0, j.b.0))
+    }
+}
+
+impl BodyJoint {
+    /// A joint at a point of the world [m], for bodies whose frames are given by their poses at the start; `rotation` turns z to
+    /// the axis of the joint.
+    pub fn at(name: &str, hold: Hold, frame: Pose, a: (On, Pose), b: (On, Pose)) -> BodyJoint {
+        let within = |body: Pose| Pose {
+            position: body.inverse_point(frame.position),
+            rotation: body.rotation.inverse() * frame.rotation,
+        };
+        BodyJoint {
+            name: name.to_owned(),
+            hold,
+            a: (a.0, within(a.1)),
+            b: (b.0, within(b.1)),
+            project: false,
+        }
+    }
+
+    /// Puts positions back on the joint after every step.
+    pub fn projected(mut self) -> BodyJoint {
+        self.project = true;
+        self
+    }
+}
+
+impl From<Body> for On {
+    fn from(body: Body) -> On {
+        On::Body(body)
+    }
+}

@@ -1,0 +1,306 @@
+//! Mechanisms in a scene: each of their bodies is a body of the scene that the mechanism carries.
+
+use super::{Bodies, Body, BuildError, PairLaw, SceneBuilder, State, Twist};
+use crate::detect::{Collider, Geometry};
+use crate::math::{Mat3, Pose, Vec3};
+use crate::multibody::{GROUND, Link, Mechanism, Multibody, MultibodyScratch, MultibodyState};
+use crate::shape::Shape;
+
+/// Handle of a mechanism of a scene, good for the whole run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct MechanismId(pub u32);
+
+impl MechanismId {
+    /// Index into [`super::Scene::mechanisms`] and [`State::mechanisms`].
+    pub fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+/// Which body of a mechanism a body of the scene is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Carried {
+    /// The mechanism.
+    pub mechanism: MechanismId,
+    /// Its body.
+    pub link: Link,
+}
+
+/// Something that a frame can be fixed to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum On {
+    /// The world.
+    World,
+    /// A body.
+    Body(Body),
+    /// A body of a mechanism.
+    Link(MechanismId, Link),
+}
+
+/// A chosen point of one body against a chosen plane of another, whatever their shapes: the corner of a slider in its guide.
+#[derive(Clone, Debug)]
+pub struct PointContact {
+    /// Its name.
+    pub name: String,
+    /// The body with the point, and the point in the frame of its shape [m].
+    pub point: (On, Vec3),
+    /// The body with the plane, and a point of the plane [m].
+    pub plane: (On, Vec3),
+    /// Normal of the plane in the same frame; it points to the side where the point may be.
+    pub normal: Vec3,
+    /// Friction, restitution and law along the normal.
+    pub law: PairLaw,
+}
+
+/// A point contact with its bodies resolved; places are in the frames of the bodies' centres of mass.
+#[derive(Clone, Debug)]
+pub struct ResolvedPoint {
+    /// Its name.
+    pub name: String,
+    /// Bodies of the plane and of the point.
+    pub bodies: [u32; 2],
+    /// A point of the plane, and the point [m].
+    pub places: [Vec3; 2],
+    /// Normal of the plane.
+    pub normal: Vec3,
+    /// Friction, restitution and law along the normal.
+    pub law: PairLaw,
+}
+
+impl SceneBuilder {
+    /// Adds a mechanism. Materials of its shapes must be made known with [`SceneBuilder::material`].
+    pub fn add_mechanism(&mut self, mechanism: Mechanism) -> MechanismId {
+        self.mechanisms.push(mechanism);
+        MechanismId(self.mechanisms.len() as u32 - 1)
+    }
+
+    /// Adds a contact between a chosen point and a chosen plane.
+    pub fn add_point_contact(&mut self, contact: PointContact) {
+        self.point_contacts.push(contact);
+    }
+
+    /// Lets two things pass through each other.
+    pub fn keep_apart(&mut self, a: On, b: On) {
+        self.apart.push((a, b));
+    }
+
+    /// Builds the mechanisms and appends their bodies to those of the scene.
+    pub(super) fn build_mechanisms(
+        &self,
+        gravity: Vec3,
+        bodies: &mut Bodies,
+        shapes: &mut Vec<Shape>,
+        colliders: &mut Vec<Collider>,
+        initial: &mut State,
+        errors: &mut Vec<BuildError>,
+    ) -> Vec<Multibody> {
+        let mut built: Vec<Multibody> = Vec::new();
+        for (m, mechanism) in self.mechanisms.iter().enumerate() {
+            if built.iter().any(|b| b.name() == mechanism.name) {
+                let name = mechanism.name.clone();
+                errors.push(BuildError::Duplicate { what: "mechanisms", name });
+            }
+            let system = match mechanism.build(gravity.into()) {
+                Ok(system) => system,
+                Err(mistakes) => {
+                    errors.extend(mistakes.0.into_iter().map(BuildError::Mechanism));
+                    continue;
+                }
+            };
+            let (state, mut work) = (system.start().clone(), system.scratch());
+            system.tree().kinematics(&state.q, &mut work.tree);
+            system.tree().motion(&state.v, &mut work.tree);
+            for link in system.links() {
+                let index = bodies.len();
+                let own = || system.shapes().iter().filter(|s| s.link == link);
+                let item =
+                    format!("body `{}` of mechanism `{}`", system.link_name(link), system.name());
+                let shape = match own().count() {
+                    0 => Ok(Shape::nothing()),
+                    _ => Shape::compound(own().map(|s| (s.pose, s.shape.clone())).collect()),
+                };
+                let shape = shape.unwrap_or_else(|_| {
+                    let problem = "a half-space has no end: it cannot be carried by a mechanism";
+                    errors.push(BuildError::WrongDimension { item: item.clone(), problem });
+                    Shape::nothing()
+                });
+                let first = colliders.len();
+                for part in own() {
+                    let material = self.material_index(&part.material, &item, errors).unwrap_or(0);
+                    for (pose, convex) in part.shape.parts() {
+                        let Some(geometry) = Geometry::of(&convex) else { continue };
+                        colliders.push(Collider {
+                            body: index as u32,
+                            geometry,
+                            pose: part.pose.compose(&pose),
+                            material: material as u32,
+                            movable: system.can_move(link),
+                        });
+                    }
+                }
+                let carried = Carried { mechanism: MechanismId(m as u32), link };
+                bodies.push_carried(
+                    format!("{}/{}", system.name(), system.link_name(link)),
+                    carried,
+                    shape.size().unwrap_or(0.0),
+                    &colliders[first..],
+                );
+                shapes.push(shape);
+                initial.q.push(system.pose(&work, link));
+                initial.v.push(twist(&system, &work, link));
+            }
+            initial.mechanisms.push(state);
+            built.push(system);
+        }
+        built
+    }
+
+    /// Bodies that never touch: those that a joint or a loop holds together, and those that the user named.
+    pub(super) fn pairs_apart(&self, built: &[Multibody], bodies: &Bodies) -> Vec<(u32, u32)> {
+        let mut apart = Vec::new();
+        for (m, system) in built.iter().enumerate() {
+            let body = |link: Link| bodies.carried_by(MechanismId(m as u32), link);
+            let mut add = |a: Link, b: Link| {
+                if let (Some(a), Some(b)) = (body(a), body(b)) {
+                    apart.push((a, b));
+                }
+            };
+            for link in system.links() {
+                // A body without shape, as in a chain of joints, does not stand between its neighbours.
+                let mut parent = system.parent(link);
+                add(link, parent);
+                while parent != GROUND && system.shapes().iter().all(|s| s.link != parent) {
+                    parent = system.parent(parent);
+                    add(link, parent);
+                }
+            }
+            system.loop_links().for_each(|(a, b)| add(a, b));
+        }
+        for (a, b) in self.apart.iter().copied().chain(self.joined()) {
+            if let (Some(a), Some(b)) = (bodies.find(a), bodies.find(b)) {
+                apart.push((a, b));
+            }
+        }
+        for pair in &mut apart {
+            *pair = (pair.0.min(pair.1), pair.0.max(pair.1));
+        }
+        apart.sort_unstable();
+        apart.dedup();
+        apart
+    }
+
+    /// Resolves the bodies of the point contacts.
+    pub(super) fn resolve_points(
+        &self,
+        bodies: &Bodies,
+        errors: &mut Vec<BuildError>,
+    ) -> Vec<ResolvedPoint> {
+        let mut resolved = Vec::new();
+        for c in &self.point_contacts {
+            let item = format!("point contact `{}`", c.name);
+            super::builder::check_law(&item, c.law.friction, c.law.restitution, errors);
+            let length = c.normal.norm();
+            if !(length > 0.0 && length.is_finite()) {
+                let (what, range) = ("length of the normal", "positive");
+                errors.push(BuildError::OutOfRange { item, what, value: length, range });
+                continue;
+            }
+            let (Some(plane), Some(point)) = (bodies.find(c.plane.0), bodies.find(c.point.0))
+            else {
+                let problem = "it names a body that does not exist";
+                errors.push(BuildError::WrongDimension { item, problem });
+                continue;
+            };
+            let in_body = |body: u32, p: Vec3| p - bodies.centre[body as usize];
+            resolved.push(ResolvedPoint {
+                name: c.name.clone(),
+                bodies: [plane, point],
+                places: [in_body(plane, c.plane.1), in_body(point, c.point.1)],
+                normal: c.normal / length,
+                law: c.law,
+            });
+        }
+        resolved
+    }
+
+    /// Whether something is fixed to the world, so that it needs a body.
+    pub(super) fn needs_world(&self) -> bool {
+        let points = self.point_contacts.iter().flat_map(|c| [c.point.0, c.plane.0]);
+        points.chain(self.joined().flat_map(|(a, b)| [a, b])).any(|on| on == On::World)
+    }
+}
+
+impl Bodies {
+    /// Name of the body that stands for the world.
+    pub const WORLD: &'static str = "world";
+
+    /// Index of what a frame is fixed to.
+    pub(super) fn find(&self, on: On) -> Option<u32> {
+        match on {
+            On::World => self.names.iter().position(|n| n == Bodies::WORLD).map(|i| i as u32),
+            On::Body(body) => (body.index() < self.len()).then_some(body.0),
+            On::Link(mechanism, link) => self.carried_by(mechanism, link),
+        }
+    }
+
+    /// Index of the body that a mechanism's body is.
+    pub fn carried_by(&self, mechanism: MechanismId, link: Link) -> Option<u32> {
+        let wanted = Some(Carried { mechanism, link });
+        self.carried.iter().position(|c| *c == wanted).map(|i| i as u32)
+    }
+
+    /// Adds the body that stands for the world.
+    pub(super) fn push_world(&mut self) {
+        self.push_unmoved(Bodies::WORLD.to_owned(), None, 0.0, &[]);
+    }
+
+    fn push_carried(&mut self, name: String, carried: Carried, size: f64, colliders: &[Collider]) {
+        self.push_unmoved(name, Some(carried), size, colliders);
+    }
+
+    fn push_unmoved(
+        &mut self,
+        name: String,
+        carried: Option<Carried>,
+        size: f64,
+        colliders: &[Collider],
+    ) {
+        self.names.push(name);
+        self.movable.push(false);
+        self.mass.push(f64::INFINITY);
+        self.inverse_mass.push([0.0; 3]);
+        self.inertia.push(Mat3::zeros());
+        self.inverse_inertia.push(Mat3::zeros());
+        self.tumbles.push(false);
+        self.centre.push(Vec3::zeros());
+        self.locks.push(super::Locks::NONE);
+        self.force.push(Vec3::zeros());
+        self.torque.push(Vec3::zeros());
+        self.radius.push(super::builder::reach_of(colliders));
+        self.size.push(size);
+        self.motion.push(None);
+        self.carried.push(carried);
+    }
+}
+
+/// Twist of a body of a mechanism at the origin of its frame, after the tree's motion.
+pub(crate) fn twist(system: &Multibody, work: &MultibodyScratch, link: Link) -> Twist {
+    let (_, linear) = system.point(work, link, Vec3::zeros());
+    Twist { linear, angular: system.angular_velocity(work, link) }
+}
+
+/// Puts the bodies of a mechanism where its state says. `first` is the first of them.
+pub(crate) fn place_links(
+    system: &Multibody,
+    state: &MultibodyState,
+    work: &mut MultibodyScratch,
+    q: &mut [Pose],
+    v: &mut [Twist],
+) {
+    system.tree().kinematics(&state.q, &mut work.tree);
+    system.tree().motion(&state.v, &mut work.tree);
+    for link in system.links() {
+        q[link.0 as usize] = system.pose(work, link);
+        v[link.0 as usize] = twist(system, work, link);
+    }
+}

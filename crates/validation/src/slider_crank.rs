@@ -1,0 +1,300 @@
+//! The slider–crank with clearance (docquier2020 Sec. 5; Flores, Leine and Glocker 2010): its models, and what a run is
+//! compared by.
+
+use riprap::multibody::{Axis, Cut, Frame, GROUND, Joint, Mechanism};
+use riprap::prelude::*;
+use riprap::scene::{BodyJoint, Hold};
+use riprap::shape::MassProperties;
+
+/// Length of the crank [m].
+pub const CRANK: f64 = 0.153;
+/// Length of the rod [m].
+pub const ROD: f64 = 0.306;
+/// Half length and half height of the slider [m].
+pub const SLIDER: [f64; 2] = [0.05, 0.025];
+/// Clearance between slider and guide on either side [m].
+pub const CLEARANCE: f64 = 0.001;
+/// Time of two revolutions of the crank [s]: nothing drives it.
+pub const TWO_REVOLUTIONS: f64 = 0.13690016418291087;
+
+/// How the mechanism is described.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Model {
+    /// Crank, rod and slider in one chain, without a loop.
+    Chain,
+    /// The slider in the plane, cut from the rod; both of its translations depend on the others.
+    CutBothDependent,
+    /// The same, but the slider's height is independent and the crank depends.
+    CutHeightIndependent,
+    /// Three bodies in absolute coordinates, hinges at velocity level in the contact problem: the paper's pure LMGC90 model.
+    Absolute {
+        /// Whether positions are put back on the hinges after every step.
+        project: bool,
+    },
+}
+
+impl Model {
+    /// The models in joint coordinates, in the paper's order a, b, c.
+    pub const JOINT_COORDINATES: [Model; 3] =
+        [Model::Chain, Model::CutBothDependent, Model::CutHeightIndependent];
+
+    /// The paper's letter, or a word.
+    pub fn letter(self) -> &'static str {
+        match self {
+            Model::Chain => "a",
+            Model::CutBothDependent => "b",
+            Model::CutHeightIndependent => "c",
+            Model::Absolute { project: false } => "absolute",
+            Model::Absolute { project: true } => "projected",
+        }
+    }
+}
+
+/// Parameters that differ between the publications.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Parameters {
+    /// Inertia of the crank about its centre [kg m²].
+    pub crank_inertia: f64,
+    /// Gravity [m/s²].
+    pub gravity: f64,
+    /// Restitution between slider and guide [–].
+    pub restitution: f64,
+    /// Friction between slider and guide [–].
+    pub friction: f64,
+    /// Angular velocity of the slider at the start [rad/s].
+    pub slider_speed: f64,
+}
+
+impl Parameters {
+    /// As in docquier2020: without friction.
+    pub const PAPER: Parameters = Parameters {
+        crank_inertia: 7.5e-5,
+        gravity: 10.0,
+        restitution: 0.4,
+        friction: 0.0,
+        slider_speed: 0.0,
+    };
+    /// As in Flores et al. 2010 and the example of Siconos: with friction.
+    pub const FLORES: Parameters = Parameters {
+        crank_inertia: 7.4e-5,
+        gravity: 9.81,
+        restitution: 0.4,
+        friction: 0.01,
+        slider_speed: -0.01,
+    };
+}
+
+fn bar(length: f64, mass: f64, inertia: f64) -> Option<MassProperties> {
+    let moments = [0.5 * inertia, 0.5 * inertia, inertia];
+    Some(MassProperties::principal(mass, [0.5 * length, 0.0, 0.0], moments))
+}
+
+/// Names of the four contacts: upper left, upper right, lower left, lower right.
+pub const CORNERS: [&str; 4] = ["upper left", "upper right", "lower left", "lower right"];
+
+/// The scene, and crank, rod and slider in it.
+pub fn scene(model: Model, p: &Parameters) -> (SceneBuilder, [On; 3]) {
+    let mut scene = Scene::builder();
+    scene.gravity([0.0, -p.gravity, 0.0]);
+    let parts = match model {
+        Model::Absolute { project } => absolute(&mut scene, p, project),
+        _ => joint_coordinates(&mut scene, model, p),
+    };
+    let [a, b] = SLIDER;
+    let law =
+        PairLaw { friction: p.friction, restitution: p.restitution, law: ContactLaw::MoreauNewton };
+    let corners = [(-a, b), (a, b), (-a, -b), (a, -b)];
+    for (name, (x, y)) in CORNERS.into_iter().zip(corners) {
+        let side = y.signum();
+        scene.add_point_contact(PointContact {
+            name: name.to_owned(),
+            point: (parts[2], Vec3::new(x, y, 0.0)),
+            plane: (On::World, Vec3::new(0.0, side * (b + CLEARANCE), 0.0)),
+            normal: Vec3::new(0.0, -side, 0.0),
+            law,
+        });
+    }
+    (scene, parts)
+}
+
+fn joint_coordinates(scene: &mut SceneBuilder, model: Model, p: &Parameters) -> [On; 3] {
+    let mut m = Mechanism::new("slider-crank");
+    let turn = Joint::Revolute(Axis::Z);
+    let at = |x: f64| Pose::at([x, 0.0, 0.0]);
+    let crank = m.add("crank", GROUND, turn, at(0.0), bar(CRANK, 0.038, p.crank_inertia));
+    let rod = m.add("rod", crank, turn, at(CRANK), bar(ROD, 0.038, 5.9e-4));
+    let moments = [1.35e-6, 1.35e-6, 2.7e-6];
+    let block = Some(MassProperties::principal(0.076, [0.0; 3], moments));
+    // Absolute angular velocities at the start: crank 150 rad/s, rod −75 rad/s.
+    m.start_velocity(m.coordinate(crank, 0), 150.0);
+    m.start_velocity(m.coordinate(rod, 0), -75.0 - 150.0);
+    let slider = if model == Model::Chain {
+        let slider = m.add("slider", rod, turn, at(ROD), block);
+        m.start_velocity(m.coordinate(slider, 0), p.slider_speed + 75.0);
+        slider
+    } else {
+        let free = Joint::Planar(Axis::X, Axis::Y);
+        let slider = m.add("slider", GROUND, free, at(0.0), block);
+        m.guess(m.coordinate(slider, 0), CRANK + ROD);
+        m.start_velocity(m.coordinate(slider, 2), p.slider_speed);
+        let (end, centre) = (Frame::at(rod, [ROD, 0.0, 0.0]), Frame::at(slider, [0.0; 3]));
+        m.close_loop("gudgeon pin", Cut::Pin, end, centre);
+        let other = if model == Model::CutBothDependent {
+            m.coordinate(slider, 1)
+        } else {
+            m.coordinate(crank, 0)
+        };
+        m.dependent(&[m.coordinate(slider, 0), other]);
+        slider
+    };
+    let id = scene.add_mechanism(m);
+    [crank, rod, slider].map(|link| On::Link(id, link))
+}
+
+fn absolute(scene: &mut SceneBuilder, p: &Parameters, project: bool) -> [On; 3] {
+    scene.planar();
+    let steel = Material::new("steel");
+    // The shapes are small: only the chosen corners of the slider touch.
+    let mut add = |name: &str, x: f64, mass: f64, inertia: f64, speed: [f64; 2]| {
+        let shape = Shape::disc(1e-3, 1e-3).expect("positive");
+        let mut body = BodyDescription::new(shape, &steel).named(name).at([x, 0.0, 0.0]).mass(mass);
+        body.inertia = Some(nalgebra::Matrix3::identity() * inertia);
+        body.velocity = Vec3::new(0.0, speed[0], 0.0);
+        body.angular_velocity = Vec3::new(0.0, 0.0, speed[1]);
+        scene.add(body, &steel)
+    };
+    let (w1, w2) = (150.0, -75.0);
+    let crank = add("crank", 0.5 * CRANK, 0.038, p.crank_inertia, [0.5 * CRANK * w1, w1]);
+    let v = CRANK * w1;
+    let rod = add("rod", CRANK + 0.5 * ROD, 0.038, 5.9e-4, [v + 0.5 * ROD * w2, w2]);
+    let slider = add("slider", CRANK + ROD, 0.076, 2.7e-6, [v + ROD * w2, p.slider_speed]);
+    let at = |x: f64| Pose::at([x, 0.0, 0.0]);
+    let [crank_at, rod_at, slider_at] = [0.5 * CRANK, CRANK + 0.5 * ROD, CRANK + ROD].map(at);
+    let hinges = [
+        ("crank hinge", 0.0, (On::World, Pose::IDENTITY), (crank.into(), crank_at)),
+        ("crank pin", CRANK, (crank.into(), crank_at), (rod.into(), rod_at)),
+        ("gudgeon pin", CRANK + ROD, (rod.into(), rod_at), (slider.into(), slider_at)),
+    ];
+    for (name, x, a, b) in hinges {
+        let mut joint = BodyJoint::at(name, Hold::Ball, at(x), a, b);
+        joint.project = project;
+        scene.add_joint(joint);
+    }
+    [crank, rod, slider].map(On::Body)
+}
+
+/// A motion sampled every 1e-4 s: time, absolute angles of crank, rod and slider, height of the slider.
+#[derive(Clone, Debug, Default)]
+pub struct Motion {
+    /// Times [s].
+    pub t: Vec<f64>,
+    /// Absolute angles of crank, rod and slider [rad].
+    pub angles: Vec<[f64; 3]>,
+    /// Heights of the slider [m].
+    pub y: Vec<f64>,
+    /// Deepest overlap of a corner with the guide [m].
+    pub penetration: f64,
+    /// Largest residual of the loop [m].
+    pub loop_residual: f64,
+    /// Error of the hinges in absolute coordinates at the end [m].
+    pub drift: f64,
+    /// Impacts above 1 cm/s: steps in which a corner begins to carry an impulse while it approaches that fast.
+    pub impacts: usize,
+    /// Kinetic plus potential energy at the begin and the end [J].
+    pub energy: [f64; 2],
+    /// Steps that did not converge.
+    pub unconverged: u64,
+}
+
+impl Motion {
+    /// Reads a reference file: t, three angles, three velocities, (x,) y.
+    pub fn read(text: &str) -> Motion {
+        let mut motion = Motion::default();
+        for line in text.lines().skip(1).filter(|l| !l.is_empty()) {
+            let row: Vec<f64> =
+                line.split(',').map(|x| x.trim().parse().expect("a number")).collect();
+            motion.t.push(row[0]);
+            motion.angles.push([row[1], row[2], row[3]]);
+            motion.y.push(row[row.len() - 1]);
+        }
+        motion
+    }
+
+    /// Largest difference of the slider's height up to a time [s].
+    pub fn height_error(&self, reference: &Motion, until: f64) -> f64 {
+        let pairs = self.y.iter().zip(&reference.y).zip(&self.t);
+        pairs.filter(|(_, t)| **t <= until).fold(0.0, |m, ((a, b), _)| m.max((a - b).abs()))
+    }
+}
+
+/// Runs a model with a step that divides 1e-4 s (or is a multiple of it) until a time [s].
+pub fn run(model: Model, p: &Parameters, dt: f64, until: f64) -> Motion {
+    let (scene, parts) = scene(model, p);
+    let scene = scene.build().expect("the slider-crank is sound");
+    let solver = GaussSeidel::tolerance(1e-14);
+    let mut run = Simulation::new(scene, MoreauJean::new(dt).solver(solver)).expect("sound");
+    let bodies = parts.map(|part| match part {
+        On::Link(id, link) => run.scene().link_body(id, link),
+        On::Body(body) => body,
+        On::World => unreachable!("the parts move"),
+    });
+    let body = bodies[2];
+    let mut motion = Motion::default();
+    let every = (1e-4 / dt).round().max(1.0) as u64;
+    let steps = (until / dt).round() as u64;
+    let sample = |run: &Simulation, motion: &mut Motion| {
+        let mut angles = bodies.map(|b| {
+            let x = run.pose(b).vector(Vec3::x());
+            x.y.atan2(x.x)
+        });
+        // Whole turns: the nearest to the last sample.
+        if let Some(last) = motion.angles.last() {
+            let turn = std::f64::consts::TAU;
+            for (angle, last) in angles.iter_mut().zip(last) {
+                *angle += turn * ((last - *angle) / turn).round();
+            }
+        }
+        motion.t.push(run.time());
+        motion.angles.push(angles);
+        motion.y.push(run.pose(body).position.y);
+    };
+    let energy = |run: &Simulation| {
+        let b = run.frame().balance();
+        b.kinetic + b.potential
+    };
+    sample(&run, &mut motion);
+    motion.energy[0] = energy(&run);
+    let mut before = [false; 4];
+    let first = run.scene().colliders().len() as u32;
+    for k in 1..=steps {
+        let (pose, v) = (run.pose(body), run.velocity(body));
+        run.step().expect("it moves");
+        let mut now = [false; 4];
+        for (c, r) in run.frame().work.contacts().active().iter().zip(run.frame().work.impulses()) {
+            now[((c.point.colliders[0] - first) / 2) as usize] = r[0] > 0.0;
+        }
+        let approach = |i: usize| {
+            let x = if i.is_multiple_of(2) { -SLIDER[0] } else { SLIDER[0] };
+            let y = if i < 2 { SLIDER[1] } else { -SLIDER[1] };
+            let arm = pose.vector(Vec3::new(x, y, 0.0));
+            (v.linear.y + v.angular.z * arm.x) * y.signum()
+        };
+        let hits = (0..4).any(|i| now[i] && !before[i] && approach(i) > 1e-2);
+        motion.impacts += usize::from(hits);
+        before = now;
+        if k % every == 0 {
+            sample(&run, &mut motion);
+        }
+        // The overlap counts at the end of each step, where the user looks.
+        let pose = run.pose(body);
+        for (x, y) in [(-1.0, 1.0), (1.0, 1.0), (-1.0, -1.0), (1.0, -1.0)] {
+            let corner = pose.point(Vec3::new(x * SLIDER[0], y * SLIDER[1], 0.0));
+            motion.penetration = motion.penetration.max(corner.y.abs() - SLIDER[1] - CLEARANCE);
+        }
+    }
+    motion.energy[1] = energy(&run);
+    motion.drift = riprap::assembly::joint_error(run.scene(), &run.state().q);
+    motion.loop_residual = run.report().loop_residual;
+    motion.unconverged = run.report().unconverged;
+    motion
+}
