@@ -121,8 +121,8 @@ impl Closure {
         Meeting {
             ra: tree.rotation(w, self.a.body) * self.a.rotation,
             rb: tree.rotation(w, self.b.body) * self.b.rotation,
-            pa: tree.point(w, self.a.body, &self.a.point) - w.origin,
-            pb: tree.point(w, self.b.body, &self.b.point) - w.origin,
+            pa: tree.arm(w, self.a.body, &self.a.point),
+            pb: tree.arm(w, self.b.body, &self.b.point),
         }
     }
 

@@ -154,8 +154,7 @@ impl Multibody {
         }
         out.clear();
         for &node in &self.node_of {
-            let (f, arm) =
-                (w.tree.carried[node as usize], w.tree.position[node as usize] - w.tree.origin);
+            let (f, arm) = (w.tree.carried[node as usize], w.tree.arm[node as usize]);
             out.push((f.linear, f.angular - arm.cross(&f.linear)));
         }
     }
