@@ -40,6 +40,21 @@ impl Spatial {
     }
 }
 
+impl Spatial {
+    #[inline]
+    fn array(&self) -> [f64; 6] {
+        let (a, l) = (&self.angular, &self.linear);
+        [a.x, a.y, a.z, l.x, l.y, l.z]
+    }
+}
+
+impl From<[f64; 6]> for Spatial {
+    #[inline]
+    fn from([ax, ay, az, lx, ly, lz]: [f64; 6]) -> Spatial {
+        Spatial { angular: Vec3::new(ax, ay, az), linear: Vec3::new(lx, ly, lz) }
+    }
+}
+
 impl std::ops::AddAssign for Spatial {
     #[inline]
     fn add_assign(&mut self, other: Spatial) {
@@ -157,7 +172,7 @@ pub struct Tree {
 }
 
 /// A body where it is: mass, centre relative to the reference point, inertia about the centre (xx, yy, zz, xy, xz, yz).
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug)]
 struct Placed {
     mass: f64,
     centre: Vec3,
@@ -233,53 +248,54 @@ impl Moments {
     }
 }
 
-/// An articulated inertia: a symmetric 6×6 matrix in blocks.
+/// An articulated inertia: a symmetric 6×6 matrix, angular part first. Both triangles are kept: whole rows are what a processor
+/// works on at once.
 #[derive(Clone, Copy, Debug, Default)]
-struct Articulated {
-    angular: [f64; 6],
-    mixed: Mat3,
-    linear: [f64; 6],
-}
+struct Articulated([[f64; 6]; 6]);
 
 impl Articulated {
     #[inline]
     fn of(m: &Moments) -> Articulated {
-        let c = &m.first;
-        Articulated {
-            angular: m.second,
-            mixed: Mat3::new(0.0, -c.z, c.y, c.z, 0.0, -c.x, -c.y, c.x, 0.0),
-            linear: [m.mass, m.mass, m.mass, 0.0, 0.0, 0.0],
-        }
+        let ([xx, yy, zz, xy, xz, yz], c, m) = (m.second, &m.first, m.mass);
+        Articulated([
+            [xx, xy, xz, 0.0, -c.z, c.y],
+            [xy, yy, yz, c.z, 0.0, -c.x],
+            [xz, yz, zz, -c.y, c.x, 0.0],
+            [0.0, c.z, -c.y, m, 0.0, 0.0],
+            [-c.z, 0.0, c.x, 0.0, m, 0.0],
+            [c.y, -c.x, 0.0, 0.0, 0.0, m],
+        ])
     }
 
     #[inline]
-    fn times(&self, motion: &Spatial) -> Spatial {
-        Spatial {
-            angular: times_symmetric(&self.angular, &motion.angular) + self.mixed * motion.linear,
-            linear: self.mixed.tr_mul(&motion.angular)
-                + times_symmetric(&self.linear, &motion.linear),
+    fn times(&self, motion: &[f64; 6]) -> [f64; 6] {
+        let mut force = [0.0; 6];
+        for (row, x) in self.0.iter().zip(motion) {
+            for k in 0..6 {
+                force[k] += row[k] * x;
+            }
         }
+        force
     }
 
     #[inline]
     fn add(&mut self, other: &Articulated) {
-        for k in 0..6 {
-            self.angular[k] += other.angular[k];
-            self.linear[k] += other.linear[k];
+        for (row, other) in self.0.iter_mut().zip(&other.0) {
+            for k in 0..6 {
+                row[k] += other[k];
+            }
         }
-        self.mixed += other.mixed;
     }
 
     /// Subtracts `u uᵀ / d`.
     #[inline]
-    fn release(&mut self, u: &Spatial, inverse_d: f64) {
-        const PAIRS: [(usize, usize); 6] = [(0, 0), (1, 1), (2, 2), (0, 1), (0, 2), (1, 2)];
-        let (a, l) = (u.angular * inverse_d, u.linear * inverse_d);
-        for (k, (i, j)) in PAIRS.into_iter().enumerate() {
-            self.angular[k] -= a[i] * u.angular[j];
-            self.linear[k] -= l[i] * u.linear[j];
+    fn release(&mut self, u: &[f64; 6], inverse_d: f64) {
+        for (row, x) in self.0.iter_mut().zip(u) {
+            let x = x * inverse_d;
+            for k in 0..6 {
+                row[k] -= x * u[k];
+            }
         }
-        self.mixed -= a * u.linear.transpose();
     }
 }
 
@@ -311,7 +327,6 @@ pub struct TreeScratch {
     pub(super) bias: Vec<Spatial>,
     /// Wrench from outside on each body; cleared by [`Tree::motion`].
     pub(super) wrench: Vec<Spatial>,
-    bodies: Vec<Placed>,
     branch: Vec<Moments>,
     articulated: Vec<Articulated>,
     /// What each joint carries.
@@ -361,7 +376,6 @@ impl Tree {
             twist: vec![Spatial::default(); n],
             bias: vec![Spatial::default(); n],
             wrench: vec![Spatial::default(); n],
-            bodies: vec![Placed::default(); n],
             branch: vec![Moments::default(); n],
             articulated: vec![Articulated::default(); n],
             carried: vec![Spatial::default(); n],
@@ -477,40 +491,37 @@ impl Tree {
         }
     }
 
-    /// Centre and inertia of each body in the axes of the world.
-    fn weigh(&self, w: &mut TreeScratch) {
-        let n = self.nodes.len();
-        let (rotation, arm, bodies) = (&w.rotation[..n], &w.arm[..n], &mut w.bodies[..n]);
-        for (i, node) in self.nodes.iter().enumerate().filter(|(_, node)| !node.massless) {
-            let r = &rotation[i];
-            let (a, b, spin) = (r * node.flat[0], r * node.flat[1], node.spin);
-            bodies[i] = Placed {
-                mass: node.mass,
-                centre: arm[i] + r * node.centre,
-                inertia: [
-                    spin - a.x * a.x - b.x * b.x,
-                    spin - a.y * a.y - b.y * b.y,
-                    spin - a.z * a.z - b.z * b.z,
-                    -a.x * a.y - b.x * b.y,
-                    -a.x * a.z - b.x * b.z,
-                    -a.y * a.z - b.y * b.z,
-                ],
-            };
+    /// Centre and inertia of a body in the axes of the world.
+    #[inline]
+    fn placed(node: &Node, rotation: &Mat3, arm: &Vec3) -> Placed {
+        let (a, b) = (rotation * node.flat[0], rotation * node.flat[1]);
+        let spin = node.spin;
+        Placed {
+            mass: node.mass,
+            centre: arm + rotation * node.centre,
+            inertia: [
+                spin - a.x * a.x - b.x * b.x,
+                spin - a.y * a.y - b.y * b.y,
+                spin - a.z * a.z - b.z * b.z,
+                -a.x * a.y - b.x * b.y,
+                -a.x * a.z - b.x * b.z,
+                -a.y * a.z - b.y * b.z,
+            ],
         }
     }
 
     /// Mass matrix `M` and bias `c` of `M v̇ + c = τ`, with gravity and the wrenches from outside in `c`; after
     /// [`Tree::motion`].
     pub fn evaluate(&self, w: &mut TreeScratch) {
-        self.weigh(w);
         let m = self.columns.len();
         for (i, node) in self.nodes.iter().enumerate() {
             if node.massless {
                 w.branch[i] = Moments::default();
                 w.carried[i] = w.wrench[i] * -1.0;
             } else {
-                w.branch[i] = w.bodies[i].moments();
-                w.carried[i] = w.bodies[i].rate(&w.twist[i], &w.bias[i]) - w.wrench[i];
+                let body = Self::placed(node, &w.rotation[i], &w.arm[i]);
+                w.branch[i] = body.moments();
+                w.carried[i] = body.rate(&w.twist[i], &w.bias[i]) - w.wrench[i];
             }
         }
         for (i, node) in self.nodes.iter().enumerate().rev() {
@@ -539,11 +550,11 @@ impl Tree {
 
     /// Bias `c` alone, after [`Tree::motion`]: inverse dynamics without acceleration.
     pub fn bias(&self, w: &mut TreeScratch) {
-        self.weigh(w);
         for (i, node) in self.nodes.iter().enumerate() {
             w.carried[i] = w.wrench[i] * -1.0;
             if !node.massless {
-                w.carried[i] += w.bodies[i].rate(&w.twist[i], &w.bias[i]);
+                let body = Self::placed(node, &w.rotation[i], &w.arm[i]);
+                w.carried[i] += body.rate(&w.twist[i], &w.bias[i]);
             }
         }
         self.gather(w);
@@ -564,7 +575,6 @@ impl Tree {
     /// Inverse dynamics, after [`Tree::motion`]: the joint forces `τ = M v̇ + c` for an acceleration. What each joint
     /// carries is then known as well.
     pub fn inverse_dynamics(&self, acceleration: &[f64], w: &mut TreeScratch, force: &mut [f64]) {
-        self.weigh(w);
         for (i, node) in self.nodes.iter().enumerate() {
             let mut a = match node.parent {
                 NONE => Spatial::default(),
@@ -577,7 +587,8 @@ impl Tree {
             w.carried[i] = w.wrench[i] * -1.0;
             if !node.massless {
                 let total = a + w.bias[i];
-                w.carried[i] += w.bodies[i].rate(&w.twist[i], &total);
+                let body = Self::placed(node, &w.rotation[i], &w.arm[i]);
+                w.carried[i] += body.rate(&w.twist[i], &total);
             }
         }
         self.gather(w);
@@ -594,14 +605,14 @@ impl Tree {
         w: &mut TreeScratch,
         acceleration: &mut [f64],
     ) -> bool {
-        self.weigh(w);
         for (i, node) in self.nodes.iter().enumerate() {
             if node.massless {
                 w.articulated[i] = Articulated::default();
                 w.carried[i] = w.wrench[i] * -1.0;
             } else {
-                w.articulated[i] = Articulated::of(&w.bodies[i].moments());
-                w.carried[i] = w.bodies[i].rate(&w.twist[i], &w.bias[i]) - w.wrench[i];
+                let body = Self::placed(node, &w.rotation[i], &w.arm[i]);
+                w.articulated[i] = Articulated::of(&body.moments());
+                w.carried[i] = body.rate(&w.twist[i], &w.bias[i]) - w.wrench[i];
             }
         }
         // From the leaves to the root: release one coordinate after the other.
@@ -610,12 +621,13 @@ impl Tree {
             let (mut inertia, mut carried) = (w.articulated[i], w.carried[i]);
             for c in (node.column as usize..node.column as usize + node.columns()).rev() {
                 let s = w.columns[c];
-                let u = inertia.times(&s);
-                let d = s.dot(&u);
+                let u = inertia.times(&s.array());
+                let d = s.dot(&Spatial::from(u));
                 regular &= d > 0.0;
                 let inverse = 1.0 / d;
                 let share = force[c] - s.dot(&carried);
                 inertia.release(&u, inverse);
+                let u = Spatial::from(u);
                 carried += u * (share * inverse);
                 w.pull[c] = u;
                 w.inverse_pivot[c] = inverse;
