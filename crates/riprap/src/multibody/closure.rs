@@ -118,9 +118,12 @@ struct Meeting {
 
 impl Closure {
     fn meet(&self, tree: &Tree, w: &TreeScratch) -> Meeting {
+        // The axes of the second frame matter where angles are held.
+        let angles = self.cut.equations() > 3;
+        let identity = Mat3::identity();
         Meeting {
             ra: tree.rotation(w, self.a.body) * self.a.rotation,
-            rb: tree.rotation(w, self.b.body) * self.b.rotation,
+            rb: if angles { tree.rotation(w, self.b.body) * self.b.rotation } else { identity },
             pa: tree.arm(w, self.a.body, &self.a.point),
             pb: tree.arm(w, self.b.body, &self.b.point),
         }
