@@ -269,12 +269,13 @@ impl Articulated {
 
     #[inline]
     fn times(&self, motion: &[f64; 6]) -> [f64; 6] {
-        // Three sums of two, so that none waits long for the one before.
-        let pair = |i: usize| -> [f64; 6] {
-            std::array::from_fn(|k| self.0[i][k] * motion[i] + self.0[i + 1][k] * motion[i + 1])
-        };
-        let (a, b, c) = (pair(0), pair(2), pair(4));
-        std::array::from_fn(|k| a[k] + b[k] + c[k])
+        let mut force = [0.0; 6];
+        for (row, x) in self.0.iter().zip(motion) {
+            for k in 0..6 {
+                force[k] += row[k] * x;
+            }
+        }
+        force
     }
 
     #[inline]
@@ -617,7 +618,10 @@ impl Tree {
         // From the leaves to the root: release one coordinate after the other.
         let mut regular = true;
         for (i, node) in self.nodes.iter().enumerate().rev() {
-            let (mut inertia, mut carried) = (w.articulated[i], w.carried[i]);
+            // Parents come before their children.
+            let (before, from) = w.articulated.split_at_mut(i);
+            let inertia = &mut from[0];
+            let mut carried = w.carried[i];
             for c in (node.column as usize..node.column as usize + node.columns()).rev() {
                 let s = w.columns[c];
                 let u = inertia.times(&s.array());
@@ -634,7 +638,7 @@ impl Tree {
             }
             if node.parent != NONE {
                 let parent = node.parent as usize;
-                w.articulated[parent].add(&inertia);
+                before[parent].add(inertia);
                 w.carried[parent] += carried;
             }
         }

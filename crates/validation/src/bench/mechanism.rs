@@ -156,7 +156,11 @@ impl MechanismBench {
     }
 
     /// Time of a call [µs]: the minimum over repetitions of the mean.
-    fn time<'a, T: ?Sized>(&'a mut self, mut call: impl FnMut(&mut MechanismBench) -> &T) -> f64 {
+    fn time<T: ?Sized>(
+        &mut self,
+        repetitions: u32,
+        mut call: impl FnMut(&mut MechanismBench) -> &T,
+    ) -> f64 {
         let mut rounds = |n: usize| {
             let begin = std::time::Instant::now();
             for _ in 0..n * N_STATES {
@@ -166,25 +170,23 @@ impl MechanismBench {
         };
         rounds(200);
         let n = (1e-3 / (rounds(100) / 100.0)).max(1.0) as usize;
-        let best = (0..REPETITIONS).map(|_| rounds(n)).fold(f64::INFINITY, f64::min);
+        let best = (0..repetitions).map(|_| rounds(n)).fold(f64::INFINITY, f64::min);
         1e6 * best / (n * N_STATES) as f64
     }
 }
 
-const REPETITIONS: usize = 400;
-
-/// Times the trees of `benches/pinocchio` and the tamping unit.
-pub fn mechanism() -> MechanismResult {
+/// Times the trees of `benches/pinocchio` and the tamping unit; each time is the best of some repetitions of 1 ms.
+pub fn mechanism(repetitions: u32) -> MechanismResult {
     let mut trees = Vec::new();
     for (name, text) in [("arm7", mechanisms::ARM7), ("tree36", mechanisms::TREE36)] {
         let mut bench = MechanismBench::tree(name, text);
         trees.push(TreeTimes {
             name: name.to_owned(),
             n_dof: bench.system.n_v(),
-            kinematics: bench.time(|b| b.kinematics()),
-            mass_and_bias: bench.time(|b| b.mass_and_bias()),
-            bias: bench.time(|b| b.bias()),
-            forward_dynamics: bench.time(|b| b.forward_dynamics()),
+            kinematics: bench.time(repetitions, |b| b.kinematics()),
+            mass_and_bias: bench.time(repetitions, |b| b.mass_and_bias()),
+            bias: bench.time(repetitions, |b| b.bias()),
+            forward_dynamics: bench.time(repetitions, |b| b.forward_dynamics()),
         });
     }
     let mut bench = MechanismBench::tamping_unit();
@@ -194,7 +196,7 @@ pub fn mechanism() -> MechanismResult {
     let tamping_newton_steps = bench.newton_steps as f64 / N_STATES as f64;
     MechanismResult {
         trees,
-        tamping_unit: bench.time(|b| b.closed_dynamics()),
+        tamping_unit: bench.time(repetitions, |b| b.closed_dynamics()),
         tamping_newton_steps,
     }
 }
