@@ -11,7 +11,7 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
-use commands::{bench, check, new, run, validate};
+use commands::{bench, check, equilibrium, modes, new, run, validate};
 
 /// Granular and multibody dynamics with exact contact: scenes in, numbers out.
 #[derive(Parser)]
@@ -27,6 +27,10 @@ enum Command {
     Run(run::Arguments),
     /// Look at a scene without running it: bodies, masses, sizes, advice on the time step
     Check(check::Arguments),
+    /// Find the pose at which the mechanisms of a scene stay at rest
+    Equilibrium(equilibrium::Arguments),
+    /// Frequencies, damping and shapes of small vibrations of the mechanisms of a scene
+    Modes(modes::Arguments),
     /// Make a folder with a scene to start from
     New(new::Arguments),
     /// Run the validation cases and compare with their references
@@ -42,6 +46,8 @@ fn main() -> ExitCode {
     let result = match Arguments::parse().command {
         Command::Run(arguments) => run::run(&arguments),
         Command::Check(arguments) => check::check(&arguments),
+        Command::Equilibrium(arguments) => equilibrium::equilibrium(&arguments),
+        Command::Modes(arguments) => modes::modes(&arguments),
         Command::New(arguments) => new::new(&arguments),
         Command::Validate(arguments) => validate::validate(&arguments),
         Command::Bench(command) => bench::bench(&command),

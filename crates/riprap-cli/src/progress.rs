@@ -71,14 +71,21 @@ impl Progress {
     fn numbers(&self, frame: &Frame) -> String {
         let balance = frame.balance();
         let solve = &frame.step.solve;
-        format!(
-            "{} contacts  {} sweeps  residual {:.1e}  overlap {:.2} %  energy {} J",
-            frame.step.contacts,
-            solve.sweeps,
-            solve.residual,
-            100.0 * self.deepest / frame.scene.grain_size(),
-            crate::text::number(balance.kinetic + balance.potential)
-        )
+        let mut text = String::new();
+        let smooth = frame.scene.bodies().n_movable() == 0 && frame.step.contacts == 0;
+        if !smooth {
+            text = format!(
+                "{} contacts  {} sweeps  residual {:.1e}  overlap {:.2} %  ",
+                frame.step.contacts,
+                solve.sweeps,
+                solve.residual,
+                100.0 * self.deepest / frame.scene.grain_size(),
+            );
+        }
+        if frame.scene.mechanisms().iter().any(|mechanism| mechanism.n_equations() > 0) {
+            text += &format!("loop residual {:.1e}  ", frame.step.loop_residual);
+        }
+        text + &format!("energy {} J", crate::text::number(balance.kinetic + balance.potential))
     }
 }
 

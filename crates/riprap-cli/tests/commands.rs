@@ -44,6 +44,55 @@ fn check_advises_on_a_time_step_that_is_too_long() {
 }
 
 #[test]
+fn analyses_need_a_mechanism() {
+    let folder = Folder::new("no-mechanism");
+    folder.write(
+        "scene.toml",
+        "[run]\ndt = 0.001\nuntil = 1\n[materials.m]\ndensity = 1\n[[body]]\n\
+         shape = { type = \"sphere\", radius = 0.1 }\nmaterial = \"m\"\n",
+    );
+    for command in ["equilibrium", "modes"] {
+        let output = folder.riprap(&[command, "scene.toml"]);
+        assert_eq!(code(&output), Some(2));
+        assert!(stderr(&output).contains("has no mechanism"), "{}", stderr(&output));
+    }
+}
+
+#[test]
+fn a_pendulum_rests_and_swings() {
+    let folder = Folder::new("pendulum");
+    let scene = "[run]\nscheme = \"dormand-prince\"\nuntil = \"1 s\"\noutput_every = \"0.1 s\"\n\
+                 [[mechanism]]\nname = \"pendulum\"\n\
+                 [[mechanism.body]]\nname = \"bob\"\nmass = 2\ncentre = [0, 0, -1]\ninertia = 1e-9\n\
+                 [[mechanism.joint]]\nname = \"arm\"\ntype = \"revolute\"\nchild = \"bob\"\naxis = \"y\"\n\
+                 start = \"20 deg\"\n";
+    folder.write("scene.toml", scene);
+    let output = folder.riprap(&["equilibrium", "scene.toml", "--json"]);
+    success(&output);
+    let rest: serde_json::Value = serde_json::from_str(&stdout(&output)).unwrap();
+    assert_eq!(rest["stability"], "stable");
+    let angle = rest["coordinates"][0]["position"].as_f64().unwrap();
+    assert!(angle.abs() < 1e-12, "{rest}");
+
+    // √(g/L)/2π.
+    let output = folder.riprap(&["modes", "scene.toml"]);
+    success(&output);
+    assert!(stdout(&output).contains("0.498"), "{}", stdout(&output));
+    let output = folder.riprap(&["modes", "scene.toml", "--hold", "arm"]);
+    assert!(stdout(&output).contains("degrees of freedom: 0"), "{}", stdout(&output));
+    let output = folder.riprap(&["modes", "scene.toml", "--hold", "arn"]);
+    assert_eq!(code(&output), Some(2));
+    assert!(stderr(&output).contains("did you mean `arm`?"), "{}", stderr(&output));
+
+    let motor = "[[mechanism.force]]\nname = \"motor\"\ncoordinate = \"arm\"\nlaw = \"100\"\n";
+    folder.write("scene.toml", format!("{scene}{motor}"));
+    let output = folder.riprap(&["equilibrium", "scene.toml"]);
+    assert_eq!(code(&output), Some(1));
+    let message = stderr(&output);
+    assert!(message.contains("`arm` keeps moving") && message.contains("--hold arm"), "{message}");
+}
+
+#[test]
 fn the_schema_is_json() {
     let folder = Folder::new("schema");
     let output = folder.riprap(&["schema"]);

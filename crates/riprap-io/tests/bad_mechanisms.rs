@@ -688,6 +688,37 @@ fn mistakes_of_the_run_and_of_probes() {
             line: 2,
             says: "knows no contacts",
         },
+        arm("empty probe", "[[probe]]\nname = \"a\"", 24, "follows nothing"),
+        arm(
+            "probe of both",
+            "[[probe]]\nbody = \"mechanism-1/upper\"\nmechanism = \"mechanism-1\"",
+            26,
+            "not both",
+        ),
+        arm(
+            "probe of no mechanism",
+            "[[probe]]\nmechanism = \"mechanism-2\"",
+            25,
+            "did you mean `mechanism-1`?",
+        ),
+        arm(
+            "quantity of a body",
+            "[[probe]]\nmechanism = \"mechanism-1\"\nquantities = [\"position\"]",
+            26,
+            "a mechanism has no quantity `position`",
+        ),
+        arm(
+            "quantity of a mechanism",
+            "[[probe]]\nbody = \"mechanism-1/upper\"\nquantities = [\"loop_forces\"]",
+            26,
+            "a body has no quantity `loop_forces`",
+        ),
+        arm(
+            "point of a mechanism",
+            "[[probe]]\nmechanism = \"mechanism-1\"\npoint = [0, 0, 1]",
+            26,
+            "belongs to a probe of a body",
+        ),
         arm("body alone", "[[probe]]\nbody = \"upper\"", 25, "write \"mechanism-1/upper\""),
         arm("misspelt body", "[[probe]]\nbody = \"mechanism-1/uper\"", 25, "did you mean `upper`?"),
         arm(
@@ -702,6 +733,73 @@ fn mistakes_of_the_run_and_of_probes() {
             26,
             "for bodies of mechanisms",
         ),
+    ]);
+}
+
+#[test]
+fn mistakes_of_chosen_contacts() {
+    let point = |name, rest: &str, line, says| {
+        let text = format!("[[point_contact]]\npoint = {{ body = \"mechanism-1/lower\" }}\n{rest}");
+        arm(name, &text, line, says)
+    };
+    let plane = "plane = { body = \"world\", normal = \"z\" }";
+    check(&[
+        point("no plane", "", 24, "`plane` is missing"),
+        point("no normal", "plane = { body = \"world\" }", 26, "`normal` is missing"),
+        point(
+            "normal of no length",
+            "plane = { body = \"world\", normal = [0, 0, 0] }",
+            26,
+            "zero length",
+        ),
+        point(
+            "misspelt body",
+            "plane = { body = \"mechanism-1/uper\", normal = \"z\" }",
+            26,
+            "did you mean `upper`?",
+        ),
+        point(
+            "one body",
+            "plane = { body = \"mechanism-1/lower\", normal = \"z\" }",
+            26,
+            "on the same body",
+        ),
+        point(
+            "rebound of quasi-shock",
+            &format!("{plane}\nrestitution = 0.5\nlaw = \"quasi-shock\""),
+            28,
+            "this point contact has 0.5",
+        ),
+        point(
+            "two of one name",
+            &format!(
+                "{plane}\nname = \"a\"\n[[point_contact]]\nname = \"a\"\npoint = {{ body = \"world\" }}\n\
+                 plane = {{ body = \"mechanism-1/upper\", normal = \"-y\" }}"
+            ),
+            29,
+            "two point contacts are called `a`",
+        ),
+        arm(
+            "itself",
+            "[[ignore_contact]]\nbetween = [\"mechanism-1/upper\", \"mechanism-1/upper\"]",
+            25,
+            "does not touch itself",
+        ),
+        arm(
+            "one body of a pair",
+            "[[ignore_contact]]\nbetween = [\"mechanism-1/upper\"]",
+            25,
+            "2 items",
+        ),
+        Case {
+            name: "point contact without contacts",
+            text: format!(
+                "[run]\nscheme = \"dormand-prince\"\nuntil = 1\n[[mechanism]]\n{ARM}[[point_contact]]\n\
+                 point = {{ body = \"mechanism-1/lower\" }}\n{plane}"
+            ),
+            line: 2,
+            says: "knows no contacts",
+        },
     ]);
 }
 

@@ -133,7 +133,7 @@ impl Balance {
     pub fn of(scene: &Scene, state: &State) -> Balance {
         let bodies = scene.bodies();
         let mut sum = Balance::default();
-        for i in (0..bodies.len()).filter(|&i| bodies.movable[i]) {
+        for i in (0..bodies.len()).filter(|&i| bodies.movable[i] && bodies.carried[i].is_none()) {
             let (q, v, m) = (&state.q[i], &state.v[i], bodies.mass[i]);
             let spin = bodies.inertia_w(i, &q.rotation) * v.angular;
             sum.kinetic += 0.5 * (m * v.linear.norm_squared() + v.angular.dot(&spin));

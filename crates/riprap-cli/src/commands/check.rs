@@ -1,12 +1,14 @@
 //! `riprap check`: what a scene holds and whether its time step fits, without running it.
 
+mod mechanism;
+
 use std::path::PathBuf;
 
 use riprap::detect::{Detector, Query};
 use riprap::math::Twist;
 use riprap::scene::Scene;
 use riprap_io::build::{Built, Group};
-use riprap_io::scene_file::{BodyKind, NormalLaw, SceneFile};
+use riprap_io::scene_file::{BodyKind, NormalLaw, SceneFile, TimeScheme};
 
 use crate::failure::Failure;
 use crate::text::{number, print, table};
@@ -15,6 +17,9 @@ use crate::text::{number, print, table};
 const SAG: f64 = 0.05;
 /// A body should move by less than this share of its size per step [–].
 const TRAVEL: f64 = 0.1;
+
+/// A joint should turn by less than this per step [rad].
+const TURN: f64 = 0.2;
 
 /// Names and what they stand for.
 type Rows = Vec<Vec<String>>;
@@ -36,11 +41,19 @@ pub fn check(arguments: &Arguments) -> Result<(), Failure> {
     }
     let mut rows = bodies(&file, &built);
     rows.extend(sizes(&built));
-    rows.extend(contacts(&built.scene));
+    if matches!(file.run.scheme, TimeScheme::MoreauJean { .. }) {
+        rows.extend(contacts(&built.scene));
+    }
     rows.extend(time_step(&file, &built.scene));
     text += &table(&rows, &[]);
-    text.push('\n');
-    text += &materials(&file);
+    for system in built.scene.mechanisms() {
+        text.push('\n');
+        text += &mechanism::describe(system);
+    }
+    if !file.materials.is_empty() && matches!(file.run.scheme, TimeScheme::MoreauJean { .. }) {
+        text.push('\n');
+        text += &materials(&file);
+    }
     print(&text);
     Ok(())
 }
@@ -53,18 +66,31 @@ fn bodies(file: &SceneFile, built: &Built) -> Rows {
     let fixed = count(|kind| matches!(kind, BodyKind::Fixed));
     let moving = count(|kind| matches!(kind, BodyKind::Moving(_)));
     let single = file.bodies.len() - fixed - moving;
-    let grains = bodies.len() - file.bodies.len();
+    let grains: usize = built.groups.iter().map(|group| group.bodies.len()).sum();
+    let carried = bodies.carried.iter().flatten().count();
+    let mechanisms = scene.mechanisms();
     let free = || (0..bodies.len()).filter(|&i| bodies.movable[i]);
     let mass: f64 = free().map(|i| bodies.mass[i]).sum();
-    let freedom: usize = free().map(|i| bodies.locks[i].0.iter().filter(|l| !**l).count()).sum();
+    let mut freedom: usize =
+        free().map(|i| bodies.locks[i].0.iter().filter(|l| !**l).count()).sum();
+    freedom += mechanisms
+        .iter()
+        .map(|system| system.degrees_of_freedom(&system.start().partition))
+        .sum::<usize>();
     let plane = if scene.is_planar() { "in the plane x–y" } else { "in space" };
     let mut rows = vec![
         vec!["bodies".into(), format!("{} {plane}", bodies.len())],
         vec![String::new(), format!("{grains} grains, {single} other free bodies")],
         vec![String::new(), format!("{fixed} fixed, {moving} moving as prescribed")],
-        vec!["degrees of freedom".into(), freedom.to_string()],
-        vec!["mass of the free bodies".into(), format!("{} kg", number(mass))],
     ];
+    if !mechanisms.is_empty() {
+        let (n, s) = (mechanisms.len(), if mechanisms.len() == 1 { "" } else { "s" });
+        rows.push(vec![String::new(), format!("{carried} in {n} mechanism{s}")]);
+    }
+    rows.push(vec!["degrees of freedom".into(), freedom.to_string()]);
+    if free().next().is_some() {
+        rows.push(vec!["mass of the free bodies".into(), format!("{} kg", number(mass))]);
+    }
     if let Some(settling) = &built.settling {
         let text = format!("before the run, for {} s at most", number(settling.at_most()));
         rows.push(vec!["settling".into(), text]);
@@ -77,6 +103,9 @@ fn sizes(built: &Built) -> Rows {
     let bodies = built.scene.bodies();
     let sizes: Vec<f64> =
         (0..bodies.len()).filter(|&i| bodies.movable[i]).map(|i| bodies.size[i]).collect();
+    if sizes.is_empty() {
+        return Vec::new();
+    }
     let least = sizes.iter().copied().fold(f64::INFINITY, f64::min);
     let most = sizes.iter().copied().fold(0.0, f64::max);
     let mm = |x: f64| number(1e3 * x);
@@ -159,6 +188,10 @@ fn contacts(scene: &Scene) -> Rows {
 
 /// Whether the time step fits gravity and the speeds to come.
 fn time_step(file: &SceneFile, scene: &Scene) -> Rows {
+    if let TimeScheme::DormandPrince { tolerance } = file.run.scheme {
+        let text = format!("chosen for a relative error of {tolerance:e} in each");
+        return vec![vec!["time steps".into(), text]];
+    }
     let (dt, size, g) = (file.run.dt, scene.grain_size(), scene.gravity().norm());
     let state = scene.initial_state();
     let speed = state.v.iter().map(|v| v.linear.norm()).fold(0.0, f64::max);
@@ -175,7 +208,12 @@ fn time_step(file: &SceneFile, scene: &Scene) -> Rows {
             format!("{}, good below {TRAVEL}", number(travel)),
         ],
     ];
-    let shrink = (SAG / sag).min(TRAVEL / travel);
+    let turn = dt * mechanism::fastest_turn(scene);
+    if turn > 0.0 {
+        let text = format!("{} rad, good below {TURN} rad", number(turn));
+        rows.push(vec!["turn of a joint per step".into(), text]);
+    }
+    let shrink = (SAG / sag).min(TRAVEL / travel).min(TURN / turn);
     let advice = match shrink < 1.0 {
         true => format!("take dt = {} ms or less", number(1e3 * round_down(dt * shrink))),
         false => "the time step fits".into(),

@@ -2,6 +2,8 @@
 
 pub mod bench;
 pub mod check;
+pub mod equilibrium;
+pub mod modes;
 pub mod new;
 pub mod run;
 pub mod validate;

@@ -8,7 +8,7 @@ use riprap::simulation::{Error, Frame, Observer, RunReport, Simulation};
 use riprap_io::build::{Built, Settled};
 use riprap_io::output::{Ending, RunWriter};
 use riprap_io::run_folder::Existing;
-use riprap_io::scene_file::{OnUnconverged, SceneFile};
+use riprap_io::scene_file::{OnUnconverged, SceneFile, TimeScheme};
 
 use super::{parse_threads, parse_time, set_threads};
 use crate::failure::Failure;
@@ -39,12 +39,14 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     // Nothing is written before the scene is known to be right.
     let mut file = SceneFile::read(&arguments.scene)?;
     if let Some(until) = arguments.until {
-        if until > 0.0 && until < file.run.dt {
+        let even = matches!(file.run.scheme, TimeScheme::MoreauJean { .. });
+        if even && until > 0.0 && until < file.run.dt {
             let dt = file.run.dt;
             let message = format!("--until {until} s comes before the first step ends ({dt} s)");
             return Err(Failure::Input(message));
         }
         file.run.until = until;
+        file.run.fit();
     }
     let threads = set_threads(arguments.threads)?;
     let built = file.build()?;
@@ -155,15 +157,20 @@ fn conclude(
         report.steps,
         duration(report.wall)
     );
-    text += &format!(
-        "contacts {:.0} mean, {} most; sweeps {:.1} mean, {} most; deepest overlap {:.3} % of the grain size\n",
-        report.mean_contacts(),
-        report.contacts.1,
-        report.mean_sweeps(),
-        report.sweeps.1,
-        100.0 * writer.worst_penetration()
-    );
-    text += &format!("  {}  energies, contacts, probes\n", path("series.csv"));
+    if writer.n_mechanisms() > 0 {
+        text += &format!("loop residual up to {:.1e}\n", report.loop_residual);
+    }
+    if matches!(file.run.scheme, TimeScheme::MoreauJean { .. }) {
+        text += &format!(
+            "contacts {:.0} mean, {} most; sweeps {:.1} mean, {} most; deepest overlap {:.3} % of the grain size\n",
+            report.mean_contacts(),
+            report.contacts.1,
+            report.mean_sweeps(),
+            report.sweeps.1,
+            100.0 * writer.worst_penetration()
+        );
+    }
+    text += &format!("  {}  energies, contacts, coordinates, probes\n", path("series.csv"));
     text += &format!("  {}  how it went\n", path("summary.json"));
     if writer.n_frames() > 0 {
         text +=

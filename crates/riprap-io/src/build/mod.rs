@@ -16,8 +16,8 @@ use riprap::friction::{ConjugateGradient, GaussSeidel, GaussSeidelOptions};
 use riprap::math::{Mat3, Pose, Quat, Vec3};
 use riprap::multibody::{Link, Mechanism};
 use riprap::scene::{
-    BodyDescription, BuildError, ContactLaw, Kind, Law, Locks, Material, MechanismId, Motion,
-    PairLaw, Scene, SceneBuilder,
+    Body, BodyDescription, BuildError, ContactLaw, Kind, Law, Locks, Material, MechanismId, Motion,
+    On, PairLaw, PointContact, Scene, SceneBuilder,
 };
 use riprap::scheme::{DormandPrince, MoreauJean, Scheme};
 use riprap::shape::Shape;
@@ -55,7 +55,7 @@ pub struct Group {
 
 impl Built {
     /// The body behind a target of the file.
-    pub fn body(&self, target: Target) -> riprap::scene::Body {
+    pub fn body(&self, target: Target) -> Body {
         let index = match target {
             Target::MechanismBody { mechanism, body } => {
                 let link = Link(self.links[mechanism][body]);
@@ -64,7 +64,7 @@ impl Built {
             Target::Body(index) => index,
             Target::Grain { group, index } => self.groups[group].bodies.start + index,
         };
-        riprap::scene::Body(index as u32)
+        Body(index as u32)
     }
 }
 
@@ -113,6 +113,32 @@ impl SceneFile {
         for mechanism in mechanisms {
             builder.add_mechanism(mechanism);
         }
+        let links: Vec<Vec<u32>> = self.mechanisms.iter().map(mechanisms::links).collect();
+        let on = |target: Target| match target {
+            Target::Body(index) => On::Body(Body(index as u32)),
+            Target::Grain { group, index } => {
+                let group: &Group = &groups[group];
+                On::Body(Body((group.bodies.start + index) as u32))
+            }
+            Target::MechanismBody { mechanism, body } => {
+                On::Link(MechanismId(mechanism as u32), Link(links[mechanism][body]))
+            }
+        };
+        for contact in &self.point_contacts {
+            let place = |place: &file::Place| {
+                (place.body.map_or(On::World, on), Vec3::from(place.position))
+            };
+            builder.add_point_contact(PointContact {
+                name: contact.name.clone(),
+                point: place(&contact.point),
+                plane: place(&contact.plane),
+                normal: Vec3::from(contact.normal),
+                law: pair_law(contact.friction, contact.restitution, contact.law),
+            });
+        }
+        for [a, b] in &self.ignored_contacts {
+            builder.keep_apart(on(*a), on(*b));
+        }
         let scene = builder.build().map_err(|errors| {
             self.errors(errors.0.iter().map(|error| self.problem(error)).collect())
         })?;
@@ -122,7 +148,6 @@ impl SceneFile {
                 self.errors(errors.0.iter().map(|error| self.problem(error)).collect())
             })?),
         };
-        let links = self.mechanisms.iter().map(mechanisms::links).collect();
         Ok(Built { scene, groups, settling, links })
     }
 
@@ -172,6 +197,9 @@ impl SceneFile {
         if self.planar {
             builder.planar();
         }
+        if let TimeScheme::DormandPrince { .. } = self.run.scheme {
+            builder.accept_overlap(f64::INFINITY); // it knows no contacts
+        }
         if let Some(alert) = self.contact.alert {
             builder.alert(alert);
         }
@@ -184,12 +212,7 @@ impl SceneFile {
         }
         for pair in &self.pairs {
             let [a, b] = pair.between.map(|index| &self.materials[index].name);
-            let law = match pair.law {
-                NormalLaw::MoreauNewton => ContactLaw::MoreauNewton,
-                NormalLaw::QuasiShock => ContactLaw::QuasiShock,
-            };
-            let (friction, restitution) = (pair.friction, pair.restitution);
-            builder.pair(a, b, PairLaw { friction, restitution, law });
+            builder.pair(a, b, pair_law(pair.friction, pair.restitution, pair.law));
         }
         builder
     }
@@ -285,6 +308,11 @@ impl SceneFile {
                 let (name, owner) = (names.next().unwrap_or_default(), names.next());
                 match owner.filter(|_| item.contains(" of mechanism ")) {
                     Some(mechanism) => self.link_place(mechanism, name),
+                    None if item.starts_with("point contact") => {
+                        let find = |contact: &file::PointContact| contact.name == name;
+                        let index = self.point_contacts.iter().position(find);
+                        index.map_or(0..0, |index| place(&self.source.point_contacts, index))
+                    }
                     None => self.place_of(name).unwrap_or_default(),
                 }
             }
@@ -322,6 +350,14 @@ impl SceneFile {
         let source = &self.source;
         SceneErrors { path: source.path.clone(), text: source.text.to_string(), problems }
     }
+}
+
+fn pair_law(friction: f64, restitution: f64, law: NormalLaw) -> PairLaw {
+    let law = match law {
+        NormalLaw::MoreauNewton => ContactLaw::MoreauNewton,
+        NormalLaw::QuasiShock => ContactLaw::QuasiShock,
+    };
+    PairLaw { friction, restitution, law }
 }
 
 fn place(spans: &[Range<usize>], index: usize) -> Range<usize> {

@@ -204,3 +204,54 @@ fn a_mechanism_waits_for_grains_to_settle() {
     run.set_state(settled.state).unwrap();
     run.until(0.01, &mut ()).unwrap();
 }
+
+const SLIDER: &str = "\
+[[mechanism]]
+name = \"slider\"
+[[mechanism.body]]
+name = \"block\"
+mass = 1
+inertia = 0.1
+shapes = [{ shape = { type = \"box\", size = [0.4, 0.1, 0.1] }, material = \"rock\" }]
+[[mechanism.joint]]
+name = \"slide\"
+type = \"planar\"
+child = \"block\"
+axes = [\"x\", \"z\"]
+start = [0, 1, 0.01]
+[[point_contact]]
+point = { body = \"slider/block\", position = [-0.2, 0, -0.05] }
+plane = { body = \"world\", position = [0, 0, 0.9], normal = \"z\" }
+[[point_contact]]
+name = \"right\"
+point = { body = \"slider/block\", position = [0.2, 0, -0.05] }
+plane = { body = \"world\", position = [0, 0, 0.9], normal = \"z\" }
+friction = 0.1
+";
+
+#[test]
+fn chosen_points_come_to_rest_on_chosen_planes() {
+    let scene = read(SLIDER);
+    let again = SceneFile::parse(&scene.to_toml(), "/").unwrap_or_else(|e| panic!("{e}"));
+    assert_eq!(scene, again);
+    let mut run = Simulation::new(scene.build().unwrap().scene, scene.scheme()).unwrap();
+    run.until(1.0, &mut ()).unwrap();
+    let q = &run.state().mechanisms[0].q;
+    // Both corners lie on the plane at 0.9 m, the middle 5 cm above it.
+    assert!((q[1] - 0.95).abs() < 1e-5 && q[2].abs() < 1e-5, "{q:?}");
+}
+
+#[test]
+fn ignored_contacts_let_bodies_pass() {
+    let apart = "[[ignore_contact]]\nbetween = [\"slider/block\", \"floor\"]";
+    let sunk = SLIDER.replace("[0, 1, 0.01]", "[0, 0.02, 0]").replace("0.9]", "-0.1]");
+    let (_, message) = mistake(&sunk);
+    assert!(message.contains("overlap"), "{message}");
+    let scene = read(&format!("{sunk}{apart}"));
+    let again = SceneFile::parse(&scene.to_toml(), "/").unwrap_or_else(|e| panic!("{e}"));
+    assert_eq!(scene, again);
+    let mut run = Simulation::new(scene.build().unwrap().scene, scene.scheme()).unwrap();
+    run.until(0.5, &mut ()).unwrap();
+    let height = run.state().mechanisms[0].q[1];
+    assert!((height + 0.05).abs() < 1e-5, "{height}"); // through the floor, onto the plane at -0.1 m
+}

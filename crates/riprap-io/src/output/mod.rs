@@ -1,6 +1,7 @@
 //! What a run leaves behind: an observer that writes the series, the frames and the summary into a [`RunFolder`].
 //! Whenever the run ends, also by a kill, every file is whole and tells how far it came.
 
+mod mechanisms;
 mod series;
 mod summary;
 mod surfaces;
@@ -52,6 +53,9 @@ struct Description {
     until: f64,
     n_bodies: usize,
     n_free: usize,
+    n_mechanisms: usize,
+    /// Degrees of freedom of the mechanisms.
+    freedom: usize,
     grain_size: f64,
     settled: Option<(bool, f64, u64)>,
 }
@@ -81,6 +85,12 @@ impl RunWriter {
                 until: file.run.until,
                 n_bodies: scene.bodies().len(),
                 n_free: scene.bodies().n_movable(),
+                n_mechanisms: scene.mechanisms().len(),
+                freedom: scene
+                    .mechanisms()
+                    .iter()
+                    .map(|m| m.degrees_of_freedom(&m.start().partition))
+                    .sum(),
                 grain_size: scene.grain_size(),
                 settled: None,
             },
@@ -105,6 +115,11 @@ impl RunWriter {
     /// Number of frames written for ParaView.
     pub fn n_frames(&self) -> usize {
         self.n_frames
+    }
+
+    /// Number of mechanisms.
+    pub fn n_mechanisms(&self) -> usize {
+        self.scene.n_mechanisms
     }
 
     /// Deepest overlap of the run so far over the mean grain size [–].
@@ -155,6 +170,7 @@ impl Observer for RunWriter {
         } else {
             self.tally.add(frame.step);
         }
+        self.series.step(frame);
         if frame.state.step.is_multiple_of(self.every) && self.written != Some(frame.state.step) {
             self.output(frame)?;
         }

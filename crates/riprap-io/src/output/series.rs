@@ -1,8 +1,11 @@
-//! The columns of `series.csv` and how a row is filled: energies, momenta, contacts and solver, then the probes.
+//! The columns of `series.csv` and how a row is filled: energies, momenta, contacts and solver, then the mechanisms and
+//! the probes.
 
+use riprap::math::{Twist, Vec3};
 use riprap::scene::Body;
 use riprap::simulation::Frame;
 
+use super::mechanisms::Mechanisms;
 use super::summary::Tally;
 use crate::build::Built;
 use crate::scene_file::{Quantity, SceneFile};
@@ -12,10 +15,27 @@ use crate::table::Column;
 #[derive(Debug)]
 pub(super) struct Series {
     pub columns: Vec<Column>,
-    probes: Vec<(Body, Vec<Quantity>)>,
+    has_loops: bool,
+    mechanisms: Mechanisms,
+    probes: Vec<Follow>,
+    /// The last step whose work was counted.
+    counted: u64,
 }
 
-const AXES: [&str; 3] = ["x", "y", "z"];
+/// A probe of a body.
+#[derive(Debug)]
+struct Follow {
+    body: Body,
+    /// The point that is followed, in the frame of the shape [m].
+    point: Vec3,
+    quantities: Vec<Quantity>,
+    /// Velocity at the end of the last step.
+    before: Twist,
+    /// Work of the contacts so far [J].
+    work: f64,
+}
+
+pub(super) const AXES: [&str; 3] = ["x", "y", "z"];
 
 impl Series {
     pub fn new(file: &SceneFile, built: &Built) -> Series {
@@ -30,10 +50,16 @@ impl Series {
         for (name, unit) in [("momentum", "kg m/s"), ("angular_momentum", "kg m^2/s")] {
             columns.extend(AXES.map(|axis| Column::new(format!("{name}_{axis}"), unit)));
         }
-        // Sweeps, residual and penetration are the worst since the row before.
+        // Sweeps, residual, penetration and loop residual are the worst since the row before.
         let steps = ["contacts", "sweeps", "residual", "penetration", "unconverged_steps"];
         columns.extend(steps.map(|name| Column::new(name, "-")));
+        let has_loops = built.scene.mechanisms().iter().any(|m| m.n_equations() > 0);
+        if has_loops {
+            columns.push(Column::new("loop_residual", "m"));
+        }
+        let mechanisms = Mechanisms::new(file, built, &mut columns);
         let mut probes = Vec::new();
+        let begin = built.scene.initial_state();
         for probe in &file.probes {
             for quantity in &probe.quantities {
                 let (word, unit, axes): (_, _, &[&str]) = match quantity {
@@ -42,17 +68,54 @@ impl Series {
                     Quantity::Rotation => ("rotation", "-", &["w", "x", "y", "z"]),
                     Quantity::AngularVelocity => ("angular_velocity", "rad/s", &AXES),
                     Quantity::Force => ("force", "N", &AXES),
+                    Quantity::Torque => ("torque", "N m", &AXES),
+                    Quantity::Contacts => ("contacts", "-", &[]),
+                    Quantity::Work => ("work", "J", &[]),
                 };
+                if axes.is_empty() {
+                    columns.push(Column::new(format!("{}.{word}", probe.name), unit));
+                }
                 let name = |axis: &&str| format!("{}.{word}_{axis}", probe.name);
                 columns.extend(axes.iter().map(|axis| Column::new(name(axis), unit)));
             }
-            probes.push((built.body(probe.body), probe.quantities.clone()));
+            let body = built.body(probe.body);
+            probes.push(Follow {
+                body,
+                point: Vec3::from(probe.point),
+                quantities: probe.quantities.clone(),
+                before: begin.v[body.index()],
+                work: 0.0,
+            });
         }
-        Series { columns, probes }
+        make_unique(&mut columns);
+        Series { columns, has_loops, mechanisms, probes, counted: 0 }
+    }
+
+    /// Counts the work that contacts have done in the last step.
+    pub fn step(&mut self, frame: &Frame) {
+        let counts = frame.state.step > self.counted;
+        for follow in &mut self.probes {
+            if !follow.quantities.contains(&Quantity::Work) {
+                continue;
+            }
+            let i = follow.body.index();
+            let now = frame.state.v[i];
+            if counts {
+                // An impulse works on the mean of the velocities before and after.
+                let linear = 0.5 * (follow.before.linear + now.linear);
+                let angular = 0.5 * (follow.before.angular + now.angular);
+                for (point, force) in pushes(frame, follow.body) {
+                    let arm = point - frame.state.q[i].position;
+                    follow.work += frame.dt * force.dot(&(linear + angular.cross(&arm)));
+                }
+            }
+            follow.before = now;
+        }
+        self.counted = frame.state.step;
     }
 
     /// The numbers of a row; what is counted from row to row starts anew.
-    pub fn row(&self, frame: &Frame, tally: &mut Tally) -> Vec<f64> {
+    pub fn row(&mut self, frame: &Frame, tally: &mut Tally) -> Vec<f64> {
         let balance = frame.balance();
         let total = balance.kinetic + balance.potential;
         let mut row = vec![frame.state.t, balance.kinetic, balance.potential, total];
@@ -66,25 +129,65 @@ impl Series {
             since.penetration / frame.scene.grain_size(),
             tally.unconverged as f64,
         ]);
-        for (body, quantities) in &self.probes {
-            for quantity in quantities {
-                let spin = frame.state.v[body.index()].angular;
-                match quantity {
-                    Quantity::Position => {
-                        row.extend(frame.scene.shape_pose(frame.state, *body).position.iter());
-                    }
-                    Quantity::Velocity => {
-                        row.extend(frame.scene.shape_velocity(frame.state, *body).iter());
-                    }
-                    Quantity::Rotation => {
-                        let q = frame.state.q[body.index()].rotation;
-                        row.extend([q.w, q.i, q.j, q.k]);
-                    }
-                    Quantity::AngularVelocity => row.extend(spin.iter()),
-                    Quantity::Force => row.extend(frame.contact_force(*body).iter()),
-                }
-            }
+        if self.has_loops {
+            row.push(since.loop_residual);
+        }
+        self.mechanisms.row(frame, &mut row);
+        for follow in &self.probes {
+            follow.row(frame, &mut row);
         }
         row
+    }
+}
+
+impl Follow {
+    fn row(&self, frame: &Frame, row: &mut Vec<f64>) {
+        let pose = frame.scene.shape_pose(frame.state, self.body);
+        let spin = frame.state.v[self.body.index()].angular;
+        let point = pose.point(self.point);
+        for quantity in &self.quantities {
+            match quantity {
+                Quantity::Position => row.extend(point.iter()),
+                Quantity::Velocity => {
+                    let origin = frame.scene.shape_velocity(frame.state, self.body);
+                    row.extend((origin + spin.cross(&(point - pose.position))).iter());
+                }
+                Quantity::Rotation => {
+                    let q = frame.state.q[self.body.index()].rotation;
+                    row.extend([q.w, q.i, q.j, q.k]);
+                }
+                Quantity::AngularVelocity => row.extend(spin.iter()),
+                Quantity::Force => row.extend(frame.contact_force(self.body).iter()),
+                Quantity::Torque => {
+                    let torque: Vec3 = pushes(frame, self.body)
+                        .map(|(at, force)| (at - point).cross(&force))
+                        .sum();
+                    row.extend(torque.iter());
+                }
+                Quantity::Contacts => row.push(pushes(frame, self.body).count() as f64),
+                Quantity::Work => row.push(self.work),
+            }
+        }
+    }
+}
+
+/// Points at which a body is touched [m] and the mean forces on it over the last step [N].
+fn pushes<'a>(frame: &'a Frame, body: Body) -> impl Iterator<Item = (Vec3, Vec3)> + 'a {
+    frame.contacts().filter_map(move |contact| match contact.bodies {
+        [_, second] if second == body => Some((contact.point, contact.force)),
+        [first, _] if first == body => Some((contact.point, -contact.force)),
+        _ => None,
+    })
+}
+
+/// Numbers names that are used again, as a force that is called like a driven coordinate.
+fn make_unique(columns: &mut [Column]) {
+    let mut seen = std::collections::HashSet::new();
+    for column in columns {
+        let (name, mut number) = (column.name.clone(), 2);
+        while !seen.insert(column.name.clone()) {
+            column.name = format!("{name}-{number}");
+            number += 1;
+        }
     }
 }

@@ -44,6 +44,7 @@ pub(super) struct Tally {
     sweeps: (u64, usize),
     residual: f64,
     pub penetration: f64,
+    loop_residual: f64,
     pub since_output: Worst,
 }
 
@@ -53,6 +54,7 @@ pub(super) struct Worst {
     pub sweeps: usize,
     pub residual: f64,
     pub penetration: f64,
+    pub loop_residual: f64,
 }
 
 impl Tally {
@@ -65,10 +67,12 @@ impl Tally {
         self.sweeps.1 = self.sweeps.1.max(step.solve.sweeps);
         self.residual = self.residual.max(step.solve.residual);
         self.penetration = self.penetration.max(step.penetration);
+        self.loop_residual = self.loop_residual.max(step.loop_residual);
         let since = &mut self.since_output;
         since.sweeps = since.sweeps.max(step.solve.sweeps);
         since.residual = since.residual.max(step.solve.residual);
         since.penetration = since.penetration.max(step.penetration);
+        since.loop_residual = since.loop_residual.max(step.loop_residual);
     }
 }
 
@@ -101,6 +105,8 @@ pub(super) fn summary(
         "threads": scene.threads,
         "bodies": scene.n_bodies,
         "free_bodies": scene.n_free,
+        "mechanisms": scene.n_mechanisms,
+        "mechanism_degrees_of_freedom": scene.freedom,
         "grain_size_m": scene.grain_size,
         "settled": scene.settled.map(|(calm, time, steps)| {
             json!({ "calm": calm, "time_s": time, "steps": steps })
@@ -115,6 +121,7 @@ pub(super) fn summary(
         "unconverged_steps": tally.unconverged,
         "residual_max": tally.residual,
         "penetration_max_rel": tally.penetration / scene.grain_size,
+        "loop_residual_max": tally.loop_residual,
         "energy_begin": energies(tally.begin),
         "energy_end": energies(end.map(|(_, balance)| balance)),
     })

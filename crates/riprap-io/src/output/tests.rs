@@ -93,3 +93,165 @@ fn every_face_is_shown_and_the_floor_as_a_patch() {
     let data = surfaces.bodies(&run.frame());
     assert_eq!((data.n_points(), data.n_cells()), (4 + 8, 1 + 6));
 }
+
+/// The last row of a run, by the headings of the columns.
+fn last_row(text: &str, name: &str) -> impl Fn(&str) -> f64 {
+    let file = SceneFile::parse(text, ".").unwrap_or_else(|e| panic!("{e}"));
+    let built = file.build().unwrap_or_else(|e| panic!("{e}"));
+    let path = folder(name);
+    let mut writer = RunWriter::create(&path, Existing::Keep, &file, &built, 1).unwrap();
+    let mut run = Simulation::new(built.scene, file.scheme()).unwrap();
+    run.until(file.run.until, &mut writer).unwrap();
+    writer.finish(Some(&run.frame()), &Ending::Finished).unwrap();
+    let again = SceneFile::read(path.join("scene.toml")).unwrap_or_else(|e| panic!("{e}"));
+    assert_eq!(again, file);
+    let series = std::fs::read_to_string(path.join("series.csv")).unwrap();
+    std::fs::remove_dir_all(path).unwrap();
+    move |heading| {
+        let mut columns = series.lines().next().unwrap().split(',');
+        let at = columns.position(|one| one == heading).unwrap_or_else(|| {
+            panic!("no {heading} in {}", series.lines().next().unwrap());
+        });
+        series.lines().last().unwrap().split(',').nth(at).unwrap().parse().unwrap()
+    }
+}
+
+const HELD: &str = "\
+[run]
+scheme = \"dormand-prince\"
+until = 0
+[[mechanism]]
+name = \"held\"
+[[mechanism.body]]
+name = \"bar\"
+mass = 2
+centre = [1, 0, 0]
+[[mechanism.joint]]
+name = \"hinge\"
+type = \"revolute\"
+child = \"bar\"
+axis = \"-y\"
+[[mechanism.body]]
+name = \"lift\"
+mass = 3
+[[mechanism.joint]]
+name = \"rise\"
+type = \"prismatic\"
+child = \"lift\"
+axis = \"z\"
+motion = \"1 + t^2\"
+[[mechanism.body]]
+name = \"ball\"
+mass = 1
+inertia = 1
+[[mechanism.joint]]
+name = \"socket\"
+type = \"spherical\"
+child = \"ball\"
+start_rotation = { axis = [0, 0, 1], angle = \"180 deg\" }
+[[mechanism.loop]]
+name = \"stay\"
+type = \"rod\"
+a = { body = \"bar\", position = [2, 0, 0] }
+b = { body = \"ground\", position = [2, 0, 1] }
+length = 1
+[[mechanism.spring]]
+name = \"pull\"
+a = { body = \"lift\" }
+b = { body = \"ground\", position = [0, 0, 3] }
+stiffness = 10
+length = 1.5
+[[mechanism.force]]
+name = \"load\"
+body = \"ball\"
+torque = [0, 0, 7]
+[[mechanism.force]]
+name = \"rise\"
+coordinate = \"hinge\"
+law = \"0*t\"
+[[probe]]
+mechanism = \"held\"
+quantities = [\"forces\", \"loop_forces\", \"joint_forces\", \"energy\"]
+[[probe]]
+body = \"held/bar\"
+point = [2, 0, 0]
+quantities = [\"position\", \"contacts\"]
+";
+
+#[test]
+fn forces_of_a_mechanism_are_in_the_series_by_name() {
+    let value = last_row(HELD, "held");
+    let near = |heading: &str, expected: f64| {
+        let found = value(heading);
+        assert!((found - expected).abs() < 1e-9, "{heading}: {found}");
+    };
+    near("held.hinge.q [rad]", 0.0);
+    near("held.rise.q [m]", 1.0);
+    near("held.rise.force [N]", 3.0 * (9.81 + 2.0) - 5.0); // inertia and weight less the spring
+    near("held.socket.wz.v [rad/s]", 0.0);
+    near("held.socket.q_w [-]", 0.0);
+    near("held.socket.q_z [-]", 1.0);
+    near("held.load.torque_z [N m]", 7.0);
+    near("held.rise.force-2 [N m]", 0.0); // a force of the name of a driven coordinate
+    near("held.pull.tension [N]", 5.0);
+    near("held.pull.length [m]", 2.0);
+    near("held.stay.length [N]", -9.81); // it pulls its end on the ground down
+    near("held.hinge.fz [N]", 9.81);
+    near("held.hinge.my [N m]", 0.0);
+    near("held.kinetic_energy [J]", 0.0);
+    near("held.potential_energy [J]", 3.0 * 9.81 + 0.5 * 10.0 * 0.25);
+    near("held.bar.position_x [m]", 2.0);
+    near("held.bar.contacts [-]", 0.0);
+}
+
+const LYING: &str = "\
+[run]
+dt = \"1 ms\"
+until = \"50 ms\"
+frames = true
+[materials.rock]
+friction = 0.5
+[[body]]
+name = \"floor\"
+kind = \"fixed\"
+shape = { type = \"half-space\" }
+material = \"rock\"
+[[mechanism]]
+name = \"flap\"
+position = [0, 0, 0.05]
+[[mechanism.body]]
+name = \"bar\"
+mass = 2
+shapes = [{ shape = { type = \"box\", size = [1, 0.1, 0.1] }, material = \"rock\", position = [0.5, 0, 0] }]
+[[mechanism.joint]]
+name = \"hinge\"
+type = \"revolute\"
+child = \"bar\"
+axis = \"-y\"
+start_velocity = 1
+[[probe]]
+mechanism = \"flap\"
+quantities = [\"joint_forces\"]
+[[probe]]
+body = \"flap/bar\"
+name = \"bar\"
+quantities = [\"force\", \"torque\", \"contacts\", \"work\"]
+";
+
+#[test]
+fn joint_forces_know_the_contacts_and_contacts_their_work() {
+    let value = last_row(LYING, "lying");
+    // It was thrown up and has not come down: nothing pushes, though the edge at the hinge is near the floor.
+    assert_eq!((value("bar.work [J]"), value("bar.force_z [N]")), (0.0, 0.0));
+    let falling = LYING.replace("start_velocity = 1", "start_velocity = -1");
+    let value = last_row(&falling, "fallen");
+    assert!(value("bar.contacts [-]") > 0.0);
+    let (floor, hinge) = (value("bar.force_z [N]"), value("flap.hinge.fz [N]"));
+    assert!((floor + hinge - 2.0 * 9.81).abs() < 1e-2, "{floor} {hinge}");
+    // Against the moment of its weight about the hinge; the tolerance of the solver is 1e-4.
+    let torque = value("bar.torque_y [N m]");
+    assert!((torque + 9.81).abs() < 1e-2, "{torque}");
+    // All of its energy, and what its weight did in the one step of the impact: 1.5 %.
+    let begun = 0.5 * (2.0 * (1.0 + 0.01) / 12.0 + 2.0 * 0.25);
+    assert!((value("bar.work [J]") + begun).abs() < 0.02 * begun, "{}", value("bar.work [J]"));
+}

@@ -79,7 +79,7 @@ impl Contacts {
             problem.w = Delassus::default();
         }
         let Delassus::Factored(w) = &mut problem.w else { unreachable!("set just above") };
-        let extra = mechanisms.assign_blocks(state, dynamics.n_blocks());
+        let extra = mechanisms.assign_blocks(scene, state, dynamics.n_blocks());
         w.reset(dynamics.inverse_masses(scene).chain(Mechanisms::placeholders(extra)));
         problem.v_rel_free.clear();
         problem.friction.clear();
@@ -89,14 +89,14 @@ impl Contacts {
 
         self.touch_points(scene, q_m);
         for (k, point) in self.detector.points().iter().chain(&self.chosen).enumerate() {
-            let (bodies, law) = match k.checked_sub(self.detector.points().len()) {
+            let (touching, law) = match k.checked_sub(self.detector.points().len()) {
                 None => {
                     let [a, b] = point.colliders.map(|c| &scene.colliders()[c as usize]);
                     ([a.body, b.body], scene.pairs.law(a.material, b.material))
                 }
                 Some(chosen) => (scene.points[chosen].bodies, &scene.points[chosen].law),
             };
-            let [i, j] = bodies.map(|b| b as usize);
+            let [i, j] = touching.map(|b| b as usize);
             let size = smaller_size(scene, i, j);
             self.deepest = self.deepest.min(point.gap);
             let first = self.detector.points().len();
@@ -129,10 +129,12 @@ impl Contacts {
             };
             let blocks = [dynamics.block[i], dynamics.block[j]];
             w.push(blocks, frame.map(Into::into), arms.map(Into::into));
-            let carried = &scene.bodies().carried;
-            if carried[i].is_some() || carried[j].is_some() {
+            // Bodies that a mechanism carries; one that is a mechanism by itself is a block like any grain.
+            let bodies = scene.bodies();
+            let carried = |b: usize| bodies.carried[b].filter(|_| !bodies.movable[b]);
+            if carried(i).is_some() || carried(j).is_some() {
                 let side =
-                    |b: usize, sign: f64| carried[b].map(|c| (c.mechanism.index(), c.link, sign));
+                    |b: usize, sign: f64| carried(b).map(|c| (c.mechanism.index(), c.link, sign));
                 let sides = [side(i, -1.0), side(j, 1.0)];
                 mechanisms.push_sides(scene, state, &sides, point.point, &frame, w);
                 if w.is_immovable_last() {
@@ -143,7 +145,7 @@ impl Contacts {
             }
             problem.v_rel_free.push([frame[0].dot(&v_rel) + shift, t1.dot(&v_rel), t2.dot(&v_rel)]);
             problem.friction.push(law.friction);
-            self.active.push(ActiveContact { point: *point, bodies, frame });
+            self.active.push(ActiveContact { point: *point, bodies: touching, frame });
         }
     }
 

@@ -20,6 +20,8 @@ struct Moving {
     v_free: Vec<f64>,
     v_middle: Vec<f64>,
     driven: Vec<f64>,
+    /// A mechanism that is a free body, at `q_m`.
+    at_m: MultibodyState,
     /// First of its blocks in the contact problem.
     first_block: u32,
     n_blocks: usize,
@@ -54,13 +56,16 @@ impl Mechanisms {
             let old = &state.mechanisms[k];
             m.control.clone_from(&old.control);
             system.switch_control(state.t, &old.q, &old.v, &mut m.control);
+            if scene.is_free_body(k) {
+                continue;
+            }
             m.q_m.resize(old.q.len(), 0.0);
             let t_m = state.t + (1.0 - theta) * dt;
             system.tree().integrate(&old.q, &old.v, (1.0 - theta) * dt, &mut m.q_m);
             system.drive(t_m, &mut m.q_m);
             system.close(&old.partition, t_m, &mut m.q_m, &mut m.work)?;
             system.linearize(&old.partition, t_m, &mut m.work)?;
-            let first = scene.first_links[k] as usize;
+            let first = scene.links_of(k).start;
             for link in system.links() {
                 q_m[first + link.0 as usize] = system.pose(&m.work, link);
             }
@@ -77,10 +82,23 @@ impl Mechanisms {
         state: &State,
         dt: f64,
         theta: f64,
+        q_m: &[Pose],
         v_n: &mut [Twist],
         v_free: &mut [Twist],
     ) -> Result<(), MotionError> {
         for (k, (system, m)) in scene.mechanisms().iter().zip(&mut self.moving).enumerate() {
+            if scene.is_free_body(k) {
+                // It falls with the free bodies; what springs and laws add comes here.
+                let i = scene.links_of(k).start;
+                follow(scene, k, &q_m[i], &v_n[i], &mut m.at_m);
+                m.at_m.control.clone_from(&m.control);
+                let t_m = state.t + (1.0 - theta) * dt;
+                let (force, torque) = system.free_body_wrench(&m.at_m, t_m, &mut m.work);
+                let bodies = scene.bodies();
+                v_free[i].linear += force * (dt / bodies.mass[i]);
+                v_free[i].angular += bodies.inverse_inertia_w(i, &q_m[i].rotation) * torque * dt;
+                continue;
+            }
             let partition = &state.mechanisms[k].partition;
             let (t, t_m, t_next) = (state.t, state.t + (1.0 - theta) * dt, state.t + dt);
             m.driven.clear();
@@ -108,11 +126,11 @@ impl Mechanisms {
             system.expand(partition, t_next, &mut m.v_free, &mut m.work);
             system.check_finite(&m.v_free, t_next)?;
 
-            let first = scene.first_links[k] as usize;
+            let first = scene.links_of(k).start;
             for (v, twists) in [(&m.v_n, &mut *v_n), (&m.v_free, &mut *v_free)] {
                 system.tree().motion(v, &mut m.work.tree);
                 for link in system.links() {
-                    twists[first + link.0 as usize] = twist(system, &m.work, link);
+                    twists[first + link.0 as usize] = twist(system, &m.work, link, Vec3::zeros());
                 }
             }
         }
@@ -120,11 +138,12 @@ impl Mechanisms {
     }
 
     /// Gives every mechanism its blocks in the contact problem after those of the free bodies, and says how many there are.
-    pub(super) fn assign_blocks(&mut self, state: &State, first: u32) -> usize {
+    pub(super) fn assign_blocks(&mut self, scene: &Scene, state: &State, first: u32) -> usize {
         let mut next = first;
-        for (m, state) in self.moving.iter_mut().zip(&state.mechanisms) {
+        for (k, (m, state)) in self.moving.iter_mut().zip(&state.mechanisms).enumerate() {
+            let own = if scene.is_free_body(k) { 0 } else { state.partition.independent.len() };
             m.first_block = next;
-            m.n_blocks = state.partition.independent.len().div_ceil(6);
+            m.n_blocks = own.div_ceil(6);
             next += m.n_blocks as u32;
         }
         (next - first) as usize
@@ -205,6 +224,11 @@ impl Mechanisms {
             let t_next = state.t + dt;
             new.partition.clone_from(&old.partition);
             new.control.clone_from(&m.control);
+            if scene.is_free_body(k) {
+                let i = scene.links_of(k).start;
+                follow(scene, k, &next.q[i], &next.v[i], new);
+                continue;
+            }
             new.v.clone_from(&m.v_free);
             if !change.is_empty() {
                 let first = m.first_block as usize;
@@ -223,10 +247,18 @@ impl Mechanisms {
             system.linearize(&new.partition, t_next, &mut m.work)?;
             system.expand(&new.partition, t_next, &mut new.v, &mut m.work);
             system.renew_partition(&mut new.partition, &mut m.work);
-            let links =
-                scene.first_links[k] as usize..scene.first_links[k] as usize + system.n_links();
-            place_links(system, new, &mut m.work, &mut next.q[links.clone()], &mut next.v[links]);
+            let links = scene.links_of(k);
+            let (q, v) = (&mut next.q[links.clone()], &mut next.v[links.clone()]);
+            place_links(system, new, &mut m.work, &scene.bodies().centre[links], q, v);
         }
         Ok(residual)
     }
+}
+
+/// Gives a mechanism that is a free body the coordinates of its body: pose and velocity of the centre of mass.
+fn follow(scene: &Scene, mechanism: usize, q: &Pose, v: &Twist, state: &mut MultibodyState) {
+    let arm = q.rotation * scene.bodies().centre[scene.links_of(mechanism).start];
+    let pose = Pose { position: q.position - arm, rotation: q.rotation };
+    let velocity = v.linear - v.angular.cross(&arm);
+    scene.mechanisms()[mechanism].set_free_body(&pose, velocity, v.angular, state);
 }

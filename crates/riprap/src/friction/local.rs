@@ -89,8 +89,7 @@ impl Sliding {
         let scale = length2(b1, b2);
         let limit = -self.friction * self.d;
         if trace <= 1e-12 * self.w_nn {
-            let against = if scale > 0.0 { limit / scale } else { 0.0 };
-            return [-self.d, -against * b1, -against * b2];
+            return self.solve_rigid(scale, limit);
         }
         // Pseudo-inverse of rank one: A / tr².
         let [[a11, a12], [a21, a22]] = self.a;
@@ -106,6 +105,28 @@ impl Sliding {
             self.b = reached.map(|x| -x);
         }
         self.slide(1e-12 * trace, 0.5 * trace)
+    }
+
+    /// No tangential impulse changes the tangential velocity `b` while the normal one is held: both tangents are locked, or the
+    /// contact moves in one direction only, as on a machine with one degree of freedom.
+    fn solve_rigid(&self, scale: f64, limit: f64) -> [f64; 3] {
+        let [s1, s2] = self.s;
+        let coupling = length2(s1, s2);
+        if scale <= 1e-9 * -self.d * self.w_nn * (1.0 + coupling) {
+            // It sticks, and any impulse with r_n + s · r_t = −d does: the smallest in the cone.
+            let share = coupling.min(self.friction);
+            let r_n = -self.d / (1.0 + share * coupling);
+            let along = if coupling > 0.0 { share * r_n / coupling } else { 0.0 };
+            return [r_n, along * s1, along * s2];
+        }
+        // It slides along b. Where friction would jam it, no impulse of this contact is a solution: leave friction out.
+        let [b1, b2] = self.b.map(|b| b / scale);
+        let grip = 1.0 - self.friction * (s1 * b1 + s2 * b2);
+        if grip <= 1e-3 {
+            return [-self.d, 0.0, 0.0];
+        }
+        let (r_n, r_t) = (-self.d / grip, limit / grip);
+        [r_n, -r_t * b1, -r_t * b2]
     }
 
     /// Newton's method on `F(λ) = μ r_n / ‖r_t‖ − 1`, nearly linear in `λ`, kept inside a bracket.

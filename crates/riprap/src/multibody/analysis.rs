@@ -2,11 +2,11 @@
 //! prescribed motion needs. All work on the independent coordinates, with the loops closed wherever they look.
 
 mod equilibrium;
+mod hold;
 mod modes;
 mod prescribed;
 
 use super::force::{Control, Inputs};
-use super::mechanism::Coordinate;
 use super::partition::Partition;
 use super::{MotionError, Multibody, MultibodyScratch};
 use nalgebra::{DMatrix, DVector};
@@ -112,16 +112,6 @@ impl Multibody {
         DVector::from_fn(self.n_v(), |c, _| if self.angles[c] { 1.0 } else { reach })
     }
 
-    /// Unit of a coordinate: `rad` or `m`.
-    pub fn coordinate_unit(&self, coordinate: Coordinate) -> &'static str {
-        if self.is_angle(coordinate) { "rad" } else { "m" }
-    }
-
-    /// Unit of the force on a coordinate: `N m` or `N`.
-    pub fn force_unit(&self, coordinate: Coordinate) -> &'static str {
-        if self.is_angle(coordinate) { "N m" } else { "N" }
-    }
-
     /// `T` at the last linearization: velocities of all joints (rows) per unit of each independent one (columns).
     fn velocity_map(&self, partition: &Partition, w: &MultibodyScratch) -> DMatrix<f64> {
         let (n, f) = (self.n_v(), partition.independent.len());
@@ -166,14 +156,8 @@ impl Multibody {
         self.forces.evaluate(&self.tree, &inputs, control, &mut w.tree, &mut w.applied);
         self.tree.evaluate(&mut w.tree);
         let force = DVector::from_fn(self.n_v(), |c, _| w.applied[c] - w.tree.bias_force[c]);
-        match force.iter().position(|x| !x.is_finite()) {
-            None => Ok(force),
-            Some(c) => Err(MotionError::NotFinite {
-                mechanism: self.name.clone(),
-                coordinate: self.coordinate_names[c].clone(),
-                t,
-            }),
-        }
+        self.check_finite(force.as_slice(), t)?;
+        Ok(force)
     }
 }
 

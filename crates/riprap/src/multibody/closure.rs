@@ -50,6 +50,11 @@ impl Cut {
         }
     }
 
+    /// Unit of the force behind an equation: `N` or `N m`.
+    pub fn force_unit(&self, equation: usize) -> &'static str {
+        if let Row::Angle(..) = self.rows()[equation] { "N m" } else { "N" }
+    }
+
     /// The word for it.
     pub fn word(&self) -> &'static str {
         match self {

@@ -1,7 +1,7 @@
 //! Equations of motion in minimal form, Eqs. (18), (25)–(27): accelerations, forces in the loops and joints, energies.
 
 use super::MotionError;
-use super::force::{Control, Inputs, Target};
+use super::force::{Control, Inputs, Target, add_wrench};
 use super::mechanism::Link;
 use super::partition::Partition;
 use super::system::{Multibody, MultibodyScratch, MultibodyState};
@@ -26,6 +26,10 @@ impl Multibody {
         self.tree.motion(v, &mut w.tree);
         let inputs = Inputs { t, q, v, latched: &control.latched };
         self.forces.evaluate(&self.tree, &inputs, control, &mut w.tree, &mut w.applied);
+        for &(link, point, force) in &w.pushes {
+            let (node, arm) = (self.node_of[link.0 as usize], point - w.tree.origin);
+            add_wrench(&mut w.tree, node, arm, force, Vec3::zeros());
+        }
         self.tree.evaluate(&mut w.tree);
 
         // What happens while the independent velocities stay: a_0 = (prescribed; B-part from J̇ v and the prescribed).
@@ -200,6 +204,18 @@ impl Multibody {
         Some(law.phases[state.control.phase[k] as usize].values[0].at(&inputs))
     }
 
+    /// Components of a law at a state: of a force on a coordinate one [N, N m], of one on a body six [N; N m].
+    pub fn law_values<'a>(
+        &'a self,
+        k: usize,
+        state: &'a MultibodyState,
+        t: f64,
+    ) -> impl Iterator<Item = f64> + 'a {
+        let inputs = Inputs { t, q: &state.q, v: &state.v, latched: &state.control.latched };
+        let phase = &self.forces.laws[k].phases[state.control.phase[k] as usize];
+        phase.values.iter().map(move |value| value.at(&inputs))
+    }
+
     /// Tension [N] and length [m] of a point-to-point spring, after [`Tree::motion`].
     pub fn spring_tension(&self, k: usize, w: &MultibodyScratch) -> (f64, f64) {
         self.forces.points[k].tension(&self.tree, &w.tree)
@@ -233,6 +249,32 @@ impl Multibody {
                 }
             }
         }
+    }
+
+    /// Force [N] and torque about the centre of mass [N m] of springs and laws on a mechanism that is a free body, gravity left
+    /// out.
+    pub fn free_body_wrench(
+        &self,
+        state: &MultibodyState,
+        t: f64,
+        w: &mut MultibodyScratch,
+    ) -> (Vec3, Vec3) {
+        let MultibodyState { q, v, control, .. } = state;
+        self.tree.kinematics(q, &mut w.tree);
+        self.tree.motion(v, &mut w.tree);
+        let inputs = Inputs { t, q, v, latched: &control.latched };
+        self.forces.evaluate(&self.tree, &inputs, control, &mut w.tree, &mut w.applied);
+        let body = self.tree.nodes.len() - 1;
+        let (mut force, mut moment) = (w.tree.wrench[body].linear, w.tree.wrench[body].angular);
+        // What acts on coordinates: three pushes through the origin of the body frame, three torques about its axes.
+        let at = w.tree.position[body] - w.tree.origin;
+        for c in 0..3 {
+            let push = w.tree.columns[c].linear * w.applied[c];
+            force += push;
+            moment += at.cross(&push) + w.tree.columns[3 + c].angular * w.applied[3 + c];
+        }
+        let centre = self.tree.point(&w.tree, body as u32, &self.tree.nodes[body].centre);
+        (force, moment - (centre - w.tree.origin).cross(&force))
     }
 
     /// Names the first coordinate whose velocity is not finite.

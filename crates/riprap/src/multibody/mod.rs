@@ -34,5 +34,5 @@ pub use mechanism::{
 };
 pub use partition::Partition;
 pub use smooth::{SmoothReport, SmoothScratch};
-pub use system::{CLOSED, Closed, Multibody, MultibodyScratch, MultibodyState};
+pub use system::{Anchor, CLOSED, Closed, Multibody, MultibodyScratch, MultibodyState};
 pub use tree::{Spatial, Tree, TreeScratch};

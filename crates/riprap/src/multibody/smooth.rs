@@ -6,7 +6,7 @@
 use super::MotionError;
 use super::force::Control;
 use super::partition::Partition;
-use super::system::{Multibody, MultibodyScratch, MultibodyState};
+use super::system::{Anchor, Multibody, MultibodyScratch, MultibodyState};
 use super::tree::{Elementary, NONE, Tree};
 use crate::math::Vec3;
 
@@ -36,10 +36,12 @@ const ABSOLUTE: f64 = 1e-3;
 /// Where in a step no stage is near: between the third (0.3) and the fourth (0.8).
 const GAP: f64 = 0.55;
 /// Below this conditioning of the loops a singular position may be ahead.
-const NEAR: f64 = 0.05;
+const NEAR: f64 = 0.3;
 /// Change of conditioning over a step that passes a singular position: rounding, enlarged by the square of its inverse, then
 /// stays below 1e-10.
-const CLEAR: f64 = 4e-3;
+const CLEAR: f64 = 1e-2;
+/// Below this conditioning a state is not gone on from if one farther away is at hand.
+const SAFE: f64 = 4e-3;
 /// Relative error allowed in such a step, where the tolerance is tighter.
 const CROSSING: f64 = 1e-9;
 
@@ -130,7 +132,14 @@ impl Multibody {
         let mut t = t;
         let mut report = SmoothReport::default();
         let shortest = 1e-13 * t_end.abs().max(1e-3);
+        let anchor = now.anchor.take();
         self.switch_phases(t, &mut now);
+        if let Some(anchor) = anchor
+            && now.control == state.control
+        {
+            (t, now.q, now.v) = (anchor.t, anchor.q, anchor.v);
+        }
+        let mut safe: Option<Anchor> = None;
         let (mut q, mut v) = (std::mem::take(&mut s.q), std::mem::take(&mut s.v));
         let mut fresh = true;
         let mut last_error: Option<MotionError> = None;
@@ -142,6 +151,9 @@ impl Multibody {
                 self.stage(0, t, control, partition, q, v, s, w)?;
                 if self.renew_partition(partition, w) {
                     self.stage(0, t, control, partition, q, v, s, w)?;
+                }
+                if !self.closures.is_empty() && w.conditioning() >= SAFE {
+                    safe = Some(Anchor { t, q: now.q.clone(), v: now.v.clone() });
                 }
                 ahead = self.singular_ahead(&now, s, w);
                 fresh = false;
@@ -164,9 +176,10 @@ impl Multibody {
                 && t + distance < target
             {
                 let wanted = (*dt).max(CLEAR / slope);
-                let over = distance / GAP;
-                if over <= 1.2 * wanted && over >= 0.5 * wanted || distance < GAP * wanted {
-                    h = over.max(distance + 0.25 * wanted);
+                // From nearby it is passed before the first inner stage (0.2) instead.
+                let over = distance / if distance < 0.12 * wanted { 0.1 } else { GAP };
+                if over <= 1.2 * wanted {
+                    h = over;
                     crossing = phase_end >= t + h;
                     if !crossing {
                         h = h.min(target - t);
@@ -209,6 +222,7 @@ impl Multibody {
                 }
                 self.forces.switch(end, &q, &v, &mut control);
                 *dt = 0.0;
+                safe = None;
             } else if !crossing && (h >= *dt * 0.999 || error > 0.5) {
                 *dt = h.abs() * (0.9 * error.max(1e-10).powf(-0.2)).min(5.0);
             }
@@ -222,6 +236,10 @@ impl Multibody {
         }
         s.q = q;
         s.v = v;
+        // So near to a singular position velocities carry enlarged rounding: show them, but go on from where they did not.
+        if w.conditioning() < SAFE {
+            now.anchor = safe;
+        }
         *state = now;
         Ok(report)
     }

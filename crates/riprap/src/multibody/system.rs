@@ -8,7 +8,7 @@ use super::closure::{Closure, Cut};
 use super::force::{Control, Forces, JointMotion};
 use super::mechanism::{Coordinate, GROUND, Joint, Link, LinkShape};
 use super::partition::Partition;
-use super::tree::{NONE, Spatial, Tree, TreeScratch};
+use super::tree::{NONE, Node, Spatial, Tree, TreeScratch};
 use crate::math::dense::Lu;
 use crate::math::{Pose, Quat, Vec3};
 use serde::{Deserialize, Serialize};
@@ -56,6 +56,20 @@ pub struct MultibodyState {
     /// The next inner step of the smooth integrator [s]; 0 lets it choose.
     #[serde(default)]
     pub smooth_dt: f64,
+    /// Where the smooth integrator goes on from if the state is near a singular position.
+    #[serde(default)]
+    pub anchor: Option<Anchor>,
+}
+
+/// A state nearby that rounding does not blur.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Anchor {
+    /// Time [s].
+    pub t: f64,
+    /// Positions of all joints [m, rad].
+    pub q: Vec<f64>,
+    /// Velocities of all joints [m/s, rad/s].
+    pub v: Vec<f64>,
 }
 
 /// What can be computed again.
@@ -63,6 +77,9 @@ pub struct MultibodyState {
 pub struct MultibodyScratch {
     /// The tree at its last configuration.
     pub tree: TreeScratch,
+    /// Forces from outside, such as those of contacts, that [`Multibody::dynamics`] adds: body, point in the world [m],
+    /// force [N].
+    pub pushes: Vec<(Link, Vec3, Vec3)>,
     pub(super) residual: Vec<f64>,
     pub(super) wrenches: Vec<Spatial>,
     /// `J_B`, all equations, by rows.
@@ -175,6 +192,7 @@ impl Multibody {
         let (n, m) = (self.n_v(), self.n_rows);
         MultibodyScratch {
             tree: self.tree.scratch(),
+            pushes: Vec::new(),
             residual: vec![0.0; m],
             wrenches: vec![Spatial::default(); m],
             jacobian: vec![0.0; m * n],
@@ -214,6 +232,22 @@ impl Multibody {
     /// Whether a coordinate is an angle [rad] rather than a length [m].
     pub fn is_angle(&self, coordinate: Coordinate) -> bool {
         self.angles[coordinate.0 as usize]
+    }
+
+    /// Unit of a coordinate: `rad` or `m`.
+    pub fn coordinate_unit(&self, coordinate: Coordinate) -> &'static str {
+        if self.is_angle(coordinate) { "rad" } else { "m" }
+    }
+
+    /// Unit of the force on a coordinate: `N m` or `N`.
+    pub fn force_unit(&self, coordinate: Coordinate) -> &'static str {
+        if self.is_angle(coordinate) { "N m" } else { "N" }
+    }
+
+    /// Place of the quaternion x, y, z, w of a spherical joint in `q`, for one of its three coordinates; `None` for others.
+    pub fn quaternion_of(&self, coordinate: Coordinate) -> Option<usize> {
+        let column = &self.tree.columns[coordinate.0 as usize];
+        (column.q == NONE).then(|| self.tree.nodes[column.body as usize].q as usize)
     }
 
     /// The coordinate with a name.
@@ -301,6 +335,16 @@ impl Multibody {
         String::new()
     }
 
+    /// Unit of the force behind a row of `J_B`: `N` or `N m`.
+    pub fn equation_unit(&self, row: usize) -> &'static str {
+        for c in &self.closures {
+            if (c.first_row..c.first_row + c.cut.equations()).contains(&row) {
+                return c.cut.force_unit(row - c.first_row);
+            }
+        }
+        ""
+    }
+
     /// Pose of a body frame in the world, after [`Tree::kinematics`].
     pub fn pose(&self, w: &MultibodyScratch, link: Link) -> Pose {
         let node = if link == GROUND { NONE } else { self.node_of[link.0 as usize] };
@@ -372,6 +416,42 @@ impl Multibody {
     /// The next time at which a phase ends by the clock [s]; infinite for none.
     pub fn next_phase_time(&self, control: &Control) -> f64 {
         self.forces.next_time(control)
+    }
+
+    /// Mass, centre and inertia of a mechanism that is one body on one free joint, and nothing else: it moves as a free body
+    /// of the scene does.
+    pub fn free_body(&self) -> Option<crate::shape::MassProperties> {
+        let node = self.tree.nodes.last()?;
+        let alone = self.n_links() == 1
+            && self.link_joints[0] == Joint::Free
+            && self.closures.is_empty()
+            && self.driven.is_empty()
+            && node.mass > 0.0
+            && node.inertia.determinant() > 0.0;
+        let Node { mass, centre, inertia, .. } = *node;
+        alone.then_some(crate::shape::MassProperties { mass, centre, inertia })
+    }
+
+    /// Sets the coordinates of a mechanism that is a free body from the pose of its frame in the world, the velocity of that
+    /// frame's origin [m/s] and its angular velocity [rad/s].
+    pub fn set_free_body(
+        &self,
+        pose: &Pose,
+        velocity: Vec3,
+        spin: Vec3,
+        state: &mut MultibodyState,
+    ) {
+        let first = &self.tree.nodes[0];
+        let base = self.tree.base_rotation * first.turn[0];
+        let origin = self.tree.base_rotation * first.place + self.tree.base_position;
+        let position = base.tr_mul(&(pose.position - origin));
+        let turned = nalgebra::Rotation3::from_matrix_unchecked(base);
+        let rotation = Quat::from_rotation_matrix(&turned).inverse() * pose.rotation;
+        let (linear, angular) = (base.tr_mul(&velocity), pose.inverse_vector(spin));
+        state.q.clear();
+        state.q.extend(position.iter().chain(rotation.coords.iter()));
+        state.v.clear();
+        state.v.extend(linear.iter().chain(angular.iter()));
     }
 
     /// Names of columns, quoted.

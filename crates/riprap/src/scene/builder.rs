@@ -305,10 +305,8 @@ impl SceneBuilder {
             .push(std::array::from_fn(|k| if movable && !locks.0[k] { 1.0 / m.mass } else { 0.0 }));
         bodies.inertia.push(m.inertia);
         bodies.inverse_inertia.push(m.inertia.try_inverse().unwrap_or_else(Mat3::zeros));
-        let round = (m.inertia - Mat3::identity() * m.inertia[(0, 0)]).abs().max()
-            <= 1e-14 * m.inertia[(0, 0)];
         let turns = locks.0[3..].iter().filter(|locked| !**locked).count();
-        bodies.tumbles.push(movable && !round && turns > 1);
+        bodies.tumbles.push(movable && !is_round(&m.inertia) && turns > 1);
         bodies.centre.push(m.centre);
         bodies.locks.push(locks);
         bodies.force.push(body.force);
@@ -459,6 +457,11 @@ fn physical(inertia: &Mat3) -> Result<(), &'static str> {
         return Err("one principal moment exceeds the sum of the other two");
     }
     Ok(())
+}
+
+/// Whether an inertia tensor is that of a ball.
+pub(super) fn is_round(inertia: &Mat3) -> bool {
+    (inertia - Mat3::identity() * inertia[(0, 0)]).abs().max() <= 1e-14 * inertia[(0, 0)]
 }
 
 /// Radius of a ball around the origin of a body that holds its colliders [m].

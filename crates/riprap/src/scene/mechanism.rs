@@ -4,7 +4,7 @@ use super::{Bodies, Body, BuildError, PairLaw, SceneBuilder, State, Twist};
 use crate::detect::{Collider, Geometry};
 use crate::math::{Mat3, Pose, Vec3};
 use crate::multibody::{GROUND, Link, Mechanism, Multibody, MultibodyScratch, MultibodyState};
-use crate::shape::Shape;
+use crate::shape::{MassProperties, Shape};
 
 /// Handle of a mechanism of a scene, good for the whole run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -124,6 +124,8 @@ impl SceneBuilder {
                     errors.push(BuildError::WrongDimension { item: item.clone(), problem });
                     Shape::nothing()
                 });
+                let free = system.free_body();
+                let centre = free.map_or(Vec3::zeros(), |m| m.centre);
                 let first = colliders.len();
                 for part in own() {
                     let material = self.material_index(&part.material, &item, errors).unwrap_or(0);
@@ -132,7 +134,7 @@ impl SceneBuilder {
                         colliders.push(Collider {
                             body: index as u32,
                             geometry,
-                            pose: part.pose.compose(&pose),
+                            pose: from_centre(part.pose.compose(&pose), centre),
                             material: material as u32,
                             movable: system.can_move(link),
                         });
@@ -141,13 +143,18 @@ impl SceneBuilder {
                 let carried = Carried { mechanism: MechanismId(m as u32), link };
                 bodies.push_carried(
                     format!("{}/{}", system.name(), system.link_name(link)),
-                    carried,
+                    Some(carried),
                     shape.size().unwrap_or(0.0),
                     &colliders[first..],
                 );
+                if let Some(mass) = free {
+                    bodies.free_last(&mass);
+                }
                 shapes.push(shape);
-                initial.q.push(system.pose(&work, link));
-                initial.v.push(twist(&system, &work, link));
+                let mut pose = system.pose(&work, link);
+                pose.position = pose.point(centre);
+                initial.q.push(pose);
+                initial.v.push(twist(&system, &work, link, centre));
             }
             initial.mechanisms.push(state);
             built.push(system);
@@ -251,14 +258,23 @@ impl Bodies {
 
     /// Adds the body that stands for the world.
     pub(super) fn push_world(&mut self) {
-        self.push_unmoved(Bodies::WORLD.to_owned(), None, 0.0, &[]);
+        self.push_carried(Bodies::WORLD.to_owned(), None, 0.0, &[]);
     }
 
-    fn push_carried(&mut self, name: String, carried: Carried, size: f64, colliders: &[Collider]) {
-        self.push_unmoved(name, Some(carried), size, colliders);
+    /// Makes the last body one that impulses move.
+    fn free_last(&mut self, m: &MassProperties) {
+        let i = self.len() - 1;
+        self.movable[i] = true;
+        self.mass[i] = m.mass;
+        self.inverse_mass[i] = [1.0 / m.mass; 3];
+        self.inertia[i] = m.inertia;
+        self.inverse_inertia[i] = m.inertia.try_inverse().unwrap_or_else(Mat3::zeros);
+        self.tumbles[i] = !super::builder::is_round(&m.inertia);
+        self.centre[i] = m.centre;
     }
 
-    fn push_unmoved(
+    /// Adds a body that does not move on its own.
+    fn push_carried(
         &mut self,
         name: String,
         carried: Option<Carried>,
@@ -283,24 +299,32 @@ impl Bodies {
     }
 }
 
-/// Twist of a body of a mechanism at the origin of its frame, after the tree's motion.
-pub(crate) fn twist(system: &Multibody, work: &MultibodyScratch, link: Link) -> Twist {
-    let (_, linear) = system.point(work, link, Vec3::zeros());
+/// A pose in a body's own frame, seen from its centre of mass.
+fn from_centre(pose: Pose, centre: Vec3) -> Pose {
+    Pose { position: pose.position - centre, rotation: pose.rotation }
+}
+
+/// Twist of a body of a mechanism at a point of its frame, after the tree's motion.
+pub(crate) fn twist(system: &Multibody, work: &MultibodyScratch, link: Link, at: Vec3) -> Twist {
+    let (_, linear) = system.point(work, link, at);
     Twist { linear, angular: system.angular_velocity(work, link) }
 }
 
-/// Puts the bodies of a mechanism where its state says. `first` is the first of them.
+/// Puts the bodies of a mechanism where its state says; `centres` are the points of their frames that count.
 pub(crate) fn place_links(
     system: &Multibody,
     state: &MultibodyState,
     work: &mut MultibodyScratch,
+    centres: &[Vec3],
     q: &mut [Pose],
     v: &mut [Twist],
 ) {
     system.tree().kinematics(&state.q, &mut work.tree);
     system.tree().motion(&state.v, &mut work.tree);
     for link in system.links() {
-        q[link.0 as usize] = system.pose(work, link);
-        v[link.0 as usize] = twist(system, work, link);
+        let (i, mut pose) = (link.0 as usize, system.pose(work, link));
+        pose.position = pose.point(centres[i]);
+        q[i] = pose;
+        v[i] = twist(system, work, link, centres[i]);
     }
 }

@@ -121,6 +121,17 @@ impl Scene {
         Body(self.first_links[mechanism.index()] + link.0)
     }
 
+    /// Bodies of a mechanism, as a range of those of the scene.
+    pub(crate) fn links_of(&self, mechanism: usize) -> std::ops::Range<usize> {
+        let first = self.first_links[mechanism] as usize;
+        first..first + self.mechanisms[mechanism].n_links()
+    }
+
+    /// Whether a mechanism is one free body, which moves as the other free bodies do.
+    pub(crate) fn is_free_body(&self, mechanism: usize) -> bool {
+        self.bodies.movable[self.first_links[mechanism] as usize]
+    }
+
     /// Contacts between chosen points and planes.
     pub fn point_contacts(&self) -> &[ResolvedPoint] {
         &self.points

@@ -41,7 +41,9 @@ impl Scheme for DormandPrince {
             return Err(StepError::BadParameter { what, value: self.tolerance, range });
         }
         let bodies = scene.bodies();
-        match (0..bodies.len()).find(|&i| bodies.movable[i] || bodies.motion[i].is_some()) {
+        match (0..bodies.len()).find(|&i| {
+            bodies.carried[i].is_none() && (bodies.movable[i] || bodies.motion[i].is_some())
+        }) {
             Some(i) => Err(StepError::NeedsContacts { body: bodies.names[i].clone() }),
             None => Ok(()),
         }
@@ -77,9 +79,9 @@ impl Scheme for DormandPrince {
             )?;
             moving.smooth_dt = dt;
             residual = residual.max(moved.loop_residual);
-            let first = scene.first_links[k] as usize;
-            let links = first..first + system.n_links();
-            place_links(system, moving, scratch, &mut next.q[links.clone()], &mut next.v[links]);
+            let links = scene.links_of(k);
+            let (q, v) = (&mut next.q[links.clone()], &mut next.v[links.clone()]);
+            place_links(system, moving, scratch, &scene.bodies().centre[links], q, v);
         }
         next.step = state.step + 1;
         next.t = t_next;

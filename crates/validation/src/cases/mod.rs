@@ -2,6 +2,7 @@
 
 mod analyses;
 mod analytical;
+mod coupling;
 mod grains;
 mod mechanisms;
 mod pinocchio;
@@ -99,6 +100,11 @@ pub const CASES: &[Case] = &[
         name: "tamping-air",
         about: "the tamping unit in free air against two independent codes",
         run: mechanisms::tamping_air,
+    },
+    Case {
+        name: "coupling",
+        about: "mechanisms and grains: action and reaction, momentum, a free joint as a grain, a bucket in spheres",
+        run: coupling::coupling,
     },
     Case {
         name: "slider-crank",

@@ -1,14 +1,55 @@
 //! Bodies, their masses and motions, and the probes that follow them.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use super::super::document::excerpt;
 use super::super::model::{
-    Body, BodyKind, Component, Mass, Mechanism, Motion, Probe, Quantity, Target, Translation,
-    Vector,
+    Body, BodyKind, Component, Mass, Mechanism, MechanismProbe, MechanismQuantity, Motion, Probe,
+    Quantity, Target, Translation, Vector,
 };
 use super::super::values::{Entries, Node};
 use super::{Converter, did_you_mean};
+
+/// What probes and contacts may name, but for grains.
+pub(super) struct Known<'a> {
+    bodies: HashMap<&'a str, usize>,
+    mechanisms: &'a [Mechanism],
+}
+
+impl<'a> Known<'a> {
+    pub fn new(bodies: &'a [Option<Body>], mechanisms: &'a [Mechanism]) -> Known<'a> {
+        let bodies = bodies.iter().flatten().enumerate();
+        Known { bodies: bodies.map(|(i, body)| (body.name.as_str(), i)).collect(), mechanisms }
+    }
+
+    pub fn has_body(&self, name: &str) -> bool {
+        self.bodies.contains_key(name)
+    }
+}
+
+fn body_quantity(word: &str) -> Option<Quantity> {
+    Some(match word {
+        "position" => Quantity::Position,
+        "velocity" => Quantity::Velocity,
+        "rotation" => Quantity::Rotation,
+        "angular_velocity" => Quantity::AngularVelocity,
+        "force" => Quantity::Force,
+        "torque" => Quantity::Torque,
+        "contacts" => Quantity::Contacts,
+        "work" => Quantity::Work,
+        _ => return None,
+    })
+}
+
+fn mechanism_quantity(word: &str) -> Option<MechanismQuantity> {
+    Some(match word {
+        "forces" => MechanismQuantity::Forces,
+        "loop_forces" => MechanismQuantity::LoopForces,
+        "joint_forces" => MechanismQuantity::JointForces,
+        "energy" => MechanismQuantity::Energy,
+        _ => return None,
+    })
+}
 
 /// Directions that a body may be locked in, in the order of the model.
 const DIRECTIONS: [&str; 6] = ["x", "y", "z", "rx", "ry", "rz"];
@@ -186,44 +227,79 @@ impl Converter<'_> {
     pub(super) fn probes(
         &mut self,
         nodes: &[Node],
-        bodies: &[Option<Body>],
-        mechanisms: &[Mechanism],
-    ) -> Vec<Probe> {
-        let mut probes: Vec<Probe> = Vec::new();
-        let bodies: HashMap<&str, usize> =
-            bodies.iter().flatten().enumerate().map(|(i, body)| (body.name.as_str(), i)).collect();
+        known: &Known,
+    ) -> (Vec<Probe>, Vec<MechanismProbe>) {
+        let (mut probes, mut of_mechanisms) = (Vec::new(), Vec::new());
+        let mut names = HashSet::new();
         for probe in nodes.iter().filter_map(Node::table) {
-            let quantities = self.quantities(probe.list("quantities").unwrap_or_default());
-            let Some(node) = probe.get("body") else { continue };
-            let Some(body) = self.target(node, &bodies, mechanisms) else { continue };
+            let key = match (probe.given("body"), probe.given("mechanism")) {
+                (Some(_), None) => "body",
+                (None, Some(_)) => "mechanism",
+                (Some(_), Some(_)) => {
+                    let message = "a probe follows a `body` or a `mechanism`, not both";
+                    self.problems.advise(probe.key_span("mechanism"), message, "write two probes");
+                    continue;
+                }
+                (None, None) => {
+                    let message = "this probe follows nothing: `body` or `mechanism` is missing";
+                    self.problems.report(probe.span.clone(), message);
+                    continue;
+                }
+            };
+            let Some(node) = probe.get(key) else { continue };
+            let own = node.text().map(|name| name.replace('/', "."));
+            let name = probe.text("name").map(str::to_owned).or(own).unwrap_or_default();
+            if !names.insert(name.clone()) && !name.is_empty() {
+                let message = format!("two probes are called `{name}`");
+                let key = if probe.given("name").is_some() { "name" } else { key };
+                self.problems.advise(probe.value_span(key), message, "give them different names");
+            }
+            let listed = probe.list("quantities").unwrap_or_default();
+            if key == "mechanism" {
+                let quantities = self.quantities(listed, mechanism_quantity, "a mechanism");
+                let quantities = match quantities.is_empty() {
+                    true => vec![MechanismQuantity::Forces],
+                    false => quantities,
+                };
+                if probe.given("point").is_some() {
+                    let message = "`point` belongs to a probe of a body";
+                    self.problems.report(probe.key_span("point"), message);
+                }
+                if let Some(mechanism) = self.mechanism_of(node, known) {
+                    of_mechanisms.push(MechanismProbe { name, mechanism, quantities });
+                }
+                continue;
+            }
+            let quantities = self.quantities(listed, body_quantity, "a body");
+            let quantities = match quantities.is_empty() {
+                true => vec![Quantity::Position, Quantity::Velocity],
+                false => quantities,
+            };
+            let Some(body) = self.target(node, known) else { continue };
             let Some(point) = self.polar(probe, "point") else { continue };
             if probe.given("point").is_some() && !matches!(body, Target::MechanismBody { .. }) {
                 let message =
                     "`point` is for bodies of mechanisms; this one is followed at its origin";
                 self.problems.report(probe.key_span("point"), message);
             }
-            let own = node.text().map(|name| name.replace('/', "."));
-            let name = probe.text("name").map(str::to_owned).or(own).unwrap_or_default();
-            if probes.iter().any(|other| other.name == name) {
-                let message = format!("two probes are called `{name}`");
-                let key = if probe.given("name").is_some() { "name" } else { "body" };
-                self.problems.advise(probe.value_span(key), message, "give them different names");
-            }
             probes.push(Probe { name, body, point, quantities });
         }
-        probes
+        (probes, of_mechanisms)
     }
 
-    fn quantities(&mut self, nodes: &[Node]) -> Vec<Quantity> {
+    fn quantities<T: PartialEq>(
+        &mut self,
+        nodes: &[Node],
+        quantity: fn(&str) -> Option<T>,
+        of: &str,
+    ) -> Vec<T> {
         let mut quantities = Vec::new();
         for node in nodes {
-            let quantity = match node.text() {
-                Some("position") => Quantity::Position,
-                Some("velocity") => Quantity::Velocity,
-                Some("rotation") => Quantity::Rotation,
-                Some("angular_velocity") => Quantity::AngularVelocity,
-                Some("force") => Quantity::Force,
-                _ => continue,
+            let Some(word) = node.text() else { continue };
+            let Some(quantity) = quantity(word) else {
+                let message = format!("{of} has no quantity `{word}`");
+                self.problems.report(node.span.clone(), message);
+                continue;
             };
             if quantities.contains(&quantity) {
                 self.problems.report(node.span.clone(), "this quantity is listed twice");
@@ -233,13 +309,22 @@ impl Converter<'_> {
         quantities
     }
 
+    /// The mechanism that a value names.
+    fn mechanism_of(&mut self, node: &Node, known: &Known) -> Option<usize> {
+        let name = node.text()?;
+        let index = known.mechanisms.iter().position(|mechanism| mechanism.name == name);
+        if index.is_none() {
+            let names = known.mechanisms.iter().map(|mechanism| mechanism.name.as_str());
+            let help = did_you_mean(name, names, "mechanism");
+            let message = format!("there is no mechanism `{}`", excerpt(name));
+            self.problems.advise(node.span.clone(), message, help);
+        }
+        index
+    }
+
     /// The body or grain that a value names. `None` if there is none, or if it is known to be wrong itself.
-    fn target(
-        &mut self,
-        node: &Node,
-        bodies: &HashMap<&str, usize>,
-        mechanisms: &[Mechanism],
-    ) -> Option<Target> {
+    pub(super) fn target(&mut self, node: &Node, known: &Known) -> Option<Target> {
+        let Known { bodies, mechanisms } = known;
         let name = node.text()?;
         if let Some((mechanism, body)) = name.split_once('/')
             && let Some(mechanism) = mechanisms.iter().position(|known| known.name == mechanism)

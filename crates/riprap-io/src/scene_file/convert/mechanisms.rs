@@ -473,7 +473,7 @@ impl Converter<'_> {
         Some([a?, b?])
     }
 
-    fn direction(&mut self, node: &Node, what: &str) -> Option<Vector> {
+    pub(super) fn direction(&mut self, node: &Node, what: &str) -> Option<Vector> {
         let direction = unit(node.numbers::<3>()?);
         if direction.is_none() {
             self.problems.report(node.span.clone(), format!("`{what}` has zero length"));

@@ -3,6 +3,7 @@
 //! stands, and conversion goes on, so that one reading shows everything.
 
 mod bodies;
+mod contacts;
 mod forces;
 mod grains;
 mod laws;
@@ -18,8 +19,8 @@ use std::sync::Arc;
 use super::document::excerpt;
 use super::expression::Scope;
 use super::model::{
-    Contact, Detection, Material, NamedShape, NormalLaw, OnUnconverged, Pair, Run, SceneFile,
-    Solver, SolverMethod, Source, TimeScheme, Vector,
+    Contact, Detection, Material, NamedShape, OnUnconverged, Pair, Run, SceneFile, Solver,
+    SolverMethod, Source, TimeScheme, Vector,
 };
 use super::problem::Problems;
 use super::suggest;
@@ -96,18 +97,23 @@ pub(crate) fn convert(
     let grains = converter.grains(scene.list("grains").unwrap_or_default());
     let mechanisms = converter.mechanisms(scene.list("mechanism").unwrap_or_default());
     let (mechanisms, mechanism_sources): (Vec<_>, Vec<_>) = mechanisms.into_iter().unzip();
+    let known = bodies::Known::new(&bodies, &mechanisms);
+    let point_contacts = scene.list("point_contact").unwrap_or_default();
+    let (point_contacts, point_contact_spans) = converter.point_contacts(point_contacts, &known);
+    let ignored = scene.list("ignore_contact").unwrap_or_default();
+    let ignored_contacts = converter.ignored_contacts(ignored, &known);
     let probes = scene.list("probe").unwrap_or_default();
-    let probes = converter.probes(probes, &bodies, &mechanisms);
+    let (probes, mechanism_probes) = converter.probes(probes, &known);
     if ["body", "grains", "mechanism"].iter().all(|key| scene.given(key).is_none()) {
         let message = "there is nothing to simulate: the scene has no bodies, grains or mechanisms";
         converter.problems.advise(0..0, message, "add a [[body]], [[grains]] or a [[mechanism]]");
     }
     if let (Some(run), Some("dormand-prince")) =
         (run_entries, run_entries.and_then(|run| run.variant))
-        && ["body", "grains"].iter().any(|key| scene.given(key).is_some())
+        && ["body", "grains", "point_contact"].iter().any(|key| scene.given(key).is_some())
     {
         let message = "\"dormand-prince\" is for mechanisms alone: it knows no contacts";
-        let help = "leave out `scheme`, or [[body]] and [[grains]]";
+        let help = "leave out `scheme`, or [[body]], [[grains]] and [[point_contact]]";
         converter.problems.advise(run.value_span("scheme"), message, help);
     }
 
@@ -133,8 +139,15 @@ pub(crate) fn convert(
         bodies: bodies.into_iter().flatten().collect(),
         grains: grains.into_iter().flatten().collect(),
         mechanisms,
+        point_contacts,
+        ignored_contacts,
         probes,
-        source: Source { mechanisms: mechanism_sources, ..source(scene) },
+        mechanism_probes,
+        source: Source {
+            mechanisms: mechanism_sources,
+            point_contacts: point_contact_spans,
+            ..source(scene)
+        },
     }
 }
 
@@ -219,7 +232,7 @@ impl Converter<'_> {
                 TimeScheme::DormandPrince { tolerance: run.number("tolerance").unwrap_or(1e-9) }
             }
         };
-        Run {
+        let mut run = Run {
             scheme,
             dt: dt.unwrap_or(if adaptive { output_every } else { 1.0 }),
             until,
@@ -230,7 +243,9 @@ impl Converter<'_> {
                 Some("fail") => OnUnconverged::Fail,
                 _ => OnUnconverged::Warn,
             },
-        }
+        };
+        run.fit();
+        run
     }
 
     fn materials(&mut self, scene: &Entries) {
@@ -272,17 +287,7 @@ impl Converter<'_> {
                 );
                 self.problems.report(pair.value_span("between"), message);
             }
-            let law = match pair.text("law") {
-                Some("moreau-newton") => NormalLaw::MoreauNewton,
-                Some(_) => NormalLaw::QuasiShock,
-                None => NormalLaw::for_restitution(restitution),
-            };
-            if law == NormalLaw::QuasiShock && restitution > 0.0 {
-                let message =
-                    format!("\"quasi-shock\" has no restitution, but this pair has {restitution}");
-                let help = "write restitution = 0, or law = \"moreau-newton\"";
-                self.problems.advise(pair.value_span("law"), message, help);
-            }
+            let law = self.normal_law(pair, restitution, "pair");
             pairs.push(Pair { between: [a, b], friction, restitution, law });
         }
         pairs

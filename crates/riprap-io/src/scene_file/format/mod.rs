@@ -2,11 +2,13 @@
 //! knows the keys but `convert`, which fills the model, and `resolved`, which writes it.
 
 mod bodies;
+mod contacts;
 mod grains;
 mod mechanisms;
 mod shapes;
 
 use bodies::BODY;
+use contacts::{IGNORE_CONTACT, POINT_CONTACT};
 use grains::GRAINS;
 use mechanisms::MECHANISM;
 use shapes::SHAPE;
@@ -29,6 +31,8 @@ static MECHANISM_KIND: Kind = Kind::Table(&MECHANISM);
 static BODY_KIND: Kind = Kind::Table(&BODY);
 static GRAINS_KIND: Kind = Kind::Table(&GRAINS);
 static PAIR_KIND: Kind = Kind::Table(&PAIR);
+static POINT_CONTACT_KIND: Kind = Kind::Table(&POINT_CONTACT);
+static IGNORE_CONTACT_KIND: Kind = Kind::Table(&IGNORE_CONTACT);
 static PROBE_KIND: Kind = Kind::Table(&PROBE);
 static QUANTITY_NAME: Kind = Kind::Choice(&[
     ("position", "of the origin of the shape, or of `point` [m]"),
@@ -36,6 +40,19 @@ static QUANTITY_NAME: Kind = Kind::Choice(&[
     ("rotation", "quaternion w, x, y, z [–]"),
     ("angular_velocity", "in the world frame [rad/s]"),
     ("force", "sum of the contact forces [N]"),
+    ("torque", "of the contact forces about the origin of the shape, or about `point` [N m]"),
+    ("contacts", "number of contacts, those included that are near but do not push [–]"),
+    ("work", "done by the contact forces on the body since the begin [J]"),
+    ("forces", "of a mechanism: laws [N, N m], tensions [N] and lengths [m] of its springs"),
+    (
+        "loop_forces",
+        "of a mechanism: forces and moments in its loops, on the body of `b`, along the axes of `a`; of loops with an axis `z` is along it, `x` and `y` across [N, N m]",
+    ),
+    (
+        "joint_forces",
+        "of a mechanism: force and moment that each joint passes on to its child, in the world frame [N, N m]",
+    ),
+    ("energy", "of a mechanism: kinetic and potential energy [J]"),
 ]);
 
 const DENSITY: Kind = Kind::Quantity(Dimension::DENSITY, Limits::Positive);
@@ -122,10 +139,22 @@ pub(crate) static SCENE: Table = Table {
             "Articulated systems: `[[mechanism]]`.",
         ),
         field(
+            "point_contact",
+            Kind::List { of: &POINT_CONTACT_KIND, min: 0, max: 10_000 },
+            Need::Default("[]"),
+            "Chosen points against chosen planes: `[[point_contact]]`.",
+        ),
+        field(
+            "ignore_contact",
+            Kind::List { of: &IGNORE_CONTACT_KIND, min: 0, max: 10_000 },
+            Need::Default("[]"),
+            "Bodies that pass through each other: `[[ignore_contact]]`.",
+        ),
+        field(
             "probe",
             Kind::List { of: &PROBE_KIND, min: 0, max: 10_000 },
             Need::Default("[]"),
-            "Bodies that are followed in `series.csv`: `[[probe]]`.",
+            "Bodies and mechanisms that are followed in `series.csv`: `[[probe]]`.",
         ),
     ],
     tag: None,
@@ -303,6 +332,11 @@ static MATERIAL_TABLE: Table = Table {
     tag: None,
 };
 
+const NORMAL_LAWS: &[(&str, &str)] = &[
+    ("moreau-newton", "no approach after the step, with restitution"),
+    ("quasi-shock", "no overlap after the step: a closing gap may still close; restitution 0 only"),
+];
+
 static PAIR: Table = Table {
     name: "pair",
     title: "[[pair]]",
@@ -328,13 +362,7 @@ static PAIR: Table = Table {
         ),
         field(
             "law",
-            Kind::Choice(&[
-                ("moreau-newton", "no approach after the step, with restitution"),
-                (
-                    "quasi-shock",
-                    "no overlap after the step: a closing gap may still close; restitution 0 only",
-                ),
-            ]),
+            Kind::Choice(NORMAL_LAWS),
             Need::Computed("`quasi-shock` if the restitution is 0, otherwise `moreau-newton`"),
             "Law in the normal direction.",
         ),
@@ -345,13 +373,23 @@ static PAIR: Table = Table {
 static PROBE: Table = Table {
     name: "probe",
     title: "[[probe]]",
-    doc: "A body whose motion becomes columns of `series.csv`.",
+    doc: "A body or mechanism whose motion and forces become columns of `series.csv`. Coordinates of mechanisms are there \
+          without: `MECHANISM.COORDINATE.q` and `.v`, for driven ones also `.force`. Forces of mechanisms are those of \
+          the equations of motion at the time of the row, with the mean contact forces of the last step: \
+          `MECHANISM.FORCE.force`, `MECHANISM.SPRING.tension` and `.length`, `MECHANISM.LOOP.x` and so on for each \
+          equation, `MECHANISM.JOINT.fx` to `.fz` and `.mx` to `.mz`.",
     fields: &[
         field(
             "body",
             Kind::Refers("body"),
-            Need::Required,
+            Need::Optional,
             "Name of a body, of a grain such as `ballast-12`, or of a body of a mechanism such as `robot/hand`.",
+        ),
+        field(
+            "mechanism",
+            Kind::Refers("mechanism"),
+            Need::Optional,
+            "Name of a mechanism, instead of a body.",
         ),
         field(
             "point",
@@ -361,14 +399,14 @@ static PROBE: Table = Table {
         ),
         field(
             "quantities",
-            Kind::List { of: &QUANTITY_NAME, min: 1, max: 5 },
-            Need::Default("[\"position\", \"velocity\"]"),
+            Kind::List { of: &QUANTITY_NAME, min: 1, max: 12 },
+            Need::Computed("`[\"position\", \"velocity\"]`; of a mechanism `[\"forces\"]`"),
             "What is written.",
         ),
         field(
             "name",
             Kind::Name,
-            Need::Computed("the name of the body, with `.` for `/`"),
+            Need::Computed("the name of the body, with `.` for `/`, or of the mechanism"),
             "First part of the names of the columns, used once.",
         ),
     ],

@@ -49,8 +49,14 @@ pub struct SceneFile {
     pub grains: Vec<Grains>,
     /// Articulated systems, in the order of the file.
     pub mechanisms: Vec<Mechanism>,
+    /// Contacts between chosen points and planes, in the order of the file.
+    pub point_contacts: Vec<PointContact>,
+    /// Pairs of bodies that pass through each other.
+    pub ignored_contacts: Vec<[Target; 2]>,
     /// Bodies that are followed in `series.csv`.
     pub probes: Vec<Probe>,
+    /// Mechanisms whose forces are followed in `series.csv`.
+    pub mechanism_probes: Vec<MechanismProbe>,
     /// The text it was read from, for messages.
     pub source: Source,
 }
@@ -71,6 +77,8 @@ pub struct Source {
     pub grains: Vec<Range<usize>>,
     /// Places of [`SceneFile::mechanisms`].
     pub mechanisms: Vec<MechanismSource>,
+    /// Places of [`SceneFile::point_contacts`].
+    pub point_contacts: Vec<Range<usize>>,
 }
 
 /// Where the parts of a mechanism are written; what a URDF file brought stands where that file is named.
@@ -111,6 +119,17 @@ pub struct Run {
     pub frames: bool,
     /// What happens when the solver stops short of its tolerances.
     pub on_unconverged: OnUnconverged,
+}
+
+impl Run {
+    /// Lets a scheme that chooses its steps end exactly at `until`: `dt` becomes the nearest shorter part of it.
+    pub fn fit(&mut self) {
+        if let TimeScheme::DormandPrince { .. } = self.scheme
+            && self.until > 0.0
+        {
+            self.dt = self.until / (self.until / self.dt - 1e-9).ceil().max(1.0);
+        }
+    }
 }
 
 /// How time advances.
@@ -582,6 +601,64 @@ pub enum Quantity {
     AngularVelocity,
     /// Sum of the contact forces [N].
     Force,
+    /// Torque of the contact forces about the point that is followed [N m].
+    Torque,
+    /// Number of contacts.
+    Contacts,
+    /// Work of the contact forces on the body since the begin [J].
+    Work,
+}
+
+/// A mechanism whose forces become columns of `series.csv`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct MechanismProbe {
+    /// First part of the names of its columns; no other probe has it.
+    pub name: String,
+    /// Index into [`SceneFile::mechanisms`].
+    pub mechanism: usize,
+    /// What is written, in this order.
+    pub quantities: Vec<MechanismQuantity>,
+}
+
+/// A quantity of a mechanism.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MechanismQuantity {
+    /// Forces with a law, and springs between points.
+    Forces,
+    /// Forces in the loops.
+    LoopForces,
+    /// What the joints pass on.
+    JointForces,
+    /// Kinetic and potential energy [J].
+    Energy,
+}
+
+/// A contact between a chosen point and a chosen plane.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PointContact {
+    /// Its name; no other point contact has it.
+    pub name: String,
+    /// The point.
+    pub point: Place,
+    /// A point of the plane, on another body.
+    pub plane: Place,
+    /// Unit normal of the plane in the frame of its body, to the side where the point may be [–].
+    pub normal: Vector,
+    /// Coefficient of friction [–].
+    pub friction: f64,
+    /// Coefficient of restitution [–], 0 to 1.
+    pub restitution: f64,
+    /// Law in the normal direction.
+    pub law: NormalLaw,
+}
+
+/// A point fixed to a body or to the world.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Place {
+    /// The body; `None`: the world.
+    pub body: Option<Target>,
+    /// Its place in the frame of the body [m].
+    pub position: Vector,
 }
 
 impl SceneFile {

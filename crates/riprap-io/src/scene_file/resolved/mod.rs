@@ -6,9 +6,9 @@ mod mechanisms;
 use std::fmt::Write;
 
 use super::model::{
-    Body, BodyKind, Component, Detection, Grading, GrainShape, Grains, MeshTreatment, NormalLaw,
-    OnUnconverged, Part, Placement, Quantity, SceneFile, Shape, ShapeRef, SolverMethod, Target,
-    TimeScheme, Translation,
+    Body, BodyKind, Component, Detection, Grading, GrainShape, Grains, MechanismQuantity,
+    MeshTreatment, NormalLaw, OnUnconverged, Part, Place, Placement, PointContact, Quantity,
+    SceneFile, Shape, ShapeRef, SolverMethod, Target, TimeScheme, Translation,
 };
 
 impl SceneFile {
@@ -94,11 +94,7 @@ impl SceneFile {
             writeln!(out, "\n[[pair]]\nbetween = [{a}, {b}]")?;
             writeln!(out, "friction = {}", number(pair.friction))?;
             writeln!(out, "restitution = {}", number(pair.restitution))?;
-            let word = match pair.law {
-                NormalLaw::MoreauNewton => "moreau-newton",
-                NormalLaw::QuasiShock => "quasi-shock",
-            };
-            writeln!(out, "law = \"{word}\"")?;
+            writeln!(out, "law = \"{}\"", law_word(pair.law))?;
         }
         for named in &self.shapes {
             writeln!(out, "\n[shapes.{}]", text(&named.name))?;
@@ -115,6 +111,24 @@ impl SceneFile {
         for mechanism in &self.mechanisms {
             self.write_mechanism(mechanism, out)?;
         }
+        for contact in &self.point_contacts {
+            self.write_point_contact(contact, out)?;
+        }
+        for pair in &self.ignored_contacts {
+            let [a, b] = pair.map(|body| text(&self.target_name(body)));
+            writeln!(out, "\n[[ignore_contact]]\nbetween = [{a}, {b}]")?;
+        }
+        for probe in &self.mechanism_probes {
+            writeln!(out, "\n[[probe]]\nname = {}", text(&probe.name))?;
+            writeln!(out, "mechanism = {}", text(&self.mechanisms[probe.mechanism].name))?;
+            let quantities = probe.quantities.iter().map(|quantity| match quantity {
+                MechanismQuantity::Forces => "\"forces\"",
+                MechanismQuantity::LoopForces => "\"loop_forces\"",
+                MechanismQuantity::JointForces => "\"joint_forces\"",
+                MechanismQuantity::Energy => "\"energy\"",
+            });
+            writeln!(out, "quantities = [{}]", quantities.collect::<Vec<_>>().join(", "))?;
+        }
         for probe in &self.probes {
             writeln!(out, "\n[[probe]]\nname = {}", text(&probe.name))?;
             writeln!(out, "body = {}", text(&self.target_name(probe.body)))?;
@@ -127,10 +141,31 @@ impl SceneFile {
                 Quantity::Rotation => "\"rotation\"",
                 Quantity::AngularVelocity => "\"angular_velocity\"",
                 Quantity::Force => "\"force\"",
+                Quantity::Torque => "\"torque\"",
+                Quantity::Contacts => "\"contacts\"",
+                Quantity::Work => "\"work\"",
             });
             writeln!(out, "quantities = [{}]", quantities.collect::<Vec<_>>().join(", "))?;
         }
         Ok(())
+    }
+
+    fn write_point_contact(&self, contact: &PointContact, out: &mut String) -> std::fmt::Result {
+        let body =
+            |place: &Place| text(&place.body.map_or("world".into(), |body| self.target_name(body)));
+        writeln!(out, "\n[[point_contact]]\nname = {}", text(&contact.name))?;
+        let (point, plane) = (&contact.point, &contact.plane);
+        let position = list(&point.position);
+        writeln!(out, "point = {{ body = {}, position = {position} }}", body(point))?;
+        let (position, normal) = (list(&plane.position), list(&contact.normal));
+        writeln!(
+            out,
+            "plane = {{ body = {}, position = {position}, normal = {normal} }}",
+            body(plane)
+        )?;
+        writeln!(out, "friction = {}", number(contact.friction))?;
+        writeln!(out, "restitution = {}", number(contact.restitution))?;
+        writeln!(out, "law = \"{}\"", law_word(contact.law))
     }
 
     fn write_body(&self, body: &Body, out: &mut String) -> std::fmt::Result {
@@ -283,6 +318,13 @@ impl SceneFile {
             list(&part.position),
             list(&part.rotation)
         )
+    }
+}
+
+fn law_word(law: NormalLaw) -> &'static str {
+    match law {
+        NormalLaw::MoreauNewton => "moreau-newton",
+        NormalLaw::QuasiShock => "quasi-shock",
     }
 }
 

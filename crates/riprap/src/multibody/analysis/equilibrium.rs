@@ -12,11 +12,11 @@ use nalgebra::{Cholesky, DMatrix, DVector, Dyn, SymmetricEigen};
 
 /// Iterations of each of the two searches.
 const ITERATIONS: usize = 300;
-/// Largest move of a coordinate in an iteration [rad, reach].
+/// Largest move of a coordinate in an iteration [rad, span].
 const RADIUS: f64 = 0.5;
-/// A coordinate that has moved so far will not stop [rad, reach].
+/// A coordinate that has moved so far will not stop [rad, span].
 const FAR: f64 = 100.0;
-/// Newton steps below this end the search [rad, reach].
+/// Newton steps below this end the search [rad, span].
 const SMALL: f64 = 1e-10;
 /// Forces below this share of those that act count as zero.
 const NEGLIGIBLE: f64 = 1e-9;
@@ -84,6 +84,30 @@ impl Multibody {
     }
 }
 
+/// Measures of steps: 1 rad; for a slide the largest of its unit, its position, the ends of its stops and the rest of its
+/// spring [m].
+fn spans(system: &Multibody, q: &[f64], units: &DVector<f64>) -> DVector<f64> {
+    let mut spans = units.clone();
+    let mut widen = |c: usize, length: f64| {
+        if !system.angles[c] && length.is_finite() {
+            spans[c] = spans[c].max(length.abs());
+        }
+    };
+    for c in system.coordinates() {
+        if let Some(at) = system.q_of(c) {
+            widen(c.0 as usize, q[at]);
+        }
+    }
+    for (c, _, stops) in &system.forces.stops {
+        widen(*c as usize, stops.lower);
+        widen(*c as usize, stops.upper);
+    }
+    for (c, _, spring) in &system.forces.springs {
+        widen(*c as usize, spring.rest);
+    }
+    spans
+}
+
 /// How a search ended.
 #[derive(Debug, PartialEq)]
 enum End {
@@ -104,6 +128,8 @@ struct Search<'a> {
     w: &'a mut MultibodyScratch,
     reach: f64,
     units: DVector<f64>,
+    /// Measure of steps: 1 rad, or the reach or span of a slide [m].
+    spans: DVector<f64>,
     q: Vec<f64>,
     partition: Partition,
     /// `T`.
@@ -155,6 +181,7 @@ impl<'a> Search<'a> {
             t,
             w,
             reach: system.reach(),
+            spans: spans(system, &q, &units),
             units,
             q,
             partition: from.partition.clone(),
@@ -226,16 +253,20 @@ impl<'a> Search<'a> {
         let f = self.partition.independent.len();
         let steps =
             DVector::from_fn(f, |k, _| NUDGE * self.units[self.partition.independent[k] as usize]);
-        derivatives(&steps, f, |k, h| {
+        let stiffness = derivatives(&steps, f, |k, h| {
             let mut unit = DVector::zeros(f);
             unit[k] = 1.0;
             self.probe(&unit, h).map(|(_, force)| -force)
-        })
+        })?;
+        match stiffness.iter().all(|x| x.is_finite()) {
+            true => Ok(stiffness),
+            false => Err(self.not_finite()),
+        }
     }
 
-    /// Size of a step: the largest move of any coordinate [rad, reach].
+    /// Size of a step: the largest move of any coordinate [rad, span].
     fn size(&self, step: &DVector<f64>) -> f64 {
-        (&self.map * step).component_div(&self.units).amax()
+        (&self.map * step).component_div(&self.spans).amax()
     }
 
     /// Norm of a force in the metric.
@@ -314,7 +345,7 @@ impl<'a> Search<'a> {
                 }
                 Err(end) => return Ok(if self.negligible() { End::Found } else { end }),
             }
-            let far = self.travel.component_div(&self.units);
+            let far = self.travel.component_div(&self.spans);
             if far.amax() > FAR {
                 return Ok(End::Away(far.iamax()));
             }
@@ -478,6 +509,7 @@ impl<'a> Search<'a> {
                 control: self.from.control.clone(),
                 partition: self.partition,
                 smooth_dt: 0.0,
+                anchor: None,
             },
         })
     }
@@ -691,11 +723,13 @@ mod tests {
             "{error}"
         );
         assert!(error.to_string().contains("`cabin` keeps moving"), "{error}");
-        let stops = Stops { lower: -7.3, upper: 0.0, stiffness: 1e5, damping: 10.0 };
-        m.stops(m.coordinate(cabin, 0), stops);
-        let (_, found) = settled(&m);
-        assert!((found.state.q[0] - (-7.3 - 5.0 * G / 1e5)).abs() < 1e-12);
-        assert_eq!(found.stability, Stability::Stable);
+        for lower in [-0.01, -7.3, -2500.0] {
+            let stops = Stops { lower, upper: 0.0, stiffness: 1e5, damping: 10.0 };
+            m.stops(m.coordinate(cabin, 0), stops);
+            let (_, found) = settled(&m);
+            assert!((found.state.q[0] - (lower - 5.0 * G / 1e5)).abs() < -1e-12 * lower.min(-1.0));
+            assert_eq!(found.stability, Stability::Stable);
+        }
     }
 
     #[test]
@@ -733,6 +767,29 @@ mod tests {
         assert_eq!(found.state.q, [0.8]);
         assert_eq!(found.state.v, [0.0]);
         assert!((found.drive_forces[0] - 2.0 * G * 0.7 * 0.8_f64.sin()).abs() < 1e-12);
+    }
+
+    #[test]
+    fn what_cannot_move_is_at_rest() {
+        let mut m = Mechanism::new("post");
+        let post = MassProperties::point(1.0, [0.0, 0.0, 1.0]);
+        m.add("post", GROUND, Joint::Fixed, Pose::IDENTITY, Some(post));
+        let (system, found) = settled(&m);
+        assert_eq!((found.residual, found.stability), (0.0, Stability::Stable));
+        let modes = system.modes(&found.state, 0.0, &mut system.scratch()).expect("it has none");
+        assert!(modes.modes.is_empty());
+        assert_eq!(system.follow(&[0.0, 1.0], &mut system.scratch()).map(|s| s.len()), Ok(2));
+    }
+
+    #[test]
+    fn laws_that_are_not_finite_are_told() {
+        let mut m = pendulum(0.5);
+        m.actuate("broken", Coordinate(0), Signal::new(|x| (0.4 - x.q[0]).sqrt()));
+        // Where a law is not finite from the begin, the mechanism starts with an acceleration that is not.
+        let system = m.build(DOWN).expect("laws are not checked");
+        let error = system.equilibrium(system.start(), 0.0, &mut system.scratch());
+        let error = error.expect_err("no force is known").to_string();
+        assert!(error.contains("`arm` is not finite"), "{error}");
     }
 
     #[test]

@@ -49,12 +49,12 @@ impl Mode {
 
     /// Damping ratio `−Re λ/|λ|` [–]: 1 for a real pole, negative where it grows, 0 for a rigid motion.
     pub fn damping_ratio(&self) -> f64 {
-        if self.pole.norm() > 0.0 { -self.pole.re / self.pole.norm() } else { 0.0 }
+        if self.pole.norm() > 0.0 { self.decay() / self.pole.norm() } else { 0.0 }
     }
 
     /// Rate `−Re λ` with which it dies out [1/s].
     pub fn decay(&self) -> f64 {
-        -self.pole.re
+        0.0 - self.pole.re
     }
 
     /// Whether it grows: beyond rounding, `Re λ > 0`.

@@ -1,0 +1,144 @@
+//! What `riprap check` tells of a mechanism: its tree, coordinates, loops and which of its coordinates depend on others.
+
+use riprap::multibody::{Coordinate, Joint, Link, Multibody};
+use riprap::scene::Scene;
+
+use crate::text::{number, table};
+
+/// Fastest angular velocity of a joint at the begin [rad/s].
+pub fn fastest_turn(scene: &Scene) -> f64 {
+    let turns = scene.mechanisms().iter().flat_map(|system| {
+        let angles = system.coordinates().filter(|c| system.is_angle(*c));
+        angles.map(|c| system.start().v[c.0 as usize].abs())
+    });
+    turns.fold(0.0, f64::max)
+}
+
+/// A mechanism in words and tables.
+pub fn describe(system: &Multibody) -> String {
+    let partition = &system.start().partition;
+    let mass: f64 = system.links().map(|link| system.mass(link)).sum();
+    let mut text = format!(
+        "mechanism `{}`: {}, {} kg, {}, {}\n",
+        system.name(),
+        count(system.n_links(), "body", "bodies"),
+        number(mass),
+        count(system.n_v(), "coordinate", "coordinates"),
+        count(system.degrees_of_freedom(partition), "degree of freedom", "degrees of freedom")
+    );
+    text += &table(&tree(system), &[3]);
+    if system.n_equations() > 0 {
+        text.push('\n');
+        text += &table(&loops(system), &[]);
+    }
+    let mut rows = Vec::new();
+    if system.n_equations() > 0 {
+        let counts = format!(
+            "{} in the loops, rank {}, {} redundant",
+            system.n_equations(),
+            partition.rows.len(),
+            partition.redundant.len()
+        );
+        rows.push(vec!["equations".to_owned(), counts]);
+        for row in &partition.redundant {
+            rows.push(vec!["redundant".into(), system.equation_name(*row as usize)]);
+        }
+        let names = |columns: &[u32]| {
+            let names = columns.iter().map(|c| system.coordinate_name(Coordinate(*c)));
+            names.collect::<Vec<_>>().join(", ")
+        };
+        let independent = match &partition.independent[..] {
+            [] => "nothing".into(),
+            columns => names(columns),
+        };
+        let depend = format!("{} ← {independent}", names(&partition.dependent));
+        rows.push(vec!["dependent ← independent".into(), depend]);
+        let conditioning = number(partition.conditioning);
+        rows.push(vec!["conditioning".into(), format!("{conditioning} (1 is best)")]);
+    }
+    let driven: Vec<&str> =
+        system.driven_coordinates().map(|c| system.coordinate_name(c)).collect();
+    if !driven.is_empty() {
+        rows.push(vec!["prescribed".into(), driven.join(", ")]);
+    }
+    if !rows.is_empty() {
+        text.push('\n');
+        text += &table(&rows, &[]);
+    }
+    text
+}
+
+fn count(n: usize, one: &str, many: &str) -> String {
+    format!("{n} {}", if n == 1 { one } else { many })
+}
+
+/// The tree, branch by branch: body, joint, coordinates at the start, mass.
+fn tree(system: &Multibody) -> Vec<Vec<String>> {
+    let heading = ["body", "joint", "at the start", "mass"].map(str::to_owned).to_vec();
+    let mut rows = vec![heading];
+    // Bodies yet to tell, the next one last.
+    let children = |of: Link| system.links().filter(move |link| system.parent(*link) == of);
+    let mut stack: Vec<(Link, usize)> =
+        children(riprap::multibody::GROUND).map(|l| (l, 0)).collect();
+    stack.reverse();
+    while let Some((link, depth)) = stack.pop() {
+        let mass = match system.mass(link) {
+            0.0 => "–".into(),
+            mass => format!("{} kg", number(mass)),
+        };
+        rows.push(vec![
+            format!("{}{}", "  ".repeat(depth), system.link_name(link)),
+            system.joint(link).word().to_owned(),
+            start(system, link),
+            mass,
+        ]);
+        let first = stack.len();
+        stack.extend(children(link).map(|child| (child, depth + 1)));
+        stack[first..].reverse();
+    }
+    rows
+}
+
+/// Coordinates of the joint of a body at the start.
+fn start(system: &Multibody, link: Link) -> String {
+    let joint = system.joint(link);
+    let first = system.first_coordinate(link).0;
+    let mut words = Vec::new();
+    for k in 0..joint.coordinate_names().len() as u32 {
+        let c = Coordinate(first + k);
+        let (name, unit) =
+            (system.coordinate_name(c), if system.is_angle(c) { "rad" } else { "m" });
+        let v = system.start().v[c.0 as usize];
+        let mut word = match system.q_of(c) {
+            Some(at) => format!("{name} = {} {unit}", number(tidy(system.start().q[at]))),
+            None => name.to_owned(),
+        };
+        if v != 0.0 {
+            word += &format!(" ({} {unit}/s)", number(tidy(v)));
+        }
+        words.push(word);
+    }
+    if let Joint::Fixed = joint {
+        return "–".into();
+    }
+    words.join(", ")
+}
+
+/// Without rounding about zero.
+fn tidy(value: f64) -> f64 {
+    if value.abs() < 1e-13 { 0.0 } else { value }
+}
+
+fn loops(system: &Multibody) -> Vec<Vec<String>> {
+    let heading = ["loop", "type", "between", "equations"].map(str::to_owned).to_vec();
+    let mut rows = vec![heading];
+    for ((name, cut), (a, b)) in system.loops().zip(system.loop_links()) {
+        rows.push(vec![
+            name.to_owned(),
+            cut.word().to_owned(),
+            format!("{} – {}", system.link_name(a), system.link_name(b)),
+            cut.equation_names().join(", "),
+        ]);
+    }
+    rows
+}
