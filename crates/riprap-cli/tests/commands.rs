@@ -135,6 +135,24 @@ fn an_unknown_case_is_answered_with_a_suggestion() {
 }
 
 #[test]
+fn the_bench_of_mechanisms_compares_with_pinocchio() {
+    let folder = Folder::new("bench-mechanism");
+    folder.write("pin.txt", "tree arm7.txt\ncrba+nle 0.98\naba 1.14\n");
+    let arguments =
+        ["bench", "mechanism", "--repetitions", "3", "--json", "--pinocchio", "pin.txt"];
+    let output = folder.riprap(&arguments);
+    success(&output);
+    let result: serde_json::Value = serde_json::from_str(&stdout(&output)).unwrap();
+    assert!(result["tamping_unit"].as_f64().unwrap() > 0.0);
+    assert_eq!(result["trees"][1]["n_dof"], 36);
+    let ratios = &result["pinocchio_over_riprap"];
+    assert!(ratios["arm7_mass_and_bias"].is_number() && ratios["tree36_bias"].is_null());
+    folder.write("empty.txt", "nothing\n");
+    let output = folder.riprap(&["bench", "mechanism", "--pinocchio", "empty.txt"]);
+    assert!(stderr(&output).contains("run.sh"), "{}", stderr(&output));
+}
+
+#[test]
 fn the_bench_prints_one_object_with_all_keys() {
     let folder = Folder::new("bench");
     let arguments =

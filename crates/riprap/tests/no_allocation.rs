@@ -2,16 +2,24 @@
 
 use riprap::prelude::*;
 use std::alloc::{GlobalAlloc, Layout, System};
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::cell::Cell;
 
 struct Counting;
 
-static CALLS: AtomicUsize = AtomicUsize::new(0);
+thread_local! {
+    /// Calls of this thread: tests run side by side.
+    static CALLS: Cell<usize> = const { Cell::new(0) };
+}
 
-// SAFETY: every call is passed on unchanged to the system's allocator; the counter is atomic.
+fn calls() -> usize {
+    CALLS.with(Cell::get)
+}
+
+// SAFETY: every call is passed on unchanged to the system's allocator; the counter belongs to the thread and is made without
+// allocating.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        CALLS.fetch_add(1, Ordering::Relaxed);
+        CALLS.with(|calls| calls.set(calls.get() + 1));
         // SAFETY: the caller's promise about `layout` is the one that `System` asks for.
         unsafe { System.alloc(layout) }
     }
@@ -44,11 +52,47 @@ fn a_warm_step_of_a_wall_of_boxes_allocates_nothing() {
         for _ in 0..50 {
             run.step().unwrap();
         }
-        let before = CALLS.load(Ordering::Relaxed);
+        let before = calls();
         for _ in 0..50 {
             run.step().unwrap();
         }
-        assert_eq!(CALLS.load(Ordering::Relaxed) - before, 0);
+        assert_eq!(calls() - before, 0);
         assert!(run.report().contacts.1 > 200);
     });
+}
+
+#[test]
+fn a_warm_evaluation_of_a_mechanism_with_a_loop_allocates_nothing() {
+    use riprap::multibody::{Axis, Cut, Frame, GROUND, Mechanism, PointSpring};
+    use riprap::shape::MassProperties;
+    let mut m = Mechanism::new("four-bar");
+    let bar = |length: f64| MassProperties::rod([length, 0.0, 0.0], length);
+    let crank = m.revolute(GROUND, Axis::Z, [0.0; 3], bar(0.3));
+    let coupler = m.revolute(crank, Axis::Z, [0.3, 0.0, 0.0], bar(0.9));
+    let rocker = m.revolute(GROUND, Axis::Z, [1.0, 0.0, 0.0], bar(0.7));
+    let ends = [(coupler, 0.9), (rocker, 0.7)].map(|(l, x)| Frame::at(l, [x, 0.0, 0.0]));
+    m.close_loop("joint", Cut::Hinge, ends[0], ends[1]);
+    let spring = PointSpring::Line { stiffness: 100.0, damping: 1.0, length: 0.5 };
+    m.point_spring("spring", spring, Frame::at(GROUND, [0.5, 1.0, 0.0]), ends[1]);
+    m.start(m.coordinate(crank, 0), 0.5);
+    m.guess(m.coordinate(coupler, 0), 0.3);
+    m.guess(m.coordinate(rocker, 0), 1.8);
+    m.start_velocity(m.coordinate(crank, 0), 2.0);
+    let system = m.build([0.0, -9.81, 0.0]).unwrap();
+    let (start, mut w) = (system.start(), system.scratch());
+    let (mut q, mut v, partition) = (start.q.clone(), start.v.clone(), &start.partition);
+    let mut wrenches = Vec::new();
+    let mut step = |t: f64| {
+        system.tree().integrate(&start.q, &start.v, t, &mut q);
+        system.close(partition, t, &mut q, &mut w).unwrap();
+        system.linearize(partition, t, &mut w).unwrap();
+        system.expand(partition, t, &mut v, &mut w);
+        system.dynamics((&q, &v), &start.control, partition, t, None, &mut w).unwrap();
+        system.reactions(partition, &mut w);
+        system.joint_wrenches(&mut w, &mut wrenches);
+    };
+    step(0.0);
+    let before = calls();
+    (0..100).for_each(|k| step(1e-3 * f64::from(k)));
+    assert_eq!(calls() - before, 0);
 }

@@ -1,4 +1,8 @@
-//! Whole-scene benchmarks: `riprap bench`.
+//! Whole-scene benchmarks, and mechanisms: `riprap bench`.
+
+mod mechanism;
+
+pub use mechanism::{MechanismBench, MechanismResult, TreeTimes, mechanism};
 
 use crate::scenes;
 use riprap::friction::{ConjugateGradient, GaussSeidel};

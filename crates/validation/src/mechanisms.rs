@@ -9,6 +9,46 @@ use riprap::shape::MassProperties;
 /// Gravity along an axis [m/s²].
 pub const G: f64 = 9.81;
 
+/// An arm of seven revolute joints: `benches/pinocchio/arm7.txt`.
+pub const ARM7: &str = include_str!("../../../benches/pinocchio/arm7.txt");
+/// A free base with four limbs, 36 degrees of freedom: `benches/pinocchio/tree36.txt`.
+pub const TREE36: &str = include_str!("../../../benches/pinocchio/tree36.txt");
+
+/// A tree from the text that `benches/pinocchio/trees.py` writes: a line a joint, with its parent, type, axis, placement, mass,
+/// centre of mass and inertia about it.
+pub fn tree_from_text(name: &str, text: &str) -> Mechanism {
+    let mut m = Mechanism::new(name);
+    for (i, line) in text.lines().enumerate() {
+        let mut fields = line.split_whitespace();
+        let parent: u32 = fields.next().and_then(|x| x.parse().ok()).expect("a parent");
+        let kind = fields.next().expect("a type");
+        let x: Vec<f64> = fields.map(|x| x.parse().expect("a number")).collect();
+        let axis = Axis::from([x[0], x[1], x[2]]);
+        let joint = match kind {
+            "revolute" => Joint::Revolute(axis),
+            "prismatic" => Joint::Prismatic(axis),
+            "spherical" => Joint::Spherical,
+            "freeflyer" => Joint::Free,
+            other => panic!("unknown type of joint: {other}"),
+        };
+        let turn = nalgebra::Matrix3::from_row_slice(&x[3..12]);
+        let turn = nalgebra::Rotation3::from_matrix_unchecked(turn);
+        let place = Pose {
+            position: Vec3::from_row_slice(&x[12..15]),
+            rotation: Quat::from_rotation_matrix(&turn),
+        };
+        let [xx, yy, zz, xy, xz, yz] = x[19..25] else { panic!("six entries of the inertia") };
+        let mass = MassProperties {
+            mass: x[15],
+            centre: Vec3::from_row_slice(&x[16..19]),
+            inertia: nalgebra::Matrix3::new(xx, xy, xz, xy, yy, yz, xz, yz, zz),
+        };
+        let parent = if parent == 0 { GROUND } else { Link(parent - 1) };
+        m.add(&format!("joint-{}", i + 1), parent, joint, place, Some(mass));
+    }
+    m
+}
+
 /// A planar body in the plane x–y: mass [kg], centre [m], moment about it [kg m²].
 fn planar(mass: f64, centre: [f64; 2], moment: f64) -> Option<MassProperties> {
     let c = [centre[0], centre[1], 0.0];
@@ -206,4 +246,66 @@ pub fn tamping_unit(
         [right, barrel, rod, conrod].map(|l| m.coordinate(l, 0)).to_vec();
     m.dependent(&dependent);
     m
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use nalgebra::{DMatrix, DVector};
+
+    /// What `benches/pinocchio` prints for its sample state: trace and norm of M, kinetic energy, norms of the nonlinear
+    /// effects and of the free accelerations.
+    fn check_values(m: &Mechanism, free_base: bool) -> [f64; 5] {
+        let system = m.build([0.0, 0.0, -G]).expect("the tree is sound");
+        let (n, mut w) = (system.n_v(), system.scratch());
+        let mut q = system.start().q.clone();
+        for c in system.coordinates().skip(if free_base { 6 } else { 0 }) {
+            let at = system.q_of(c).expect("one coordinate");
+            q[at] = (0.1 * (f64::from(c.0) + 1.0)) % 1.5;
+        }
+        let v: Vec<f64> = (0..n).map(|i| 0.3 - 0.05 * i as f64).collect();
+        let tree = system.tree();
+        tree.kinematics(&q, &mut w.tree);
+        tree.motion(&v, &mut w.tree);
+        tree.evaluate(&mut w.tree);
+        let mass = DMatrix::from_column_slice(n, n, w.tree.mass());
+        let bias = DVector::from_column_slice(w.tree.bias_force());
+        // Pinocchio's velocity of the free base is in its own axes, which turn: the same numbers here, but not their rates.
+        let mut drift = DVector::zeros(n);
+        if free_base {
+            let rate = Vec3::new(v[3], v[4], v[5]).cross(&Vec3::new(v[0], v[1], v[2]));
+            drift.rows_mut(0, 3).copy_from(&rate);
+        }
+        let mut a = vec![0.0; n];
+        assert!(tree.forward_dynamics(&vec![0.0; n], &mut w.tree, &mut a));
+        let v = DVector::from_vec(v);
+        let kinetic = 0.5 * v.dot(&(&mass * &v));
+        let effects = bias + &mass * &drift;
+        [mass.trace(), mass.norm(), kinetic, effects.norm(), (DVector::from_vec(a) - drift).norm()]
+    }
+
+    #[test]
+    fn the_trees_of_the_comparison_are_those_that_pinocchio_holds() {
+        let arm = [
+            13.9829037426474,
+            11.2111414120681,
+            0.524373098946358,
+            39.2932114724041,
+            26.5343446366121,
+        ];
+        let tree = [
+            270.925189660136,
+            127.138782147115,
+            13.3712066600424,
+            683.661573448623,
+            30.0831154682324,
+        ];
+        for (text, free_base, expected) in [(ARM7, false, arm), (TREE36, true, tree)] {
+            let found = check_values(&tree_from_text("tree", text), free_base);
+            for (x, y) in found.iter().zip(expected) {
+                // Printed with 15 digits.
+                assert!((x - y).abs() < 1e-13 * y.abs(), "{found:?} {expected:?}");
+            }
+        }
+    }
 }

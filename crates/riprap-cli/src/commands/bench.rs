@@ -1,6 +1,7 @@
-//! `riprap bench`: how fast a canonical scene runs.
+//! `riprap bench`: how fast a canonical scene or mechanism runs.
 
-use validation::bench::{PileOptions, PileResult, pile};
+use std::path::PathBuf;
+use validation::bench::{MechanismResult, PileOptions, PileResult, mechanism, pile};
 
 use super::{parse_positive, parse_threads, parse_time, set_threads};
 use crate::failure::Failure;
@@ -11,6 +12,22 @@ use crate::text::{number, print, table};
 pub enum Command {
     /// Ballast stones that have fallen into a box
     Pile(Pile),
+    /// Two trees of joints and a mechanism with loops
+    Mechanism(Mechanism),
+}
+
+/// Arguments of `riprap bench mechanism`.
+#[derive(clap::Args)]
+pub struct Mechanism {
+    /// What `benches/pinocchio/run.sh` printed, to compare with
+    #[arg(long, value_name = "FILE")]
+    pinocchio: Option<PathBuf>,
+    /// Repetitions of which the fastest counts
+    #[arg(long, value_name = "N", default_value_t = 400, value_parser = clap::value_parser!(u32).range(1..))]
+    repetitions: u32,
+    /// One JSON object
+    #[arg(long)]
+    json: bool,
 }
 
 /// Arguments of `riprap bench pile`.
@@ -44,7 +61,13 @@ pub struct Pile {
 
 /// Measures and prints.
 pub fn bench(command: &Command) -> Result<(), Failure> {
-    let Command::Pile(arguments) = command;
+    match command {
+        Command::Pile(arguments) => bench_pile(arguments),
+        Command::Mechanism(arguments) => bench_mechanism(arguments),
+    }
+}
+
+fn bench_pile(arguments: &Pile) -> Result<(), Failure> {
     if arguments.dt == 0.0 {
         return Err(Failure::Input("--dt must be greater than 0".into()));
     }
@@ -91,4 +114,101 @@ fn shown(result: &PileResult) -> String {
         rows.push(row(&format!("share of {stage}"), 100.0 * share, "%"));
     }
     table(&rows, &[1])
+}
+
+/// A time of riprap beside Pinocchio's.
+struct Compared {
+    tree: String,
+    what: &'static str,
+    key: &'static str,
+    time: f64,
+    pinocchio: Option<f64>,
+}
+
+fn bench_mechanism(arguments: &Mechanism) -> Result<(), Failure> {
+    let reference = match &arguments.pinocchio {
+        None => Vec::new(),
+        Some(path) => {
+            let text = std::fs::read_to_string(path)
+                .map_err(|e| Failure::Input(format!("{}: {e}", path.display())))?;
+            let times = pinocchio_times(&text);
+            if times.is_empty() {
+                let problem =
+                    "no times of Pinocchio; expected what benches/pinocchio/run.sh prints";
+                return Err(Failure::Input(format!("{}: {problem}", path.display())));
+            }
+            times
+        }
+    };
+    let result = mechanism(arguments.repetitions);
+    let compared = compare(&result, &reference);
+    if arguments.json {
+        let mut object = serde_json::to_value(&result).map_err(|e| Failure::Run(e.to_string()))?;
+        let ratios: serde_json::Map<String, serde_json::Value> = compared
+            .iter()
+            .filter_map(|c| Some((format!("{}_{}", c.tree, c.key), (c.pinocchio? / c.time).into())))
+            .collect();
+        object["pinocchio_over_riprap"] = ratios.into();
+        print(&format!("{object}\n"));
+        return Ok(());
+    }
+    let mut rows = vec![["", "µs", "Pinocchio", "ratio"].map(String::from).to_vec()];
+    for c in &compared {
+        let mut row = vec![format!("{}, {}", c.tree, c.what), number(c.time)];
+        row.extend(c.pinocchio.map(|p| [number(p), number(p / c.time)]).into_iter().flatten());
+        rows.push(row);
+    }
+    let loops = "tamping unit, loops closed and accelerations";
+    rows.push(vec![loops.into(), number(result.tamping_unit)]);
+    print(&table(&rows, &[1, 2, 3]));
+    Ok(())
+}
+
+fn compare(result: &MechanismResult, reference: &[(String, String, f64)]) -> Vec<Compared> {
+    let mut compared = Vec::new();
+    for tree in &result.trees {
+        for (what, key, name, time) in [
+            ("mass matrix and bias", "mass_and_bias", "crba+nle", tree.mass_and_bias),
+            ("bias", "bias", "nle", tree.bias),
+            ("forward dynamics", "forward_dynamics", "aba", tree.forward_dynamics),
+        ] {
+            let theirs = reference.iter().find(|(t, n, _)| *t == tree.name && n == name);
+            let pinocchio = theirs.map(|(.., time)| *time);
+            compared.push(Compared { tree: tree.name.clone(), what, key, time, pinocchio });
+        }
+    }
+    compared
+}
+
+/// Tree, algorithm and time [µs] of the lines that `benches/pinocchio` prints.
+fn pinocchio_times(text: &str) -> Vec<(String, String, f64)> {
+    let mut tree = String::new();
+    let mut times = Vec::new();
+    for line in text.lines() {
+        match line.split_whitespace().collect::<Vec<_>>()[..] {
+            ["tree", file] => tree = file.trim_end_matches(".txt").to_owned(),
+            [name @ ("crba+nle" | "nle" | "aba"), time] => {
+                if let Ok(time) = time.parse() {
+                    times.push((tree.clone(), name.to_owned(), time));
+                }
+            }
+            _ => {}
+        }
+    }
+    times
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_of_pinocchio_are_found_among_its_lines() {
+        let text = "pinocchio 4.1.0\n\ntree arm7.txt\nn_dof 7\ncrba 0.43\nnle 0.55\ncrba+nle 0.98\naba 1.14\n\ntree \
+                    tree36.txt\naba 5.3\n";
+        let times = pinocchio_times(text);
+        let arm = |name: &str, time| ("arm7".to_owned(), name.to_owned(), time);
+        assert_eq!(times[..3], [arm("nle", 0.55), arm("crba+nle", 0.98), arm("aba", 1.14)]);
+        assert_eq!(times[3], ("tree36".to_owned(), "aba".to_owned(), 5.3));
+    }
 }

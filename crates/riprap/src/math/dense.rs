@@ -7,6 +7,8 @@ pub struct Lu {
     n: usize,
     entries: Vec<f64>,
     exchange: Vec<u32>,
+    /// One over each pivot: a division takes as long as several products.
+    inverse: Vec<f64>,
 }
 
 impl Lu {
@@ -23,6 +25,7 @@ impl Lu {
     pub fn factor(&mut self) -> f64 {
         let (n, a) = (self.n, &mut self.entries);
         self.exchange.clear();
+        self.inverse.clear();
         let largest = a.iter().fold(0.0_f64, |m, x| m.max(x.abs()));
         let mut smallest = f64::INFINITY;
         for k in 0..n {
@@ -40,10 +43,9 @@ impl Lu {
             }
             let pivot = a[k * n + k];
             smallest = smallest.min(pivot.abs());
-            if pivot == 0.0 {
-                return 0.0;
-            }
-            let inverse = 1.0 / pivot;
+            // A direction without a pivot is left out of every solution.
+            let inverse = if pivot == 0.0 { 0.0 } else { 1.0 / pivot };
+            self.inverse.push(inverse);
             let (upper, lower) = a.split_at_mut((k + 1) * n);
             let row_k = &upper[k * n + k + 1..];
             for row in lower.chunks_exact_mut(n) {
@@ -56,7 +58,11 @@ impl Lu {
                 }
             }
         }
-        if n == 0 { 1.0 } else { smallest / largest }
+        match (n, largest) {
+            (0, _) => 1.0,
+            (_, 0.0) => 0.0,
+            _ => smallest / largest,
+        }
     }
 
     /// Replaces `b` by the solution of `A x = b`.
@@ -70,8 +76,9 @@ impl Lu {
             b[k] -= sum;
         }
         for k in (0..n).rev() {
-            let sum: f64 = (k + 1..n).map(|j| a[k * n + j] * b[j]).sum();
-            b[k] = (b[k] - sum) / a[k * n + k];
+            let row = &a[k * n + k + 1..(k + 1) * n];
+            let sum: f64 = row.iter().zip(&b[k + 1..n]).map(|(u, x)| u * x).sum();
+            b[k] = (b[k] - sum) * self.inverse[k];
         }
     }
 
@@ -80,7 +87,7 @@ impl Lu {
         let (n, a) = (self.n, &self.entries);
         for k in 0..n {
             let sum: f64 = (0..k).map(|j| a[j * n + k] * b[j]).sum();
-            b[k] = (b[k] - sum) / a[k * n + k];
+            b[k] = (b[k] - sum) * self.inverse[k];
         }
         for k in (0..n).rev() {
             let sum: f64 = (k + 1..n).map(|j| a[j * n + k] * b[j]).sum();
@@ -169,6 +176,14 @@ mod tests {
         let mut lu = Lu::default();
         lu.reset(2).copy_from_slice(&[1.0, 2.0, 2.0, 4.0]);
         assert_eq!(lu.factor(), 0.0);
+        let mut x = [1.0, 2.0];
+        lu.solve(&mut x);
+        assert_eq!(x, [1.0, 0.0], "a solution, where there is one");
+        lu.reset(2);
+        assert_eq!(lu.factor(), 0.0);
+        lu.solve(&mut x);
+        lu.solve_transposed(&mut x);
+        assert!(x.iter().all(|x| x.is_finite()));
         assert_eq!(cholesky(&mut [1.0, 1.0, 1.0, 1.0], 2), Err(1));
     }
 }

@@ -104,6 +104,49 @@ pub fn turn(rotation: Quat, angle: Vec3) -> Quat {
     Quat::from_quaternion(exp * rotation.into_inner())
 }
 
+/// Sine and cosine of an angle [rad], to the last digit but one: series on an eighth of a turn.
+///
+/// Up to 1e5 rad built from `+ − ×` alone, so that it gives the same bits on every machine, and several times as fast as the
+/// system's.
+#[inline]
+pub fn sin_cos(x: f64) -> (f64, f64) {
+    use std::f64::consts::FRAC_2_PI;
+    // π/2 as a number of 33 bits, whose multiples are exact, and the rest.
+    const HIGH: f64 = 1.570_796_326_734_125_6;
+    const LOW: f64 = 6.077_100_506_506_192e-11;
+    // Adding 1.5 × 2⁵² rounds to a whole number and leaves it in the last bits.
+    const ROUND: f64 = 6_755_399_441_055_744.0;
+    if x.is_nan() || x.abs() > 1e5 {
+        return x.sin_cos();
+    }
+    let shifted = x * FRAC_2_PI + ROUND;
+    let quarter = shifted.to_bits();
+    let turns = shifted - ROUND;
+    let y = (x - turns * HIGH) - turns * LOW;
+
+    // Taylor's series up to y¹⁷ and y¹⁶: what follows is below 1e-18 for |y| ≤ π/4.
+    let (z, z2) = (y * y, (y * y) * (y * y));
+    let z4 = z2 * z2;
+    let odd = (-1.0 / 6.0 + z * (1.0 / 120.0))
+        + z2 * (-1.0 / 5040.0 + z * (1.0 / 362_880.0))
+        + z4 * ((-1.0 / 39_916_800.0 + z * (1.0 / 6_227_020_800.0))
+            + z2 * (-1.0 / 1_307_674_368_000.0 + z * (1.0 / 355_687_428_096_000.0)));
+    let even = (1.0 / 24.0 + z * (-1.0 / 720.0))
+        + z2 * (1.0 / 40_320.0 + z * (-1.0 / 3_628_800.0))
+        + z4 * ((1.0 / 479_001_600.0 + z * (-1.0 / 87_178_291_200.0))
+            + z2 * (1.0 / 20_922_789_888_000.0));
+    let sin = y + y * z * odd;
+    // The rounding of 1 − z/2 is brought back.
+    let half = 0.5 * z;
+    let near = 1.0 - half;
+    let cos = near + (((1.0 - near) - half) + z2 * even);
+
+    // Quarter turns exchange the two and change signs.
+    let (a, b) = if quarter & 1 == 0 { (sin, cos) } else { (cos, sin) };
+    let signed = |x: f64, negative: u64| f64::from_bits(x.to_bits() ^ (negative << 63));
+    (signed(a, (quarter >> 1) & 1), signed(b, ((quarter + 1) >> 1) & 1))
+}
+
 /// Length of a vector in the plane (the system's `hypot` is slower and differs between machines).
 #[inline]
 pub fn length2(x: f64, y: f64) -> f64 {
@@ -144,6 +187,29 @@ pub fn tangents(n: Vec3) -> (Vec3, Vec3) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn sines_and_cosines_are_those_of_the_system() {
+        let mut x = 1e-9;
+        while x < 2e5 {
+            for x in [x, -x] {
+                let (sin, cos) = sin_cos(x);
+                let (s, c) = x.sin_cos();
+                // One unit in the last place of numbers below 1, and in that of small ones.
+                assert!((sin - s).abs() <= 1.2e-16_f64.min(2.3e-16 * s.abs().max(1e-9)), "{x}");
+                assert!((cos - c).abs() <= 1.2e-16, "{x}: {cos} {c}");
+            }
+            x *= 1.0037;
+        }
+        let quarter = std::f64::consts::FRAC_PI_2;
+        for k in -40..40 {
+            let (sin, cos) = sin_cos(f64::from(k) * quarter);
+            let (s, c) = (f64::from(k) * quarter).sin_cos();
+            assert!((sin - s).abs() < 1e-16 && (cos - c).abs() < 1e-16, "{k}");
+        }
+        assert_eq!(sin_cos(0.0), (0.0, 1.0));
+        assert!(sin_cos(f64::NAN).0.is_nan() && sin_cos(f64::INFINITY).1.is_nan());
+    }
 
     #[test]
     fn tangents_complete_a_right_handed_frame() {

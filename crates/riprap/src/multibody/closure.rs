@@ -123,11 +123,14 @@ struct Meeting {
 
 impl Closure {
     fn meet(&self, tree: &Tree, w: &TreeScratch) -> Meeting {
+        // The axes of the second frame matter where angles are held.
+        let angles = self.cut.equations() > 3;
+        let identity = Mat3::identity();
         Meeting {
             ra: tree.rotation(w, self.a.body) * self.a.rotation,
-            rb: tree.rotation(w, self.b.body) * self.b.rotation,
-            pa: tree.point(w, self.a.body, &self.a.point) - w.origin,
-            pb: tree.point(w, self.b.body, &self.b.point) - w.origin,
+            rb: if angles { tree.rotation(w, self.b.body) * self.b.rotation } else { identity },
+            pa: tree.arm(w, self.a.body, &self.a.point),
+            pb: tree.arm(w, self.b.body, &self.b.point),
         }
     }
 

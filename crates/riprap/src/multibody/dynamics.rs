@@ -158,8 +158,7 @@ impl Multibody {
         }
         out.clear();
         for &node in &self.node_of {
-            let (f, arm) =
-                (w.tree.carried[node as usize], w.tree.position[node as usize] - w.tree.origin);
+            let (f, arm) = (w.tree.carried[node as usize], w.tree.arm[node as usize]);
             out.push((f.linear, f.angular - arm.cross(&f.linear)));
         }
     }
@@ -268,7 +267,7 @@ impl Multibody {
         let body = self.tree.nodes.len() - 1;
         let (mut force, mut moment) = (w.tree.wrench[body].linear, w.tree.wrench[body].angular);
         // What acts on coordinates: three pushes through the origin of the body frame, three torques about its axes.
-        let at = w.tree.position[body] - w.tree.origin;
+        let at = w.tree.arm[body];
         for c in 0..3 {
             let push = w.tree.columns[c].linear * w.applied[c];
             force += push;

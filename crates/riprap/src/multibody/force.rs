@@ -308,7 +308,7 @@ impl Forces {
                     push = r * push;
                     torque = r * torque;
                 }
-                let arm = tree.point(w, body, &point) - w.origin;
+                let arm = tree.arm(w, body, &point);
                 add_wrench(w, body, arm, push, torque);
             }
         }
@@ -357,8 +357,8 @@ impl Forces {
             sum += s.force(q[*at as usize], 0.0).1;
         }
         for element in &self.points {
-            let pa = tree.point(w, element.a.0, &element.a.1);
-            let pb = tree.point(w, element.b.0, &element.b.1);
+            let pa = tree.arm(w, element.a.0, &element.a.1);
+            let pb = tree.arm(w, element.b.0, &element.b.1);
             sum += element.force(pb - pa, Vec3::zeros()).1;
         }
         sum
@@ -368,8 +368,8 @@ impl Forces {
 impl PointElement {
     /// Distance, velocity and both points relative to the reference point.
     fn seen(&self, tree: &Tree, w: &TreeScratch) -> (Vec3, Vec3, Vec3, Vec3) {
-        let pa = tree.point(w, self.a.0, &self.a.1) - w.origin;
-        let pb = tree.point(w, self.b.0, &self.b.1) - w.origin;
+        let pa = tree.arm(w, self.a.0, &self.a.1);
+        let pb = tree.arm(w, self.b.0, &self.b.1);
         let va = Tree::velocity_at(&tree.twist(w, self.a.0), &pa);
         let vb = Tree::velocity_at(&tree.twist(w, self.b.0), &pb);
         (pb - pa, vb - va, pa, pb)

@@ -201,11 +201,14 @@ impl Multibody {
             let (column, c) = (&mut w.map[k * n..(k + 1) * n], c as usize);
             column.fill(0.0);
             column[c] = 1.0;
-            if r == 0 {
-                continue;
-            }
+            let mut felt = false;
             for (x, &row) in w.column.iter_mut().zip(&partition.rows) {
                 *x = -w.jacobian[row as usize * n + c];
+                felt |= *x != 0.0;
+            }
+            // Joints that carry a loop as a whole do not move the dependent ones.
+            if !felt {
+                continue;
             }
             w.lu.solve(&mut w.column[..r]);
             for (x, &d) in w.column.iter().zip(&partition.dependent) {

@@ -395,6 +395,31 @@ fn a_tree_far_from_the_origin_moves_as_one_near_it() {
     }
 }
 
+#[test]
+fn a_free_tree_that_has_gone_far_moves_as_one_near_the_origin() {
+    let mut rng = Rng::seed_from_u64(2100);
+    let mut m = Mechanism::new("probe");
+    for i in 0..4_u32 {
+        let (place, mass) = (place(&mut rng), body(&mut rng));
+        let (parent, joint) = match i {
+            0 => (GROUND, Joint::Free),
+            _ => (Link(i - 1), joint(&mut rng, 6)),
+        };
+        m.add(&format!("part-{i}"), parent, joint, place, Some(mass));
+    }
+    let system = m.build(GRAVITY).unwrap();
+    let (mut q, v) = random_state(&mut rng, &system);
+    let (mut w, mut near, mut far) = (system.scratch(), vec![0.0; v.len()], vec![0.0; v.len()]);
+    for (shift, a) in [(0.0, &mut near), (3e4, &mut far)] {
+        q[..3].iter_mut().for_each(|x| *x += shift);
+        system.tree.kinematics(&q, &mut w.tree);
+        system.tree.motion(&v, &mut w.tree);
+        system.tree.forward_dynamics(&vec![0.0; v.len()], &mut w.tree, a);
+    }
+    let scale = largest(&near).max(1.0);
+    assert!(near.iter().zip(&far).all(|(x, y)| (x - y).abs() < 1e-9 * scale), "{near:?} {far:?}");
+}
+
 /// A spatial mechanism with one loop between two chains, closed in the position from which it was made. Returned with the
 /// positions of its joints there.
 fn random_loop(rng: &mut Rng, kind: usize, on_ground: bool) -> (Mechanism, Vec<f64>) {

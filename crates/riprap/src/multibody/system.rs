@@ -359,9 +359,9 @@ impl Multibody {
     /// A point of a body in the world [m] and its velocity [m/s], after [`Tree::motion`].
     pub fn point(&self, w: &MultibodyScratch, link: Link, point: Vec3) -> (Vec3, Vec3) {
         let node = if link == GROUND { NONE } else { self.node_of[link.0 as usize] };
-        let p = self.tree.point(&w.tree, node, &point);
+        let arm = self.tree.arm(&w.tree, node, &point);
         let twist = self.tree.twist(&w.tree, node);
-        (p, Tree::velocity_at(&twist, &(p - w.tree.origin)))
+        (arm + w.tree.origin, Tree::velocity_at(&twist, &arm))
     }
 
     /// Angular velocity of a body [rad/s], after [`Tree::motion`].
@@ -372,7 +372,7 @@ impl Multibody {
     /// Bias acceleration of a point of a body [m/s²]: `J̇ v`, after [`Tree::motion`].
     pub fn point_bias(&self, w: &MultibodyScratch, link: Link, point: Vec3) -> Vec3 {
         let node = self.node_of[link.0 as usize];
-        let arm = self.tree.point(&w.tree, node, &point) - w.tree.origin;
+        let arm = self.tree.arm(&w.tree, node, &point);
         let (bias, twist) = (self.tree.bias_of(&w.tree, node), self.tree.twist(&w.tree, node));
         Tree::acceleration_at(&bias, &twist, &arm) + self.tree.gravity
     }
@@ -390,7 +390,7 @@ impl Multibody {
         linear.fill(Vec3::zeros());
         angular.fill(Vec3::zeros());
         let node = self.node_of[link.0 as usize];
-        let arm = self.tree.point(&w.tree, node, &point) - w.tree.origin;
+        let arm = self.tree.arm(&w.tree, node, &point);
         for c in self.tree.path(node) {
             let s = &w.tree.columns[c];
             angular[c] = s.angular;

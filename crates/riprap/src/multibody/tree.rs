@@ -8,7 +8,7 @@
 //! Joints with several coordinates are chains of elementary ones with massless bodies in between; only the spherical
 //! joint has three columns at once.
 
-use crate::math::{Mat3, Quat, Vec3, turn};
+use crate::math::{Mat3, Quat, Vec3, sin_cos, turn};
 
 /// No body: the ground, or the end of a list.
 pub(super) const NONE: u32 = u32::MAX;
@@ -37,6 +37,21 @@ impl Spatial {
             angular: self.angular.cross(&motion.angular),
             linear: self.angular.cross(&motion.linear) + self.linear.cross(&motion.angular),
         }
+    }
+}
+
+impl Spatial {
+    #[inline]
+    fn array(&self) -> [f64; 6] {
+        let (a, l) = (&self.angular, &self.linear);
+        [a.x, a.y, a.z, l.x, l.y, l.z]
+    }
+}
+
+impl From<[f64; 6]> for Spatial {
+    #[inline]
+    fn from([ax, ay, az, lx, ly, lz]: [f64; 6]) -> Spatial {
+        Spatial { angular: Vec3::new(ax, ay, az), linear: Vec3::new(lx, ly, lz) }
     }
 }
 
@@ -103,6 +118,10 @@ pub(super) struct Node {
     pub last_column: u32,
     /// Rotation of the joint in the parent frame as `turn[0] + turn[1] sin q + turn[2] (1 − cos q)`.
     pub turn: [Mat3; 3],
+    /// Whether the joint frame has the axes of the parent frame.
+    pub straight: bool,
+    /// The coordinate axis of the joint frame along which its axis lies, and its sign.
+    pub along: Option<(u8, f64)>,
     /// Place of the joint in the parent frame [m].
     pub place: Vec3,
     /// Its axis in the parent frame.
@@ -110,8 +129,10 @@ pub(super) struct Node {
     pub mass: f64,
     /// Centre of mass in the body frame [m].
     pub centre: Vec3,
-    /// Inertia about it [kg m²].
+    /// Inertia about it [kg m²]; the same as `spin − flat[0] flat[0]ᵀ − flat[1] flat[1]ᵀ`.
     pub inertia: Mat3,
+    pub spin: f64,
+    pub flat: [Vec3; 2],
     /// Whether the body has neither mass nor inertia.
     pub massless: bool,
 }
@@ -146,6 +167,46 @@ pub struct Tree {
     pub(super) base_rotation: Mat3,
     pub(super) base_position: Vec3,
     pub(super) gravity: Vec3,
+    /// The body that the reference point follows.
+    pub(super) first: u32,
+}
+
+/// A body where it is: mass, centre relative to the reference point, inertia about the centre (xx, yy, zz, xy, xz, yz).
+#[derive(Clone, Copy, Debug)]
+struct Placed {
+    mass: f64,
+    centre: Vec3,
+    inertia: [f64; 6],
+}
+
+impl Placed {
+    /// Rate of momentum about the reference point for a twist and an acceleration: `m a_c` and `I α + ω × I ω + c × m a_c`.
+    #[inline]
+    fn rate(&self, twist: &Spatial, acceleration: &Spatial) -> Spatial {
+        let (c, w) = (&self.centre, &twist.angular);
+        let force = Tree::acceleration_at(acceleration, twist, c) * self.mass;
+        let moment = times_symmetric(&self.inertia, &acceleration.angular)
+            + w.cross(&times_symmetric(&self.inertia, w))
+            + c.cross(&force);
+        Spatial { angular: moment, linear: force }
+    }
+
+    /// Its moments about the reference point.
+    #[inline]
+    fn moments(&self) -> Moments {
+        let (c, i) = (&self.centre, &self.inertia);
+        let first = c * self.mass;
+        let (xx, yy, zz) = (first.x * c.x, first.y * c.y, first.z * c.z);
+        let second = [
+            i[0] + yy + zz,
+            i[1] + xx + zz,
+            i[2] + xx + yy,
+            i[3] - first.x * c.y,
+            i[4] - first.x * c.z,
+            i[5] - first.y * c.z,
+        ];
+        Moments { mass: self.mass, first, second }
+    }
 }
 
 /// Mass, first and second moments of a body or a branch about the reference point.
@@ -187,54 +248,65 @@ impl Moments {
     }
 }
 
-/// An articulated inertia: a symmetric 6×6 matrix in blocks.
+/// An articulated inertia: a symmetric 6×6 matrix, angular part first. Both triangles are kept: whole rows are what a processor
+/// works on at once.
 #[derive(Clone, Copy, Debug, Default)]
-struct Articulated {
-    angular: [f64; 6],
-    mixed: Mat3,
-    linear: [f64; 6],
-}
+struct Articulated([[f64; 6]; 6]);
 
 impl Articulated {
     #[inline]
     fn of(m: &Moments) -> Articulated {
-        let c = &m.first;
-        Articulated {
-            angular: m.second,
-            mixed: Mat3::new(0.0, -c.z, c.y, c.z, 0.0, -c.x, -c.y, c.x, 0.0),
-            linear: [m.mass, m.mass, m.mass, 0.0, 0.0, 0.0],
-        }
+        let ([xx, yy, zz, xy, xz, yz], c, m) = (m.second, &m.first, m.mass);
+        Articulated([
+            [xx, xy, xz, 0.0, -c.z, c.y],
+            [xy, yy, yz, c.z, 0.0, -c.x],
+            [xz, yz, zz, -c.y, c.x, 0.0],
+            [0.0, c.z, -c.y, m, 0.0, 0.0],
+            [-c.z, 0.0, c.x, 0.0, m, 0.0],
+            [c.y, -c.x, 0.0, 0.0, 0.0, m],
+        ])
     }
 
     #[inline]
-    fn times(&self, motion: &Spatial) -> Spatial {
-        Spatial {
-            angular: times_symmetric(&self.angular, &motion.angular) + self.mixed * motion.linear,
-            linear: self.mixed.tr_mul(&motion.angular)
-                + times_symmetric(&self.linear, &motion.linear),
+    fn times(&self, motion: &[f64; 6]) -> [f64; 6] {
+        let mut force = [0.0; 6];
+        for (row, x) in self.0.iter().zip(motion) {
+            for k in 0..6 {
+                force[k] += row[k] * x;
+            }
         }
+        force
     }
 
     #[inline]
     fn add(&mut self, other: &Articulated) {
-        for k in 0..6 {
-            self.angular[k] += other.angular[k];
-            self.linear[k] += other.linear[k];
+        for (row, other) in self.0.iter_mut().zip(&other.0) {
+            for k in 0..6 {
+                row[k] += other[k];
+            }
         }
-        self.mixed += other.mixed;
     }
 
     /// Subtracts `u uᵀ / d`.
     #[inline]
-    fn release(&mut self, u: &Spatial, inverse_d: f64) {
-        const PAIRS: [(usize, usize); 6] = [(0, 0), (1, 1), (2, 2), (0, 1), (0, 2), (1, 2)];
-        let (a, l) = (u.angular * inverse_d, u.linear * inverse_d);
-        for (k, (i, j)) in PAIRS.into_iter().enumerate() {
-            self.angular[k] -= a[i] * u.angular[j];
-            self.linear[k] -= l[i] * u.linear[j];
+    fn release(&mut self, u: &[f64; 6], inverse_d: f64) {
+        for (row, x) in self.0.iter_mut().zip(u) {
+            let x = x * inverse_d;
+            for k in 0..6 {
+                row[k] -= x * u[k];
+            }
         }
-        self.mixed -= a * u.linear.transpose();
     }
+}
+
+/// A frame turned about its axis `K`, and that axis; `sign` is −1 where the joint turns about the opposite direction.
+#[inline]
+fn turned<const K: usize>(frame: &Mat3, sign: f64, sin: f64, cos: f64) -> (Mat3, Vec3) {
+    let [x, y] = [(K + 1) % 3, (K + 2) % 3].map(|k| frame.column(k).into_owned());
+    let mut turned = *frame;
+    turned.set_column((K + 1) % 3, &(x * cos + y * (sign * sin)));
+    turned.set_column((K + 2) % 3, &(y * cos - x * (sign * sin)));
+    (turned, frame.column(K) * sign)
 }
 
 /// Everything of a tree at one configuration and velocity that can be computed again.
@@ -242,12 +314,11 @@ impl Articulated {
 pub struct TreeScratch {
     /// Rotation of each body frame to the world.
     pub(super) rotation: Vec<Mat3>,
-    /// Origin of each body frame in the world [m].
-    pub(super) position: Vec<Vec3>,
-    /// World axis of each elementary joint.
-    axis: Vec<Vec3>,
-    /// The reference point in the world [m].
+    /// Origin of each body frame relative to the reference point [m], in the axes of the world.
+    pub(super) arm: Vec<Vec3>,
+    /// The reference point in the world [m], and the base frame's origin relative to it.
     pub(super) origin: Vec3,
+    root: Vec3,
     /// Motion per unit of each velocity.
     pub(super) columns: Vec<Spatial>,
     /// Twist of each body.
@@ -256,7 +327,6 @@ pub struct TreeScratch {
     pub(super) bias: Vec<Spatial>,
     /// Wrench from outside on each body; cleared by [`Tree::motion`].
     pub(super) wrench: Vec<Spatial>,
-    moments: Vec<Moments>,
     branch: Vec<Moments>,
     articulated: Vec<Articulated>,
     /// What each joint carries.
@@ -299,14 +369,13 @@ impl Tree {
         let (n, m) = (self.nodes.len(), self.columns.len());
         TreeScratch {
             rotation: vec![Mat3::identity(); n],
-            position: vec![Vec3::zeros(); n],
-            axis: vec![Vec3::zeros(); n],
+            arm: vec![Vec3::zeros(); n],
             origin: Vec3::zeros(),
+            root: Vec3::zeros(),
             columns: vec![Spatial::default(); m],
             twist: vec![Spatial::default(); n],
             bias: vec![Spatial::default(); n],
             wrench: vec![Spatial::default(); n],
-            moments: vec![Moments::default(); n],
             branch: vec![Moments::default(); n],
             articulated: vec![Articulated::default(); n],
             carried: vec![Spatial::default(); n],
@@ -324,57 +393,71 @@ impl Tree {
         Quat::new_unchecked(nalgebra::Quaternion::new(q[3], q[0], q[1], q[2]))
     }
 
+    /// Where the origin of the first body is in the world [m]. Moments are taken about it, so that a machine far from the
+    /// world's origin loses no digits.
+    fn reference(&self, q: &[f64]) -> Vec3 {
+        let (mut r, mut p) = (self.base_rotation, self.base_position);
+        // The elements of its joint; those that turn come last.
+        for node in self.nodes.iter().take(self.first as usize + 1) {
+            p += r * node.place;
+            if node.joint == Elementary::Prismatic {
+                p += r * (node.axis * q[node.q as usize]);
+            }
+            if !node.straight {
+                r *= node.turn[0];
+            }
+        }
+        p
+    }
+
     /// Poses of all bodies at `q`, and the columns of the Jacobians.
     pub fn kinematics(&self, q: &[f64], w: &mut TreeScratch) {
+        w.origin = self.reference(q);
+        w.root = self.base_position - w.origin;
         let n = self.nodes.len();
-        let (rotation, position, axis) =
-            (&mut w.rotation[..n], &mut w.position[..n], &mut w.axis[..n]);
+        let (rotation, arm) = (&mut w.rotation[..n], &mut w.arm[..n]);
+        let columns = &mut w.columns[..self.columns.len()];
         for (i, node) in self.nodes.iter().enumerate() {
             let (r, p) = match node.parent {
-                NONE => (self.base_rotation, self.base_position),
-                parent => (rotation[parent as usize], position[parent as usize]),
+                NONE => (&self.base_rotation, &w.root),
+                parent => (&rotation[parent as usize], &arm[parent as usize]),
             };
-            let at = node.q as usize;
-            position[i] = p + r * node.place;
+            let (at, c) = (node.q as usize, node.column as usize);
+            let mut p = p + r * node.place;
+            let frame = if node.straight { *r } else { r * node.turn[0] };
             rotation[i] = match node.joint {
                 Elementary::Revolute => {
-                    axis[i] = r * node.axis;
-                    let (sin, cos) = q[at].sin_cos();
-                    r * (node.turn[0] + node.turn[1] * sin + node.turn[2] * (1.0 - cos))
+                    let (sin, cos) = sin_cos(q[at]);
+                    let (turned, axis) = match node.along {
+                        Some((0, sign)) => turned::<0>(&frame, sign, sin, cos),
+                        Some((1, sign)) => turned::<1>(&frame, sign, sin, cos),
+                        Some((_, sign)) => turned::<2>(&frame, sign, sin, cos),
+                        None => {
+                            let [fixed, sine, cosine] = &node.turn;
+                            (r * (fixed + sine * sin + cosine * (1.0 - cos)), r * node.axis)
+                        }
+                    };
+                    columns[c] = Spatial { angular: axis, linear: p.cross(&axis) };
+                    turned
                 }
                 Elementary::Prismatic => {
-                    axis[i] = r * node.axis;
-                    position[i] += axis[i] * q[at];
-                    r * node.turn[0]
+                    let axis = r * node.axis;
+                    p += axis * q[at];
+                    columns[c] = Spatial { angular: Vec3::zeros(), linear: axis };
+                    frame
                 }
                 Elementary::Spherical => {
                     let turned = Self::quaternion(&q[at..at + 4]).to_rotation_matrix();
-                    r * (node.turn[0] * turned.matrix())
-                }
-                Elementary::Fixed => r * node.turn[0],
-            };
-        }
-        // Moments are taken about the first body, so that a machine far from the world's origin loses no digits.
-        let origin = position.first().copied().unwrap_or_default();
-        w.origin = origin;
-        for (i, node) in self.nodes.iter().enumerate() {
-            let c = node.column as usize;
-            let arm = position[i] - origin;
-            match node.joint {
-                Elementary::Revolute => {
-                    w.columns[c] = Spatial { angular: axis[i], linear: arm.cross(&axis[i]) };
-                }
-                Elementary::Prismatic => {
-                    w.columns[c] = Spatial { angular: Vec3::zeros(), linear: axis[i] };
-                }
-                Elementary::Spherical => {
+                    let turned = frame * turned.matrix();
                     for k in 0..3 {
-                        let e = rotation[i].column(k).into_owned();
-                        w.columns[c + k] = Spatial { angular: e, linear: arm.cross(&e) };
+                        let axis = turned.column(k).into_owned();
+                        columns[c + k] = Spatial { angular: axis, linear: p.cross(&axis) };
                     }
+                    turned
                 }
-                Elementary::Fixed => {}
-            }
+                Elementary::Fixed => frame,
+            };
+            arm[i] = p;
         }
     }
 
@@ -408,60 +491,37 @@ impl Tree {
         }
     }
 
-    /// First and second moments of each body in the world, about the reference point.
-    fn weigh(&self, w: &mut TreeScratch) {
-        for (i, node) in self.nodes.iter().enumerate() {
-            if node.massless {
-                continue;
-            }
-            let (r, arm) = (&w.rotation[i], w.position[i] - w.origin);
-            let c = arm + r * node.centre;
-            let t = r * node.inertia;
-            let spin = |a: usize, b: usize| {
-                t[(a, 0)] * r[(b, 0)] + t[(a, 1)] * r[(b, 1)] + t[(a, 2)] * r[(b, 2)]
-            };
-            let first = c * node.mass;
-            let square = first.dot(&c);
-            w.moments[i] = Moments {
-                mass: node.mass,
-                first,
-                second: [
-                    spin(0, 0) + square - first.x * c.x,
-                    spin(1, 1) + square - first.y * c.y,
-                    spin(2, 2) + square - first.z * c.z,
-                    spin(0, 1) - first.x * c.y,
-                    spin(0, 2) - first.x * c.z,
-                    spin(1, 2) - first.y * c.z,
-                ],
-            };
-        }
-    }
-
-    /// Rate of momentum of a body that moves with a twist and an acceleration: `I a + V × I V`.
+    /// Centre and inertia of a body in the axes of the world.
     #[inline]
-    fn rate(moments: &Moments, twist: &Spatial, acceleration: &Spatial) -> Spatial {
-        let momentum = moments.times(twist);
-        let pull = moments.times(acceleration);
-        Spatial {
-            angular: pull.angular
-                + twist.angular.cross(&momentum.angular)
-                + twist.linear.cross(&momentum.linear),
-            linear: pull.linear + twist.angular.cross(&momentum.linear),
+    fn placed(node: &Node, rotation: &Mat3, arm: &Vec3) -> Placed {
+        let (a, b) = (rotation * node.flat[0], rotation * node.flat[1]);
+        let spin = node.spin;
+        Placed {
+            mass: node.mass,
+            centre: arm + rotation * node.centre,
+            inertia: [
+                spin - a.x * a.x - b.x * b.x,
+                spin - a.y * a.y - b.y * b.y,
+                spin - a.z * a.z - b.z * b.z,
+                -a.x * a.y - b.x * b.y,
+                -a.x * a.z - b.x * b.z,
+                -a.y * a.z - b.y * b.z,
+            ],
         }
     }
 
     /// Mass matrix `M` and bias `c` of `M v̇ + c = τ`, with gravity and the wrenches from outside in `c`; after
     /// [`Tree::motion`].
     pub fn evaluate(&self, w: &mut TreeScratch) {
-        self.weigh(w);
         let m = self.columns.len();
         for (i, node) in self.nodes.iter().enumerate() {
             if node.massless {
                 w.branch[i] = Moments::default();
                 w.carried[i] = w.wrench[i] * -1.0;
             } else {
-                w.branch[i] = w.moments[i];
-                w.carried[i] = Self::rate(&w.moments[i], &w.twist[i], &w.bias[i]) - w.wrench[i];
+                let body = Self::placed(node, &w.rotation[i], &w.arm[i]);
+                w.branch[i] = body.moments();
+                w.carried[i] = body.rate(&w.twist[i], &w.bias[i]) - w.wrench[i];
             }
         }
         for (i, node) in self.nodes.iter().enumerate().rev() {
@@ -490,11 +550,11 @@ impl Tree {
 
     /// Bias `c` alone, after [`Tree::motion`]: inverse dynamics without acceleration.
     pub fn bias(&self, w: &mut TreeScratch) {
-        self.weigh(w);
         for (i, node) in self.nodes.iter().enumerate() {
             w.carried[i] = w.wrench[i] * -1.0;
             if !node.massless {
-                w.carried[i] += Self::rate(&w.moments[i], &w.twist[i], &w.bias[i]);
+                let body = Self::placed(node, &w.rotation[i], &w.arm[i]);
+                w.carried[i] += body.rate(&w.twist[i], &w.bias[i]);
             }
         }
         self.gather(w);
@@ -515,7 +575,6 @@ impl Tree {
     /// Inverse dynamics, after [`Tree::motion`]: the joint forces `τ = M v̇ + c` for an acceleration. What each joint
     /// carries is then known as well.
     pub fn inverse_dynamics(&self, acceleration: &[f64], w: &mut TreeScratch, force: &mut [f64]) {
-        self.weigh(w);
         for (i, node) in self.nodes.iter().enumerate() {
             let mut a = match node.parent {
                 NONE => Spatial::default(),
@@ -528,7 +587,8 @@ impl Tree {
             w.carried[i] = w.wrench[i] * -1.0;
             if !node.massless {
                 let total = a + w.bias[i];
-                w.carried[i] += Self::rate(&w.moments[i], &w.twist[i], &total);
+                let body = Self::placed(node, &w.rotation[i], &w.arm[i]);
+                w.carried[i] += body.rate(&w.twist[i], &total);
             }
         }
         self.gather(w);
@@ -545,28 +605,32 @@ impl Tree {
         w: &mut TreeScratch,
         acceleration: &mut [f64],
     ) -> bool {
-        self.weigh(w);
         for (i, node) in self.nodes.iter().enumerate() {
             if node.massless {
                 w.articulated[i] = Articulated::default();
                 w.carried[i] = w.wrench[i] * -1.0;
             } else {
-                w.articulated[i] = Articulated::of(&w.moments[i]);
-                w.carried[i] = Self::rate(&w.moments[i], &w.twist[i], &w.bias[i]) - w.wrench[i];
+                let body = Self::placed(node, &w.rotation[i], &w.arm[i]);
+                w.articulated[i] = Articulated::of(&body.moments());
+                w.carried[i] = body.rate(&w.twist[i], &w.bias[i]) - w.wrench[i];
             }
         }
         // From the leaves to the root: release one coordinate after the other.
         let mut regular = true;
         for (i, node) in self.nodes.iter().enumerate().rev() {
-            let (mut inertia, mut carried) = (w.articulated[i], w.carried[i]);
+            // Parents come before their children.
+            let (before, from) = w.articulated.split_at_mut(i);
+            let inertia = &mut from[0];
+            let mut carried = w.carried[i];
             for c in (node.column as usize..node.column as usize + node.columns()).rev() {
                 let s = w.columns[c];
-                let u = inertia.times(&s);
-                let d = s.dot(&u);
+                let u = inertia.times(&s.array());
+                let d = s.dot(&Spatial::from(u));
                 regular &= d > 0.0;
                 let inverse = 1.0 / d;
                 let share = force[c] - s.dot(&carried);
                 inertia.release(&u, inverse);
+                let u = Spatial::from(u);
                 carried += u * (share * inverse);
                 w.pull[c] = u;
                 w.inverse_pivot[c] = inverse;
@@ -574,7 +638,7 @@ impl Tree {
             }
             if node.parent != NONE {
                 let parent = node.parent as usize;
-                w.articulated[parent].add(&inertia);
+                before[parent].add(inertia);
                 w.carried[parent] += carried;
             }
         }
@@ -626,9 +690,14 @@ impl Tree {
 
     /// Point of a body in the world [m]; the ground's frame is the base frame of the mechanism.
     pub(super) fn point(&self, w: &TreeScratch, body: u32, point: &Vec3) -> Vec3 {
+        self.arm(w, body, point) + w.origin
+    }
+
+    /// The same point relative to the reference point [m].
+    pub(super) fn arm(&self, w: &TreeScratch, body: u32, point: &Vec3) -> Vec3 {
         match body {
-            NONE => self.base_rotation * point + self.base_position,
-            i => w.rotation[i as usize] * point + w.position[i as usize],
+            NONE => self.base_rotation * point + w.root,
+            i => w.rotation[i as usize] * point + w.arm[i as usize],
         }
     }
 
