@@ -296,7 +296,7 @@ impl Multibody {
             let at = self.tree.point(&w.tree, i as u32, &node.centre) - w.tree.origin;
             sum += Spatial { angular: at.cross(&weight), linear: weight };
         }
-        let base = w.tree.position[3] - w.tree.origin;
+        let base = w.tree.arm[3];
         for c in 0..3 {
             let push = w.tree.columns[c].linear * w.applied[c];
             let turn = w.tree.columns[3 + c].angular * w.applied[3 + c];
@@ -329,7 +329,7 @@ impl Multibody {
         let Some(inverse) = inertia.try_inverse() else { return };
         let spin = inverse * (lack.angular - centre.cross(&lack.linear));
         // Velocity of the base's origin, along the axes of its parent; spin along its own.
-        let base = w.tree.position[3];
+        let base = w.tree.arm[3] + w.tree.origin;
         let push = lack.linear / mass + spin.cross(&(base - centre));
         for c in 0..3 {
             v[c] += w.tree.columns[c].linear.dot(&push);
