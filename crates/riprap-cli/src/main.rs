@@ -11,7 +11,7 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
-use commands::{bench, check, equilibrium, modes, new, run, validate};
+use commands::{bench, check, equilibrium, modes, new, reproduce, run, validate};
 
 /// Granular and multibody dynamics with exact contact: scenes in, numbers out.
 #[derive(Parser)]
@@ -35,6 +35,8 @@ enum Command {
     New(new::Arguments),
     /// Run the validation cases and compare with their references
     Validate(validate::Arguments),
+    /// Make the figures and tables of a publication anew
+    Reproduce(reproduce::Arguments),
     /// Measure speed
     #[command(subcommand)]
     Bench(bench::Command),
@@ -50,6 +52,7 @@ fn main() -> ExitCode {
         Command::Modes(arguments) => modes::modes(&arguments),
         Command::New(arguments) => new::new(&arguments),
         Command::Validate(arguments) => validate::validate(&arguments),
+        Command::Reproduce(arguments) => reproduce::reproduce(&arguments),
         Command::Bench(command) => bench::bench(&command),
         Command::Schema => {
             text::print(&new::schema());

@@ -2,7 +2,7 @@
 //! which then takes the place of the old one. A run may be killed at any moment.
 
 use std::fs::{self, File};
-use std::io::{self, BufWriter};
+use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -29,6 +29,11 @@ pub(crate) fn write(
     result.map_err(Error::io("write", path))
 }
 
+/// Writes a file whole: nobody finds it half-written, and on error the old file, if any, stays as it was.
+pub fn write_whole(path: &Path, content: &[u8]) -> Result<(), Error> {
+    write(path, |out| out.write_all(content))
+}
+
 /// A hidden name beside `path`.
 fn temporary(path: &Path) -> PathBuf {
     let number = COUNTER.fetch_add(1, Ordering::Relaxed);
@@ -39,7 +44,6 @@ fn temporary(path: &Path) -> PathBuf {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::io::Write;
 
     #[test]
     fn a_failed_write_leaves_the_old_file_and_nothing_else() {

@@ -17,4 +17,5 @@ pub mod table;
 mod unit_vector;
 pub mod vtk;
 
+pub use atomic::write_whole;
 pub use error::{Error, Place};

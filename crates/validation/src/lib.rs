@@ -1,9 +1,12 @@
-//! Canonical scenes, references and studies of riprap: what `riprap validate` runs, and what the tests run small.
+//! Canonical scenes, references and studies of riprap: what `riprap validate` and `riprap reproduce` run, and
+//! what the tests run small.
 
 pub mod bench;
 pub mod cases;
 pub mod check;
+pub mod figure;
 pub mod mechanisms;
+pub mod reproduce;
 pub mod scenes;
 pub mod slider_crank;
 

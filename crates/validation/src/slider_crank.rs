@@ -207,17 +207,63 @@ pub struct Motion {
 }
 
 impl Motion {
-    /// Reads a reference file: t, three angles, three velocities, (x,) y.
-    pub fn read(text: &str) -> Motion {
+    /// Reads a reference file, of which it keeps two revolutions: t, three angles, three velocities, (x,) y.
+    fn read(text: &str, p: &Parameters) -> Motion {
         let mut motion = Motion::default();
         for line in text.lines().skip(1).filter(|l| !l.is_empty()) {
             let row: Vec<f64> =
                 line.split(',').map(|x| x.trim().parse().expect("a number")).collect();
+            if row[0] > TWO_REVOLUTIONS {
+                break;
+            }
+            let angles = [row[1], row[2], row[3]];
+            let energy = energy(&angles, [row[4], row[5], row[6]], p);
+            motion.energy = [if motion.t.is_empty() { energy } else { motion.energy[0] }, energy];
             motion.t.push(row[0]);
-            motion.angles.push([row[1], row[2], row[3]]);
+            motion.angles.push(angles);
             motion.y.push(row[row.len() - 1]);
         }
         motion
+    }
+
+    /// The paper's case by an event-driven integrator, converged to 3e-14 m, with its impacts.
+    pub fn event_driven() -> Motion {
+        let traj = include_str!("../data/slider-crank/sc_paper1_traj.csv");
+        let mut motion = Motion::read(traj, &Parameters::PAPER);
+        let impacts = include_str!("../data/slider-crank/sc_paper1_impacts.csv");
+        let counts = |l: &&str| impact_speed(l) > 1e-2 && impact_time(l) <= TWO_REVOLUTIONS;
+        motion.impacts = impacts.lines().skip(1).filter(counts).count();
+        motion
+    }
+
+    /// The paper's case by Siconos with steps of 1e-5 s.
+    pub fn siconos() -> Motion {
+        let text = include_str!("../data/slider-crank/sc_paper1_siconos_1e-5.csv");
+        Motion::read(text, &Parameters::PAPER)
+    }
+
+    /// The case with friction by Siconos, with steps of 1e-5 s and of 1e-6 s.
+    pub fn siconos_with_friction() -> [Motion; 2] {
+        [
+            include_str!("../data/slider-crank/sc_flores_friction_siconos_1e-5.csv"),
+            include_str!("../data/slider-crank/sc_flores_friction_siconos_1e-6.csv"),
+        ]
+        .map(|text| Motion::read(text, &Parameters::FLORES))
+    }
+
+    /// Turns of the crank [–].
+    pub fn revolutions(&self) -> f64 {
+        self.angles.last().map_or(0.0, |a| a[0]) / std::f64::consts::TAU
+    }
+
+    /// Energy lost from begin to end [J].
+    pub fn energy_lost(&self) -> f64 {
+        self.energy[0] - self.energy[1]
+    }
+
+    /// Largest angle of the slider against the guide [rad].
+    pub fn largest_tilt(&self) -> f64 {
+        self.angles.iter().fold(0.0, |m, a| m.max(a[2].abs()))
     }
 
     /// Largest difference of the slider's height up to a time [s].
@@ -297,4 +343,36 @@ pub fn run(model: Model, p: &Parameters, dt: f64, until: f64) -> Motion {
     motion.loop_residual = run.report().loop_residual;
     motion.unconverged = run.report().unconverged;
     motion
+}
+
+/// Energy from absolute angles [rad] and angular velocities [rad/s] [J].
+fn energy(angles: &[f64; 3], speeds: [f64; 3], p: &Parameters) -> f64 {
+    let [(s1, c1), (s2, c2)] = [angles[0].sin_cos(), angles[1].sin_cos()];
+    let [w1, w2, w3] = speeds;
+    let v = |x: f64, y: f64| {
+        let (vx, vy) = (-x * s1 * w1 - y * s2 * w2, x * c1 * w1 + y * c2 * w2);
+        vx * vx + vy * vy
+    };
+    let kinetic = 0.038 * v(0.5 * CRANK, 0.0)
+        + 0.038 * v(CRANK, 0.5 * ROD)
+        + 0.076 * v(CRANK, ROD)
+        + p.crank_inertia * w1 * w1
+        + 5.9e-4 * w2 * w2
+        + 2.7e-6 * w3 * w3;
+    let moment = 0.038 * 0.5 * CRANK * s1
+        + 0.038 * (CRANK * s1 + 0.5 * ROD * s2)
+        + 0.076 * (CRANK * s1 + ROD * s2);
+    0.5 * kinetic + p.gravity * moment
+}
+
+/// Normal velocity before an impact of the reference [m/s].
+fn impact_speed(line: &str) -> f64 {
+    let field = line.split(',').nth(2).unwrap_or_default();
+    let speeds = field.split('|').filter_map(|x| x.parse::<f64>().ok());
+    speeds.fold(0.0, |m, v| m.max(v.abs()))
+}
+
+/// Time of an impact of the reference [s].
+fn impact_time(line: &str) -> f64 {
+    line.split(',').next().and_then(|x| x.parse().ok()).unwrap_or(f64::INFINITY)
 }

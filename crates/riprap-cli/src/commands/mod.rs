@@ -5,6 +5,7 @@ pub mod check;
 pub mod equilibrium;
 pub mod modes;
 pub mod new;
+pub mod reproduce;
 pub mod run;
 pub mod validate;
 
