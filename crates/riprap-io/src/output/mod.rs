@@ -11,6 +11,7 @@ pub use summary::Ending;
 use std::path::Path;
 use std::time::Instant;
 
+use riprap::assembly::joint_drift;
 use riprap::scene::Scene;
 use riprap::simulation::{Balance, Frame, Observer};
 
@@ -169,6 +170,10 @@ impl Observer for RunWriter {
             self.tally.begin = Some(Balance::of(frame.scene, frame.state));
         } else {
             self.tally.add(frame.step);
+        }
+        for joint in frame.scene.joints() {
+            let [distance, _] = joint_drift(joint, &frame.state.q);
+            self.tally.joint_drift = Some(self.tally.joint_drift.unwrap_or(0.0).max(distance));
         }
         self.series.step(frame);
         if frame.state.step.is_multiple_of(self.every) && self.written != Some(frame.state.step) {
