@@ -128,6 +128,11 @@ impl RunWriter {
         self.tally.penetration / self.scene.grain_size
     }
 
+    /// Largest distance by which a joint between bodies was off so far, over the mean grain size [–].
+    pub fn worst_joint_drift(&self) -> f64 {
+        self.tally.joint_drift.unwrap_or(0.0) / self.scene.grain_size
+    }
+
     /// Puts on record how the grains settled before the time started.
     pub fn settled(&mut self, settled: &Settled) {
         self.scene.settled = Some((settled.calm, settled.time, settled.report.steps));
