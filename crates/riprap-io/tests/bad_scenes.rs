@@ -606,6 +606,115 @@ fn all_mistakes_come_at_once_in_the_order_of_the_file() {
     assert_eq!(lines, [2, 3, 4, 6, 7], "{errors}");
 }
 
+/// A joint of the ball, its lines before `text`, which starts at line 13.
+fn joint(name: &'static str, between: &str, text: &str, line: usize, says: &'static str) -> Case {
+    after_ball(name, &format!("[[joint]]\nbetween = [{between}]\n{text}"), line, says)
+}
+
+#[test]
+fn mistakes_in_joints_between_bodies() {
+    let hung = "\"ball\", \"world\"";
+    let ball = "type = \"ball\"\nposition = [0, 0, 0]\n";
+    let arm = "[[mechanism]]\nname = \"robot\"\n[[mechanism.body]]\nname = \"arm\"\nmass = 1\n\
+               [[mechanism.joint]]\ntype = \"prismatic\"\nchild = \"arm\"\naxis = \"x\"\n";
+    let wall = "[[body]]\nname = \"wall\"\nkind = \"fixed\"\nshape = { type = \"half-space\" }\n\
+                material = \"rock\"\n";
+    let balls = "shape = { type = \"sphere\", radius = 0.01 }\n";
+    let settle =
+        "box = { min = [0, 0, 0], max = [1, 1, 1] }\nsettle = { speed = 0.1, at_most = 1 }\n";
+    check(&[
+        joint("no type", hung, "position = [0, 0, 0]", 11, "`type` is missing"),
+        joint("wrong type", hung, "type = \"hing\"\nposition = [0, 0, 0]", 13, "did you mean"),
+        joint("no place", hung, "type = \"ball\"", 11, "`position` is missing"),
+        joint("no axis", hung, "type = \"hinge\"\nposition = [0, 0, 0]", 11, "`axis` is missing"),
+        joint("axis of a ball", hung, &format!("{ball}axis = \"x\""), 15, "axis"),
+        joint(
+            "axis without direction",
+            hung,
+            "type = \"slider\"\nposition = [0, 0, 0]\naxis = [0, 0, 0]",
+            15,
+            "`axis` has zero length",
+        ),
+        joint(
+            "place in seconds",
+            hung,
+            "type = \"weld\"\nposition = [0, 0, \"1 s\"]",
+            14,
+            "length",
+        ),
+        joint("one body", "\"ball\"", ball, 12, "2"),
+        joint("unknown body", "\"ball\", \"bell\"", ball, 12, "did you mean `ball`?"),
+        joint("twice the same", "\"ball\", \"ball\"", ball, 12, "two different bodies"),
+        joint("world and world", "\"world\", \"world\"", ball, 12, "two different bodies"),
+        joint("two walls", "\"wall\", \"world\"", &format!("{ball}{wall}"), 12, "is free"),
+        joint("a mechanism", "\"ball\", \"robot/arm\"", &format!("{ball}{arm}"), 12, "loop"),
+        joint(
+            "two of a name",
+            hung,
+            &format!("{ball}name = \"a\"\n[[joint]]\nname = \"a\"\nbetween = [{hung}]\n{ball}"),
+            17,
+            "two joints are called `a`",
+        ),
+        joint("flag", hung, &format!("{ball}project = 1"), 15, "true or false"),
+        after_rain(
+            "a grain that settles",
+            &format!("{balls}{settle}[[joint]]\nbetween = [\"heap-2\", \"world\"]\n{ball}"),
+            16,
+            "settles before",
+        ),
+        after_rain(
+            "a whole group",
+            &format!(
+                "{balls}box = {{ min = [0, 0, 0], max = [1, 1, 1] }}\n[[joint]]\nbetween = [\"heap\", \"world\"]\n{ball}"
+            ),
+            15,
+            "heap-1",
+        ),
+        joint(
+            "no such joint",
+            hung,
+            &format!("{ball}name = \"pin\"\n[[probe]]\njoint = \"pan\""),
+            17,
+            "did you mean `pin`?",
+        ),
+        joint(
+            "quantity of a body",
+            hung,
+            &format!("{ball}[[probe]]\njoint = \"joint-1\"\nquantities = [\"position\"]"),
+            17,
+            "a joint has no quantity `position`",
+        ),
+        joint(
+            "body and joint",
+            hung,
+            &format!("{ball}[[probe]]\njoint = \"joint-1\"\nbody = \"ball\""),
+            16,
+            "not both",
+        ),
+        joint(
+            "point of a joint",
+            hung,
+            &format!("{ball}[[probe]]\njoint = \"joint-1\"\npoint = [0, 0, 0]"),
+            17,
+            "`point` belongs to a probe of a body",
+        ),
+    ]);
+}
+
+#[test]
+fn joints_in_a_planar_scene_stay_in_the_plane() {
+    let start = "planar = true\n[run]\ndt = 1\nuntil = 1\n[materials.rock]\ndensity = 1\n[[body]]\n\
+                 name = \"a\"\nshape = { type = \"disc\", radius = 1 }\nmaterial = \"rock\"\n[[joint]]\n\
+                 between = [\"a\", \"world\"]\n";
+    let planar =
+        |name, text: &str, line, says| Case { name, text: format!("{start}{text}"), line, says };
+    check(&[
+        planar("hinge", "position = [0, 0]\ntype = \"hinge\"\naxis = \"x\"", 15, "must be z"),
+        planar("slider", "position = [0, 0]\ntype = \"slider\"\naxis = \"z\"", 15, "in the plane"),
+        planar("place", "position = [0, 0, 1]\ntype = \"ball\"", 13, "planar"),
+    ]);
+}
+
 #[test]
 fn nesting_without_end_is_refused() {
     let errors = errors(&format!("title = {}", "[".repeat(100_000)));

@@ -8,7 +8,7 @@ use riprap::simulation::{Error, Frame, Observer, RunReport, Simulation};
 use riprap_io::build::{Built, Settled};
 use riprap_io::output::{Ending, RunWriter};
 use riprap_io::run_folder::Existing;
-use riprap_io::scene_file::{OnUnconverged, SceneFile, TimeScheme};
+use riprap_io::scene_file::{Component, Drive, OnUnconverged, SceneFile, TimeScheme};
 
 use super::{parse_threads, parse_time, set_threads};
 use crate::failure::Failure;
@@ -94,12 +94,46 @@ fn simulate(
     let result = run.until(file.run.until, &mut live);
     live.progress.finish();
     let ending = match &result {
-        Err(error) => Ending::Failed(error.to_string()),
+        Err(error) => Ending::Failed(match strange_law(file, &run) {
+            Some(law) => format!("{error}; {law}"),
+            None => error.to_string(),
+        }),
         Ok(_) if interrupted.load(Ordering::Relaxed) => Ending::Interrupted,
         Ok(_) => Ending::Finished,
     };
     written(writer.finish(Some(&run.frame()), &ending))?;
     Ok((ending, run.report()))
+}
+
+/// The first law of a mechanism that is not a number in the step that failed: at its begin, its middle or its end, with the
+/// state before it.
+fn strange_law(file: &SceneFile, run: &Simulation) -> Option<String> {
+    let (state, dt) = (run.state(), file.run.dt);
+    for (m, described) in file.mechanisms.iter().enumerate() {
+        let system = &run.scene().mechanisms()[m];
+        for t in [state.t, state.t + 0.5 * dt, state.t + dt] {
+            for joint in &described.joints {
+                let Drive::Motion(Component::Expression(law)) = &joint.drive else { continue };
+                let what = ["motion", "velocity of the motion", "acceleration of the motion"];
+                let rates = what.into_iter().zip(law.with_rates(&[t]));
+                if let Some((what, value)) = rates.into_iter().find(|(_, x)| !x.is_finite()) {
+                    let name = &joint.name;
+                    return Some(format!("the {what} of `{name}` is {value} at t = {t:.6} s"));
+                }
+            }
+            let mut due = state.mechanisms[m].clone();
+            system.switch_phases(t, &mut due);
+            for (k, name) in system.law_names().enumerate() {
+                if let Some(value) = system.law_values(k, &due, t).find(|value| !value.is_finite())
+                {
+                    return Some(format!(
+                        "the law of the force `{name}` is {value} at t = {t:.6} s"
+                    ));
+                }
+            }
+        }
+    }
+    None
 }
 
 /// Lets the grains come to rest that ask for it.
@@ -149,6 +183,13 @@ fn conclude(
             100.0 * writer.worst_penetration()
         );
     }
+    if writer.worst_joint_drift() > LARGE_OVERLAP {
+        eprintln!(
+            "warning: joints between bodies came apart by up to {:.1} % of the grain size; write `project = true` or take a \
+             smaller dt, and look for joints that contradict each other",
+            100.0 * writer.worst_joint_drift()
+        );
+    }
     let path = |name: &str| writer.path().join(name).display().to_string();
     let mut text = format!(
         "{} at t = {} s: {} steps in {}\n",
@@ -180,7 +221,7 @@ fn conclude(
     if *ending == Ending::Interrupted { Err(Failure::Interrupted) } else { Ok(()) }
 }
 
-/// Overlap over the grain size beyond which a run should not be trusted without a look.
+/// Overlap, or drift of joints, over the grain size beyond which a run should not be trusted without a look.
 const LARGE_OVERLAP: f64 = 0.02;
 
 /// `out/` and the name of the file, or of its folder if it is called `scene.toml`.

@@ -14,18 +14,18 @@ use std::ops::Range;
 use riprap::detect::Method;
 use riprap::friction::{ConjugateGradient, GaussSeidel, GaussSeidelOptions};
 use riprap::math::{Mat3, Pose, Quat, Vec3};
-use riprap::multibody::{Link, Mechanism};
+use riprap::multibody::{Frame, GROUND, Link, Mechanism};
 use riprap::scene::{
-    Body, BodyDescription, BuildError, ContactLaw, Kind, Law, Locks, Material, MechanismId, Motion,
-    On, PairLaw, PointContact, Scene, SceneBuilder,
+    Body, BodyDescription, BodyJoint, BuildError, ContactLaw, Hold, Kind, Law, Locks, Material,
+    MechanismId, Motion, On, PairLaw, PointContact, Scene, SceneBuilder,
 };
 use riprap::scheme::{DormandPrince, MoreauJean, Scheme};
 use riprap::shape::Shape;
 use riprap::simulation::OnUnconverged;
 
 use crate::scene_file::{
-    self as file, BodyKind, Component, NormalLaw, Problem, Quaternion, SceneErrors, SceneFile,
-    Target, TimeScheme, Translation, Vector,
+    self as file, BodyJointKind, BodyKind, Component, NormalLaw, Problem, Quaternion, SceneErrors,
+    SceneFile, Target, TimeScheme, Translation, Vector,
 };
 
 /// A scene ready to run.
@@ -124,6 +124,9 @@ impl SceneFile {
                 On::Link(MechanismId(mechanism as u32), Link(links[mechanism][body]))
             }
         };
+        for joint in &self.joints {
+            builder.add_joint(joint_of(joint, on, &bodies));
+        }
         for contact in &self.point_contacts {
             let place = |place: &file::Place| {
                 (place.body.map_or(On::World, on), Vec3::from(place.position))
@@ -313,6 +316,10 @@ impl SceneFile {
                         let index = self.point_contacts.iter().position(find);
                         index.map_or(0..0, |index| place(&self.source.point_contacts, index))
                     }
+                    None if item.starts_with("joint ") => {
+                        let index = self.joints.iter().position(|joint| joint.name == name);
+                        index.map_or(0..0, |index| place(&self.source.joints, index))
+                    }
                     None => self.place_of(name).unwrap_or_default(),
                 }
             }
@@ -358,6 +365,31 @@ fn pair_law(friction: f64, restitution: f64, law: NormalLaw) -> PairLaw {
         NormalLaw::QuasiShock => ContactLaw::QuasiShock,
     };
     PairLaw { friction, restitution, law }
+}
+
+/// A joint between bodies, at their poses at the start.
+fn joint_of(
+    joint: &file::BodyJoint,
+    on: impl Fn(Target) -> On,
+    bodies: &[BodyDescription],
+) -> BodyJoint {
+    let (hold, axis) = match joint.kind {
+        BodyJointKind::Ball => (Hold::Ball, None),
+        BodyJointKind::Hinge { axis } => (Hold::Hinge, Some(axis)),
+        BodyJointKind::Slider { axis } => (Hold::Slider, Some(axis)),
+        BodyJointKind::Weld => (Hold::Weld, None),
+    };
+    let frame = Frame::at(GROUND, joint.position);
+    let frame = axis.map_or(frame, |axis| frame.along(axis.into()));
+    let [a, b] = joint.between.map(|body| {
+        let on = body.map_or(On::World, &on);
+        let pose = match on {
+            On::Body(body) => bodies[body.index()].pose,
+            On::World | On::Link(..) => Pose::IDENTITY,
+        };
+        (on, pose)
+    });
+    BodyJoint { project: joint.project, ..BodyJoint::at(&joint.name, hold, frame.pose, a, b) }
 }
 
 fn place(spans: &[Range<usize>], index: usize) -> Range<usize> {

@@ -11,6 +11,7 @@ pub use summary::Ending;
 use std::path::Path;
 use std::time::Instant;
 
+use riprap::assembly::joint_drift;
 use riprap::scene::Scene;
 use riprap::simulation::{Balance, Frame, Observer};
 
@@ -127,6 +128,11 @@ impl RunWriter {
         self.tally.penetration / self.scene.grain_size
     }
 
+    /// Largest distance by which a joint between bodies was off so far, over the mean grain size [–].
+    pub fn worst_joint_drift(&self) -> f64 {
+        self.tally.joint_drift.unwrap_or(0.0) / self.scene.grain_size
+    }
+
     /// Puts on record how the grains settled before the time started.
     pub fn settled(&mut self, settled: &Settled) {
         self.scene.settled = Some((settled.calm, settled.time, settled.report.steps));
@@ -169,6 +175,10 @@ impl Observer for RunWriter {
             self.tally.begin = Some(Balance::of(frame.scene, frame.state));
         } else {
             self.tally.add(frame.step);
+        }
+        for joint in frame.scene.joints() {
+            let [distance, _] = joint_drift(joint, &frame.state.q);
+            self.tally.joint_drift = Some(self.tally.joint_drift.unwrap_or(0.0).max(distance));
         }
         self.series.step(frame);
         if frame.state.step.is_multiple_of(self.every) && self.written != Some(frame.state.step) {

@@ -1,14 +1,15 @@
 //! The columns of `series.csv` and how a row is filled: energies, momenta, contacts and solver, then the mechanisms and
 //! the probes.
 
+use riprap::assembly::{joint_drift, joint_wrenches};
 use riprap::math::{Twist, Vec3};
-use riprap::scene::Body;
+use riprap::scene::{Body, Hold};
 use riprap::simulation::Frame;
 
 use super::mechanisms::Mechanisms;
 use super::summary::Tally;
 use crate::build::Built;
-use crate::scene_file::{Quantity, SceneFile};
+use crate::scene_file::{JointProbe, JointQuantity, Quantity, SceneFile};
 use crate::table::Column;
 
 /// What is written at every output.
@@ -18,6 +19,7 @@ pub(super) struct Series {
     has_loops: bool,
     mechanisms: Mechanisms,
     probes: Vec<Follow>,
+    joints: Vec<JointProbe>,
     /// The last step whose work was counted.
     counted: u64,
 }
@@ -87,8 +89,31 @@ impl Series {
                 work: 0.0,
             });
         }
+        for probe in &file.joint_probes {
+            let holds_directions = built.scene.joints()[probe.joint].hold != Hold::Ball;
+            let mut add = |what: &str, unit: &str| {
+                columns.push(Column::new(format!("{}.{what}", probe.name), unit));
+            };
+            for quantity in &probe.quantities {
+                match quantity {
+                    JointQuantity::Force => {
+                        AXES.iter().for_each(|axis| add(&format!("f{axis}"), "N"))
+                    }
+                    JointQuantity::Torque => {
+                        AXES.iter().for_each(|axis| add(&format!("m{axis}"), "N m"));
+                    }
+                    JointQuantity::Error => {
+                        add("error", "m");
+                        if holds_directions {
+                            add("error_angle", "rad");
+                        }
+                    }
+                }
+            }
+        }
         make_unique(&mut columns);
-        Series { columns, has_loops, mechanisms, probes, counted: 0 }
+        let joints = file.joint_probes.clone();
+        Series { columns, has_loops, mechanisms, probes, joints, counted: 0 }
     }
 
     /// Counts the work that contacts have done in the last step.
@@ -136,7 +161,30 @@ impl Series {
         for follow in &self.probes {
             follow.row(frame, &mut row);
         }
+        self.joints(frame, &mut row);
         row
+    }
+
+    fn joints(&self, frame: &Frame, row: &mut Vec<f64>) {
+        if self.joints.is_empty() {
+            return;
+        }
+        let wrenches: Vec<_> = joint_wrenches(frame.scene, frame.state, frame.dt).collect();
+        for probe in &self.joints {
+            let (force, torque) = wrenches[probe.joint];
+            for quantity in &probe.quantities {
+                match quantity {
+                    JointQuantity::Force => row.extend(force.iter()),
+                    JointQuantity::Torque => row.extend(torque.iter()),
+                    JointQuantity::Error => {
+                        let joint = &frame.scene.joints()[probe.joint];
+                        let [distance, angle] = joint_drift(joint, &frame.state.q);
+                        row.push(distance);
+                        row.extend((joint.hold != Hold::Ball).then_some(angle));
+                    }
+                }
+            }
+        }
     }
 }
 

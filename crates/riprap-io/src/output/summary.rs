@@ -45,6 +45,8 @@ pub(super) struct Tally {
     residual: f64,
     pub penetration: f64,
     loop_residual: f64,
+    /// Largest distance by which a joint between bodies was off [m]; `None` if there are none.
+    pub joint_drift: Option<f64>,
     pub since_output: Worst,
 }
 
@@ -96,7 +98,7 @@ pub(super) fn summary(
         Ending::Failed(message) => Some(message),
         _ => None,
     };
-    json!({
+    let mut summary = json!({
         "version": env!("CARGO_PKG_VERSION"),
         "title": scene.title,
         "state": ending.word(),
@@ -124,5 +126,9 @@ pub(super) fn summary(
         "loop_residual_max": tally.loop_residual,
         "energy_begin": energies(tally.begin),
         "energy_end": energies(end.map(|(_, balance)| balance)),
-    })
+    });
+    if let Some(drift) = tally.joint_drift {
+        summary["joint_drift_max"] = json!(drift);
+    }
+    summary
 }

@@ -255,3 +255,52 @@ fn joint_forces_know_the_contacts_and_contacts_their_work() {
     let begun = 0.5 * (2.0 * (1.0 + 0.01) / 12.0 + 2.0 * 0.25);
     assert!((value("bar.work [J]") + begun).abs() < 0.02 * begun, "{}", value("bar.work [J]"));
 }
+
+#[test]
+fn the_force_of_a_joint_is_the_weight_that_hangs_on_it() {
+    let text = "\
+[run]
+dt = \"1 ms\"
+until = \"0.1 s\"
+output_every = \"0.1 s\"
+frames = false
+[solver]
+tolerance = 1e-10
+[materials.rock]
+density = 1000
+[[body]]
+name = \"lamp\"
+shape = { type = \"box\", size = [0.1, 0.1, 0.1] }
+material = \"rock\"
+position = [0.2, 0, 0]
+[[joint]]
+name = \"bracket\"
+type = \"weld\"
+between = [\"world\", \"lamp\"]
+position = [0, 0, 0]
+[[probe]]
+joint = \"bracket\"
+quantities = [\"force\", \"torque\", \"error\"]
+";
+    let file = SceneFile::parse(text, ".").unwrap_or_else(|e| panic!("{e}"));
+    let built = file.build().unwrap();
+    let path = folder("joint");
+    let mut writer = RunWriter::create(&path, Existing::Keep, &file, &built, 1).unwrap();
+    let mut run = Simulation::new(built.scene, file.scheme()).unwrap();
+    run.until(file.run.until, &mut writer).unwrap();
+    writer.finish(Some(&run.frame()), &Ending::Finished).unwrap();
+    let series = std::fs::read_to_string(path.join("series.csv")).unwrap();
+    let rows: Vec<Vec<&str>> = series.lines().map(|line| line.split(',').collect()).collect();
+    let value = |row: usize, name: &str| -> f64 {
+        let at = rows[0].iter().position(|heading| *heading == name);
+        rows[row][at.unwrap_or_else(|| panic!("no {name} in {:?}", rows[0]))].parse().unwrap()
+    };
+    assert_eq!(value(1, "bracket.fz [N]"), 0.0); // before the first step
+    // 1 kg at 0.2 m: the joint carries its weight and the moment of it, which would turn the lamp down about +y.
+    assert!((value(2, "bracket.fz [N]") - 9.81).abs() < 1e-6);
+    assert!((value(2, "bracket.my [N m]") + 0.2 * 9.81).abs() < 1e-6);
+    assert!(value(2, "bracket.fx [N]").abs() < 1e-6 && value(2, "bracket.mx [N m]").abs() < 1e-6);
+    assert!(value(2, "bracket.error [m]") < 1e-9 && value(2, "bracket.error_angle [rad]") < 1e-9);
+    assert!(json(&path)["joint_drift_max"].as_f64().unwrap() < 1e-9);
+    std::fs::remove_dir_all(path).unwrap();
+}

@@ -114,6 +114,37 @@ pub fn joint_error(scene: &Scene, q: &[Pose]) -> f64 {
     all.fold(0.0, |m: f64, e| m.max(e.abs()))
 }
 
+/// How far one joint is off: the distance of its frames along the directions that it holds [m], and the angle about the
+/// axes that it holds [rad].
+pub fn joint_drift(joint: &ResolvedJoint, q: &[Pose]) -> [f64; 2] {
+    let mut drift = [0.0; 2];
+    for t in triples(joint, q) {
+        drift[usize::from(t.spin)] = Vec3::from(t.error).norm();
+    }
+    drift
+}
+
+/// Mean force [N] and torque [N m] of each joint on its second body over the last step, in the world frame and about the
+/// origin of the frame on that body. The impulses were found midway through the step; here they are along the axes at
+/// its end.
+pub fn joint_wrenches<'a>(
+    scene: &'a Scene,
+    state: &'a State,
+    dt: f64,
+) -> impl Iterator<Item = (Vec3, Vec3)> + 'a {
+    let mut impulses = state.joint_impulses.iter();
+    scene.joints.iter().map(move |joint| {
+        let mut wrench = (Vec3::zeros(), Vec3::zeros());
+        for t in triples(joint, &state.q) {
+            // Before the first step there are none.
+            let r = impulses.next().copied().unwrap_or_default();
+            let push = (t.axes[0] * r[0] + t.axes[1] * r[1] + t.axes[2] * r[2]) / dt;
+            *(if t.spin { &mut wrench.1 } else { &mut wrench.0 }) = push;
+        }
+        wrench
+    })
+}
+
 /// Puts the bodies of projected joints back: sweeps of Newton's method over the joints, each moved as far as the masses of its
 /// bodies ask for, until all are within 1e-12 [m, rad] or rounding stops them.
 pub(super) fn project(scene: &Scene, q: &mut [Pose]) {

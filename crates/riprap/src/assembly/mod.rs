@@ -8,5 +8,5 @@ mod mechanisms;
 
 pub use contacts::{ActiveContact, Contacts};
 pub use dynamics::Dynamics;
-pub use joints::joint_error;
+pub use joints::{joint_drift, joint_error, joint_wrenches};
 pub use mechanisms::Mechanisms;

@@ -95,10 +95,12 @@ impl Multibody {
         }
         if let Err(row) = cholesky(&mut w.reduced_mass, f) {
             let c = partition.independent[row] as usize;
-            return Err(MotionError::NoInertia {
-                mechanism: self.name.clone(),
-                coordinate: self.coordinate_names[c].clone(),
-                t,
+            let (mechanism, coordinate) = (self.name.clone(), self.coordinate_names[c].clone());
+            let finite = w.reduced_mass[..f * f].iter().all(|x| x.is_finite());
+            return Err(match finite {
+                true => MotionError::NoInertia { mechanism, coordinate, t },
+                // A stage that went astray brings no masses either.
+                false => MotionError::NotFinite { mechanism, coordinate, t },
             });
         }
         cholesky_solve(&w.reduced_mass, f, &mut w.reduced_force[..f]);

@@ -110,7 +110,7 @@ pub enum MotionError {
     /// A coordinate has no inertia behind it.
     #[error(
         "mechanism `{mechanism}`: nothing with a mass moves with `{coordinate}` at t = {t:.6} s; give the body at the end \
-         of the chain a mass, or prescribe the joint"
+         of the chain a mass (if it only turns, an inertia), or prescribe the joint"
     )]
     NoInertia {
         /// Which mechanism.

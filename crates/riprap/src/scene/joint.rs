@@ -107,8 +107,8 @@ impl SceneBuilder {
 }
 
 impl BodyJoint {
-    /// A joint at a point of the world [m], for bodies whose frames are given by their poses at the start; `rotation` turns z to
-    /// the axis of the joint.
+    /// A joint at a `frame` of the world, whose z axis is that of the joint, for bodies whose frames are given by their poses at
+    /// the start.
     pub fn at(name: &str, hold: Hold, frame: Pose, a: (On, Pose), b: (On, Pose)) -> BodyJoint {
         let within = |body: Pose| Pose {
             position: body.inverse_point(frame.position),

@@ -4,8 +4,9 @@ use std::collections::{HashMap, HashSet};
 
 use super::super::document::excerpt;
 use super::super::model::{
-    Body, BodyKind, Component, Mass, Mechanism, MechanismProbe, MechanismQuantity, Motion, Probe,
-    Quantity, Target, Translation, Vector,
+    Body, BodyJoint, BodyKind, Component, Grains, JointProbe, JointQuantity, Mass, Mechanism,
+    MechanismProbe, MechanismQuantity, Motion, Placement, Probe, Quantity, Target, Translation,
+    Vector,
 };
 use super::super::values::{Entries, Node};
 use super::{Converter, did_you_mean};
@@ -13,13 +14,38 @@ use super::{Converter, did_you_mean};
 /// What probes and contacts may name, but for grains.
 pub(super) struct Known<'a> {
     bodies: HashMap<&'a str, usize>,
+    /// Which bodies are free.
+    free: Vec<bool>,
+    /// Groups of grains; `None` where one is wrong.
+    grains: &'a [Option<Grains>],
     mechanisms: &'a [Mechanism],
 }
 
 impl<'a> Known<'a> {
-    pub fn new(bodies: &'a [Option<Body>], mechanisms: &'a [Mechanism]) -> Known<'a> {
+    pub fn new(
+        bodies: &'a [Option<Body>],
+        grains: &'a [Option<Grains>],
+        mechanisms: &'a [Mechanism],
+    ) -> Known<'a> {
+        let free = |body: &Body| matches!(body.kind, BodyKind::Free { .. });
+        let free = bodies.iter().flatten().map(free).collect();
         let bodies = bodies.iter().flatten().enumerate();
-        Known { bodies: bodies.map(|(i, body)| (body.name.as_str(), i)).collect(), mechanisms }
+        let bodies = bodies.map(|(i, body)| (body.name.as_str(), i)).collect();
+        Known { bodies, free, grains, mechanisms }
+    }
+
+    pub fn is_free(&self, target: Target) -> bool {
+        match target {
+            Target::Body(index) => self.free[index],
+            Target::Grain { .. } | Target::MechanismBody { .. } => true,
+        }
+    }
+
+    /// Whether the grains of a group settle before the time starts.
+    pub fn settles(&self, group: usize) -> bool {
+        let placement =
+            |grains: &Grains| matches!(grains.placement, Placement::Rain { settle: Some(_), .. });
+        self.grains.get(group).and_then(Option::as_ref).is_some_and(placement)
     }
 
     pub fn has_body(&self, name: &str) -> bool {
@@ -49,6 +75,23 @@ fn mechanism_quantity(word: &str) -> Option<MechanismQuantity> {
         "energy" => MechanismQuantity::Energy,
         _ => return None,
     })
+}
+
+fn joint_quantity(word: &str) -> Option<JointQuantity> {
+    Some(match word {
+        "force" => JointQuantity::Force,
+        "torque" => JointQuantity::Torque,
+        "error" => JointQuantity::Error,
+        _ => return None,
+    })
+}
+
+/// What is followed in `series.csv`.
+#[derive(Default)]
+pub(super) struct Probes {
+    pub bodies: Vec<Probe>,
+    pub mechanisms: Vec<MechanismProbe>,
+    pub joints: Vec<JointProbe>,
 }
 
 /// Directions that a body may be locked in, in the order of the model.
@@ -228,25 +271,24 @@ impl Converter<'_> {
         &mut self,
         nodes: &[Node],
         known: &Known,
-    ) -> (Vec<Probe>, Vec<MechanismProbe>) {
-        let (mut probes, mut of_mechanisms) = (Vec::new(), Vec::new());
+        joints: &[Option<BodyJoint>],
+    ) -> Probes {
+        let mut probes = Probes::default();
         let mut names = HashSet::new();
         for probe in nodes.iter().filter_map(Node::table) {
-            let key = match (probe.given("body"), probe.given("mechanism")) {
-                (Some(_), None) => "body",
-                (None, Some(_)) => "mechanism",
-                (Some(_), Some(_)) => {
-                    let message = "a probe follows a `body` or a `mechanism`, not both";
-                    self.problems.advise(probe.key_span("mechanism"), message, "write two probes");
-                    continue;
-                }
-                (None, None) => {
-                    let message = "this probe follows nothing: `body` or `mechanism` is missing";
-                    self.problems.report(probe.span.clone(), message);
-                    continue;
-                }
+            let given = ["body", "mechanism", "joint"].map(|key| (key, probe.given(key)));
+            let mut given = given.into_iter().filter_map(|(key, node)| Some((key, node?)));
+            let Some((key, node)) = given.next() else {
+                let message =
+                    "this probe follows nothing: `body`, `mechanism` or `joint` is missing";
+                self.problems.report(probe.span.clone(), message);
+                continue;
             };
-            let Some(node) = probe.get(key) else { continue };
+            if let Some((other, _)) = given.next() {
+                let message = format!("a probe follows a `{key}` or a `{other}`, not both");
+                self.problems.advise(probe.key_span(other), message, "write two probes");
+                continue;
+            }
             let own = node.text().map(|name| name.replace('/', "."));
             let name = probe.text("name").map(str::to_owned).or(own).unwrap_or_default();
             if !names.insert(name.clone()) && !name.is_empty() {
@@ -255,36 +297,69 @@ impl Converter<'_> {
                 self.problems.advise(probe.value_span(key), message, "give them different names");
             }
             let listed = probe.list("quantities").unwrap_or_default();
-            if key == "mechanism" {
-                let quantities = self.quantities(listed, mechanism_quantity, "a mechanism");
-                let quantities = match quantities.is_empty() {
-                    true => vec![MechanismQuantity::Forces],
-                    false => quantities,
-                };
-                if probe.given("point").is_some() {
-                    let message = "`point` belongs to a probe of a body";
-                    self.problems.report(probe.key_span("point"), message);
-                }
-                if let Some(mechanism) = self.mechanism_of(node, known) {
-                    of_mechanisms.push(MechanismProbe { name, mechanism, quantities });
-                }
-                continue;
-            }
-            let quantities = self.quantities(listed, body_quantity, "a body");
-            let quantities = match quantities.is_empty() {
-                true => vec![Quantity::Position, Quantity::Velocity],
-                false => quantities,
-            };
-            let Some(body) = self.target(node, known) else { continue };
-            let Some(point) = self.polar(probe, "point") else { continue };
-            if probe.given("point").is_some() && !matches!(body, Target::MechanismBody { .. }) {
-                let message =
-                    "`point` is for bodies of mechanisms; this one is followed at its origin";
+            if key != "body" && probe.given("point").is_some() {
+                let message = "`point` belongs to a probe of a body";
                 self.problems.report(probe.key_span("point"), message);
             }
-            probes.push(Probe { name, body, point, quantities });
+            match key {
+                "body" => probes.bodies.extend(self.body_probe(probe, name, listed, known)),
+                "mechanism" => {
+                    let quantities = self.quantities(listed, mechanism_quantity, "a mechanism");
+                    let quantities = match quantities.is_empty() {
+                        true => vec![MechanismQuantity::Forces],
+                        false => quantities,
+                    };
+                    if let Some(mechanism) = self.mechanism_of(node, known) {
+                        probes.mechanisms.push(MechanismProbe { name, mechanism, quantities });
+                    }
+                }
+                _ => {
+                    let quantities = self.quantities(listed, joint_quantity, "a joint");
+                    let quantities = match quantities.is_empty() {
+                        true => vec![JointQuantity::Force],
+                        false => quantities,
+                    };
+                    if let Some(joint) = self.joint_of(node, joints) {
+                        probes.joints.push(JointProbe { name, joint, quantities });
+                    }
+                }
+            }
         }
-        (probes, of_mechanisms)
+        probes
+    }
+
+    fn body_probe(
+        &mut self,
+        probe: &Entries,
+        name: String,
+        listed: &[Node],
+        known: &Known,
+    ) -> Option<Probe> {
+        let quantities = self.quantities(listed, body_quantity, "a body");
+        let quantities = match quantities.is_empty() {
+            true => vec![Quantity::Position, Quantity::Velocity],
+            false => quantities,
+        };
+        let body = self.target(probe.get("body")?, known)?;
+        let point = self.polar(probe, "point")?;
+        if probe.given("point").is_some() && !matches!(body, Target::MechanismBody { .. }) {
+            let message = "`point` is for bodies of mechanisms; this one is followed at its origin";
+            self.problems.report(probe.key_span("point"), message);
+        }
+        Some(Probe { name, body, point, quantities })
+    }
+
+    /// The joint between bodies that a value names. `None` if there is none, or if it is known to be wrong itself.
+    fn joint_of(&mut self, node: &Node, joints: &[Option<BodyJoint>]) -> Option<usize> {
+        let name = node.text()?;
+        let index = joints.iter().flatten().position(|joint| joint.name == name);
+        if index.is_none() && !self.joint_names.contains(name) {
+            let names = self.joint_names.iter().map(String::as_str);
+            let help = did_you_mean(name, names, "[[joint]]");
+            let message = format!("there is no joint `{}` between bodies", excerpt(name));
+            self.problems.advise(node.span.clone(), message, help);
+        }
+        index
     }
 
     fn quantities<T: PartialEq>(
@@ -324,7 +399,7 @@ impl Converter<'_> {
 
     /// The body or grain that a value names. `None` if there is none, or if it is known to be wrong itself.
     pub(super) fn target(&mut self, node: &Node, known: &Known) -> Option<Target> {
-        let Known { bodies, mechanisms } = known;
+        let Known { bodies, mechanisms, .. } = known;
         let name = node.text()?;
         if let Some((mechanism, body)) = name.split_once('/')
             && let Some(mechanism) = mechanisms.iter().position(|known| known.name == mechanism)
@@ -348,7 +423,9 @@ impl Converter<'_> {
             self.groups.iter().find(|(name, _)| name == group)
         });
         let help = match group {
-            _ if is_group => format!("a probe follows one grain: write \"{name}-1\", say"),
+            _ if is_group => {
+                format!("it is a group: for one of its grains write \"{name}-1\", say")
+            }
             Some((group, Some(count))) => {
                 format!("`{group}` has {count} grains, from {group}-1 on")
             }

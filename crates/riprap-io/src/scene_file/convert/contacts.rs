@@ -63,12 +63,16 @@ impl Converter<'_> {
 
     fn place(&mut self, entries: &Entries, known: &Known) -> Option<Place> {
         let position = self.polar(entries, "position");
-        let node = entries.get("body")?;
-        let body = match node.text()? {
-            WORLD if !known.has_body(WORLD) => None,
-            _ => Some(self.target(node, known)?),
-        };
+        let body = self.target_or_world(entries.get("body")?, known)?;
         Some(Place { body, position: position? })
+    }
+
+    /// The body that a value names, or else the world, which is `None`.
+    pub(super) fn target_or_world(&mut self, node: &Node, known: &Known) -> Option<Option<Target>> {
+        match node.text()? {
+            WORLD if !known.has_body(WORLD) => Some(None),
+            _ => self.target(node, known).map(Some),
+        }
     }
 
     pub(super) fn ignored_contacts(&mut self, nodes: &[Node], known: &Known) -> Vec<[Target; 2]> {

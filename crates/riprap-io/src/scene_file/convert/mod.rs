@@ -6,6 +6,7 @@ mod bodies;
 mod contacts;
 mod forces;
 mod grains;
+mod joints;
 mod laws;
 mod mechanisms;
 mod shapes;
@@ -52,6 +53,8 @@ struct Converter<'a> {
     meshes: HashMap<PathBuf, Option<Arc<Mesh>>>,
     /// Names of bodies and groups of grains that are taken.
     names: HashMap<String, Range<usize>>,
+    /// Names of joints between bodies, also of those that are wrong.
+    joint_names: HashSet<String>,
     /// Groups of grains: name and number, as far as known.
     groups: Vec<(String, Option<u64>)>,
 }
@@ -79,6 +82,7 @@ pub(crate) fn convert(
         shape_index: HashMap::new(),
         meshes: HashMap::new(),
         names: HashMap::new(),
+        joint_names: HashSet::new(),
         groups: Vec::new(),
     };
 
@@ -97,13 +101,16 @@ pub(crate) fn convert(
     let grains = converter.grains(scene.list("grains").unwrap_or_default());
     let mechanisms = converter.mechanisms(scene.list("mechanism").unwrap_or_default());
     let (mechanisms, mechanism_sources): (Vec<_>, Vec<_>) = mechanisms.into_iter().unzip();
-    let known = bodies::Known::new(&bodies, &mechanisms);
+    let known = bodies::Known::new(&bodies, &grains, &mechanisms);
+    let joints = scene.list("joint").unwrap_or_default();
+    let (joints, joint_spans): (Vec<_>, Vec<_>) =
+        converter.joints(joints, &known).into_iter().unzip();
     let point_contacts = scene.list("point_contact").unwrap_or_default();
     let (point_contacts, point_contact_spans) = converter.point_contacts(point_contacts, &known);
     let ignored = scene.list("ignore_contact").unwrap_or_default();
     let ignored_contacts = converter.ignored_contacts(ignored, &known);
     let probes = scene.list("probe").unwrap_or_default();
-    let (probes, mechanism_probes) = converter.probes(probes, &known);
+    let probes = converter.probes(probes, &known, &joints);
     if ["body", "grains", "mechanism"].iter().all(|key| scene.given(key).is_none()) {
         let message = "there is nothing to simulate: the scene has no bodies, grains or mechanisms";
         converter.problems.advise(0..0, message, "add a [[body]], [[grains]] or a [[mechanism]]");
@@ -139,12 +146,15 @@ pub(crate) fn convert(
         bodies: bodies.into_iter().flatten().collect(),
         grains: grains.into_iter().flatten().collect(),
         mechanisms,
+        joints: joints.into_iter().flatten().collect(),
         point_contacts,
         ignored_contacts,
-        probes,
-        mechanism_probes,
+        probes: probes.bodies,
+        mechanism_probes: probes.mechanisms,
+        joint_probes: probes.joints,
         source: Source {
             mechanisms: mechanism_sources,
+            joints: joint_spans,
             point_contacts: point_contact_spans,
             ..source(scene)
         },

@@ -4,12 +4,14 @@
 mod bodies;
 mod contacts;
 mod grains;
+mod joints;
 mod mechanisms;
 mod shapes;
 
 use bodies::BODY;
 use contacts::{IGNORE_CONTACT, POINT_CONTACT};
 use grains::GRAINS;
+use joints::JOINT;
 use mechanisms::MECHANISM;
 use shapes::SHAPE;
 
@@ -31,6 +33,7 @@ static MECHANISM_KIND: Kind = Kind::Table(&MECHANISM);
 static BODY_KIND: Kind = Kind::Table(&BODY);
 static GRAINS_KIND: Kind = Kind::Table(&GRAINS);
 static PAIR_KIND: Kind = Kind::Table(&PAIR);
+static JOINT_KIND: Kind = Kind::Table(&JOINT);
 static POINT_CONTACT_KIND: Kind = Kind::Table(&POINT_CONTACT);
 static IGNORE_CONTACT_KIND: Kind = Kind::Table(&IGNORE_CONTACT);
 static PROBE_KIND: Kind = Kind::Table(&PROBE);
@@ -39,8 +42,11 @@ static QUANTITY_NAME: Kind = Kind::Choice(&[
     ("velocity", "of the origin of the shape, or of `point` [m/s]"),
     ("rotation", "quaternion w, x, y, z [–]"),
     ("angular_velocity", "in the world frame [rad/s]"),
-    ("force", "sum of the contact forces [N]"),
-    ("torque", "of the contact forces about the origin of the shape, or about `point` [N m]"),
+    ("force", "sum of the contact forces; of a joint its force on the second body [N]"),
+    (
+        "torque",
+        "of the contact forces about the origin of the shape, or about `point`; of a joint its torque on the second body, about the place of the joint there [N m]",
+    ),
     ("contacts", "number of contacts, those included that are near but do not push [–]"),
     ("work", "done by the contact forces on the body since the begin [J]"),
     ("forces", "of a mechanism: laws [N, N m], tensions [N] and lengths [m] of its springs"),
@@ -51,6 +57,10 @@ static QUANTITY_NAME: Kind = Kind::Choice(&[
     (
         "joint_forces",
         "of a mechanism: force and moment that each joint passes on to its child, in the world frame [N, N m]",
+    ),
+    (
+        "error",
+        "of a joint: how far its places on the two bodies are apart where it holds them together [m], and by which angle they are turned where it holds directions [rad]",
     ),
     ("energy", "of a mechanism: kinetic and potential energy [J]"),
 ]);
@@ -139,6 +149,12 @@ pub(crate) static SCENE: Table = Table {
             "Articulated systems: `[[mechanism]]`.",
         ),
         field(
+            "joint",
+            Kind::List { of: &JOINT_KIND, min: 0, max: 10_000 },
+            Need::Default("[]"),
+            "Joints between bodies: `[[joint]]`.",
+        ),
+        field(
             "point_contact",
             Kind::List { of: &POINT_CONTACT_KIND, min: 0, max: 10_000 },
             Need::Default("[]"),
@@ -154,7 +170,7 @@ pub(crate) static SCENE: Table = Table {
             "probe",
             Kind::List { of: &PROBE_KIND, min: 0, max: 10_000 },
             Need::Default("[]"),
-            "Bodies and mechanisms that are followed in `series.csv`: `[[probe]]`.",
+            "Bodies, mechanisms and joints that are followed in `series.csv`: `[[probe]]`.",
         ),
     ],
     tag: None,
@@ -373,11 +389,12 @@ static PAIR: Table = Table {
 static PROBE: Table = Table {
     name: "probe",
     title: "[[probe]]",
-    doc: "A body or mechanism whose motion and forces become columns of `series.csv`. Coordinates of mechanisms are there \
+    doc: "A body, mechanism or joint whose motion and forces become columns of `series.csv`. Coordinates of mechanisms are there \
           without: `MECHANISM.COORDINATE.q` and `.v`, for driven ones also `.force`. Forces of mechanisms are those of \
           the equations of motion at the time of the row, with the mean contact forces of the last step: \
           `MECHANISM.FORCE.force`, `MECHANISM.SPRING.tension` and `.length`, `MECHANISM.LOOP.x` and so on for each \
-          equation, `MECHANISM.JOINT.fx` to `.fz` and `.mx` to `.mz`.",
+          equation, `MECHANISM.JOINT.fx` to `.fz` and `.mx` to `.mz`. Those of a joint between bodies are means over the last \
+          step, in the world frame: `JOINT.fx` to `.fz`, `.mx` to `.mz`, and `JOINT.error`, `.error_angle`.",
     fields: &[
         field(
             "body",
@@ -392,6 +409,12 @@ static PROBE: Table = Table {
             "Name of a mechanism, instead of a body.",
         ),
         field(
+            "joint",
+            Kind::Refers("joint"),
+            Need::Optional,
+            "Name of a joint between bodies, instead of a body.",
+        ),
+        field(
             "point",
             Kind::Polar(&LENGTH),
             Need::Default("[0.0, 0.0, 0.0]"),
@@ -399,14 +422,18 @@ static PROBE: Table = Table {
         ),
         field(
             "quantities",
-            Kind::List { of: &QUANTITY_NAME, min: 1, max: 12 },
-            Need::Computed("`[\"position\", \"velocity\"]`; of a mechanism `[\"forces\"]`"),
+            Kind::List { of: &QUANTITY_NAME, min: 1, max: 13 },
+            Need::Computed(
+                "`[\"position\", \"velocity\"]`; of a mechanism `[\"forces\"]`, of a joint `[\"force\"]`",
+            ),
             "What is written.",
         ),
         field(
             "name",
             Kind::Name,
-            Need::Computed("the name of the body, with `.` for `/`, or of the mechanism"),
+            Need::Computed(
+                "the name of the body, with `.` for `/`, of the mechanism or of the joint",
+            ),
             "First part of the names of the columns, used once.",
         ),
     ],

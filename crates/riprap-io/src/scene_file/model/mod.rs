@@ -49,6 +49,8 @@ pub struct SceneFile {
     pub grains: Vec<Grains>,
     /// Articulated systems, in the order of the file.
     pub mechanisms: Vec<Mechanism>,
+    /// Joints between bodies, in the order of the file.
+    pub joints: Vec<BodyJoint>,
     /// Contacts between chosen points and planes, in the order of the file.
     pub point_contacts: Vec<PointContact>,
     /// Pairs of bodies that pass through each other.
@@ -57,6 +59,8 @@ pub struct SceneFile {
     pub probes: Vec<Probe>,
     /// Mechanisms whose forces are followed in `series.csv`.
     pub mechanism_probes: Vec<MechanismProbe>,
+    /// Joints that are followed in `series.csv`.
+    pub joint_probes: Vec<JointProbe>,
     /// The text it was read from, for messages.
     pub source: Source,
 }
@@ -77,6 +81,8 @@ pub struct Source {
     pub grains: Vec<Range<usize>>,
     /// Places of [`SceneFile::mechanisms`].
     pub mechanisms: Vec<MechanismSource>,
+    /// Places of [`SceneFile::joints`].
+    pub joints: Vec<Range<usize>>,
     /// Places of [`SceneFile::point_contacts`].
     pub point_contacts: Vec<Range<usize>>,
 }
@@ -631,6 +637,62 @@ pub enum MechanismQuantity {
     JointForces,
     /// Kinetic and potential energy [J].
     Energy,
+}
+
+/// A joint between bodies whose force becomes columns of `series.csv`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct JointProbe {
+    /// First part of the names of its columns; no other probe has it.
+    pub name: String,
+    /// Index into [`SceneFile::joints`].
+    pub joint: usize,
+    /// What is written, in this order.
+    pub quantities: Vec<JointQuantity>,
+}
+
+/// A quantity of a joint between bodies.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum JointQuantity {
+    /// Force on the second body [N].
+    Force,
+    /// Torque on the second body [N m].
+    Torque,
+    /// How far it is off [m, rad].
+    Error,
+}
+
+/// A joint between two bodies in absolute coordinates.
+#[derive(Clone, Debug, PartialEq)]
+pub struct BodyJoint {
+    /// Its name; no other joint between bodies has it.
+    pub name: String,
+    /// What it leaves free.
+    pub kind: BodyJointKind,
+    /// The bodies, of which one at least is free and none belongs to a mechanism; `None`: the world.
+    pub between: [Option<Target>; 2],
+    /// Its place at the start, in the world frame [m].
+    pub position: Vector,
+    /// Whether positions are put back on the joint after every step.
+    pub project: bool,
+}
+
+/// What a joint between bodies leaves free; axes are unit vectors of the world at the start [–].
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum BodyJointKind {
+    /// All rotations.
+    Ball,
+    /// Rotation about the axis.
+    Hinge {
+        /// The axis.
+        axis: Vector,
+    },
+    /// Translation along the axis.
+    Slider {
+        /// The axis.
+        axis: Vector,
+    },
+    /// Nothing.
+    Weld,
 }
 
 /// A contact between a chosen point and a chosen plane.

@@ -6,9 +6,10 @@ mod mechanisms;
 use std::fmt::Write;
 
 use super::model::{
-    Body, BodyKind, Component, Detection, Grading, GrainShape, Grains, MechanismQuantity,
-    MeshTreatment, NormalLaw, OnUnconverged, Part, Place, Placement, PointContact, Quantity,
-    SceneFile, Shape, ShapeRef, SolverMethod, Target, TimeScheme, Translation,
+    Body, BodyJoint, BodyJointKind, BodyKind, Component, Detection, Grading, GrainShape, Grains,
+    JointQuantity, MechanismQuantity, MeshTreatment, NormalLaw, OnUnconverged, Part, Place,
+    Placement, PointContact, Quantity, SceneFile, Shape, ShapeRef, SolverMethod, Target,
+    TimeScheme, Translation,
 };
 
 impl SceneFile {
@@ -111,6 +112,9 @@ impl SceneFile {
         for mechanism in &self.mechanisms {
             self.write_mechanism(mechanism, out)?;
         }
+        for joint in &self.joints {
+            self.write_joint(joint, out)?;
+        }
         for contact in &self.point_contacts {
             self.write_point_contact(contact, out)?;
         }
@@ -126,6 +130,16 @@ impl SceneFile {
                 MechanismQuantity::LoopForces => "\"loop_forces\"",
                 MechanismQuantity::JointForces => "\"joint_forces\"",
                 MechanismQuantity::Energy => "\"energy\"",
+            });
+            writeln!(out, "quantities = [{}]", quantities.collect::<Vec<_>>().join(", "))?;
+        }
+        for probe in &self.joint_probes {
+            writeln!(out, "\n[[probe]]\nname = {}", text(&probe.name))?;
+            writeln!(out, "joint = {}", text(&self.joints[probe.joint].name))?;
+            let quantities = probe.quantities.iter().map(|quantity| match quantity {
+                JointQuantity::Force => "\"force\"",
+                JointQuantity::Torque => "\"torque\"",
+                JointQuantity::Error => "\"error\"",
             });
             writeln!(out, "quantities = [{}]", quantities.collect::<Vec<_>>().join(", "))?;
         }
@@ -148,6 +162,24 @@ impl SceneFile {
             writeln!(out, "quantities = [{}]", quantities.collect::<Vec<_>>().join(", "))?;
         }
         Ok(())
+    }
+
+    fn write_joint(&self, joint: &BodyJoint, out: &mut String) -> std::fmt::Result {
+        let (word, axis) = match &joint.kind {
+            BodyJointKind::Ball => ("ball", None),
+            BodyJointKind::Hinge { axis } => ("hinge", Some(axis)),
+            BodyJointKind::Slider { axis } => ("slider", Some(axis)),
+            BodyJointKind::Weld => ("weld", None),
+        };
+        let [a, b] = joint
+            .between
+            .map(|body| text(&body.map_or("world".into(), |body| self.target_name(body))));
+        writeln!(out, "\n[[joint]]\nname = {}\ntype = \"{word}\"", text(&joint.name))?;
+        writeln!(out, "between = [{a}, {b}]\nposition = {}", list(&joint.position))?;
+        if let Some(axis) = axis {
+            writeln!(out, "axis = {}", list(axis))?;
+        }
+        writeln!(out, "project = {}", joint.project)
     }
 
     fn write_point_contact(&self, contact: &PointContact, out: &mut String) -> std::fmt::Result {
