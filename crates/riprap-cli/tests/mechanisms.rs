@@ -93,3 +93,18 @@ fn a_smooth_run_ends_exactly_where_it_is_told_to() {
         assert!(!series.contains("NaN"), "{series}");
     }
 }
+
+#[test]
+fn check_counts_the_joints_between_bodies() {
+    let folder = Folder::new("joints-check");
+    let lamp = "[run]\ndt = \"1 ms\"\nuntil = \"1 s\"\n[materials.rock]\ndensity = 1000\n[[body]]\nname = \"lamp\"\n\
+                shape = { type = \"sphere\", radius = 0.1 }\nmaterial = \"rock\"\n[[joint]]\ntype = \"hinge\"\n\
+                between = [\"world\", \"lamp\"]\nposition = [0, 0, 1]\naxis = \"x\"\n";
+    folder.write("scene.toml", lamp);
+    let check = folder.riprap(&["check", "scene.toml"]);
+    success(&check);
+    let text = stdout(&check);
+    for words in ["1 in space", "degrees of freedom  ", "1 between bodies, which take 5 of them"] {
+        assert!(text.contains(words), "no `{words}` in:\n{text}");
+    }
+}

@@ -80,7 +80,7 @@ fn every_step_ends_with_velocities_that_the_joint_allows() {
             run.scene().integrate(&before.q, &before.v, 0.5e-3, &mut q_m);
             let off = held_velocity(&run.scene().joints()[0], &q_m, &run.state().v);
             // Velocities are of the order 1 m/s and 1 rad/s.
-            assert!(off < 1e-11, "{hold:?} at {} s: {off}", run.time());
+            assert!(off < 1e-12, "{hold:?} at {} s: {off}", run.time());
         }
     }
 }
@@ -118,10 +118,10 @@ fn a_free_pair_keeps_its_momentum() {
             let end = Balance::of(run.scene(), run.state());
             let change = (end.momentum - begin.momentum).norm() / begin.momentum.norm();
             assert!(change < 1e-10, "{hold:?}: {change}");
-            // Bodies that are put back take their angular momentum elsewhere: a drift of about 1e-6 m a step.
+            // Bodies that are put back take their angular momentum elsewhere, of first order in the step.
             let spin = begin.angular_momentum.norm();
             let change = (end.angular_momentum - begin.angular_momentum).norm() / spin;
-            let limit = if project { 1e-2 } else { 1e-10 };
+            let limit = if project { 1e-3 } else { 1e-10 };
             assert!(change < limit, "{hold:?}, projected: {project}: {change}");
         }
     }
@@ -137,7 +137,7 @@ fn joints_drift_with_the_step_unless_they_are_projected() {
         };
         let (coarse, fine) = (drift(false, 1e-3), drift(false, 2.5e-4));
         let order = (coarse / fine).log2() / 2.0;
-        assert!((order - 1.0).abs() < 0.1, "{hold:?}: order {order}, {coarse} and {fine}");
+        assert!((order - 1.0).abs() < 0.02, "{hold:?}: order {order}, {coarse} and {fine}");
         assert!(coarse > 1e-6 && coarse < 1e-2, "{hold:?}: {coarse}");
         let projected = drift(true, 1e-3);
         assert!(projected < 1e-10, "{hold:?}: {projected}");

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use riprap::detect::{Detector, Query};
 use riprap::math::Twist;
-use riprap::scene::Scene;
+use riprap::scene::{Hold, Scene};
 use riprap_io::build::{Built, Group};
 use riprap_io::scene_file::{BodyKind, NormalLaw, SceneFile, TimeScheme};
 
@@ -78,8 +78,10 @@ fn bodies(file: &SceneFile, built: &Built) -> Rows {
         .map(|system| system.degrees_of_freedom(&system.start().partition))
         .sum::<usize>();
     let plane = if scene.is_planar() { "in the plane x–y" } else { "in space" };
+    // Without the world, to which joints and chosen contacts may be fixed.
+    let all = file.bodies.len() + grains + carried;
     let mut rows = vec![
-        vec!["bodies".into(), format!("{} {plane}", bodies.len())],
+        vec!["bodies".into(), format!("{all} {plane}")],
         vec![String::new(), format!("{grains} grains, {single} other free bodies")],
         vec![String::new(), format!("{fixed} fixed, {moving} moving as prescribed")],
     ];
@@ -88,6 +90,19 @@ fn bodies(file: &SceneFile, built: &Built) -> Rows {
         rows.push(vec![String::new(), format!("{carried} in {n} mechanism{s}")]);
     }
     rows.push(vec!["degrees of freedom".into(), freedom.to_string()]);
+    if !scene.joints().is_empty() {
+        // What a joint holds; in the plane only x, y and the angle are left to hold.
+        let equations = scene.joints().iter().map(|joint| match (joint.hold, scene.is_planar()) {
+            (Hold::Ball, false) => 3,
+            (Hold::Hinge | Hold::Slider, false) => 5,
+            (Hold::Weld, false) => 6,
+            (Hold::Ball | Hold::Hinge | Hold::Slider, true) => 2,
+            (Hold::Weld, true) => 3,
+        });
+        let (n, equations) = (scene.joints().len(), equations.sum::<usize>());
+        let text = format!("{n} between bodies, which take {equations} of them at most");
+        rows.push(vec!["joints".into(), text]);
+    }
     if free().next().is_some() {
         rows.push(vec!["mass of the free bodies".into(), format!("{} kg", number(mass))]);
     }

@@ -84,7 +84,9 @@ impl RunWriter {
                 threads,
                 dt,
                 until: file.run.until,
-                n_bodies: scene.bodies().len(),
+                // Without the world, to which joints and chosen contacts may be fixed.
+                n_bodies: file.n_bodies() as usize
+                    + scene.bodies().carried.iter().flatten().count(),
                 n_free: scene.bodies().n_movable(),
                 n_mechanisms: scene.mechanisms().len(),
                 freedom: scene

@@ -301,6 +301,7 @@ quantities = [\"force\", \"torque\", \"error\"]
     assert!((value(2, "bracket.my [N m]") + 0.2 * 9.81).abs() < 1e-6);
     assert!(value(2, "bracket.fx [N]").abs() < 1e-6 && value(2, "bracket.mx [N m]").abs() < 1e-6);
     assert!(value(2, "bracket.error [m]") < 1e-9 && value(2, "bracket.error_angle [rad]") < 1e-9);
+    assert_eq!(json(&path)["bodies"], 1); // the world is none
     assert!(json(&path)["joint_drift_max"].as_f64().unwrap() < 1e-9);
     std::fs::remove_dir_all(path).unwrap();
 }
