@@ -3,6 +3,9 @@
 
 use crate::math::length2;
 
+/// Slowest approach that counts [m/s].
+const SLOWEST: f64 = 1e-150;
+
 /// Solves `u = W r + q`, `0 ≤ u_n ⊥ r_n ≥ 0`, `‖r_t‖ ≤ μ r_n`, and `u_t` opposite to `r_t` where it
 /// slides, for one contact. `w` is the 3×3 block (rows n, t1, t2) [1/kg], `q` the velocity without
 /// this contact's impulse [m/s]; returns `r` [N s].
@@ -14,8 +17,9 @@ use crate::math::length2;
 #[inline]
 pub fn solve_contact(w: &[[f64; 3]; 3], q: [f64; 3], friction: f64) -> [f64; 3] {
     let w_nn = w[0][0];
-    // Open, or a normal along which nothing can move: no impulse would help.
-    if q[0] >= 0.0 || w_nn <= 0.0 {
+    // Open, or a normal along which nothing can move: no impulse would help. An approach so slow that products with it
+    // underflow is none.
+    if q[0] >= -SLOWEST || w_nn <= 0.0 {
         return [0.0; 3];
     }
     if friction == 0.0 {
@@ -300,6 +304,18 @@ mod tests {
             let u_n = q[0] + (0..3).map(|j| w[0][j] * r[j]).sum::<f64>();
             assert!(u_n.abs() < 1e-12 && r.iter().all(|x| x.is_finite()), "{r:?}");
             assert!(length2(r[1], r[2]) <= friction * r[0] * (1.0 + 1e-12));
+        }
+    }
+
+    #[test]
+    fn approaches_at_the_edge_of_the_numbers_give_finite_impulses() {
+        // Seen: a bucket in gravel became not a number. Cause: a normal velocity of −2e-323 m/s, whose products underflow.
+        let w = [[10.6, 0.0, 0.0], [0.0, 37.2, 1.5e-15], [0.0, 1.5e-15, 37.2]];
+        for exponent in -323..0 {
+            let approach = -f64::powi(10.0, exponent);
+            let r = solve_contact(&w, [approach, -0.24, -4.4e-5], 0.4);
+            assert!(r.iter().all(|x| x.is_finite()), "{approach:e}: {r:?}");
+            assert!(length2(r[1], r[2]) <= 0.4 * r[0] * (1.0 + 1e-12));
         }
     }
 }
