@@ -19,7 +19,7 @@ pub struct Residual {
     pub free: f64,
     /// `‖u‖₂`, the velocities with the impulses [m/s].
     pub velocities: f64,
-    /// Worst approach velocity, `max(−u_n, 0)` [m/s].
+    /// Worst approach velocity, `max(−u_n, 0)`, or velocity that a joint leaves [m/s].
     pub approach: f64,
 }
 
@@ -78,11 +78,14 @@ pub(super) fn measure<W: Operator>(
         sum.impulses += squared(r);
         sum.free += squared(q);
         sum.velocities += squared(u);
-        // Not a number counts as the worst there is.
-        let approach = if u[0].is_nan() { f64::INFINITY } else { -u[0] };
-        if problem.friction[a] != JOINT {
-            sum.approach = sum.approach.max(approach);
-        }
+        // Not a number counts as the worst there is. What a joint lets move counts in every direction: joints that contradict
+        // each other must not pass because their impulses grow.
+        let approach = if problem.friction[a] == JOINT {
+            u.iter().fold(0.0, |m: f64, x| m.max(x.abs()))
+        } else {
+            -u[0]
+        };
+        sum.approach = sum.approach.max(if u[0].is_nan() { f64::INFINITY } else { approach });
     }
     Residual {
         natural_map: sum.natural_map.sqrt(),
