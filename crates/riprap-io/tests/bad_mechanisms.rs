@@ -1,5 +1,8 @@
 //! Mechanisms with mistakes: each must be reported in the right words, at the right line, and alone.
 
+mod mistakes;
+
+use mistakes::{Case, check};
 use riprap_io::scene_file::SceneFile;
 
 /// Opens most of the scenes below: six lines, so that what follows starts at line 7.
@@ -32,43 +35,6 @@ parent = \"upper\"
 child = \"lower\"
 axis = \"z\"
 ";
-
-struct Case {
-    name: &'static str,
-    text: String,
-    /// Line of the mistake, from 1.
-    line: usize,
-    /// Part of the message or of its advice.
-    says: &'static str,
-}
-
-#[track_caller]
-fn check(cases: &[Case]) {
-    let mut failures = String::new();
-    for case in cases {
-        let errors = match SceneFile::parse(&case.text, "tests/data") {
-            Ok(_) => {
-                failures += &format!("{}: accepted\n", case.name);
-                continue;
-            }
-            Err(errors) => errors,
-        };
-        let [problem] = &errors.problems[..] else {
-            failures += &format!("{}: several problems:\n{errors}\n", case.name);
-            continue;
-        };
-        let (line, _) = errors.line_column(problem.span.start);
-        if line != case.line || !errors.to_string().contains(case.says) {
-            failures += &format!(
-                "{}: expected line {} and \"{}\", got\n{errors}\n",
-                case.name, case.line, case.says
-            );
-        }
-        assert!(errors.text.get(problem.span.clone()).is_some(), "{}: span", case.name);
-        println!("{errors}"); // `cargo test -- --nocapture` shows all messages for review
-    }
-    assert!(failures.is_empty(), "\n{failures}");
-}
 
 /// A complete scene but for `text`, which starts at line 24.
 fn arm(name: &'static str, text: &str, line: usize, says: &'static str) -> Case {

@@ -1,6 +1,9 @@
 //! Scene files with mistakes: each must be reported in the right words, at the right line, and alone, since a
 //! mistake that causes three messages hides the one that matters.
 
+mod mistakes;
+
+use mistakes::{Case, check};
 use riprap_io::scene_file::{SceneErrors, SceneFile};
 
 /// Opens most of the scenes below: six lines, so that what follows starts at line 7.
@@ -30,45 +33,8 @@ generator = \"rain\"
 count = 10
 ";
 
-struct Case {
-    name: &'static str,
-    text: String,
-    /// Line of the mistake, from 1.
-    line: usize,
-    /// Part of the message or of its advice.
-    says: &'static str,
-}
-
 fn errors(text: &str) -> SceneErrors {
     SceneFile::parse(text, "tests/data").expect_err(text)
-}
-
-#[track_caller]
-fn check(cases: &[Case]) {
-    let mut failures = String::new();
-    for case in cases {
-        let errors = match SceneFile::parse(&case.text, "tests/data") {
-            Ok(_) => {
-                failures += &format!("{}: accepted\n", case.name);
-                continue;
-            }
-            Err(errors) => errors,
-        };
-        let [problem] = &errors.problems[..] else {
-            failures += &format!("{}: several problems:\n{errors}\n", case.name);
-            continue;
-        };
-        let (line, _) = errors.line_column(problem.span.start);
-        if line != case.line || !errors.to_string().contains(case.says) {
-            failures += &format!(
-                "{}: expected line {} and \"{}\", got\n{errors}\n",
-                case.name, case.line, case.says
-            );
-        }
-        assert!(errors.text.get(problem.span.clone()).is_some(), "{}: span", case.name);
-        println!("{errors}"); // `cargo test -- --nocapture` shows all messages for review
-    }
-    assert!(failures.is_empty(), "\n{failures}");
 }
 
 /// A complete scene but for `text`, which starts at line 11.

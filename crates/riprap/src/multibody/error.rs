@@ -1,5 +1,19 @@
 //! What can go wrong with a mechanism: in its description, and while it moves.
 
+/// Writes mistakes one a line.
+pub(crate) fn write_lines<E: std::fmt::Display>(
+    mistakes: &[E],
+    f: &mut std::fmt::Formatter,
+) -> std::fmt::Result {
+    for (k, mistake) in mistakes.iter().enumerate() {
+        if k > 0 {
+            writeln!(f)?;
+        }
+        write!(f, "{mistake}")?;
+    }
+    Ok(())
+}
+
 /// One mistake in the description of a mechanism.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum MechanismError {

@@ -558,13 +558,7 @@ pub struct MechanismErrors(pub Vec<MechanismError>);
 
 impl std::fmt::Display for MechanismErrors {
     fn fmt(&self, f: &mut std::fmt::Formatter) -> std::fmt::Result {
-        for (k, e) in self.0.iter().enumerate() {
-            if k > 0 {
-                writeln!(f)?;
-            }
-            write!(f, "{e}")?;
-        }
-        Ok(())
+        super::error::write_lines(&self.0, f)
     }
 }
 

@@ -25,6 +25,7 @@ pub use analysis::{
     AnalysisError, Equilibrium, Mode, ModeKind, Modes, PrescribedSample, Stability,
 };
 pub use closure::Cut;
+pub(crate) use error::write_lines;
 pub use error::{MechanismError, MotionError};
 pub use force::{
     Control, Inputs, JointMotion, JointSpring, Phase, PointSpring, Signal, Stops, Until,

@@ -111,13 +111,7 @@ pub struct BuildErrors(pub Vec<BuildError>);
 
 impl std::fmt::Display for BuildErrors {
     fn fmt(&self, f: &mut std::fmt::Formatter) -> std::fmt::Result {
-        for (k, e) in self.0.iter().enumerate() {
-            if k > 0 {
-                writeln!(f)?;
-            }
-            write!(f, "{e}")?;
-        }
-        Ok(())
+        crate::multibody::write_lines(&self.0, f)
     }
 }
 
