@@ -4,6 +4,7 @@ use crate::{Checks, Effort, scenes};
 use riprap::multibody::{Cut, Frame, JointMotion, JointSpring};
 use riprap::prelude::*;
 use riprap::shape::MassProperties;
+use riprap::simulation::ContactForce;
 
 /// A stone without symmetry.
 fn stone() -> Shape {
@@ -189,7 +190,14 @@ fn bucket(checks: &mut Checks, effort: Effort) {
     for tolerance in [1e-2, 1e-4] {
         let scene = bucket_scene(n);
         let mut run = scenes::start(&scene, 1e-3, 0.5, tolerance);
-        let report = run.until(time, &mut ()).expect("it digs");
+        let bucket = run.scene().bodies().len() - 1;
+        let mut touched = 0;
+        for _ in 0..(time / 1e-3) as usize {
+            run.step().expect("it digs");
+            let at_bucket = |c: &ContactForce| c.bodies.iter().any(|b| b.index() == bucket);
+            touched = touched.max(run.frame().contacts().filter(at_bucket).count());
+        }
+        let report = run.report();
         let grains = run.scene().bodies().n_movable() as f64;
         checks.close(
             &format!("bucket: spheres, tolerance {tolerance:e}"),
@@ -209,14 +217,7 @@ fn bucket(checks: &mut Checks, effort: Effort) {
             limit,
             "1",
         );
-        let n_bodies = run.scene().bodies().len();
-        let bucket = n_bodies - 1;
-        let mut touched = 0;
-        run.until(time + 0.05, &mut ()).expect("it digs");
-        for c in run.frame().contacts() {
-            touched += usize::from(c.bodies.iter().any(|b| b.index() == bucket));
-        }
-        let quantity = format!("bucket: contacts with the bucket, tolerance {tolerance:e}");
+        let quantity = format!("bucket: most contacts with the bucket, tolerance {tolerance:e}");
         checks.at_least(&quantity, touched as f64, 1.0, "1");
     }
 }
@@ -241,8 +242,10 @@ fn bucket_scene(n: usize) -> SceneBuilder {
         );
     }
     let top = 2.1 * r * (n as f64 / (per_row * per_row) as f64).ceil() + 0.5;
-    // Its lowest edge ends four centimetres above the floor.
-    let depth = top - 0.35;
+    // Its lowest edge (31 cm below the carriage) goes 12 cm into the settled spheres, but not below 3 cm: a prescribed tool that
+    // crushes grains against the floor has no solution.
+    let height = n as f64 * 4.0 / 3.0 * std::f64::consts::PI * r.powi(3) / (0.6 * side * side);
+    let depth = top - 0.31 - (height - 0.12).max(0.03);
     let mut m = Mechanism::new("digger");
     let place = |x: f64, z: f64| Pose::at([x, 0.0, z]);
     let bar = |x: f64, z: f64, mass: f64| Some(MassProperties::rod([x, 0.0, z], mass));
