@@ -6,7 +6,7 @@ use crate::detect::{ContactPoint, Detector, Query};
 use crate::friction::{ContactProblem, Delassus, Impulses};
 use crate::math::{Pose, Vec3, length2, tangents};
 use crate::multibody::Spatial;
-use crate::scene::{ContactLaw, Scene, State, Twist, WarmContact};
+use crate::scene::{ContactLaw, PairLaw, Scene, State, Twist, WarmContact};
 
 /// A contact that takes part in the contact problem.
 #[derive(Clone, Copy, Debug)]
@@ -89,21 +89,15 @@ impl Contacts {
         self.deepest = 0.0;
 
         self.touch_points(scene, q_m);
-        for (k, point) in self.detector.points().iter().chain(&self.chosen).enumerate() {
-            let (touching, law) = match k.checked_sub(self.detector.points().len()) {
-                None => {
-                    let [a, b] = point.colliders.map(|c| &scene.colliders()[c as usize]);
-                    ([a.body, b.body], scene.pairs.law(a.material, b.material))
-                }
-                Some(chosen) => (scene.points[chosen].bodies, &scene.points[chosen].law),
-            };
+        let (detected, chosen) = (self.detector.points(), &self.chosen[..]);
+        for (k, point) in detected.iter().chain(chosen).enumerate() {
+            let (touching, law) = meeting(scene, point);
             let [i, j] = touching.map(|b| b as usize);
             let size = smaller_size(scene, i, j);
             self.deepest = self.deepest.min(point.gap);
-            let first = self.detector.points().len();
-            let group = if k < first { self.detector.points() } else { &self.chosen[..] };
-            let k_in_group = if k < first { k } else { k - first };
-            if law.law == ContactLaw::MoreauNewton && !closed(group, k_in_group, CLOSED * size) {
+            let is_chosen = k >= detected.len();
+            let (group, at) = if is_chosen { (chosen, k - detected.len()) } else { (detected, k) };
+            if law.law == ContactLaw::MoreauNewton && !closed(scene, group, at, CLOSED * size) {
                 continue;
             }
             let (t1, t2) = tangents(point.normal);
@@ -116,8 +110,8 @@ impl Contacts {
             };
             let v_rel = relative(dynamics.free_velocity());
             let nearest = point.gap + dt * point.normal.dot(&v_rel).min(0.0);
-            if k >= self.detector.points().len() && nearest > scene.detection().alert {
-                // A chosen point far from its plane.
+            if is_chosen && nearest > scene.detection().alert {
+                // Far from its plane.
                 continue;
             }
             let shift = match law.law {
@@ -288,22 +282,32 @@ impl Contacts {
 
 /// Whether a contact counts as closed: its gap is below a limit, or below twice the limit while a neighbour of the same pair
 /// that lies in the same plane is closed. Else rounding would let a flat impact begin at one corner.
-fn closed(points: &[ContactPoint], k: usize, limit: f64) -> bool {
+fn closed(scene: &Scene, points: &[ContactPoint], k: usize, limit: f64) -> bool {
     let own = &points[k];
+    let same_pair = |p: &ContactPoint| {
+        p.colliders == own.colliders
+            || own.feature == CHOSEN && meeting(scene, p).0 == meeting(scene, own).0
+    };
     let near = |p: &ContactPoint| {
-        p.gap <= limit && p.normal.dot(&own.normal) > 1.0 - 1e-12 && same_pair(p, own)
+        p.gap <= limit && p.normal.dot(&own.normal) > 1.0 - 1e-12 && same_pair(p)
     };
     own.gap <= limit
         || own.gap <= 2.0 * limit && points[k.saturating_sub(3)..].iter().take(7).any(near)
 }
 
-/// Whether two contacts are between the same colliders; chosen points of one pair of bodies are told apart by number only.
-fn same_pair(a: &ContactPoint, b: &ContactPoint) -> bool {
-    a.colliders == b.colliders || a.feature == CHOSEN && b.feature == CHOSEN
-}
-
 /// Feature of a chosen point.
 const CHOSEN: u32 = u32::MAX;
+
+/// The two bodies of a contact and their law. A chosen point stands for two colliders after all others.
+fn meeting<'a>(scene: &'a Scene, point: &ContactPoint) -> ([u32; 2], &'a PairLaw) {
+    let n = scene.colliders().len();
+    if let Some(beyond) = (point.colliders[0] as usize).checked_sub(n) {
+        let chosen = &scene.points[beyond / 2];
+        return (chosen.bodies, &chosen.law);
+    }
+    let [a, b] = point.colliders.map(|c| &scene.colliders()[c as usize]);
+    ([a.body, b.body], scene.pairs.law(a.material, b.material))
+}
 
 /// Size of the smaller of two bodies, of which one at least is movable [m].
 fn smaller_size(scene: &Scene, i: usize, j: usize) -> f64 {
