@@ -327,11 +327,10 @@ pub(super) fn tamping_air(effort: Effort) -> Checks {
             worst[2] = tips.iter().zip(&row[21..]).fold(worst[2], |m, (a, b)| m.max((a - b).abs()));
         }
         checks.at_most(&format!("{name}: largest error of a coordinate"), worst[0], 1e-6, "m, rad");
-        // Velocities go up to 188 rad/s and are given with ten digits.
         checks.at_most(
             &format!("{name}: largest error of a velocity"),
             worst[1],
-            1e-5,
+            1e-6,
             "m/s, rad/s",
         );
         checks.at_most(&format!("{name}: largest error of a tip"), worst[2], 1e-6, "m");
