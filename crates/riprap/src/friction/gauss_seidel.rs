@@ -1,7 +1,7 @@
 //! Nonlinear block Gauss–Seidel, Eq. (33): contact after contact is solved exactly with all other
 //! impulses held. Plain and readable: the oracle for every faster solver.
 
-use super::residual::measure;
+use super::residual::{Residual, measure};
 use super::{
     ContactProblem, ContactSolver, Delassus, Impulses, JOINT, Operator, SolveReport, SolverScratch,
     solve_contact, solve_joint,
@@ -59,10 +59,14 @@ impl GaussSeidel {
 /// Changes of velocity `ΔV = W^αα ΔI` over one sweep, against `W^αα I`.
 #[derive(Default)]
 pub(super) struct Change {
-    sum: f64,
-    max: f64,
-    scale: f64,
-    active: usize,
+    /// Sum of `‖ΔV‖²` [m²/s²].
+    pub sum: f64,
+    /// Largest `‖ΔV‖²` [m²/s²].
+    pub max: f64,
+    /// Sum of `‖W^αα I‖²` over the contacts that carry [m²/s²].
+    pub scale: f64,
+    /// How many carry.
+    pub active: usize,
 }
 
 impl Change {
@@ -129,6 +133,15 @@ pub(super) fn sweep<W: Operator>(
     change
 }
 
+/// What a solve needs next.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Want {
+    /// Another sweep.
+    Sweep,
+    /// The residual: the sweeps have settled, or this was the last one.
+    Residual { settled: bool, last: bool },
+}
+
 /// Counts sweeps, decides when the criteria hold, and keeps the report.
 pub(super) struct Progress<'a> {
     options: &'a GaussSeidelOptions,
@@ -141,15 +154,8 @@ impl Progress<'_> {
         Progress { options, next_check: 1, report: SolveReport::default() }
     }
 
-    /// Takes note of a sweep; true when the solve is over, converged or not.
-    pub(super) fn done<W: Operator>(
-        &mut self,
-        w: &W,
-        problem: &ContactProblem,
-        impulses: &[[f64; 3]],
-        scratch: &mut SolverScratch,
-        change: &Change,
-    ) -> bool {
+    /// Takes note of a sweep and says what comes next.
+    pub(super) fn note(&mut self, change: &Change) -> Want {
         let (options, report) = (self.options, &mut self.report);
         let (rms, max) = change.relative();
         report.sweeps += 1;
@@ -163,15 +169,39 @@ impl Progress<'_> {
         // distances.
         if (settled && report.sweeps >= self.next_check) || last {
             self.next_check = report.sweeps + 1 + report.sweeps / 10;
-            w.start(impulses, scratch);
-            let residual = measure(w, problem, impulses, scratch);
-            report.residual = residual.relative_to_impulses();
-            report.approach = residual.approach * problem.approach_scale;
-            report.converged = settled
-                && report.residual <= options.tolerance
-                && report.approach <= options.approach_tolerance;
+            return Want::Residual { settled, last };
         }
+        Want::Sweep
+    }
+
+    /// Takes note of the residual that was wanted; true when the solve is over, converged or not.
+    pub(super) fn judge(&mut self, residual: &Residual, approach_scale: f64, want: Want) -> bool {
+        let Want::Residual { settled, last } = want else { return false };
+        let (options, report) = (self.options, &mut self.report);
+        report.residual = residual.relative_to_impulses();
+        report.approach = residual.approach * approach_scale;
+        report.converged = settled
+            && report.residual <= options.tolerance
+            && report.approach <= options.approach_tolerance;
         report.converged || last
+    }
+
+    /// Takes note of a sweep; true when the solve is over, converged or not.
+    pub(super) fn done<W: Operator>(
+        &mut self,
+        w: &W,
+        problem: &ContactProblem,
+        impulses: &[[f64; 3]],
+        scratch: &mut SolverScratch,
+        change: &Change,
+    ) -> bool {
+        let want = self.note(change);
+        if want == Want::Sweep {
+            return false;
+        }
+        w.start(impulses, scratch);
+        let residual = measure(w, problem, impulses, scratch);
+        self.judge(&residual, problem.approach_scale, want)
     }
 }
 
@@ -225,7 +255,7 @@ fn squared(x: [f64; 3]) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::friction::{ConjugateGradient, Factored, InverseMass, residual};
+    use crate::friction::{Coloured, ConjugateGradient, Factored, InverseMass, residual};
     use crate::math::{Vec3, tangents};
     use rand::{RngExt, SeedableRng};
     use rand_pcg::Pcg64;
@@ -272,6 +302,12 @@ mod tests {
             assert!(report.converged, "seed {seed}: accelerated {report:?}");
             let accelerated = residual(&problem, &fast, &mut scratch);
             assert!(accelerated.relative_to_impulses() <= 1e-10);
+            let mut packed = Vec::new();
+            let solver = Coloured::tolerance(1e-10);
+            let report = solver.solve(&problem, &mut packed, &mut scratch);
+            assert!(report.converged, "seed {seed}: coloured {report:?}");
+            let coloured = residual(&problem, &packed, &mut scratch);
+            assert!(coloured.relative_to_impulses() <= 1e-10);
             let again = residual(&problem, &impulses, &mut scratch);
             assert!(again.relative_to_impulses() <= 1e-10);
             for (r, mu) in impulses.iter().zip(&problem.friction) {

@@ -4,12 +4,14 @@
 //! Nothing here knows bodies, shapes or files. A contact is three numbers `(n, t1, t2)`; the Delassus
 //! operator `W` comes in factored form or as blocks; every solver is judged by one [`residual`].
 
+mod coloured;
 mod conjugate_gradient;
 mod delassus;
 mod gauss_seidel;
 mod local;
 mod residual;
 
+pub use coloured::{Coloured, Width};
 pub use conjugate_gradient::ConjugateGradient;
 pub use delassus::{Blocks, Contact3, Delassus, Factored, InverseMass, Operator};
 pub use gauss_seidel::{GaussSeidel, GaussSeidelOptions};
@@ -60,6 +62,8 @@ pub struct SolverScratch {
     pub(crate) direction: Impulses,
     /// Impulses before a sweep [N s].
     pub(crate) before: Impulses,
+    /// Buffers of the coloured solver.
+    pub(crate) coloured: coloured::Buffers,
 }
 
 /// What a solver did. Stopping short of the tolerance is a result, not an error: `converged` tells.
