@@ -93,3 +93,29 @@ fn wrong_arguments_and_files_end_with_code_2_and_say_what_is_wrong() {
         assert!(stderr(&output).contains(told), "{}", stderr(&output));
     }
 }
+
+#[test]
+fn states_of_a_run_are_judged() {
+    let folder = Folder::new("bench-judge");
+    success(&folder.riprap(&["bench", "export", "--grains", "8", "stones.json"]));
+    let window = ["--settle", "0.1", "--steps", "20", "--states", "a.txt", "b.txt"];
+    let mut arguments = vec!["pile", "--from", "stones.json"];
+    arguments.extend(window);
+    let told = json(&folder, &arguments);
+    let judged = json(&folder, &["judge", "stones.json", "a.txt", "b.txt"]);
+    // The same velocities, and overlaps that are no deeper than a stone touches.
+    for key in ["v_rms", "v_max"] {
+        let (a, b) = (told[key].as_f64().unwrap(), judged[key].as_f64().unwrap());
+        assert!((a - b).abs() < 1e-12 * a.max(1.0), "{key}: {a} {b}");
+    }
+    assert!(judged["penetration_max_rel"].as_f64().unwrap() < 1e-3, "{judged}");
+    assert!(judged["drift"]["max_mm"].as_f64().unwrap() > 0.0);
+    let output = folder.riprap(&["bench", "judge", "stones.json", "b.txt"]);
+    success(&output);
+    assert!(stdout(&output).contains("deepest overlap") && !stdout(&output).contains("drift"));
+
+    folder.write("short.txt", "1 2 3\n");
+    let output = folder.riprap(&["bench", "judge", "stones.json", "short.txt"]);
+    assert_eq!(code(&output), Some(2));
+    assert!(stderr(&output).contains("short.txt, line 1: 13 numbers"), "{}", stderr(&output));
+}

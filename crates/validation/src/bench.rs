@@ -2,6 +2,7 @@
 //!
 //! A [`Bench`] is a scene on its way: it settles, then a window of steps is measured, and both have their own clock.
 
+pub mod judge;
 pub mod machine;
 mod mechanism;
 

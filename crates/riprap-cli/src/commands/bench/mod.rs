@@ -1,5 +1,6 @@
 //! `riprap bench`: how fast a canonical scene or mechanism runs, one file a kind.
 
+mod judge;
 mod mechanism;
 mod scene;
 
@@ -13,6 +14,8 @@ pub enum Command {
     Pile(scene::Pile),
     /// Write the stones of `pile` before they fall, as other engines read them
     Export(scene::Export),
+    /// Judge states that any engine wrote: overlaps, velocities, drift
+    Judge(judge::Judge),
     /// Two trees of joints and a mechanism with loops
     Mechanism(mechanism::Mechanism),
 }
@@ -22,6 +25,7 @@ pub fn bench(command: &Command) -> Result<(), Failure> {
     match command {
         Command::Pile(arguments) => scene::pile(arguments),
         Command::Export(arguments) => scene::export(arguments),
+        Command::Judge(arguments) => judge::bench(arguments),
         Command::Mechanism(arguments) => mechanism::bench(arguments),
     }
 }
