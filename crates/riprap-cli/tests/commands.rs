@@ -151,29 +151,3 @@ fn the_bench_of_mechanisms_compares_with_pinocchio() {
     let output = folder.riprap(&["bench", "mechanism", "--pinocchio", "empty.txt"]);
     assert!(stderr(&output).contains("run.sh"), "{}", stderr(&output));
 }
-
-#[test]
-fn the_bench_prints_one_object_with_all_keys() {
-    let folder = Folder::new("bench");
-    let arguments =
-        ["bench", "pile", "--grains", "20", "--settle", "0.05", "--steps", "5", "--json"];
-    let output = folder.riprap(&arguments);
-    success(&output);
-    let result: serde_json::Value = serde_json::from_str(&stdout(&output)).unwrap();
-    for key in [
-        "steps_per_s",
-        "ms_per_step",
-        "contacts",
-        "pairs",
-        "sweeps_mean",
-        "ns_per_contact_sweep",
-        "us_per_pair",
-        "residual",
-        "penetration_max_rel",
-        "threads",
-        "bytes_per_grain",
-    ] {
-        assert!(result[key].is_number(), "{key}: {result}");
-    }
-    success(&folder.riprap(&arguments[..8]));
-}

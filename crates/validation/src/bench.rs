@@ -1,5 +1,9 @@
 //! Whole-scene benchmarks, and mechanisms: `riprap bench`.
+//!
+//! A [`Bench`] is a scene on its way: it settles, then a window of steps is measured, and both have their own clock.
 
+pub mod judge;
+pub mod machine;
 mod mechanism;
 
 pub use mechanism::{MechanismBench, MechanismResult, TreeTimes, mechanism};
@@ -7,144 +11,343 @@ pub use mechanism::{MechanismBench, MechanismResult, TreeTimes, mechanism};
 use crate::scenes;
 use riprap::friction::{ConjugateGradient, GaussSeidel};
 use riprap::prelude::*;
-use riprap::simulation::RunReport;
+use riprap::scene::BuildErrors;
+use riprap::scheme::StageTimes;
+use riprap::simulation::{Error, RunReport};
+use riprap_io::peer_scene::{Container, GrainState, PeerGrain, PeerScene, states};
 use serde::Serialize;
+use std::time::{Duration, Instant};
 
-/// What to measure.
-#[derive(Clone, Copy, Debug)]
-pub struct PileOptions {
-    /// Number of stones.
-    pub grains: usize,
-    /// Time for which the stones fall and settle before the measurement [s].
-    pub settle: f64,
-    /// Steps that are measured.
-    pub steps: u64,
-    /// Time step [s].
-    pub dt: f64,
-    /// Tolerance of the solver [–].
-    pub tolerance: f64,
-    /// Plain Gauss–Seidel instead of its accelerated form.
-    pub plain: bool,
+/// Which solver is measured.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Solver {
+    /// Gauss–Seidel accelerated by conjugate gradients.
+    #[default]
+    ConjugateGradient,
+    /// Plain Gauss–Seidel.
+    GaussSeidel,
 }
 
-impl Default for PileOptions {
-    fn default() -> Self {
-        PileOptions {
-            grains: 1000,
-            settle: 0.5,
-            steps: 100,
-            dt: 5e-4,
-            tolerance: 1e-4,
-            plain: false,
+impl Solver {
+    /// All of them.
+    pub const ALL: [Solver; 2] = [Solver::ConjugateGradient, Solver::GaussSeidel];
+
+    /// Its name, as commands and files spell it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Solver::ConjugateGradient => "conjugate-gradient",
+            Solver::GaussSeidel => "gauss-seidel",
+        }
+    }
+
+    /// The scheme of a run.
+    fn scheme(self, dt: f64, tolerance: f64) -> MoreauJean {
+        let scheme = MoreauJean::new(dt);
+        match self {
+            Solver::ConjugateGradient => scheme.solver(ConjugateGradient::tolerance(tolerance)),
+            Solver::GaussSeidel => scheme.solver(GaussSeidel::tolerance(tolerance)),
         }
     }
 }
 
-/// Result of [`pile`]. Times are wall times.
+/// How a scene is run.
+#[derive(Clone, Copy, Debug)]
+pub struct Settings {
+    /// Time step [s].
+    pub dt: f64,
+    /// Tolerance of the solver [–].
+    pub tolerance: f64,
+    /// The solver.
+    pub solver: Solver,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Settings { dt: 5e-4, tolerance: 1e-4, solver: Solver::default() }
+    }
+}
+
+/// Mean wall time of a step by stage [ms].
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+pub struct Stages {
+    /// Prediction, masses and free velocities.
+    pub free: f64,
+    /// Contact detection.
+    pub detect: f64,
+    /// Filling the contact problem and recalling impulses.
+    pub assemble: f64,
+    /// Solving it.
+    pub solve: f64,
+    /// Velocities, positions, and what is remembered.
+    pub update: f64,
+}
+
+/// What the measured window gave. Times are wall times unless they are said to be the processor's.
 #[derive(Clone, Debug, Serialize)]
-pub struct PileResult {
-    /// Number of stones.
+pub struct BenchResult {
+    /// Name of the scene.
+    pub scene: String,
+    /// Number of grains.
     pub grains: usize,
+    /// Threads.
+    pub threads: usize,
+    /// The solver.
+    pub solver: &'static str,
+    /// Its tolerance [–].
+    pub tolerance: f64,
+    /// Time step [s].
+    pub dt: f64,
+    /// Time simulated before the window [s].
+    pub settle: f64,
+    /// Wall time that this took [s].
+    pub settle_wall: f64,
     /// Steps measured.
     pub steps: u64,
+    /// Wall time of the window [s].
+    pub wall: f64,
     /// Steps per second [1/s].
     pub steps_per_s: f64,
     /// Milliseconds per step [ms].
     pub ms_per_step: f64,
+    /// Processor time of all threads per step, where the system tells it [ms].
+    pub cpu_ms_per_step: Option<f64>,
+    /// Wall time of the slowest step [ms].
+    pub ms_worst_step: f64,
+    /// Mean wall time of a step by stage [ms].
+    pub ms_per_stage: Stages,
     /// Mean number of contact points.
     pub contacts: f64,
     /// Mean number of pairs of shapes tested.
     pub pairs: f64,
+    /// Pairs whose bounding balls are within the alert distance, at the end.
+    pub near_pairs: usize,
     /// Mean number of sweeps.
     pub sweeps_mean: f64,
+    /// Largest number of sweeps of a step.
+    pub sweeps_max: usize,
     /// Time of the solver per contact point and sweep [ns].
     pub ns_per_contact_sweep: f64,
     /// Time of detection per pair tested [µs].
     pub us_per_pair: f64,
-    /// Time of detection per pair whose bounding balls are within the alert distance [µs].
+    /// Time of detection per near pair [µs].
     pub us_per_near_pair: f64,
     /// Largest residual of a step [–].
     pub residual: f64,
-    /// Deepest overlap over the mean size of the stones [–].
-    pub penetration_max_rel: f64,
     /// Steps that stopped short of the tolerance.
     pub unconverged: u64,
-    /// Root mean square velocity at the end [m/s].
+    /// Deepest overlap over the mean size of the grains [–].
+    pub penetration_max_rel: f64,
+    /// Root mean square velocity of the grains at the end [m/s].
     pub v_rms: f64,
-    /// Threads.
-    pub threads: usize,
-    /// Bytes of the workspace (buffers and caches) per stone.
+    /// Largest velocity of a grain at the end [m/s].
+    pub v_max: f64,
+    /// Bytes of the workspace (buffers and caches) per grain.
     pub bytes_per_grain: f64,
-    /// Shares of the time: free motion, detection, assembly, solver, update [–].
-    pub shares: [f64; 5],
+    /// Memory of the whole process per grain, shapes and the scene included, where the system tells it [bytes].
+    pub resident_bytes_per_grain: Option<f64>,
 }
 
-/// Stones that have fallen into a box, as deep as wide.
-pub fn pile(options: PileOptions) -> PileResult {
-    let PileOptions { grains, settle, steps, dt, tolerance, plain } = options;
-    // 55 % of the box is stone, and a stone of this class has 4.2e-5 m³ on average.
-    let width = (grains as f64 * 4.2e-5 / 0.55).cbrt().max(0.16);
-    let scene =
-        scenes::stones_in_box(grains, width, 1).build().expect("a canonical scene is valid");
-    let scheme = MoreauJean::new(dt);
-    let scheme = if plain {
-        scheme.solver(GaussSeidel::tolerance(tolerance))
-    } else {
-        scheme.solver(ConjugateGradient::tolerance(tolerance))
-    };
-    let mut run = Simulation::new(scene, scheme).expect("a canonical scheme is valid");
-    run.until(settle, &mut ()).expect("stones cannot fail");
-    measure(&mut run, grains, steps)
+/// A scene on its way to be measured.
+pub struct Bench {
+    name: String,
+    settings: Settings,
+    run: Simulation,
+    grains: Vec<Body>,
+    settle: f64,
+    settle_wall: f64,
 }
 
-/// Measures steps of a run.
-fn measure(run: &mut Simulation, grains: usize, steps: u64) -> PileResult {
-    let before = run.report();
-    let begin = std::time::Instant::now();
-    let (mut residual, mut penetration, mut near) = (0.0f64, 0.0f64, 0);
-    for _ in 0..steps {
-        let step = run.step().expect("stones cannot fail");
-        residual = residual.max(step.solve.residual);
-        penetration = penetration.max(step.penetration);
+impl Bench {
+    /// A scene at its begin. The grains are those that velocities and memory are counted for.
+    pub fn new(
+        name: &str,
+        scene: &SceneBuilder,
+        grains: Vec<Body>,
+        settings: Settings,
+    ) -> Result<Bench, BenchError> {
+        let scheme = settings.solver.scheme(settings.dt, settings.tolerance);
+        let run = Simulation::new(scene.build()?, scheme)?;
+        Ok(Bench { name: name.to_owned(), settings, run, grains, settle: 0.0, settle_wall: 0.0 })
     }
-    let wall = begin.elapsed().as_secs_f64();
-    let frame = run.frame();
-    near += frame.work.contacts().detector().n_near_pairs(run.scene().detection().alert);
-    let after = run.report();
-    let delta = |f: fn(&RunReport) -> u64| (f(&after) - f(&before)) as f64;
-    let seconds = |f: fn(&RunReport) -> std::time::Duration| (f(&after) - f(&before)).as_secs_f64();
-    let n = steps.max(1) as f64;
-    let stages = [
-        seconds(|r| r.times.free),
-        seconds(|r| r.times.detect),
-        seconds(|r| r.times.assemble),
-        seconds(|r| r.times.solve),
-        seconds(|r| r.times.update),
-    ];
-    let total: f64 = stages.iter().sum();
-    let state = run.state();
-    let bodies = run.scene().bodies();
-    let square: f64 = (0..bodies.len())
-        .filter(|&i| bodies.movable[i])
-        .map(|i| state.v[i].linear.norm_squared())
-        .sum();
-    PileResult {
+
+    /// A scene shared with other engines.
+    pub fn of_peers(scene: &PeerScene, settings: Settings) -> Result<Bench, BenchError> {
+        let (builder, grains) = scene.scene()?;
+        Bench::new("pile", &builder, grains, settings)
+    }
+
+    /// Runs for a time [s] that is not measured.
+    pub fn settle(&mut self, time: f64) -> Result<(), BenchError> {
+        let begin = Instant::now();
+        self.run.until(self.run.time() + time, &mut ())?;
+        self.settle += time;
+        self.settle_wall += begin.elapsed().as_secs_f64();
+        Ok(())
+    }
+
+    /// Where the grains are and how they move.
+    pub fn states(&self) -> Vec<GrainState> {
+        states(self.run.state(), &self.grains)
+    }
+
+    /// The run.
+    pub fn run(&self) -> &Simulation {
+        &self.run
+    }
+
+    /// Measures steps.
+    pub fn measure(&mut self, steps: u64) -> Result<BenchResult, BenchError> {
+        let before = self.run.report();
+        let (mut residual, mut penetration, mut worst, mut sweeps_max) =
+            (0.0f64, 0.0f64, Duration::ZERO, 0);
+        let (begin, cpu) = (Instant::now(), machine::cpu_seconds());
+        for _ in 0..steps {
+            let step = self.run.step()?;
+            residual = residual.max(step.solve.residual);
+            penetration = penetration.max(step.penetration);
+            worst = worst.max(step.times.total());
+            sweeps_max = sweeps_max.max(step.solve.sweeps);
+        }
+        let wall = begin.elapsed().as_secs_f64();
+        let cpu = machine::cpu_seconds().zip(cpu).map(|(end, begin)| end - begin);
+
+        let after = self.run.report();
+        let n = steps.max(1) as f64;
+        let delta = |f: fn(&RunReport) -> u64| (f(&after) - f(&before)) as f64;
+        let stage = |f: fn(&StageTimes) -> Duration| {
+            1e3 * (f(&after.times) - f(&before.times)).as_secs_f64() / n
+        };
+        let stages = Stages {
+            free: stage(|t| t.free),
+            detect: stage(|t| t.detect),
+            assemble: stage(|t| t.assemble),
+            solve: stage(|t| t.solve),
+            update: stage(|t| t.update),
+        };
+        let (scene, frame) = (self.run.scene(), self.run.frame());
+        let near_pairs = frame.work.contacts().detector().n_near_pairs(scene.detection().alert);
+        let speeds = self.grains.iter().map(|body| self.run.velocity(*body).linear.norm());
+        let square: f64 = speeds.clone().map(|v| v * v).sum();
+        let grains = self.grains.len().max(1) as f64;
+        Ok(BenchResult {
+            scene: self.name.clone(),
+            grains: self.grains.len(),
+            threads: rayon::current_num_threads(),
+            solver: self.settings.solver.name(),
+            tolerance: self.settings.tolerance,
+            dt: self.settings.dt,
+            settle: self.settle,
+            settle_wall: self.settle_wall,
+            steps,
+            wall,
+            steps_per_s: n / wall,
+            ms_per_step: 1e3 * wall / n,
+            cpu_ms_per_step: cpu.map(|cpu| 1e3 * cpu / n),
+            ms_worst_step: 1e3 * worst.as_secs_f64(),
+            ms_per_stage: stages,
+            contacts: delta(|r| r.contacts.0) / n,
+            pairs: delta(|r| r.pairs) / n,
+            near_pairs,
+            sweeps_mean: delta(|r| r.sweeps.0) / n,
+            sweeps_max,
+            ns_per_contact_sweep: 1e6 * n * stages.solve / delta(|r| r.contact_sweeps).max(1.0),
+            us_per_pair: 1e3 * n * stages.detect / delta(|r| r.pairs).max(1.0),
+            us_per_near_pair: 1e3 * stages.detect / near_pairs.max(1) as f64,
+            residual,
+            unconverged: after.unconverged - before.unconverged,
+            penetration_max_rel: penetration / scene.grain_size(),
+            v_rms: (square / grains).sqrt(),
+            v_max: speeds.fold(0.0, f64::max),
+            bytes_per_grain: frame.work.bytes() as f64 / grains,
+            resident_bytes_per_grain: machine::resident_bytes().map(|b| b as f64 / grains),
+        })
+    }
+}
+
+/// Inner width of a box that `grains` stones fill as deep as it is wide [m].
+fn box_width(grains: usize) -> f64 {
+    // 55 % of the box is stone, and a stone of this class has 4.2e-5 m³ on average.
+    (grains as f64 * 4.2e-5 / 0.55).cbrt().max(0.16)
+}
+
+/// Stones that fall into a box, as deep as wide.
+pub fn pile(grains: usize, settings: Settings) -> Result<Bench, BenchError> {
+    let (scene, stones) = scenes::stones_in_box(grains, box_width(grains), 1);
+    Bench::new("pile", &scene, stones, settings)
+}
+
+/// The stones of [`pile`] before they fall, as other engines read them.
+pub fn peer_scene(grains: usize) -> Result<PeerScene, BenchError> {
+    let width = box_width(grains);
+    let (scene, stones) = scenes::stones_in_box(grains, width, 1);
+    let scene = scene.build()?;
+    let state = scene.initial_state();
+    let (density, half) = (2700.0, 0.5 * width);
+    let grains: Vec<PeerGrain> = (stones.iter())
+        .filter_map(|body| match scene.shape(*body) {
+            Shape::Polyhedron(stone) => {
+                Some(PeerGrain::at_rest(stone, density, &scene.shape_pose(&state, *body)))
+            }
+            _ => None,
+        })
+        .collect();
+    Ok(PeerScene {
+        path: std::path::PathBuf::new(),
+        n: Some(grains.len()),
+        density,
+        friction: 0.7,
+        restitution: 0.0,
+        gravity: scene.gravity().into(),
+        dt: Settings::default().dt,
+        container: Container {
+            xmin: -half,
+            xmax: half,
+            ymin: -half,
+            ymax: half,
+            zmin: 0.0,
+            height: 2.0 * width,
+        },
         grains,
-        steps,
-        steps_per_s: n / wall,
-        ms_per_step: 1e3 * wall / n,
-        contacts: delta(|r| r.contacts.0) / n,
-        pairs: delta(|r| r.pairs) / n,
-        sweeps_mean: delta(|r| r.sweeps.0) / n,
-        ns_per_contact_sweep: 1e9 * stages[3] / delta(|r| r.contact_sweeps).max(1.0),
-        us_per_pair: 1e6 * stages[1] / delta(|r| r.pairs).max(1.0),
-        us_per_near_pair: 1e6 * stages[1] / (n * near.max(1) as f64),
-        residual,
-        penetration_max_rel: penetration / run.scene().grain_size(),
-        unconverged: after.unconverged - before.unconverged,
-        v_rms: (square / grains as f64).sqrt(),
-        threads: rayon::current_num_threads(),
-        bytes_per_grain: frame.work.bytes() as f64 / grains as f64,
-        shares: stages.map(|s| s / total),
+    })
+}
+
+/// Why a bench ended early.
+#[derive(Debug)]
+pub enum BenchError {
+    /// The file is wrong.
+    File(riprap_io::Error),
+    /// The scene is wrong.
+    Build(BuildErrors),
+    /// The run failed.
+    Run(Error),
+}
+
+impl std::fmt::Display for BenchError {
+    fn fmt(&self, f: &mut std::fmt::Formatter) -> std::fmt::Result {
+        match self {
+            BenchError::File(error) => error.fmt(f),
+            BenchError::Build(errors) => errors.fmt(f),
+            BenchError::Run(error) => error.fmt(f),
+        }
+    }
+}
+
+impl std::error::Error for BenchError {}
+
+impl From<riprap_io::Error> for BenchError {
+    fn from(error: riprap_io::Error) -> Self {
+        BenchError::File(error)
+    }
+}
+
+impl From<BuildErrors> for BenchError {
+    fn from(errors: BuildErrors) -> Self {
+        BenchError::Build(errors)
+    }
+}
+
+impl From<Error> for BenchError {
+    fn from(error: Error) -> Self {
+        BenchError::Run(error)
     }
 }

@@ -139,7 +139,7 @@ pub fn arch(n: usize, t: f64, friction: f64) -> (SceneBuilder, Vec<Body>) {
 
 /// `n` ballast stones (25 corners, EN 13450 31.5–50 mm, μ 0.7, e 0) raining into an open box of inner width
 /// `width` [m].
-pub fn stones_in_box(n: usize, width: f64, seed: u64) -> SceneBuilder {
+pub fn stones_in_box(n: usize, width: f64, seed: u64) -> (SceneBuilder, Vec<Body>) {
     use riprap::grains::{Grading, StoneGenerator, rain, seeded};
     let m = rock(0.7, 0.0);
     let mut scene = Scene::builder();
@@ -162,11 +162,12 @@ pub fn stones_in_box(n: usize, width: f64, seed: u64) -> SceneBuilder {
     let radii: Vec<f64> = stones.iter().map(|s| s.outer_radius()).collect();
     let poses =
         rain(&radii, [-half, -half, 0.0], [half, half], &mut rng).expect("stones fit into the box");
-    for (stone, pose) in stones.into_iter().zip(poses) {
+    let place = |(stone, pose)| {
         let shape = Shape::Polyhedron(std::sync::Arc::new(stone));
         let mut body = BodyDescription::new(shape, &m);
         body.pose = pose;
-        scene.add(body, &m);
-    }
-    scene
+        scene.add(body, &m)
+    };
+    let stones = stones.into_iter().zip(poses).map(place).collect();
+    (scene, stones)
 }

@@ -10,7 +10,7 @@ pub(super) fn stones_at_rest(effort: Effort) -> Checks {
         Effort::Full => (1000, 0.6, 3.0),
         Effort::Small => (60, 0.25, 3.0),
     };
-    let scene = scenes::stones_in_box(n, width, 1);
+    let (scene, _) = scenes::stones_in_box(n, width, 1);
     // The stones fall at up to 3 m/s: a step of 0.25 ms moves them by less than 2 % of their size.
     let mut run = scenes::start(&scene, 2.5e-4, 0.5, 1e-3);
     let size = run.scene().grain_size();
@@ -75,7 +75,7 @@ pub(super) fn same_bits(effort: Effort) -> Checks {
     let (n, steps) = if effort == Effort::Full { (600, 500) } else { (600, 100) };
     let run_on = |threads: usize| {
         let work = move || {
-            let scene = scenes::stones_in_box(n, 0.3, 2);
+            let (scene, _) = scenes::stones_in_box(n, 0.3, 2);
             let mut run = scenes::start(&scene, 1e-3, 0.5, 1e-4);
             let mut pairs = 0;
             for _ in 0..steps {

@@ -1,0 +1,69 @@
+//! `riprap bench judge`: what a state file of any engine is worth.
+
+use std::path::PathBuf;
+
+use riprap_io::peer_scene::{PeerScene, read_states};
+use validation::bench::judge::{Judgement, judge};
+
+use crate::failure::Failure;
+use crate::text::{number, print, table};
+
+/// Arguments of `riprap bench judge`.
+#[derive(clap::Args)]
+pub struct Judge {
+    /// The scene (JSON, or JSON packed by gzip)
+    scene: PathBuf,
+    /// A state of it, one line a grain; the one to judge if it is the only one
+    state: PathBuf,
+    /// A later state, which is judged, and the drift between the two
+    later: Option<PathBuf>,
+    /// One JSON object
+    #[arg(long)]
+    json: bool,
+}
+
+/// Judges and prints.
+pub fn bench(arguments: &Judge) -> Result<(), Failure> {
+    let scene = PeerScene::read(&arguments.scene)?;
+    let read = |path: &PathBuf| read_states(path, scene.grains.len());
+    let state = read(&arguments.state)?;
+    let judgement = match &arguments.later {
+        None => judge(&scene, None, &state),
+        Some(path) => judge(&scene, Some(&state), &read(path)?),
+    };
+    let judgement = judgement.map_err(Failure::Input)?;
+    if arguments.json {
+        let line = serde_json::to_string(&judgement).map_err(|e| Failure::Run(e.to_string()))?;
+        print(&format!("{line}\n"));
+    } else {
+        print(&shown(&judgement));
+    }
+    Ok(())
+}
+
+fn shown(j: &Judgement) -> String {
+    let row = |name: &str, value: f64, unit: &str| vec![name.into(), number(value), unit.into()];
+    let mut rows = vec![
+        row("grains", j.grains as f64, ""),
+        row("near pairs", j.near_pairs as f64, ""),
+        row("overlapping pairs", j.overlap_pairs as f64, ""),
+        row("mean overlap", j.penetration_mean_mm, "mm"),
+        row("95 % of the overlaps", j.penetration_p95_mm, "mm"),
+        row("deepest overlap", j.penetration_max_mm, "mm"),
+        row("deepest overlap over size", j.penetration_max_rel, ""),
+        row("overlaps with walls", j.wall_pairs as f64, ""),
+        row("mean of those", j.wall_mean_mm, "mm"),
+        row("deepest of those", j.wall_max_mm, "mm"),
+        row("grains outside", j.outside as f64, ""),
+        row("kinetic energy", j.kinetic_energy, "J"),
+        row("root mean square velocity", j.v_rms, "m/s"),
+        row("largest velocity", j.v_max, "m/s"),
+        row("height of 98 %", j.height_98, "m"),
+    ];
+    if let Some(drift) = j.drift {
+        rows.push(row("mean drift", drift.mean_mm, "mm"));
+        rows.push(row("median drift", drift.median_mm, "mm"));
+        rows.push(row("largest drift", drift.max_mm, "mm"));
+    }
+    table(&rows, &[1])
+}

@@ -1,0 +1,172 @@
+//! `riprap bench pile` and the other scenes: settle, measure a window of steps, show.
+
+use std::path::PathBuf;
+
+use riprap_io::peer_scene::{PeerScene, write_states};
+use validation::bench::{self, Bench, BenchResult, Settings, Solver};
+
+use super::super::{parse_positive, parse_threads, parse_time, set_threads};
+use crate::failure::Failure;
+use crate::text::{number, print, table};
+
+/// Arguments of `riprap bench pile`.
+#[derive(clap::Args)]
+pub struct Pile {
+    /// Number of stones
+    #[arg(long, value_name = "N", default_value_t = 1000, value_parser = clap::value_parser!(u32).range(1..=10_000_000))]
+    grains: u32,
+    /// A scene shared with other engines (JSON, or JSON packed by gzip) instead of stones of our own
+    #[arg(long, value_name = "FILE", conflicts_with = "grains")]
+    from: Option<PathBuf>,
+    /// Time for which the stones fall before the measurement [s]
+    #[arg(long, value_name = "T", default_value = "0.5", value_parser = parse_time)]
+    settle: f64,
+    #[command(flatten)]
+    window: Window,
+}
+
+/// Arguments of `riprap bench export`.
+#[derive(clap::Args)]
+pub struct Export {
+    /// Number of stones
+    #[arg(long, value_name = "N", default_value_t = 1000, value_parser = clap::value_parser!(u32).range(1..=10_000_000))]
+    grains: u32,
+    /// The file; packed by gzip where its name ends in `.gz`
+    file: PathBuf,
+}
+
+/// What is measured and how, for every scene.
+#[derive(clap::Args)]
+struct Window {
+    /// Steps that are measured
+    #[arg(long, value_name = "K", default_value_t = 100, value_parser = clap::value_parser!(u64).range(1..))]
+    steps: u64,
+    /// Time that is measured [s], instead of a number of steps
+    #[arg(long, value_name = "T", conflicts_with = "steps", value_parser = parse_time)]
+    window: Option<f64>,
+    /// Time step [s] [default: that of the file, or 5e-4]
+    #[arg(long, value_name = "H", value_parser = parse_time)]
+    dt: Option<f64>,
+    /// Tolerance of the solver
+    #[arg(long, value_name = "E", default_value = "1e-4", value_parser = parse_positive)]
+    tolerance: f64,
+    /// The solver
+    #[arg(long, value_name = "NAME", default_value = Solver::default().name(), value_parser = solver_names())]
+    solver: String,
+    /// Write the states of the grains at the begin and at the end of the measurement
+    #[arg(long, value_names = ["BEGIN", "END"], num_args = 2)]
+    states: Option<Vec<PathBuf>>,
+    /// Number of threads [default: all cores]
+    #[arg(long, value_name = "N", value_parser = parse_threads)]
+    threads: Option<usize>,
+    /// One JSON object
+    #[arg(long)]
+    json: bool,
+}
+
+fn solver_names() -> clap::builder::PossibleValuesParser {
+    Solver::ALL.map(Solver::name).into()
+}
+
+impl Window {
+    /// How the scene is run; `dt` is that of its file, if it has one.
+    fn settings(&self, dt: Option<f64>) -> Result<Settings, Failure> {
+        if self.dt == Some(0.0) {
+            return Err(Failure::Input("--dt must be greater than 0".into()));
+        }
+        let default = Settings::default();
+        let solver = Solver::ALL.into_iter().find(|s| s.name() == self.solver);
+        Ok(Settings {
+            dt: self.dt.or(dt).unwrap_or(default.dt),
+            tolerance: self.tolerance,
+            solver: solver.unwrap_or_default(),
+        })
+    }
+
+    /// Settles, measures and shows.
+    fn run(&self, bench: &mut Bench, settings: Settings, settle: f64) -> Result<(), Failure> {
+        let steps = match self.window {
+            Some(time) => ((time / settings.dt).round() as u64).max(1),
+            None => self.steps,
+        };
+        bench.settle(settle)?;
+        if let Some(paths) = &self.states {
+            write_states(&paths[0], &bench.states())?;
+        }
+        let result = bench.measure(steps)?;
+        if let Some(paths) = &self.states {
+            write_states(&paths[1], &bench.states())?;
+        }
+        if self.json {
+            let line = serde_json::to_string(&result).map_err(|e| Failure::Run(e.to_string()))?;
+            print(&format!("{line}\n"));
+        } else {
+            print(&shown(&result));
+        }
+        Ok(())
+    }
+}
+
+/// Measures stones that have fallen into a box.
+pub fn pile(arguments: &Pile) -> Result<(), Failure> {
+    let window = &arguments.window;
+    set_threads(window.threads)?;
+    let (mut bench, settings) = match &arguments.from {
+        Some(path) => {
+            let scene = PeerScene::read(path)?;
+            let settings = window.settings(Some(scene.dt))?;
+            (Bench::of_peers(&scene, settings)?, settings)
+        }
+        None => {
+            let settings = window.settings(None)?;
+            (bench::pile(arguments.grains as usize, settings)?, settings)
+        }
+    };
+    window.run(&mut bench, settings, arguments.settle)
+}
+
+/// Writes stones for other engines.
+pub fn export(arguments: &Export) -> Result<(), Failure> {
+    bench::peer_scene(arguments.grains as usize)?.write(&arguments.file)?;
+    Ok(())
+}
+
+fn shown(result: &BenchResult) -> String {
+    let row = |name: &str, value: f64, unit: &str| vec![name.into(), number(value), unit.into()];
+    let stages = &result.ms_per_stage;
+    let mut rows = vec![
+        row("grains", result.grains as f64, ""),
+        row("threads", result.threads as f64, ""),
+        row("settled for", result.settle, "s"),
+        row("wall time of that", result.settle_wall, "s"),
+        row("steps measured", result.steps as f64, ""),
+        row("steps per second", result.steps_per_s, "1/s"),
+        row("time per step", result.ms_per_step, "ms"),
+        row("slowest step", result.ms_worst_step, "ms"),
+    ];
+    rows.extend(result.cpu_ms_per_step.map(|t| row("processor time per step", t, "ms")));
+    rows.extend([
+        row("free motion per step", stages.free, "ms"),
+        row("detection per step", stages.detect, "ms"),
+        row("assembly per step", stages.assemble, "ms"),
+        row("solver per step", stages.solve, "ms"),
+        row("update per step", stages.update, "ms"),
+        row("contact points", result.contacts, ""),
+        row("pairs tested", result.pairs, ""),
+        row("near pairs", result.near_pairs as f64, ""),
+        row("sweeps", result.sweeps_mean, ""),
+        row("most sweeps", result.sweeps_max as f64, ""),
+        row("solver per contact and sweep", result.ns_per_contact_sweep, "ns"),
+        row("detection per pair tested", result.us_per_pair, "µs"),
+        row("detection per near pair", result.us_per_near_pair, "µs"),
+        row("worst residual", result.residual, ""),
+        row("unconverged steps", result.unconverged as f64, ""),
+        row("deepest overlap over size", result.penetration_max_rel, ""),
+        row("root mean square velocity", result.v_rms, "m/s"),
+        row("largest velocity", result.v_max, "m/s"),
+        row("memory per grain", result.bytes_per_grain, "bytes"),
+    ]);
+    let resident = result.resident_bytes_per_grain;
+    rows.extend(resident.map(|b| row("memory of the process per grain", b, "bytes")));
+    table(&rows, &[1])
+}

@@ -1,0 +1,121 @@
+//! `riprap bench`: every scene runs small, and says all that it promises.
+
+mod common;
+
+use common::{Folder, code, stderr, stdout, success};
+use serde_json::Value;
+
+/// Runs a bench with `--json` and reads its object.
+#[track_caller]
+fn json(folder: &Folder, arguments: &[&str]) -> Value {
+    let mut all = vec!["bench"];
+    all.extend(arguments);
+    all.push("--json");
+    let output = folder.riprap(&all);
+    success(&output);
+    serde_json::from_str(&stdout(&output)).unwrap()
+}
+
+#[track_caller]
+fn assert_complete(result: &Value) {
+    for key in [
+        "steps_per_s",
+        "ms_per_step",
+        "contacts",
+        "pairs",
+        "near_pairs",
+        "sweeps_mean",
+        "ns_per_contact_sweep",
+        "us_per_pair",
+        "residual",
+        "unconverged",
+        "penetration_max_rel",
+        "v_rms",
+        "v_max",
+        "threads",
+        "settle_wall",
+        "bytes_per_grain",
+    ] {
+        assert!(result[key].is_number(), "{key}: {result}");
+    }
+    for stage in ["free", "detect", "assemble", "solve", "update"] {
+        assert!(result["ms_per_stage"][stage].is_number(), "{stage}: {result}");
+    }
+}
+
+#[test]
+fn a_pile_prints_one_object_with_all_keys_or_a_table() {
+    let folder = Folder::new("bench-pile");
+    let arguments = ["pile", "--grains", "20", "--settle", "0.05", "--steps", "5"];
+    assert_complete(&json(&folder, &arguments));
+    let mut all = vec!["bench"];
+    all.extend(arguments);
+    let output = folder.riprap(&all);
+    success(&output);
+    assert!(stdout(&output).contains("solver per step"), "{}", stdout(&output));
+}
+
+#[test]
+fn a_shared_scene_runs_with_either_solver_and_leaves_its_states() {
+    let folder = Folder::new("bench-shared");
+    success(&folder.riprap(&["bench", "export", "--grains", "8", "stones.json.gz"]));
+    for solver in ["conjugate-gradient", "gauss-seidel"] {
+        let window = ["--settle", "0.05", "--window", "0.01", "--states", "a.txt", "b.txt"];
+        let mut arguments = vec!["pile", "--from", "stones.json.gz", "--solver", solver];
+        arguments.extend(window);
+        let result = json(&folder, &arguments);
+        assert_complete(&result);
+        assert_eq!((&result["steps"], &result["solver"]), (&20.into(), &solver.into()));
+        for name in ["a.txt", "b.txt"] {
+            let text = folder.read(name);
+            assert_eq!(text.lines().count(), 8);
+            assert!(text.lines().all(|line| line.split(' ').count() == 13), "{text}");
+        }
+    }
+}
+
+#[test]
+fn wrong_arguments_and_files_end_with_code_2_and_say_what_is_wrong() {
+    let folder = Folder::new("bench-wrong");
+    folder.write("broken.json", "{\"density\": 2700,\n\"mu\": }");
+    for (arguments, told) in [
+        (&["pile", "--from", "none.json"][..], "none.json"),
+        (&["pile", "--from", "broken.json"], "broken.json, line 2"),
+        (&["pile", "--grains", "5", "--dt", "0"], "--dt must be greater than 0"),
+        (&["pile", "--solver", "magic"], "conjugate-gradient"),
+        (&["pile", "--states", "a.txt"], "--states"),
+        (&["pile", "--grains", "5", "--from", "broken.json"], "--from"),
+    ] {
+        let mut all = vec!["bench"];
+        all.extend(arguments);
+        let output = folder.riprap(&all);
+        assert_eq!(code(&output), Some(2), "{arguments:?}");
+        assert!(stderr(&output).contains(told), "{}", stderr(&output));
+    }
+}
+
+#[test]
+fn states_of_a_run_are_judged() {
+    let folder = Folder::new("bench-judge");
+    success(&folder.riprap(&["bench", "export", "--grains", "8", "stones.json"]));
+    let window = ["--settle", "0.1", "--steps", "20", "--states", "a.txt", "b.txt"];
+    let mut arguments = vec!["pile", "--from", "stones.json"];
+    arguments.extend(window);
+    let told = json(&folder, &arguments);
+    let judged = json(&folder, &["judge", "stones.json", "a.txt", "b.txt"]);
+    // The same velocities, and overlaps that are no deeper than a stone touches.
+    for key in ["v_rms", "v_max"] {
+        let (a, b) = (told[key].as_f64().unwrap(), judged[key].as_f64().unwrap());
+        assert!((a - b).abs() < 1e-12 * a.max(1.0), "{key}: {a} {b}");
+    }
+    assert!(judged["penetration_max_rel"].as_f64().unwrap() < 1e-3, "{judged}");
+    assert!(judged["drift"]["max_mm"].as_f64().unwrap() > 0.0);
+    let output = folder.riprap(&["bench", "judge", "stones.json", "b.txt"]);
+    success(&output);
+    assert!(stdout(&output).contains("deepest overlap") && !stdout(&output).contains("drift"));
+
+    folder.write("short.txt", "1 2 3\n");
+    let output = folder.riprap(&["bench", "judge", "stones.json", "short.txt"]);
+    assert_eq!(code(&output), Some(2));
+    assert!(stderr(&output).contains("short.txt, line 1: 13 numbers"), "{}", stderr(&output));
+}
