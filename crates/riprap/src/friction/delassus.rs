@@ -391,6 +391,22 @@ impl Blocks {
         self.row_start.push(self.columns.len());
     }
 
+    /// Number of rows, one for each contact.
+    pub fn len(&self) -> usize {
+        self.diagonal.len()
+    }
+
+    /// Whether there is no contact at all.
+    pub fn is_empty(&self) -> bool {
+        self.diagonal.is_empty()
+    }
+
+    /// Columns and blocks of row `a` [1/kg].
+    pub fn row(&self, a: usize) -> impl Iterator<Item = (usize, &[[f64; 3]; 3])> {
+        let row = self.row_start[a]..self.row_start[a + 1];
+        row.map(|k| (self.columns[k], &self.blocks[k]))
+    }
+
     /// The block in row `a`, column `b`, if there is one.
     pub fn block(&self, a: usize, b: usize) -> Option<&[[f64; 3]; 3]> {
         let row = self.row_start[a]..self.row_start[a + 1];

@@ -3,8 +3,8 @@
 
 use super::residual::{Residual, measure};
 use super::{
-    ContactProblem, ContactSolver, Delassus, Impulses, JOINT, Operator, SolveReport, SolverScratch,
-    solve_contact, solve_joint,
+    ContactProblem, ContactSolver, Delassus, Impulses, JOINT, Measure, Operator, SolveReport,
+    SolverScratch, solve_contact, solve_joint,
 };
 
 /// Options of [`GaussSeidel`]. The solver stops when all four criteria hold.
@@ -21,6 +21,9 @@ pub struct GaussSeidelOptions {
     pub max_velocity_change_tolerance: f64,
     /// Sweeps before giving up; the last iterate is kept and reported as unconverged.
     pub max_sweeps: usize,
+    /// What the residual is relative to.
+    #[serde(default)]
+    pub measure: Measure,
 }
 
 impl GaussSeidelOptions {
@@ -32,6 +35,19 @@ impl GaussSeidelOptions {
             velocity_change_tolerance: 10.0 * tolerance,
             max_velocity_change_tolerance: 100.0 * tolerance,
             max_sweeps: 10_000,
+            measure: Measure::Impulses,
+        }
+    }
+
+    /// For stored problems: only the residual [–] decides, relative to all that enters the problem.
+    pub fn stored(tolerance: f64) -> GaussSeidelOptions {
+        GaussSeidelOptions {
+            tolerance,
+            approach_tolerance: f64::INFINITY,
+            velocity_change_tolerance: f64::INFINITY,
+            max_velocity_change_tolerance: f64::INFINITY,
+            max_sweeps: 200_000,
+            measure: Measure::All,
         }
     }
 }
@@ -178,7 +194,7 @@ impl Progress<'_> {
     pub(super) fn judge(&mut self, residual: &Residual, approach_scale: f64, want: Want) -> bool {
         let Want::Residual { settled, last } = want else { return false };
         let (options, report) = (self.options, &mut self.report);
-        report.residual = residual.relative_to_impulses();
+        report.residual = options.measure.of(residual);
         report.approach = residual.approach * approach_scale;
         report.converged = settled
             && report.residual <= options.tolerance

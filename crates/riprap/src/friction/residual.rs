@@ -53,6 +53,26 @@ impl Residual {
     }
 }
 
+/// What a residual is relative to when it stops a solver.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+pub enum Measure {
+    /// [`Residual::relative_to_impulses`]: in simulations.
+    #[default]
+    Impulses,
+    /// [`Residual::relative_to_all`]: in collections of problems.
+    All,
+}
+
+impl Measure {
+    /// The residual as this measure has it [–].
+    pub fn of(self, residual: &Residual) -> f64 {
+        match self {
+            Measure::Impulses => residual.relative_to_impulses(),
+            Measure::All => residual.relative_to_all(),
+        }
+    }
+}
+
 /// Measures `impulses` against `problem`. Velocities are computed anew from the impulses.
 pub fn residual(
     problem: &ContactProblem,
