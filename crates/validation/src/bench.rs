@@ -21,8 +21,10 @@ use std::time::{Duration, Instant};
 /// Which solver is measured.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Solver {
-    /// Gauss–Seidel accelerated by conjugate gradients.
+    /// Accelerated Gauss–Seidel over colours, in vectors and on several threads.
     #[default]
+    Coloured,
+    /// Gauss–Seidel accelerated by conjugate gradients, contact after contact.
     ConjugateGradient,
     /// Plain Gauss–Seidel.
     GaussSeidel,
@@ -30,11 +32,12 @@ pub enum Solver {
 
 impl Solver {
     /// All of them.
-    pub const ALL: [Solver; 2] = [Solver::ConjugateGradient, Solver::GaussSeidel];
+    pub const ALL: [Solver; 3] = [Solver::Coloured, Solver::ConjugateGradient, Solver::GaussSeidel];
 
     /// Its name, as commands and files spell it.
     pub fn name(self) -> &'static str {
         match self {
+            Solver::Coloured => "coloured",
             Solver::ConjugateGradient => "conjugate-gradient",
             Solver::GaussSeidel => "gauss-seidel",
         }
@@ -44,6 +47,7 @@ impl Solver {
     fn scheme(self, dt: f64, tolerance: f64) -> MoreauJean {
         let scheme = MoreauJean::new(dt);
         match self {
+            Solver::Coloured => scheme.solver(Coloured::tolerance(tolerance)),
             Solver::ConjugateGradient => scheme.solver(ConjugateGradient::tolerance(tolerance)),
             Solver::GaussSeidel => scheme.solver(GaussSeidel::tolerance(tolerance)),
         }
