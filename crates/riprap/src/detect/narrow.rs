@@ -8,15 +8,34 @@ use crate::math::Vec3;
 /// What the last test of a pair learnt; it saves work and changes no result.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct PairCache {
-    /// A direction that may separate the two, in the frame of the first.
-    pub(super) axis: Option<Vec3>,
-    /// Whether they touched.
-    pub(super) touching: bool,
+    pub(super) known: Known,
+}
+
+/// What is known about a pair of polyhedra, in the frame of the first.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) enum Known {
+    #[default]
+    Nothing,
+    /// They were apart along this direction.
+    Apart(Vec3),
+    /// They touched, or nearly, and these features gave the axis.
+    Touching(Features),
+}
+
+/// Features that gave the last axis of a pair.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Features {
+    /// The face of each shape above which the other stood highest.
+    pub faces: [u32; 2],
+    /// The two edges, where they did better.
+    pub edges: Option<[u32; 2]>,
 }
 
 /// Buffers of the narrow phase.
 #[derive(Clone, Debug, Default)]
 pub struct NarrowScratch {
+    pub(super) heights: Vec<f64>,
+    pub(super) more_heights: Vec<f64>,
     pub(super) edges_a: Vec<NearEdge>,
     pub(super) edges_b: Vec<NearEdge>,
     pub(super) side_a: Side,

@@ -1,15 +1,15 @@
 //! Two convex polyhedra: the direction that separates them best, or along which they overlap least, by
 //! separating axes over faces and pairs of edges; then the manifold across it.
 //!
-//! Axes that cannot beat the best so far are skipped by bounds that hold for every convex shape: seen
-//! along a direction, a polyhedron reaches at least its inner radius beyond its centre.
+//! Axes that cannot beat the best so far are skipped by bounds that hold for every convex shape: along no direction
+//! does a polyhedron stand higher above another than any one of its points.
 
 use super::gjk::{Closest, closest};
 use super::manifold::{
     CROSSING, FACING, GRAZE, Manifold, ManifoldPoint, Side, VERTEX_A, VERTEX_B, WITNESS, feature,
     thin,
 };
-use super::narrow::{Ask, NarrowScratch, PairCache};
+use super::narrow::{Ask, Features, Known, NarrowScratch, PairCache};
 use crate::math::{Mat3, Vec3, tangents};
 use crate::shape::Polyhedron;
 
@@ -93,23 +93,22 @@ pub(super) fn contact(
     // Shortcuts dismiss only what is clearly too far; the last word is that of the manifold. So a warm and a fresh
     // cache give the same answer at the very edge of the alert distance too.
     let clear = alert + 1e-8 * size;
-    // The direction that kept them apart last time often still does.
-    if let Some(axis) = cache.axis
-        && separation(a, b, rel, axis) > clear
-    {
-        return None;
-    }
-    if !cache.touching
-        && let Closest::Beyond(axis) = closest(a, b, rel, clear)
-    {
-        cache.axis = Some(axis);
-        return None;
-    }
-    cache.touching = false;
-    let axis = match best_axis(a, b, rel, clear, scratch) {
-        Ok(axis) => axis,
+    let hint = match cache.known {
+        // The direction that kept them apart last time often still does.
+        Known::Apart(axis) if separation(a, b, rel, axis) > clear => return None,
+        Known::Touching(features) => Some(features),
+        _ => match closest(a, b, rel, clear) {
+            Closest::Beyond(axis) => {
+                cache.known = Known::Apart(axis);
+                return None;
+            }
+            _ => None,
+        },
+    };
+    let Found { axis, features } = match best_axis(a, b, rel, clear, hint, scratch) {
+        Ok(found) => found,
         Err(apart) => {
-            cache.axis = Some(apart);
+            cache.known = Known::Apart(apart);
             return None;
         }
     };
@@ -121,7 +120,7 @@ pub(super) fn contact(
     } else {
         match closest(a, b, rel, clear) {
             Closest::Beyond(apart) => {
-                cache.axis = Some(apart);
+                cache.known = Known::Apart(apart);
                 return None;
             }
             Closest::Apart { on_a, on_b } if (on_b - on_a).norm() > 1e-7 * size => {
@@ -133,149 +132,328 @@ pub(super) fn contact(
             _ => across,
         }
     };
-    cache.axis = Some(manifold.normal);
-    cache.touching = true;
+    cache.known = Known::Touching(features);
     if grazes && manifold.separation > -1e-6 * size {
         return None;
     }
     (manifold.separation <= alert).then_some(manifold)
 }
 
+/// Result of the search over all axes.
+pub(super) struct Found {
+    pub axis: Axis,
+    /// Where to begin next time.
+    pub features: Features,
+}
+
 /// The best of all face and edge axes, or a direction along which the shapes are more than `limit` apart.
+///
+/// `hint` (features to begin with) and the bounds spare work. They skip only what stands lower than the winner by
+/// more than `slack`, which is more than round-off and the flatness of faces can explain: the result is that of the
+/// search over everything, the first of equals.
 pub(super) fn best_axis(
     a: &Polyhedron,
     b: &Polyhedron,
     rel: &Relative,
     limit: f64,
+    hint: Option<Features>,
     scratch: &mut NarrowScratch,
-) -> Result<Axis, Vec3> {
+) -> Result<Found, Vec3> {
     let size = a.outer_radius().min(b.outer_radius());
-    let centre_a_in_b = rel.inverse_point(a.centre());
-    let centre_b_in_a = rel.point(b.centre());
+    let slack = slack(a, b, rel);
+    let NarrowScratch { heights, more_heights, edges_a, edges_b, .. } = scratch;
 
-    let face_a = best_face(
+    // A pair of edges that still does well leaves little to search.
+    let crossing = match hint {
+        Some(Features { edges: Some([i, j]), .. }) => {
+            Crossing::of((a, i as usize), (b, j as usize), rel)
+        }
+        _ => None,
+    };
+    if let Some(c) = &crossing
+        && c.separation > limit
+    {
+        return Err(c.normal);
+    }
+
+    // Faces that are lower by the bias lose to the pair of edges. Without any hint, the face that looks most towards
+    // the other shape comes first.
+    let floor = crossing.as_ref().map_or(f64::NEG_INFINITY, |c| c.separation - FACE_BIAS * size);
+    let looking = |p: &Polyhedron, at: Vec3, heights: &mut Vec<f64>| {
+        p.heights(at, heights);
+        (0..p.n_faces()).fold(0, |top, k| if heights[k] > heights[top] { k } else { top })
+    };
+    let over_a = Over {
         a,
         b,
-        centre_b_in_a,
-        f64::NEG_INFINITY,
-        |n| rel.inverse_vector(-n),
-        |n| n.dot(&rel.origin),
-    );
-    let (i, s_a) = face_a;
-    if s_a > limit {
-        return Err(a.face_normals()[i]);
+        into_b: |n: Vec3| rel.inverse_vector(-n),
+        shift: |n: Vec3| n.dot(&rel.origin),
+        point: |p: Vec3| rel.point(p),
+    };
+    let top_a = match (&crossing, hint) {
+        (Some(c), _) => over_a.best_of_few(c.ends_b, floor - slack, slack, heights, more_heights),
+        (None, Some(f)) => Some(over_a.best(f.faces[0] as usize, floor, slack, heights)),
+        (None, None) => {
+            let first = looking(a, rel.point(b.centre()), heights);
+            Some(over_a.best(first, floor, slack, heights))
+        }
+    };
+    let s_a = top_a.as_ref().map_or(f64::NEG_INFINITY, |f| f.separation);
+    if let Some(top) = &top_a
+        && s_a > limit
+    {
+        return Err(a.face_normals()[top.face]);
     }
     // In the frame of b, a lies at −Rᵀ t.
     let origin_a = rel.inverse_vector(-rel.origin);
-    let bound = s_a - FACE_BIAS * size;
-    let (j, s_b) = best_face(b, a, centre_a_in_b, bound, |n| rel.vector(-n), |n| n.dot(&origin_a));
-    if s_b > limit {
-        return Err(rel.vector(-b.face_normals()[j]));
+    let over_b = Over {
+        a: b,
+        b: a,
+        into_b: |n: Vec3| rel.vector(-n),
+        shift: |n: Vec3| n.dot(&origin_a),
+        point: |p: Vec3| rel.inverse_point(p),
+    };
+    let floor = floor.max(s_a);
+    let top_b = match (&crossing, hint) {
+        (Some(c), _) => over_b.best_of_few(c.ends_a, floor - slack, slack, heights, more_heights),
+        (None, Some(f)) => Some(over_b.best(f.faces[1] as usize, floor, slack, heights)),
+        (None, None) => {
+            let first = looking(b, rel.inverse_point(a.centre()), heights);
+            Some(over_b.best(first, floor, slack, heights))
+        }
+    };
+    let s_b = top_b.as_ref().map_or(f64::NEG_INFINITY, |f| f.separation);
+    if let Some(top) = &top_b
+        && s_b > limit
+    {
+        return Err(rel.vector(-b.face_normals()[top.face]));
     }
-    let mut best = if s_b > s_a + FIRST_BIAS * size {
-        Axis { normal: rel.vector(-b.face_normals()[j]), separation: s_b, kind: Kind::FaceB(j) }
-    } else {
-        Axis { normal: a.face_normals()[i], separation: s_a, kind: Kind::FaceA(i) }
+    let mut features = hint.unwrap_or_default();
+    for (face, top) in features.faces.iter_mut().zip([&top_a, &top_b]) {
+        *face = top.as_ref().map_or(*face, |f| f.face as u32);
+    }
+    features.edges = None;
+    let face = match (&top_a, &top_b) {
+        (_, Some(top)) if s_b > s_a + FIRST_BIAS * size => Some(Axis {
+            normal: rel.vector(-b.face_normals()[top.face]),
+            separation: s_b,
+            kind: Kind::FaceB(top.face),
+        }),
+        (Some(top), _) => Some(Axis {
+            normal: a.face_normals()[top.face],
+            separation: s_a,
+            kind: Kind::FaceA(top.face),
+        }),
+        _ => None,
     };
 
-    // Only edges that face the other shape can do better.
-    let bound = best.separation + FACE_BIAS * size;
-    let identity = Relative { rot: Mat3::identity(), origin: Vec3::zeros() };
-    near_edges(a, centre_b_in_a, b.inner_radius() + bound, &identity, &mut scratch.edges_a);
-    near_edges(b, centre_a_in_b, a.inner_radius() + bound, rel, &mut scratch.edges_b);
-    let mut s_edge = bound;
-    for ea in &scratch.edges_a {
-        for eb in &scratch.edges_b {
-            if !arcs_cross(ea, eb) {
-                continue;
+    // Only edges that face the other shape can do better. Along no direction does a shape stand higher than one of
+    // its points: a point of b amid the contact leaves few edges of a, and the other way round.
+    let bound = face.as_ref().map_or(f64::NEG_INFINITY, |f| f.separation + FACE_BIAS * size);
+    let needed = crossing.as_ref().map_or(bound, |c| bound.max(c.separation)) - slack;
+    edges_a.clear();
+    edges_b.clear();
+    let add_a = |i: usize| edges_a.push(NearEdge::of(a, i));
+    let add_b = |j: usize| edges_b.push(NearEdge::of(b, j).moved(rel));
+    if let Some(c) = &crossing {
+        a.heights(rel.point(c.ends_b[0]), heights);
+        a.heights(rel.point(c.ends_b[1]), more_heights);
+        a.edges_below_both([heights, more_heights], needed, add_a);
+        b.heights(rel.inverse_point(c.ends_a[0]), heights);
+        b.heights(rel.inverse_point(c.ends_a[1]), more_heights);
+        b.edges_below_both([heights, more_heights], needed, add_b);
+    } else {
+        let centre_b = || rel.point(b.centre());
+        let (point_b, point_a) = match (&top_a, &top_b, &face) {
+            (_, Some(top), Some(Axis { normal, separation, kind: Kind::FaceB(_) })) => {
+                let vertex = a.vertices()[top.vertex];
+                let p = vertex + normal * *separation;
+                b.heights(rel.inverse_point(p), heights);
+                (pulled_in(p, heights, centre_b, b.inner_radius()), vertex)
             }
-            let cross = ea.direction.cross(&eb.direction);
-            let length = cross.norm();
-            if length < 1e-6 {
-                continue;
+            (Some(top), _, Some(Axis { normal, separation, .. })) => {
+                let vertex = rel.point(b.vertices()[top.vertex]);
+                let p = vertex - normal * *separation;
+                a.heights(p, heights);
+                (vertex, pulled_in(p, heights, || a.centre(), a.inner_radius()))
             }
-            let mut normal = cross / length;
-            if normal.dot(&(ea.normals[0] + ea.normals[1])) < 0.0 {
-                normal = -normal;
-            }
-            let s = normal.dot(&(eb.start - ea.start));
+            _ => (centre_b(), a.centre()),
+        };
+        a.heights(point_b, heights);
+        a.edges_below(heights, needed, add_a);
+        if !edges_a.is_empty() {
+            b.heights(rel.inverse_point(point_a), heights);
+            b.edges_below(heights, needed, add_b);
+        }
+    }
+
+    let (mut axis, mut s_edge) = (face, bound);
+    for ea in &*edges_a {
+        for eb in &*edges_b {
+            let Some((normal, s)) = edge_axis(ea, eb) else { continue };
             if s > s_edge {
                 if s > limit {
                     return Err(normal);
                 }
                 s_edge = s;
-                best = Axis { normal, separation: s, kind: Kind::Edges(ea.index, eb.index) };
+                axis = Some(Axis { normal, separation: s, kind: Kind::Edges(ea.index, eb.index) });
+                features.edges = Some([ea.index as u32, eb.index as u32]);
             }
         }
     }
-    Ok(best)
+    let axis = axis.expect("a face, or a pair of edges that beats all faces");
+    Ok(Found { axis, features })
 }
 
-/// The face of `a` above which `b` stands highest: its index and the separation [m]. `into_b` turns a
-/// direction of a's frame around into b's, `shift` is the height of b's origin.
-#[inline]
-fn best_face(
-    a: &Polyhedron,
-    b: &Polyhedron,
-    centre_b: Vec3,
-    bound: f64,
-    into_b: impl Fn(Vec3) -> Vec3,
-    shift: impl Fn(Vec3) -> f64,
-) -> (usize, f64) {
-    let (normals, offsets) = (a.face_normals(), a.face_offsets());
-    let evaluate = |i: usize| {
-        let (_, depth) = b.support(into_b(normals[i]));
-        shift(normals[i]) - depth - offsets[i]
-    };
-    // The face that looks most towards b sets a bound that spares most others.
-    let mut first = (0, f64::NEG_INFINITY);
-    for i in 0..normals.len() {
-        let h = normals[i].dot(&centre_b) - offsets[i];
-        if h > first.1 {
-            first = (i, h);
-        }
-    }
-    let mut best = (first.0, evaluate(first.0));
-    for i in 0..normals.len() {
-        let ceiling = normals[i].dot(&centre_b) - offsets[i] - b.inner_radius();
-        if i == first.0 || ceiling < bound.max(best.1) {
-            continue;
-        }
-        let s = evaluate(i);
-        if s > best.1 {
-            best = (i, s);
-        }
-    }
-    best
+/// How much a bound may fall short [m]: faces are flat to 1e-9 of their shape's extent, normals of almost parallel
+/// edges good to 1e-10, and round-off grows with the distance from the origins.
+fn slack(a: &Polyhedron, b: &Polyhedron, rel: &Relative) -> f64 {
+    let far = rel.origin.norm() + a.centre().norm() + b.centre().norm();
+    1e-8 * (a.outer_radius() + b.outer_radius()) + 1e-13 * far
 }
 
-/// Edges along whose normals the other shape (its centre given, its inner radius and the bound to beat in
-/// `needed`) can stand high enough, moved into the frame of a.
-fn near_edges(
-    p: &Polyhedron,
-    other_centre: Vec3,
-    needed: f64,
-    frame: &Relative,
-    out: &mut Vec<NearEdge>,
-) {
-    out.clear();
-    for (index, e) in p.edges().iter().enumerate() {
-        let start = p.vertices()[e.vertices[0] as usize];
-        let w = other_centre - start;
-        let [n1, n2] = e.faces.map(|f| p.face_normals()[f as usize]);
-        let across = w - e.direction * w.dot(&e.direction);
-        let inside = n1.cross(&across).dot(&e.direction) >= 0.0
-            && across.cross(&n2).dot(&e.direction) >= 0.0;
-        let ceiling = if inside { across.norm() } else { n1.dot(&w).max(n2.dot(&w)) };
-        if ceiling >= needed {
-            out.push(NearEdge {
-                index,
-                start: frame.point(start),
-                direction: frame.vector(e.direction),
-                normals: [frame.vector(n1), frame.vector(n2)],
-            });
+/// The point itself where it is inside (no height above a face is positive), else moved towards the centre until
+/// it is: at the centre all heights are below minus the inner radius, and they change linearly on the way.
+fn pulled_in(p: Vec3, heights: &[f64], centre: impl Fn() -> Vec3, inner_radius: f64) -> Vec3 {
+    let outside = heights.iter().copied().fold(0.0, f64::max);
+    if outside == 0.0 { p } else { p + (centre() - p) * (outside / (outside + inner_radius)) }
+}
+
+/// A pair of edges that gives an axis.
+struct Crossing {
+    normal: Vec3,
+    separation: f64,
+    /// Ends of the edge of b in the frame of b, and of that of a in the frame of a.
+    ends_b: [Vec3; 2],
+    ends_a: [Vec3; 2],
+}
+
+impl Crossing {
+    fn of(
+        (a, i): (&Polyhedron, usize),
+        (b, j): (&Polyhedron, usize),
+        rel: &Relative,
+    ) -> Option<Crossing> {
+        let (ea, eb) = (NearEdge::of(a, i), NearEdge::of(b, j).moved(rel));
+        let (normal, separation) = edge_axis(&ea, &eb)?;
+        let ends_a = a.edges()[i].vertices.map(|v| a.vertices()[v as usize]);
+        let ends_b = b.edges()[j].vertices.map(|v| b.vertices()[v as usize]);
+        Some(Crossing { normal, separation, ends_b, ends_a })
+    }
+}
+
+/// A face of one shape and how high the other stands above it.
+struct Face {
+    face: usize,
+    separation: f64,
+    /// The other shape's vertex nearest to its plane.
+    vertex: usize,
+}
+
+/// One shape above the faces of the other: `into_b` turns a direction of a's frame around into b's, `shift` is the
+/// height of b's origin, `point` a point of b in a's frame.
+struct Over<'p, I, S, P> {
+    a: &'p Polyhedron,
+    b: &'p Polyhedron,
+    into_b: I,
+    shift: S,
+    point: P,
+}
+
+impl<I: Fn(Vec3) -> Vec3, S: Fn(Vec3) -> f64, P: Fn(Vec3) -> Vec3> Over<'_, I, S, P> {
+    #[inline(always)]
+    fn evaluate(&self, face: usize) -> Face {
+        let normal = self.a.face_normals()[face];
+        let (vertex, depth) = self.b.support((self.into_b)(normal));
+        let separation = (self.shift)(normal) - depth - self.a.face_offsets()[face];
+        Face { face, separation, vertex }
+    }
+
+    /// The face of `a` above which `b` stands highest, the first of equals; if none is above `floor`, any face.
+    #[inline(always)]
+    fn best(&self, first: usize, floor: f64, slack: f64, heights: &mut Vec<f64>) -> Face {
+        let mut best = self.evaluate(first);
+        // b stands no higher above a face than any of its points.
+        self.a.heights((self.point)(self.b.vertices()[best.vertex]), heights);
+        for i in 0..self.a.n_faces() {
+            if i == first || heights[i] + slack < best.separation.max(floor) {
+                continue;
+            }
+            let other = self.evaluate(i);
+            if other.separation > best.separation
+                || (other.separation == best.separation && i < best.face)
+            {
+                best = other;
+            }
+        }
+        best
+    }
+
+    /// The same where two points of b are known that leave only few faces: `None` if all are below `floor`.
+    #[inline(always)]
+    fn best_of_few(
+        &self,
+        ends: [Vec3; 2],
+        floor: f64,
+        slack: f64,
+        heights: &mut Vec<f64>,
+        more: &mut Vec<f64>,
+    ) -> Option<Face> {
+        self.a.heights((self.point)(ends[0]), heights);
+        self.a.heights((self.point)(ends[1]), more);
+        let mut best: Option<Face> = None;
+        for i in 0..self.a.n_faces() {
+            let needed = best.as_ref().map_or(floor, |b| floor.max(b.separation - slack));
+            if heights[i].min(more[i]) < needed {
+                continue;
+            }
+            let other = self.evaluate(i);
+            if best.as_ref().is_none_or(|b| other.separation > b.separation) {
+                best = Some(other);
+            }
+        }
+        best
+    }
+}
+
+impl NearEdge {
+    fn of(p: &Polyhedron, index: usize) -> NearEdge {
+        let e = &p.edges()[index];
+        NearEdge {
+            index,
+            start: p.vertices()[e.vertices[0] as usize],
+            direction: e.direction,
+            normals: e.faces.map(|f| p.face_normals()[f as usize]),
         }
     }
+
+    fn moved(self, rel: &Relative) -> NearEdge {
+        NearEdge {
+            index: self.index,
+            start: rel.point(self.start),
+            direction: rel.vector(self.direction),
+            normals: self.normals.map(|n| rel.vector(n)),
+        }
+    }
+}
+
+/// The direction across two edges and the separation along it [m], where they span a face of the Minkowski
+/// difference.
+#[inline(always)]
+fn edge_axis(ea: &NearEdge, eb: &NearEdge) -> Option<(Vec3, f64)> {
+    if !arcs_cross(ea, eb) {
+        return None;
+    }
+    let cross = ea.direction.cross(&eb.direction);
+    let length = cross.norm();
+    if length < 1e-6 {
+        return None;
+    }
+    let mut normal = cross / length;
+    if normal.dot(&(ea.normals[0] + ea.normals[1])) < 0.0 {
+        normal = -normal;
+    }
+    Some((normal, normal.dot(&(eb.start - ea.start))))
 }
 
 /// Whether two edges span a face of the Minkowski difference: their arcs on the sphere of normals cross.
@@ -411,4 +589,147 @@ fn witness(a: &Polyhedron, b: &Polyhedron, rel: &Relative, axis: &Axis) -> Manif
         Kind::Points { on_a, on_b } => ((on_a + on_b) * 0.5, feature(WITNESS, 0, 0)),
     };
     ManifoldPoint { position, gap: s, feature: id }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::math::Quat;
+    use rand::{RngExt, SeedableRng};
+    use rand_pcg::Pcg64;
+
+    /// The search over every face and every pair of edges: the judge of [`best_axis`].
+    fn full_search(a: &Polyhedron, b: &Polyhedron, rel: &Relative) -> Axis {
+        let size = a.outer_radius().min(b.outer_radius());
+        let over = |n: Vec3, (top, bottom): (f64, f64), shift: f64, kind: Kind| Axis {
+            normal: n,
+            separation: shift - bottom - top,
+            kind,
+        };
+        let first_best = |axes: &mut dyn Iterator<Item = Axis>| {
+            axes.reduce(|best, x| if x.separation > best.separation { x } else { best }).unwrap()
+        };
+        let top_a = first_best(&mut (0..a.n_faces()).map(|i| {
+            let n = a.face_normals()[i];
+            let bottom = b.support(rel.inverse_vector(-n)).1;
+            over(n, (a.face_offsets()[i], bottom), n.dot(&rel.origin), Kind::FaceA(i))
+        }));
+        let origin_a = rel.inverse_vector(-rel.origin);
+        let top_b = first_best(&mut (0..b.n_faces()).map(|j| {
+            let n = b.face_normals()[j];
+            let bottom = a.support(rel.vector(-n)).1;
+            let axis = over(n, (b.face_offsets()[j], bottom), n.dot(&origin_a), Kind::FaceB(j));
+            Axis { normal: rel.vector(-n), ..axis }
+        }));
+        let first = top_b.separation > top_a.separation + FIRST_BIAS * size;
+        let mut best = if first { top_b } else { top_a };
+        let mut s_edge = best.separation + FACE_BIAS * size;
+        for i in 0..a.edges().len() {
+            for j in 0..b.edges().len() {
+                let (ea, eb) = (NearEdge::of(a, i), NearEdge::of(b, j).moved(rel));
+                if let Some((normal, s)) = edge_axis(&ea, &eb)
+                    && s > s_edge
+                {
+                    s_edge = s;
+                    best = Axis { normal, separation: s, kind: Kind::Edges(i, j) };
+                }
+            }
+        }
+        best
+    }
+
+    fn unit(rng: &mut Pcg64) -> Vec3 {
+        loop {
+            let v = Vec3::from_fn(|_, _| rng.random_range(-1.0..1.0));
+            let n = v.norm();
+            if n > 0.1 && n < 1.0 {
+                return v / n;
+            }
+        }
+    }
+
+    /// A stone, a flake, a needle, a box, a regular solid or a large plate.
+    fn shape(rng: &mut Pcg64) -> Polyhedron {
+        let stretch = match rng.random_range(0..8) {
+            0 => Vec3::new(1.0, 1.0, 0.02),
+            1 => Vec3::new(0.05, 0.05, 1.0),
+            2 => return Polyhedron::cuboid([0.6; 3]).unwrap(),
+            3 => return Polyhedron::cuboid([30.0, 20.0, 0.5]).unwrap(),
+            4 => {
+                let axes = [Vec3::x(), Vec3::y(), Vec3::z()];
+                let points: Vec<Vec3> = axes.iter().flat_map(|x| [x * 0.4, x * -0.4]).collect();
+                return Polyhedron::from_points(&points).unwrap();
+            }
+            _ => Vec3::new(1.0, 0.8, 0.6),
+        };
+        loop {
+            let n = rng.random_range(4..30);
+            let points: Vec<Vec3> =
+                (0..n).map(|_| unit(rng).component_mul(&stretch) * 0.5).collect();
+            if let Ok(p) = Polyhedron::from_points(&points) {
+                return p;
+            }
+        }
+    }
+
+    /// Moves b along a random direction until the two are `gap` apart along the best axis.
+    fn meeting(rng: &mut Pcg64, a: &Polyhedron, b: &Polyhedron) -> Relative {
+        // Now and then aligned to the last digit, so that many axes tie.
+        let rotation = match rng.random_range(0..4) {
+            0 => Mat3::identity(),
+            1 => Mat3::new(0.0, -1.0, 0.0, 1.0, 0.0, 0.0, 0.0, 0.0, 1.0),
+            _ => {
+                let angle = rng.random_range(0.0..3.0);
+                *Quat::from_scaled_axis(unit(rng) * angle).to_rotation_matrix().matrix()
+            }
+        };
+        let axes = [Vec3::x(), Vec3::z(), unit(rng), unit(rng)];
+        let along = axes[rng.random_range(0..4)];
+        let gap = [0.0, 1e-3, -1e-6, -1e-3, -0.05, 0.01][rng.random_range(0..6)];
+        let at = |d: f64| Relative { rot: rotation, origin: a.centre() + along * d };
+        let (mut near, mut far) = (0.0, 2.0 * (a.outer_radius() + b.outer_radius()));
+        for _ in 0..40 {
+            let middle = 0.5 * (near + far);
+            let s = full_search(a, b, &at(middle)).separation;
+            *(if s < gap { &mut near } else { &mut far }) = middle;
+        }
+        at(far)
+    }
+
+    fn same(x: &Axis, y: &Axis) -> bool {
+        x.kind == y.kind && x.normal == y.normal && x.separation.to_bits() == y.separation.to_bits()
+    }
+
+    #[test]
+    fn hints_and_bounds_never_change_a_bit_of_the_full_search() {
+        let mut rng = Pcg64::seed_from_u64(51);
+        let mut scratch = NarrowScratch::default();
+        let (mut searched, mut edges) = (0, 0);
+        for round in 0..1_500 {
+            let (a, b) = (shape(&mut rng), shape(&mut rng));
+            let mut rel = meeting(&mut rng, &a, &b);
+            let size = a.outer_radius().min(b.outer_radius());
+            let pace = size * [1e-7, 1e-4, 1e-2, 0.1][rng.random_range(0..4)];
+            let mut hint = None;
+            for step in 0..80 {
+                let full = full_search(&a, &b, &rel);
+                for hint in [hint, None] {
+                    let found = best_axis(&a, &b, &rel, f64::INFINITY, hint, &mut scratch);
+                    let axis = found.expect("no limit").axis;
+                    assert!(same(&axis, &full), "{round}/{step}: {axis:?} instead of {full:?}");
+                }
+                searched += 1;
+                edges += usize::from(matches!(full.kind, Kind::Edges(..)));
+                // The hint is that of this step or an older one.
+                if step % 3 == 0 || hint.is_none() {
+                    let found = best_axis(&a, &b, &rel, f64::INFINITY, None, &mut scratch);
+                    hint = found.ok().map(|f| f.features);
+                }
+                let turn = Quat::from_scaled_axis(unit(&mut rng) * (pace / size));
+                rel.rot = turn.to_rotation_matrix().matrix() * rel.rot;
+                rel.origin += unit(&mut rng) * pace;
+            }
+        }
+        assert!(searched >= 100_000 && edges > 20_000, "{searched}, {edges} of them edges");
+    }
 }
