@@ -1,7 +1,7 @@
 //! Detection alone: the poses of a pile that falls, that settles and that rests are recorded once (into
 //! `target/`), then replayed forwards and backwards with warm caches.
 //!
-//! `cargo bench --bench detection -- [STONES] [ROUNDS]` prints, for each of the three, the time per near pair
+//! `cargo bench --bench detection -- [STONES] [ROUNDS] [THREADS]` prints, for each of the three, the time per near pair
 //! (the best of each step, since other work only adds to it) and a digest of all contact points: two builds that print
 //! the same digest found the same bits.
 #![allow(missing_docs)]
@@ -30,12 +30,15 @@ fn main() {
     let rounds = numbers.get(1).copied().unwrap_or(20);
     let scene = stones_in_box(n);
     let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../target");
+    let threads = numbers.get(2).copied().unwrap_or(1);
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("threads");
     for (name, begin) in BEGIN {
         let file = folder.join(format!("detection-{n}-{name}.bin"));
         if !file.exists() {
             write(&file, &record(n, begin));
         }
-        replay(name, &scene, &read(&file, scene.bodies().len()), rounds);
+        let recording = read(&file, scene.bodies().len());
+        pool.install(|| replay(name, &scene, &recording, rounds));
     }
 }
 

@@ -137,6 +137,7 @@ pub(super) struct Clipper {
 impl Clipper {
     /// Cuts side `b` by side `a` (both given across `normal`, which points from a to b) and returns the
     /// candidate points with their gaps, in the frame of the sides.
+    #[inline(always)]
     pub(super) fn cut(&mut self, a: &Side, b: &Side, normal: Vec3, size: f64) -> &[ManifoldPoint] {
         let eps = 1e-12 * size;
         self.polygon.clear();
@@ -184,6 +185,7 @@ impl Clipper {
     }
 
     /// Keeps what lies left of the line from `p` to `q`, an edge of side a.
+    #[inline(always)]
     fn cut_by_line(
         &mut self,
         p: [f64; 2],

@@ -11,6 +11,7 @@ mod narrow;
 mod planar;
 mod polyhedra;
 mod round;
+mod shortlist;
 
 pub use manifold::{Drift, Manifold, ManifoldPoint};
 pub use narrow::{Ask, NarrowScratch, PairCache, narrow_phase};
@@ -191,10 +192,7 @@ impl Detector {
         }
         let (placed, reach) = (&self.placed, &self.reach);
         let work = |(pairs, chunk): (&mut [Pair], &mut Chunk)| {
-            chunk.points.clear();
-            for pair in pairs {
-                test_pair(pair, query, placed, reach, chunk);
-            }
+            test_pairs(pairs, query, placed, reach, chunk);
         };
         for_each_chunk(&mut self.pairs, &mut self.chunks[..n_chunks], work);
 
@@ -249,7 +247,52 @@ impl Detector {
     }
 }
 
+/// Tests a chunk of pairs with the widest instructions of this processor. The same source compiled twice: Rust neither
+/// fuses nor reorders operations, so both give the same bits.
+fn test_pairs(
+    pairs: &mut [Pair],
+    query: &Query,
+    placed: &[Placed],
+    reach: &[f64],
+    chunk: &mut Chunk,
+) {
+    #[cfg(target_arch = "x86_64")]
+    if std::arch::is_x86_feature_detected!("avx2") {
+        // SAFETY: the processor has AVX2.
+        unsafe { test_pairs_avx2(pairs, query, placed, reach, chunk) };
+        return;
+    }
+    test_pairs_here(pairs, query, placed, reach, chunk);
+}
+
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2")]
+fn test_pairs_avx2(
+    pairs: &mut [Pair],
+    query: &Query,
+    placed: &[Placed],
+    reach: &[f64],
+    chunk: &mut Chunk,
+) {
+    test_pairs_here(pairs, query, placed, reach, chunk);
+}
+
+#[inline(always)]
+fn test_pairs_here(
+    pairs: &mut [Pair],
+    query: &Query,
+    placed: &[Placed],
+    reach: &[f64],
+    chunk: &mut Chunk,
+) {
+    chunk.points.clear();
+    for pair in pairs {
+        test_pair(pair, query, placed, reach, chunk);
+    }
+}
+
 /// Tests one pair and appends its contact points to the chunk.
+#[inline(always)]
 fn test_pair(pair: &mut Pair, query: &Query, placed: &[Placed], reach: &[f64], chunk: &mut Chunk) {
     let [i, j] = pair.colliders.map(|c| c as usize);
     let (a, b) = (&placed[i], &placed[j]);
@@ -260,7 +303,7 @@ fn test_pair(pair: &mut Pair, query: &Query, placed: &[Placed], reach: &[f64], c
     let geometries = (&query.colliders[i].geometry, &query.colliders[j].geometry);
     let drift = drift_between(query, i, j);
     let ask = Ask { alert, method: query.method, drift };
-    let Some(m) = narrow_phase(geometries, (a, b), &ask, &mut pair.cache, &mut chunk.scratch)
+    let Some(m) = narrow::test(geometries, (a, b), &ask, &mut pair.cache, &mut chunk.scratch)
     else {
         return;
     };

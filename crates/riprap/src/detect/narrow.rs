@@ -2,6 +2,7 @@
 
 use super::manifold::{Clipper, Drift, Manifold, ManifoldPoint, Side};
 use super::polyhedra::{self, NearEdge, Relative};
+use super::shortlist::Shortlist;
 use super::{Geometry, Method, Placed, common_plane, planar, round};
 use crate::math::Vec3;
 
@@ -18,17 +19,17 @@ pub(super) enum Known {
     Nothing,
     /// They were apart along this direction.
     Apart(Vec3),
-    /// They touched, or nearly, and these features gave the axis.
-    Touching(Features),
+    /// They touched, or nearly: the features that gave the axis, and those that may give the next ones.
+    Touching(Features, Option<Shortlist>),
 }
 
 /// Features that gave the last axis of a pair.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Features {
     /// The face of each shape above which the other stood highest.
-    pub faces: [u32; 2],
+    pub faces: [u16; 2],
     /// The two edges, where they did better.
-    pub edges: Option<[u32; 2]>,
+    pub edges: Option<[u16; 2]>,
 }
 
 /// Buffers of the narrow phase.
@@ -57,6 +58,18 @@ pub struct Ask {
 
 /// Tests two placed geometries; `None` when they are more than the alert distance apart.
 pub fn narrow_phase(
+    geometries: (&Geometry, &Geometry),
+    placed: (&Placed, &Placed),
+    ask: &Ask,
+    cache: &mut PairCache,
+    scratch: &mut NarrowScratch,
+) -> Option<Manifold> {
+    test(geometries, placed, ask, cache, scratch)
+}
+
+/// The same, inlined where it is called, for the instructions that are used there.
+#[inline(always)]
+pub(super) fn test(
     geometries: (&Geometry, &Geometry),
     placed: (&Placed, &Placed),
     ask: &Ask,

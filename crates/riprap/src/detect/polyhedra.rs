@@ -10,6 +10,7 @@ use super::manifold::{
     thin,
 };
 use super::narrow::{Ask, Features, Known, NarrowScratch, PairCache};
+use super::shortlist::Shortlist;
 use crate::math::{Mat3, Vec3, tangents};
 use crate::shape::Polyhedron;
 
@@ -21,15 +22,19 @@ pub(super) struct Relative {
 }
 
 impl Relative {
+    #[inline(always)]
     pub fn point(&self, p_b: Vec3) -> Vec3 {
         self.rot * p_b + self.origin
     }
+    #[inline(always)]
     pub fn inverse_point(&self, p_a: Vec3) -> Vec3 {
         self.rot.tr_mul(&(p_a - self.origin))
     }
+    #[inline(always)]
     pub fn vector(&self, d_b: Vec3) -> Vec3 {
         self.rot * d_b
     }
+    #[inline(always)]
     pub fn inverse_vector(&self, d_a: Vec3) -> Vec3 {
         self.rot.tr_mul(&d_a)
     }
@@ -59,6 +64,7 @@ pub(super) struct Axis {
 }
 
 /// Separation of the two shapes along a unit direction (from a to b) [m].
+#[inline(always)]
 pub(super) fn separation(a: &Polyhedron, b: &Polyhedron, rel: &Relative, n: Vec3) -> f64 {
     let (_, top) = a.support(n);
     let (_, bottom) = b.support(rel.inverse_vector(-n));
@@ -67,19 +73,20 @@ pub(super) fn separation(a: &Polyhedron, b: &Polyhedron, rel: &Relative, n: Vec3
 
 /// A face wins over an edge pair, and a's face over b's, when they differ by less than this share of the
 /// size: contacts of parallel faces must not flicker between equals.
-const FACE_BIAS: f64 = 1e-6;
-const FIRST_BIAS: f64 = 1e-8;
+pub(super) const FACE_BIAS: f64 = 1e-6;
+pub(super) const FIRST_BIAS: f64 = 1e-8;
 
 /// An edge that can still win, in the frame of a.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct NearEdge {
-    index: usize,
+    pub index: usize,
     start: Vec3,
     direction: Vec3,
     normals: [Vec3; 2],
 }
 
 /// Contact of two polyhedra in the frame of a: `None` when farther apart than `alert`.
+#[inline(always)]
 pub(super) fn contact(
     a: &Polyhedron,
     b: &Polyhedron,
@@ -93,10 +100,14 @@ pub(super) fn contact(
     // Shortcuts dismiss only what is clearly too far; the last word is that of the manifold. So a warm and a fresh
     // cache give the same answer at the very edge of the alert distance too.
     let clear = alert + 1e-8 * size;
+    let mut listed = None;
     let hint = match cache.known {
         // The direction that kept them apart last time often still does.
         Known::Apart(axis) if separation(a, b, rel, axis) > clear => return None,
-        Known::Touching(features) => Some(features),
+        Known::Touching(features, list) => {
+            listed = list.and_then(|l| l.best_axis(a, b, rel, clear, &features));
+            Some(features)
+        }
         _ => match closest(a, b, rel, clear) {
             Closest::Beyond(axis) => {
                 cache.known = Known::Apart(axis);
@@ -105,7 +116,9 @@ pub(super) fn contact(
             _ => None,
         },
     };
-    let Found { axis, features } = match best_axis(a, b, rel, clear, hint, scratch) {
+    let is_listed = listed.is_some();
+    let search = || best_axis(a, b, rel, clear, hint, scratch);
+    let Found { axis, features } = match listed.unwrap_or_else(search) {
         Ok(found) => found,
         Err(apart) => {
             cache.known = Known::Apart(apart);
@@ -132,7 +145,13 @@ pub(super) fn contact(
             _ => across,
         }
     };
-    cache.known = Known::Touching(features);
+    match &mut cache.known {
+        Known::Touching(known, _) if is_listed => *known = features,
+        known => {
+            let list = Shortlist::new(a, b, rel, &axis, ask, scratch);
+            *known = Known::Touching(features, list);
+        }
+    }
     if grazes && manifold.separation > -1e-6 * size {
         return None;
     }
@@ -151,6 +170,7 @@ pub(super) struct Found {
 /// `hint` (features to begin with) and the bounds spare work. They skip only what stands lower than the winner by
 /// more than `slack`, which is more than round-off and the flatness of faces can explain: the result is that of the
 /// search over everything, the first of equals.
+#[inline(always)]
 pub(super) fn best_axis(
     a: &Polyhedron,
     b: &Polyhedron,
@@ -183,13 +203,7 @@ pub(super) fn best_axis(
         p.heights(at, heights);
         (0..p.n_faces()).fold(0, |top, k| if heights[k] > heights[top] { k } else { top })
     };
-    let over_a = Over {
-        a,
-        b,
-        into_b: |n: Vec3| rel.inverse_vector(-n),
-        shift: |n: Vec3| n.dot(&rel.origin),
-        point: |p: Vec3| rel.point(p),
-    };
+    let over_a = AboveA { a, b, rel };
     let top_a = match (&crossing, hint) {
         (Some(c), _) => over_a.best_of_few(c.ends_b, floor - slack, slack, heights, more_heights),
         (None, Some(f)) => Some(over_a.best(f.faces[0] as usize, floor, slack, heights)),
@@ -204,15 +218,7 @@ pub(super) fn best_axis(
     {
         return Err(a.face_normals()[top.face]);
     }
-    // In the frame of b, a lies at −Rᵀ t.
-    let origin_a = rel.inverse_vector(-rel.origin);
-    let over_b = Over {
-        a: b,
-        b: a,
-        into_b: |n: Vec3| rel.vector(-n),
-        shift: |n: Vec3| n.dot(&origin_a),
-        point: |p: Vec3| rel.inverse_point(p),
-    };
+    let over_b = AboveB::new(a, b, rel);
     let floor = floor.max(s_a);
     let top_b = match (&crossing, hint) {
         (Some(c), _) => over_b.best_of_few(c.ends_a, floor - slack, slack, heights, more_heights),
@@ -230,22 +236,10 @@ pub(super) fn best_axis(
     }
     let mut features = hint.unwrap_or_default();
     for (face, top) in features.faces.iter_mut().zip([&top_a, &top_b]) {
-        *face = top.as_ref().map_or(*face, |f| f.face as u32);
+        *face = top.as_ref().map_or(*face, |f| f.face as u16);
     }
     features.edges = None;
-    let face = match (&top_a, &top_b) {
-        (_, Some(top)) if s_b > s_a + FIRST_BIAS * size => Some(Axis {
-            normal: rel.vector(-b.face_normals()[top.face]),
-            separation: s_b,
-            kind: Kind::FaceB(top.face),
-        }),
-        (Some(top), _) => Some(Axis {
-            normal: a.face_normals()[top.face],
-            separation: s_a,
-            kind: Kind::FaceA(top.face),
-        }),
-        _ => None,
-    };
+    let face = better_face(&top_a, &top_b, size, a, b, rel);
 
     // Only edges that face the other shape can do better. Along no direction does a shape stand higher than one of
     // its points: a point of b amid the contact leaves few edges of a, and the other way round.
@@ -263,21 +257,12 @@ pub(super) fn best_axis(
         b.heights(rel.inverse_point(c.ends_a[1]), more_heights);
         b.edges_below_both([heights, more_heights], needed, add_b);
     } else {
-        let centre_b = || rel.point(b.centre());
-        let (point_b, point_a) = match (&top_a, &top_b, &face) {
-            (_, Some(top), Some(Axis { normal, separation, kind: Kind::FaceB(_) })) => {
-                let vertex = a.vertices()[top.vertex];
-                let p = vertex + normal * *separation;
-                b.heights(rel.inverse_point(p), heights);
-                (pulled_in(p, heights, centre_b, b.inner_radius()), vertex)
+        let [point_a, point_b] = match (&face, &top_a, &top_b) {
+            (Some(axis @ Axis { kind: Kind::FaceB(_), .. }), _, Some(top)) => {
+                amid((a, b, rel), axis, top.vertex, heights)
             }
-            (Some(top), _, Some(Axis { normal, separation, .. })) => {
-                let vertex = rel.point(b.vertices()[top.vertex]);
-                let p = vertex - normal * *separation;
-                a.heights(p, heights);
-                (vertex, pulled_in(p, heights, || a.centre(), a.inner_radius()))
-            }
-            _ => (centre_b(), a.centre()),
+            (Some(axis), Some(top), _) => amid((a, b, rel), axis, top.vertex, heights),
+            _ => [a.centre(), rel.point(b.centre())],
         };
         a.heights(point_b, heights);
         a.edges_below(heights, needed, add_a);
@@ -297,7 +282,7 @@ pub(super) fn best_axis(
                 }
                 s_edge = s;
                 axis = Some(Axis { normal, separation: s, kind: Kind::Edges(ea.index, eb.index) });
-                features.edges = Some([ea.index as u32, eb.index as u32]);
+                features.edges = Some([ea.index as u16, eb.index as u16]);
             }
         }
     }
@@ -307,13 +292,62 @@ pub(super) fn best_axis(
 
 /// How much a bound may fall short [m]: faces are flat to 1e-9 of their shape's extent, normals of almost parallel
 /// edges good to 1e-10, and round-off grows with the distance from the origins.
-fn slack(a: &Polyhedron, b: &Polyhedron, rel: &Relative) -> f64 {
+#[inline(always)]
+pub(super) fn slack(a: &Polyhedron, b: &Polyhedron, rel: &Relative) -> f64 {
     let far = rel.origin.norm() + a.centre().norm() + b.centre().norm();
     1e-8 * (a.outer_radius() + b.outer_radius()) + 1e-13 * far
 }
 
+/// The better of the two best faces as an axis: of almost equals that of a.
+#[inline(always)]
+pub(super) fn better_face(
+    top_a: &Option<Face>,
+    top_b: &Option<Face>,
+    size: f64,
+    a: &Polyhedron,
+    b: &Polyhedron,
+    rel: &Relative,
+) -> Option<Axis> {
+    let s_a = top_a.as_ref().map_or(f64::NEG_INFINITY, |f| f.separation);
+    match (top_a, top_b) {
+        (_, Some(top)) if top.separation > s_a + FIRST_BIAS * size => Some(Axis {
+            normal: rel.vector(-b.face_normals()[top.face]),
+            separation: top.separation,
+            kind: Kind::FaceB(top.face),
+        }),
+        (Some(top), _) => Some(Axis {
+            normal: a.face_normals()[top.face],
+            separation: s_a,
+            kind: Kind::FaceA(top.face),
+        }),
+        _ => None,
+    }
+}
+
+/// A point of each shape, a's first, where `vertex` of one is nearest to a face of the other; in the frame of a.
+#[inline(always)]
+pub(super) fn amid(
+    (a, b, rel): (&Polyhedron, &Polyhedron, &Relative),
+    face: &Axis,
+    vertex: usize,
+    heights: &mut Vec<f64>,
+) -> [Vec3; 2] {
+    if let Kind::FaceB(_) = face.kind {
+        let vertex = a.vertices()[vertex];
+        let p = vertex + face.normal * face.separation;
+        b.heights(rel.inverse_point(p), heights);
+        [vertex, pulled_in(p, heights, || rel.point(b.centre()), b.inner_radius())]
+    } else {
+        let vertex = rel.point(b.vertices()[vertex]);
+        let p = vertex - face.normal * face.separation;
+        a.heights(p, heights);
+        [pulled_in(p, heights, || a.centre(), a.inner_radius()), vertex]
+    }
+}
+
 /// The point itself where it is inside (no height above a face is positive), else moved towards the centre until
 /// it is: at the centre all heights are below minus the inner radius, and they change linearly on the way.
+#[inline(always)]
 fn pulled_in(p: Vec3, heights: &[f64], centre: impl Fn() -> Vec3, inner_radius: f64) -> Vec3 {
     let outside = heights.iter().copied().fold(0.0, f64::max);
     if outside == 0.0 { p } else { p + (centre() - p) * (outside / (outside + inner_radius)) }
@@ -329,6 +363,7 @@ struct Crossing {
 }
 
 impl Crossing {
+    #[inline(always)]
     fn of(
         (a, i): (&Polyhedron, usize),
         (b, j): (&Polyhedron, usize),
@@ -343,39 +378,42 @@ impl Crossing {
 }
 
 /// A face of one shape and how high the other stands above it.
-struct Face {
-    face: usize,
-    separation: f64,
+pub(super) struct Face {
+    pub face: usize,
+    pub separation: f64,
     /// The other shape's vertex nearest to its plane.
-    vertex: usize,
+    pub vertex: usize,
 }
 
-/// One shape above the faces of the other: `into_b` turns a direction of a's frame around into b's, `shift` is the
-/// height of b's origin, `point` a point of b in a's frame.
-struct Over<'p, I, S, P> {
-    a: &'p Polyhedron,
-    b: &'p Polyhedron,
-    into_b: I,
-    shift: S,
-    point: P,
-}
+/// One shape above the faces of the other.
+pub(super) trait Above {
+    /// The shape with the faces.
+    fn base(&self) -> &Polyhedron;
+    /// The shape above.
+    fn other(&self) -> &Polyhedron;
+    /// Turns a direction of the first one's frame around into the other's.
+    fn against(&self, n: Vec3) -> Vec3;
+    /// Height of the other's origin.
+    fn shift(&self, n: Vec3) -> f64;
+    /// A point of the other in the first one's frame.
+    fn point(&self, p: Vec3) -> Vec3;
 
-impl<I: Fn(Vec3) -> Vec3, S: Fn(Vec3) -> f64, P: Fn(Vec3) -> Vec3> Over<'_, I, S, P> {
+    /// The other shape above one face.
     #[inline(always)]
     fn evaluate(&self, face: usize) -> Face {
-        let normal = self.a.face_normals()[face];
-        let (vertex, depth) = self.b.support((self.into_b)(normal));
-        let separation = (self.shift)(normal) - depth - self.a.face_offsets()[face];
+        let normal = self.base().face_normals()[face];
+        let (vertex, depth) = self.other().support(self.against(normal));
+        let separation = self.shift(normal) - depth - self.base().face_offsets()[face];
         Face { face, separation, vertex }
     }
 
-    /// The face of `a` above which `b` stands highest, the first of equals; if none is above `floor`, any face.
+    /// The face above which the other shape stands highest, the first of equals; if none is above `floor`, any face.
     #[inline(always)]
     fn best(&self, first: usize, floor: f64, slack: f64, heights: &mut Vec<f64>) -> Face {
         let mut best = self.evaluate(first);
-        // b stands no higher above a face than any of its points.
-        self.a.heights((self.point)(self.b.vertices()[best.vertex]), heights);
-        for i in 0..self.a.n_faces() {
+        // A shape stands no higher above a face than any of its points.
+        self.base().heights(self.point(self.other().vertices()[best.vertex]), heights);
+        for i in 0..self.base().n_faces() {
             if i == first || heights[i] + slack < best.separation.max(floor) {
                 continue;
             }
@@ -389,7 +427,7 @@ impl<I: Fn(Vec3) -> Vec3, S: Fn(Vec3) -> f64, P: Fn(Vec3) -> Vec3> Over<'_, I, S
         best
     }
 
-    /// The same where two points of b are known that leave only few faces: `None` if all are below `floor`.
+    /// The same where two points of the other shape are known that leave only few faces: `None` if all are below `floor`.
     #[inline(always)]
     fn best_of_few(
         &self,
@@ -399,10 +437,10 @@ impl<I: Fn(Vec3) -> Vec3, S: Fn(Vec3) -> f64, P: Fn(Vec3) -> Vec3> Over<'_, I, S
         heights: &mut Vec<f64>,
         more: &mut Vec<f64>,
     ) -> Option<Face> {
-        self.a.heights((self.point)(ends[0]), heights);
-        self.a.heights((self.point)(ends[1]), more);
+        self.base().heights(self.point(ends[0]), heights);
+        self.base().heights(self.point(ends[1]), more);
         let mut best: Option<Face> = None;
-        for i in 0..self.a.n_faces() {
+        for i in 0..self.base().n_faces() {
             let needed = best.as_ref().map_or(floor, |b| floor.max(b.separation - slack));
             if heights[i].min(more[i]) < needed {
                 continue;
@@ -416,8 +454,78 @@ impl<I: Fn(Vec3) -> Vec3, S: Fn(Vec3) -> f64, P: Fn(Vec3) -> Vec3> Over<'_, I, S
     }
 }
 
+/// b above the faces of a.
+pub(super) struct AboveA<'p> {
+    pub a: &'p Polyhedron,
+    pub b: &'p Polyhedron,
+    pub rel: &'p Relative,
+}
+
+impl Above for AboveA<'_> {
+    #[inline(always)]
+    fn base(&self) -> &Polyhedron {
+        self.a
+    }
+    #[inline(always)]
+    fn other(&self) -> &Polyhedron {
+        self.b
+    }
+    #[inline(always)]
+    fn against(&self, n: Vec3) -> Vec3 {
+        self.rel.inverse_vector(-n)
+    }
+    #[inline(always)]
+    fn shift(&self, n: Vec3) -> f64 {
+        n.dot(&self.rel.origin)
+    }
+    #[inline(always)]
+    fn point(&self, p: Vec3) -> Vec3 {
+        self.rel.point(p)
+    }
+}
+
+/// a above the faces of b.
+pub(super) struct AboveB<'p> {
+    a: &'p Polyhedron,
+    b: &'p Polyhedron,
+    rel: &'p Relative,
+    /// Where a lies in the frame of b: −Rᵀ t.
+    origin_a: Vec3,
+}
+
+impl<'p> AboveB<'p> {
+    #[inline(always)]
+    pub fn new(a: &'p Polyhedron, b: &'p Polyhedron, rel: &'p Relative) -> AboveB<'p> {
+        AboveB { a, b, rel, origin_a: rel.inverse_vector(-rel.origin) }
+    }
+}
+
+impl Above for AboveB<'_> {
+    #[inline(always)]
+    fn base(&self) -> &Polyhedron {
+        self.b
+    }
+    #[inline(always)]
+    fn other(&self) -> &Polyhedron {
+        self.a
+    }
+    #[inline(always)]
+    fn against(&self, n: Vec3) -> Vec3 {
+        self.rel.vector(-n)
+    }
+    #[inline(always)]
+    fn shift(&self, n: Vec3) -> f64 {
+        n.dot(&self.origin_a)
+    }
+    #[inline(always)]
+    fn point(&self, p: Vec3) -> Vec3 {
+        self.rel.inverse_point(p)
+    }
+}
+
 impl NearEdge {
-    fn of(p: &Polyhedron, index: usize) -> NearEdge {
+    #[inline(always)]
+    pub fn of(p: &Polyhedron, index: usize) -> NearEdge {
         let e = &p.edges()[index];
         NearEdge {
             index,
@@ -427,7 +535,8 @@ impl NearEdge {
         }
     }
 
-    fn moved(self, rel: &Relative) -> NearEdge {
+    #[inline(always)]
+    pub fn moved(self, rel: &Relative) -> NearEdge {
         NearEdge {
             index: self.index,
             start: rel.point(self.start),
@@ -440,7 +549,7 @@ impl NearEdge {
 /// The direction across two edges and the separation along it [m], where they span a face of the Minkowski
 /// difference.
 #[inline(always)]
-fn edge_axis(ea: &NearEdge, eb: &NearEdge) -> Option<(Vec3, f64)> {
+pub(super) fn edge_axis(ea: &NearEdge, eb: &NearEdge) -> Option<(Vec3, f64)> {
     if !arcs_cross(ea, eb) {
         return None;
     }
@@ -476,6 +585,7 @@ pub(super) struct Across {
 }
 
 /// The manifold across an axis, in the frame of a.
+#[inline(always)]
 pub(super) fn manifold(
     a: &Polyhedron,
     b: &Polyhedron,
@@ -519,6 +629,7 @@ pub(super) fn manifold(
 }
 
 /// The face at the vertex farthest along `n` that looks most along it.
+#[inline(always)]
 fn facing(p: &Polyhedron, n: Vec3) -> usize {
     let (vertex, _) = p.support(n);
     let mut best = (0, f64::NEG_INFINITY);
@@ -532,6 +643,7 @@ fn facing(p: &Polyhedron, n: Vec3) -> usize {
 }
 
 /// Projects a face across `n`; false when it is too steep to have a height there.
+#[inline(always)]
 fn project(
     p: &Polyhedron,
     face: usize,
@@ -704,15 +816,24 @@ mod tests {
     fn hints_and_bounds_never_change_a_bit_of_the_full_search() {
         let mut rng = Pcg64::seed_from_u64(51);
         let mut scratch = NarrowScratch::default();
-        let (mut searched, mut edges) = (0, 0);
+        let (mut searched, mut edges, mut listed) = (0, 0, 0);
         for round in 0..1_500 {
             let (a, b) = (shape(&mut rng), shape(&mut rng));
             let mut rel = meeting(&mut rng, &a, &b);
             let size = a.outer_radius().min(b.outer_radius());
             let pace = size * [1e-7, 1e-4, 1e-2, 0.1][rng.random_range(0..4)];
             let mut hint = None;
+            let mut list: Option<Shortlist> = None;
             for step in 0..80 {
                 let full = full_search(&a, &b, &rel);
+                let from_list = list
+                    .zip(hint)
+                    .and_then(|(list, hint)| list.best_axis(&a, &b, &rel, f64::INFINITY, &hint));
+                if let Some(found) = from_list {
+                    let axis = found.expect("no limit").axis;
+                    assert!(same(&axis, &full), "{round}/{step}: {axis:?} instead of {full:?}");
+                    listed += 1;
+                }
                 for hint in [hint, None] {
                     let found = best_axis(&a, &b, &rel, f64::INFINITY, hint, &mut scratch);
                     let axis = found.expect("no limit").axis;
@@ -720,10 +841,11 @@ mod tests {
                 }
                 searched += 1;
                 edges += usize::from(matches!(full.kind, Kind::Edges(..)));
-                // The hint is that of this step or an older one.
-                if step % 3 == 0 || hint.is_none() {
+                // Hint and list are those of this step or an older one.
+                if step % 8 == 0 {
                     let found = best_axis(&a, &b, &rel, f64::INFINITY, None, &mut scratch);
                     hint = found.ok().map(|f| f.features);
+                    list = Shortlist::new(&a, &b, &rel, &full, &Ask::default(), &mut scratch);
                 }
                 let turn = Quat::from_scaled_axis(unit(&mut rng) * (pace / size));
                 rel.rot = turn.to_rotation_matrix().matrix() * rel.rot;
@@ -731,5 +853,6 @@ mod tests {
             }
         }
         assert!(searched >= 100_000 && edges > 20_000, "{searched}, {edges} of them edges");
+        assert!(listed > 40_000, "{listed} of {searched} by a list");
     }
 }

@@ -335,6 +335,22 @@ impl Polyhedron {
         }
     }
 
+    /// The greatest height of the lower of two points, given by their heights above the faces, along any normal of an
+    /// edge [m], or a bound above it.
+    pub(crate) fn height_over_edge(&self, edge: usize, heights: [&[f64]; 2]) -> f64 {
+        let bend = &self.bends[edge];
+        let [p, q] = heights.map(|h| bend.faces.map(|f| h[f as usize]));
+        bend.height_of_lower(p, q)
+    }
+
+    /// The greatest height of a point along any normal of an edge [m], or a bound above it.
+    #[inline(always)]
+    pub(crate) fn point_over_edge(&self, edge: usize, p: Vec3) -> f64 {
+        let bend = &self.bends[edge];
+        let above = |f: u32| self.face_normals[f as usize].dot(&p) - self.face_offsets[f as usize];
+        bend.height(bend.faces.map(above))
+    }
+
     /// Triangles of the surface, for pictures and cross-checks.
     pub fn triangles(&self) -> impl Iterator<Item = [u32; 3]> + '_ {
         (0..self.n_faces()).flat_map(move |i| {
