@@ -6,8 +6,8 @@
 
 use super::gjk::{Closest, closest};
 use super::manifold::{
-    CROSSING, FACING, GRAZE, Manifold, ManifoldPoint, Side, VERTEX_A, VERTEX_B, WITNESS, feature,
-    thin,
+    CROSSING, FACING, GRAZE, Manifold, ManifoldPoint, Side, SideCorner, VERTEX_A, VERTEX_B,
+    WITNESS, feature, thin,
 };
 use super::narrow::{Ask, Features, Known, NarrowScratch, PairCache};
 use super::shortlist::Shortlist;
@@ -105,7 +105,8 @@ pub(super) fn contact(
         // The direction that kept them apart last time often still does.
         Known::Apart(axis) if separation(a, b, rel, axis) > clear => return None,
         Known::Touching(features, list) => {
-            listed = list.and_then(|l| l.best_axis(a, b, rel, clear, &features));
+            listed =
+                list.and_then(|l| l.best_axis(a, b, rel, clear, &features, &mut scratch.edges_b));
             Some(features)
         }
         _ => match closest(a, b, rel, clear) {
@@ -570,9 +571,12 @@ pub(super) fn edge_axis(ea: &NearEdge, eb: &NearEdge) -> Option<(Vec3, f64)> {
 fn arcs_cross(a: &NearEdge, b: &NearEdge) -> bool {
     let cba = b.normals[0].dot(&a.direction);
     let dba = b.normals[1].dot(&a.direction);
+    if cba * dba >= 0.0 {
+        return false;
+    }
     let adc = -a.normals[0].dot(&b.direction);
     let bdc = -a.normals[1].dot(&b.direction);
-    cba * dba < 0.0 && adc * bdc < 0.0 && cba * bdc > 0.0
+    adc * bdc < 0.0 && cba * bdc > 0.0
 }
 
 /// A manifold and what is known about it.
@@ -606,14 +610,18 @@ pub(super) fn manifold(
         _ => facing(b, rel.inverse_vector(-n)),
     };
     let NarrowScratch { side_a, side_b, clipper, .. } = scratch;
-    let flat_a = project(a, facing_a, n, |p| p, |d| d, false, side_a);
-    let flat_b = project(b, facing_b, n, |p| rel.point(p), |d| rel.vector(d), true, side_b);
+    let across = tangents(n);
+    let flat_a = project(a, facing_a, (n, across), |p| p, |d| d, false, side_a);
+    let flat_b = {
+        let (point, vector) = (|p| rel.point(p), |d| rel.vector(d));
+        project(b, facing_b, (n, across), point, vector, true, side_b)
+    };
     let towards = |normal: Vec3| normal.dot(&n).abs() > FACING;
     let face_to_face =
         towards(a.face_normals()[facing_a]) && towards(rel.vector(b.face_normals()[facing_b]));
     let (mut shown, mut grazes) = (false, false);
     if flat_a && flat_b {
-        let candidates = clipper.cut(side_a, side_b, n, size);
+        let candidates = clipper.cut(side_a, side_b, (n, across), size);
         let deepest = candidates.iter().map(|p| p.gap).fold(f64::INFINITY, f64::min);
         shown = deepest <= axis.separation + 1e-9 * size;
         if deepest <= axis.separation + 1e-6 * size {
@@ -647,30 +655,27 @@ fn facing(p: &Polyhedron, n: Vec3) -> usize {
 fn project(
     p: &Polyhedron,
     face: usize,
-    n: Vec3,
+    (n, (t1, t2)): (Vec3, (Vec3, Vec3)),
     point: impl Fn(Vec3) -> Vec3,
     vector: impl Fn(Vec3) -> Vec3,
     reversed: bool,
     side: &mut Side,
 ) -> bool {
-    side.clear();
+    side.corners.clear();
     let normal = vector(p.face_normals()[face]);
     let slope = normal.dot(&n);
     if slope.abs() < 0.1 {
         return false;
     }
-    let (t1, t2) = tangents(n);
     let corners = p.face(face);
     let edges = p.face_edges(face);
     let len = corners.len();
-    for k in 0..len {
+    side.corners.extend((0..len).map(|k| {
         // The second shape's faces are counter-clockwise from its own outside, so they run backwards here.
         let (i, e) = if reversed { (len - 1 - k, (2 * len - 2 - k) % len) } else { (k, k) };
         let x = point(p.vertices()[corners[i] as usize]);
-        side.corners.push([t1.dot(&x), t2.dot(&x)]);
-        side.vertices.push(corners[i]);
-        side.edges.push(edges[e]);
-    }
+        SideCorner { at: [t1.dot(&x), t2.dot(&x)], vertex: corners[i], edge: edges[e] }
+    }));
     let offset = normal.dot(&point(p.vertices()[corners[0] as usize]));
     side.height = [offset / slope, -normal.dot(&t1) / slope, -normal.dot(&t2) / slope];
     true
@@ -826,9 +831,9 @@ mod tests {
             let mut list: Option<Shortlist> = None;
             for step in 0..80 {
                 let full = full_search(&a, &b, &rel);
-                let from_list = list
-                    .zip(hint)
-                    .and_then(|(list, hint)| list.best_axis(&a, &b, &rel, f64::INFINITY, &hint));
+                let from_list = list.zip(hint).and_then(|(list, hint)| {
+                    list.best_axis(&a, &b, &rel, f64::INFINITY, &hint, &mut Vec::new())
+                });
                 if let Some(found) = from_list {
                     let axis = found.expect("no limit").axis;
                     assert!(same(&axis, &full), "{round}/{step}: {axis:?} instead of {full:?}");

@@ -104,6 +104,7 @@ impl Shortlist {
         rel: &Relative,
         limit: f64,
         last: &Features,
+        moved: &mut Vec<NearEdge>,
     ) -> Option<Result<Found, Vec3>> {
         let size = a.outer_radius().min(b.outer_radius());
         let mut features = Features { edges: None, ..*last };
@@ -119,24 +120,32 @@ impl Shortlist {
         let face = better_face(&top_a, &top_b, size, a, b, rel);
         let bound = face.as_ref().map_or(f64::NEG_INFINITY, |f| f.separation + FACE_BIAS * size);
 
-        // Where a face of a is best, its own edges are listed, but mostly the vertex below it rules them out.
-        let below = match (&face, &top_a) {
-            (Some(Axis { kind: Kind::FaceA(_), .. }), Some(top)) => {
-                Some(rel.point(b.vertices()[top.vertex]))
-            }
+        // Where a face is best, its own edges are listed, but mostly the vertex above it rules them out.
+        let needed = bound - slack(a, b, rel);
+        let kind = face.as_ref().map(|f| f.kind);
+        let over_a = match (kind, &top_a) {
+            (Some(Kind::FaceA(_)), Some(top)) => Some(rel.point(b.vertices()[top.vertex])),
             _ => None,
         };
-        let needed = bound - slack(a, b, rel);
+        let over_b = match (kind, &top_b) {
+            (Some(Kind::FaceB(_)), Some(top)) => Some(rel.inverse_point(a.vertices()[top.vertex])),
+            _ => None,
+        };
+        let near_a = |i: usize| over_a.is_none_or(|p| a.point_over_edge(i, p) >= needed);
+        let near_b = |j: usize| over_b.is_none_or(|p| b.point_over_edge(j, p) >= needed);
+        moved.clear();
         let (mut axis, mut s_edge) = (face, bound);
-        for &i in edges_a {
-            let i = usize::from(i);
-            if below.is_some_and(|p| a.point_over_edge(i, p) < needed) {
-                continue;
+        for i in edges_a.iter().map(|&i| usize::from(i)).filter(|&i| near_a(i)) {
+            if moved.is_empty() {
+                let near = edges_b.iter().map(|&j| usize::from(j)).filter(|&j| near_b(j));
+                moved.extend(near.map(|j| NearEdge::of(b, j).moved(rel)));
+                if moved.is_empty() {
+                    break;
+                }
             }
             let ea = NearEdge::of(a, i);
-            for &j in edges_b {
-                let eb = NearEdge::of(b, usize::from(j)).moved(rel);
-                let Some((normal, s)) = edge_axis(&ea, &eb) else { continue };
+            for eb in &*moved {
+                let Some((normal, s)) = edge_axis(&ea, eb) else { continue };
                 if s > s_edge {
                     s_edge = s;
                     axis = Some(Axis { normal, separation: s, kind: Kind::Edges(i, eb.index) });
