@@ -6,7 +6,7 @@ use super::shortlist::Shortlist;
 use super::{Geometry, Method, Placed, common_plane, planar, round};
 use crate::math::Vec3;
 
-/// What the last test of a pair learnt; it saves work and changes no result.
+/// What the last test of a pair learnt; it saves work and changes no result. A cache belongs to one pair of geometries.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct PairCache {
     pub(super) known: Known,
@@ -35,6 +35,8 @@ pub(super) struct Features {
 /// Buffers of the narrow phase.
 #[derive(Clone, Debug, Default)]
 pub struct NarrowScratch {
+    /// A distance of the pair just tested, where it is apart [m].
+    pub(super) apart: f64,
     pub(super) heights: Vec<f64>,
     pub(super) more_heights: Vec<f64>,
     pub(super) edges_a: Vec<NearEdge>,

@@ -100,10 +100,16 @@ pub(super) fn contact(
     // Shortcuts dismiss only what is clearly too far; the last word is that of the manifold. So a warm and a fresh
     // cache give the same answer at the very edge of the alert distance too.
     let clear = alert + 1e-8 * size;
+    // The direction that kept them apart last time often still does.
+    if let Known::Apart(axis) = cache.known {
+        let s = separation(a, b, rel, axis);
+        if s > clear {
+            scratch.apart = s;
+            return None;
+        }
+    }
     let mut listed = None;
     let hint = match cache.known {
-        // The direction that kept them apart last time often still does.
-        Known::Apart(axis) if separation(a, b, rel, axis) > clear => return None,
         Known::Touching(features, list) => {
             listed =
                 list.and_then(|l| l.best_axis(a, b, rel, clear, &features, &mut scratch.edges_b));
@@ -111,6 +117,7 @@ pub(super) fn contact(
         }
         _ => match closest(a, b, rel, clear) {
             Closest::Beyond(axis) => {
+                scratch.apart = separation(a, b, rel, axis);
                 cache.known = Known::Apart(axis);
                 return None;
             }
