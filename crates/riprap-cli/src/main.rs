@@ -11,7 +11,7 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
-use commands::{bench, check, equilibrium, modes, new, reproduce, run, validate};
+use commands::{bench, check, equilibrium, modes, new, reproduce, run, solve, validate};
 
 /// Granular and multibody dynamics with exact contact: scenes in, numbers out.
 #[derive(Parser)]
@@ -37,6 +37,8 @@ enum Command {
     Validate(validate::Arguments),
     /// Make the figures and tables of a publication anew
     Reproduce(reproduce::Arguments),
+    /// Solve contact problems from files, and compare solvers
+    Solve(solve::Arguments),
     /// Measure speed
     #[command(subcommand)]
     Bench(bench::Command),
@@ -53,6 +55,7 @@ fn main() -> ExitCode {
         Command::New(arguments) => new::new(&arguments),
         Command::Validate(arguments) => validate::validate(&arguments),
         Command::Reproduce(arguments) => reproduce::reproduce(&arguments),
+        Command::Solve(arguments) => solve::solve(&arguments),
         Command::Bench(command) => bench::bench(&command),
         Command::Schema => {
             text::print(&new::schema());

@@ -4,11 +4,12 @@
 //! states shared with other engines.
 //! [`build`] makes the scene of the simulator. [`vtk`] writes frames for ParaView, [`table`] the series of a run, and [`run_folder`] holds them together.
 //! These writers know nothing of the simulator: they take points, numbers and names. [`output`] observes a run and
-//! feeds them.
+//! feeds them. [`fclib`] reads and writes contact problems.
 
 mod atomic;
 pub mod build;
 mod error;
+pub mod fclib;
 pub mod grain_table;
 pub mod mesh;
 pub mod output;

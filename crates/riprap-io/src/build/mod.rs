@@ -173,6 +173,7 @@ impl SceneFile {
             velocity_change_tolerance: solver.velocity_change_tolerance,
             max_velocity_change_tolerance: solver.max_velocity_change_tolerance,
             max_sweeps: solver.max_sweeps as usize,
+            ..GaussSeidelOptions::default()
         };
         let mut scheme = MoreauJean::new(self.run.dt);
         if let TimeScheme::MoreauJean { theta } = self.run.scheme {

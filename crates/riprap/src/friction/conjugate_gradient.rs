@@ -18,7 +18,7 @@ pub struct ConjugateGradient {
 /// Near changes of status (open, stick, slide) the directions, and sometimes the sweeps themselves, go round in circles.
 /// When the changes have not shrunk for a while, plain sweeps take over for a while, relaxed and in both orders.
 #[derive(Default)]
-struct Patience {
+pub(super) struct Patience {
     best: f64,
     sweeps: usize,
     waited: usize,
@@ -33,7 +33,7 @@ impl Patience {
     const RELAXATIONS: [f64; 3] = [1.0, 0.8, 0.6];
 
     /// Takes note of a change; true while plain sweeps are due.
-    fn lost(&mut self, change: f64) -> bool {
+    pub(super) fn lost(&mut self, change: f64) -> bool {
         self.sweeps += 1;
         if self.plain > 0 {
             self.plain -= 1;
@@ -54,14 +54,14 @@ impl Patience {
         false
     }
 
-    fn relaxation(&self) -> f64 {
+    pub(super) fn relaxation(&self) -> f64 {
         match self.plain {
             0 => 1.0,
             _ => Patience::RELAXATIONS[(self.losses + 2) % 3],
         }
     }
 
-    fn backwards(&self) -> bool {
+    pub(super) fn backwards(&self) -> bool {
         self.plain / (Patience::SWEEPS / 2) % 2 == 1
     }
 }

@@ -71,6 +71,29 @@ pub struct Contact3 {
     sides: [u32; 2],
 }
 
+impl Contact3 {
+    /// Whether a side was given as rows.
+    pub(super) fn has_sides(&self) -> bool {
+        self.sides[0] != self.sides[1]
+    }
+
+    /// `W^αα`.
+    pub(super) fn diagonal(&self) -> &[[f64; 3]; 3] {
+        &self.w
+    }
+
+    /// Whether impulses cannot move the contact in some direction.
+    pub(super) fn is_locked(&self) -> bool {
+        let w = &self.w;
+        let (s1, s2) = (w[0][1] / w[0][0], w[0][2] / w[0][0]);
+        let (a11, a22) = (w[1][1] - w[1][0] * s1, w[2][2] - w[2][0] * s2);
+        let a12 = w[1][2] - w[1][0] * s2;
+        let trace = a11 + a22;
+        // Also where the block is not a number.
+        !(w[0][0] > 0.0 && a11 * a22 - a12 * a12 > 1e-13 * trace * trace)
+    }
+}
+
 /// One side of a contact given as rows: three rows of `Hᵀ` over the velocities of a group of blocks (a mechanism), and
 /// `M⁻¹ H` of them.
 #[derive(Clone, Copy, Debug)]
@@ -158,6 +181,10 @@ impl Factored {
         }
     }
 
+    pub(super) fn masses(&self) -> &[InverseMass] {
+        &self.masses
+    }
+
     fn sides_of(&self, c: &Contact3) -> &[Side] {
         &self.sides[c.sides[0] as usize..c.sides[1] as usize]
     }
@@ -192,7 +219,12 @@ impl Factored {
 
     /// Adds `M⁻¹ H_α r` to the velocities of the two blocks.
     #[inline]
-    fn push_impulse(&self, a: usize, r: [f64; 3], velocity: &mut [[f64; 6]]) {
+    pub(super) fn push_impulse<const N: usize>(
+        &self,
+        a: usize,
+        r: [f64; 3],
+        velocity: &mut [[f64; N]],
+    ) {
         let c = &self.contacts[a];
         let [n, t1, t2] = c.frame;
         let p: [f64; 3] = std::array::from_fn(|i| n[i] * r[0] + t1[i] * r[1] + t2[i] * r[2]);
@@ -213,16 +245,16 @@ impl Factored {
             let n = 6 * side.blocks as usize;
             let solved = &self.rows[side.rows + 3 * n..side.rows + 6 * n];
             let first = side.first as usize;
-            let v = velocity[first..first + side.blocks as usize].as_flattened_mut();
-            for (j, v) in v.iter_mut().enumerate() {
+            let v = velocity[first..first + side.blocks as usize].iter_mut();
+            for (j, v) in v.flat_map(|v| &mut v[..6]).enumerate() {
                 *v += solved[j] * r[0] + solved[n + j] * r[1] + solved[2 * n + j] * r[2];
             }
         }
     }
 
-    /// `Hᵀ_α v`: the relative velocity of the two blocks at the contact, in its frame.
+    /// `Hᵀ_α v`: the relative velocity of the two blocks at the contact, in its frame. A block's six velocities may be padded.
     #[inline]
-    pub fn to_local(&self, a: usize, velocity: &[[f64; 6]]) -> [f64; 3] {
+    pub fn to_local<const N: usize>(&self, a: usize, velocity: &[[f64; N]]) -> [f64; 3] {
         let c = &self.contacts[a];
         let mut dv = [0.0; 3];
         for (side, sign) in [(0, -1.0), (1, 1.0)] {
@@ -240,8 +272,9 @@ impl Factored {
             let n = 6 * side.blocks as usize;
             let rows = &self.rows[side.rows..side.rows + 3 * n];
             let first = side.first as usize;
-            let v = velocity[first..first + side.blocks as usize].as_flattened();
+            let v = &velocity[first..first + side.blocks as usize];
             for (i, row) in rows.chunks_exact(n).enumerate() {
+                let v = v.iter().flat_map(|v| &v[..6]);
                 local[i] += row.iter().zip(v).map(|(h, v)| h * v).sum::<f64>();
             }
         }
@@ -356,6 +389,22 @@ impl Blocks {
         }
         self.diagonal.push(diagonal);
         self.row_start.push(self.columns.len());
+    }
+
+    /// Number of rows, one for each contact.
+    pub fn len(&self) -> usize {
+        self.diagonal.len()
+    }
+
+    /// Whether there is no contact at all.
+    pub fn is_empty(&self) -> bool {
+        self.diagonal.is_empty()
+    }
+
+    /// Columns and blocks of row `a` [1/kg].
+    pub fn row(&self, a: usize) -> impl Iterator<Item = (usize, &[[f64; 3]; 3])> {
+        let row = self.row_start[a]..self.row_start[a + 1];
+        row.map(|k| (self.columns[k], &self.blocks[k]))
     }
 
     /// The block in row `a`, column `b`, if there is one.

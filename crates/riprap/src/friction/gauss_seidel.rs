@@ -1,10 +1,10 @@
 //! Nonlinear block Gauss–Seidel, Eq. (33): contact after contact is solved exactly with all other
 //! impulses held. Plain and readable: the oracle for every faster solver.
 
-use super::residual::measure;
+use super::residual::{Residual, measure};
 use super::{
-    ContactProblem, ContactSolver, Delassus, Impulses, JOINT, Operator, SolveReport, SolverScratch,
-    solve_contact, solve_joint,
+    ContactProblem, ContactSolver, Delassus, Impulses, JOINT, Measure, Operator, SolveReport,
+    SolverScratch, solve_contact, solve_joint,
 };
 
 /// Options of [`GaussSeidel`]. The solver stops when all four criteria hold.
@@ -21,6 +21,9 @@ pub struct GaussSeidelOptions {
     pub max_velocity_change_tolerance: f64,
     /// Sweeps before giving up; the last iterate is kept and reported as unconverged.
     pub max_sweeps: usize,
+    /// What the residual is relative to.
+    #[serde(default)]
+    pub measure: Measure,
 }
 
 impl GaussSeidelOptions {
@@ -32,6 +35,19 @@ impl GaussSeidelOptions {
             velocity_change_tolerance: 10.0 * tolerance,
             max_velocity_change_tolerance: 100.0 * tolerance,
             max_sweeps: 10_000,
+            measure: Measure::Impulses,
+        }
+    }
+
+    /// For stored problems: only the residual [–] decides, relative to all that enters the problem.
+    pub fn stored(tolerance: f64) -> GaussSeidelOptions {
+        GaussSeidelOptions {
+            tolerance,
+            approach_tolerance: f64::INFINITY,
+            velocity_change_tolerance: f64::INFINITY,
+            max_velocity_change_tolerance: f64::INFINITY,
+            max_sweeps: 200_000,
+            measure: Measure::All,
         }
     }
 }
@@ -59,10 +75,14 @@ impl GaussSeidel {
 /// Changes of velocity `ΔV = W^αα ΔI` over one sweep, against `W^αα I`.
 #[derive(Default)]
 pub(super) struct Change {
-    sum: f64,
-    max: f64,
-    scale: f64,
-    active: usize,
+    /// Sum of `‖ΔV‖²` [m²/s²].
+    pub sum: f64,
+    /// Largest `‖ΔV‖²` [m²/s²].
+    pub max: f64,
+    /// Sum of `‖W^αα I‖²` over the contacts that carry [m²/s²].
+    pub scale: f64,
+    /// How many carry.
+    pub active: usize,
 }
 
 impl Change {
@@ -129,6 +149,15 @@ pub(super) fn sweep<W: Operator>(
     change
 }
 
+/// What a solve needs next.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Want {
+    /// Another sweep.
+    Sweep,
+    /// The residual: the sweeps have settled, or this was the last one.
+    Residual { settled: bool, last: bool },
+}
+
 /// Counts sweeps, decides when the criteria hold, and keeps the report.
 pub(super) struct Progress<'a> {
     options: &'a GaussSeidelOptions,
@@ -141,15 +170,8 @@ impl Progress<'_> {
         Progress { options, next_check: 1, report: SolveReport::default() }
     }
 
-    /// Takes note of a sweep; true when the solve is over, converged or not.
-    pub(super) fn done<W: Operator>(
-        &mut self,
-        w: &W,
-        problem: &ContactProblem,
-        impulses: &[[f64; 3]],
-        scratch: &mut SolverScratch,
-        change: &Change,
-    ) -> bool {
+    /// Takes note of a sweep and says what comes next.
+    pub(super) fn note(&mut self, change: &Change) -> Want {
         let (options, report) = (self.options, &mut self.report);
         let (rms, max) = change.relative();
         report.sweeps += 1;
@@ -163,15 +185,39 @@ impl Progress<'_> {
         // distances.
         if (settled && report.sweeps >= self.next_check) || last {
             self.next_check = report.sweeps + 1 + report.sweeps / 10;
-            w.start(impulses, scratch);
-            let residual = measure(w, problem, impulses, scratch);
-            report.residual = residual.relative_to_impulses();
-            report.approach = residual.approach * problem.approach_scale;
-            report.converged = settled
-                && report.residual <= options.tolerance
-                && report.approach <= options.approach_tolerance;
+            return Want::Residual { settled, last };
         }
+        Want::Sweep
+    }
+
+    /// Takes note of the residual that was wanted; true when the solve is over, converged or not.
+    pub(super) fn judge(&mut self, residual: &Residual, approach_scale: f64, want: Want) -> bool {
+        let Want::Residual { settled, last } = want else { return false };
+        let (options, report) = (self.options, &mut self.report);
+        report.residual = options.measure.of(residual);
+        report.approach = residual.approach * approach_scale;
+        report.converged = settled
+            && report.residual <= options.tolerance
+            && report.approach <= options.approach_tolerance;
         report.converged || last
+    }
+
+    /// Takes note of a sweep; true when the solve is over, converged or not.
+    pub(super) fn done<W: Operator>(
+        &mut self,
+        w: &W,
+        problem: &ContactProblem,
+        impulses: &[[f64; 3]],
+        scratch: &mut SolverScratch,
+        change: &Change,
+    ) -> bool {
+        let want = self.note(change);
+        if want == Want::Sweep {
+            return false;
+        }
+        w.start(impulses, scratch);
+        let residual = measure(w, problem, impulses, scratch);
+        self.judge(&residual, problem.approach_scale, want)
     }
 }
 
@@ -225,7 +271,7 @@ fn squared(x: [f64; 3]) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::friction::{ConjugateGradient, Factored, InverseMass, residual};
+    use crate::friction::{Coloured, ConjugateGradient, Factored, InverseMass, residual};
     use crate::math::{Vec3, tangents};
     use rand::{RngExt, SeedableRng};
     use rand_pcg::Pcg64;
@@ -272,6 +318,12 @@ mod tests {
             assert!(report.converged, "seed {seed}: accelerated {report:?}");
             let accelerated = residual(&problem, &fast, &mut scratch);
             assert!(accelerated.relative_to_impulses() <= 1e-10);
+            let mut packed = Vec::new();
+            let solver = Coloured::tolerance(1e-10);
+            let report = solver.solve(&problem, &mut packed, &mut scratch);
+            assert!(report.converged, "seed {seed}: coloured {report:?}");
+            let coloured = residual(&problem, &packed, &mut scratch);
+            assert!(coloured.relative_to_impulses() <= 1e-10);
             let again = residual(&problem, &impulses, &mut scratch);
             assert!(again.relative_to_impulses() <= 1e-10);
             for (r, mu) in impulses.iter().zip(&problem.friction) {

@@ -4,17 +4,25 @@
 //! Nothing here knows bodies, shapes or files. A contact is three numbers `(n, t1, t2)`; the Delassus
 //! operator `W` comes in factored form or as blocks; every solver is judged by one [`residual`].
 
+mod accurate;
+mod anderson;
+mod coloured;
 mod conjugate_gradient;
 mod delassus;
 mod gauss_seidel;
 mod local;
+mod newton;
+mod packed;
 mod residual;
 
+pub use accurate::Accurate;
+pub use anderson::{Anderson, StoredOptions};
+pub use coloured::{Coloured, Width};
 pub use conjugate_gradient::ConjugateGradient;
 pub use delassus::{Blocks, Contact3, Delassus, Factored, InverseMass, Operator};
 pub use gauss_seidel::{GaussSeidel, GaussSeidelOptions};
 pub use local::{solve_contact, solve_joint};
-pub use residual::{Residual, natural_map, residual};
+pub use residual::{Measure, Residual, natural_map, residual};
 
 /// Impulses of all contacts [N s], each in its frame `(n, t1, t2)`; the normal one is not negative.
 pub type Impulses = Vec<[f64; 3]>;
@@ -60,6 +68,10 @@ pub struct SolverScratch {
     pub(crate) direction: Impulses,
     /// Impulses before a sweep [N s].
     pub(crate) before: Impulses,
+    /// The problem made ready for many sweeps.
+    pub(crate) packed: packed::Packed,
+    /// Buffers of the coloured solver.
+    pub(crate) coloured: coloured::Buffers,
 }
 
 /// What a solver did. Stopping short of the tolerance is a result, not an error: `converged` tells.

@@ -34,10 +34,42 @@ impl Residual {
         }
     }
 
+    /// How fast a contact approaches, or a joint moves in any direction (joints that contradict each other must not pass because
+    /// their impulses grow) [m/s]. Not a number counts as the worst there is.
+    pub(super) fn approach_of(u: [f64; 3], friction: f64) -> f64 {
+        if u[0].is_nan() {
+            f64::INFINITY
+        } else if friction == JOINT {
+            u.iter().fold(0.0, |m: f64, x| m.max(x.abs()))
+        } else {
+            -u[0]
+        }
+    }
+
     /// `‖F‖ / max(‖q‖, w̄‖r‖, ‖u‖)` [–]: the measure used with stored collections of problems.
     pub fn relative_to_all(&self) -> f64 {
         let scale = self.free.max(self.impulses).max(self.velocities);
         if scale > 0.0 { self.natural_map / scale } else { 0.0 }
+    }
+}
+
+/// What a residual is relative to when it stops a solver.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+pub enum Measure {
+    /// [`Residual::relative_to_impulses`]: in simulations.
+    #[default]
+    Impulses,
+    /// [`Residual::relative_to_all`]: in collections of problems.
+    All,
+}
+
+impl Measure {
+    /// The residual as this measure has it [–].
+    pub fn of(self, residual: &Residual) -> f64 {
+        match self {
+            Measure::Impulses => residual.relative_to_impulses(),
+            Measure::All => residual.relative_to_all(),
+        }
     }
 }
 
@@ -78,14 +110,7 @@ pub(super) fn measure<W: Operator>(
         sum.impulses += squared(r);
         sum.free += squared(q);
         sum.velocities += squared(u);
-        // Not a number counts as the worst there is. What a joint lets move counts in every direction: joints that contradict
-        // each other must not pass because their impulses grow.
-        let approach = if problem.friction[a] == JOINT {
-            u.iter().fold(0.0, |m: f64, x| m.max(x.abs()))
-        } else {
-            -u[0]
-        };
-        sum.approach = sum.approach.max(if u[0].is_nan() { f64::INFINITY } else { approach });
+        sum.approach = sum.approach.max(Residual::approach_of(u, problem.friction[a]));
     }
     Residual {
         natural_map: sum.natural_map.sqrt(),

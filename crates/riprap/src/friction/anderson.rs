@@ -1,0 +1,312 @@
+//! Gauss–Seidel with Anderson acceleration: the last few sweeps are combined so that what a sweep changes becomes least.
+//! Velocities are affine in the impulses, so they are combined alike and no product with `W` is needed.
+
+use super::packed::{Iterate, Packed};
+use super::{
+    ContactProblem, ContactSolver, Impulses, Measure, SolveReport, SolverScratch, residual,
+};
+
+/// Options of [`Anderson`] and [`super::Accurate`].
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct StoredOptions {
+    /// Residual at which to stop [–].
+    pub tolerance: f64,
+    /// What the residual is relative to.
+    pub measure: Measure,
+    /// Sweeps before giving up; the best iterate is kept and reported as unconverged.
+    pub max_sweeps: usize,
+}
+
+impl StoredOptions {
+    /// Stops at a residual [–] relative to all that enters a stored problem.
+    pub fn tolerance(tolerance: f64) -> StoredOptions {
+        StoredOptions { tolerance, measure: Measure::All, max_sweeps: 200_000 }
+    }
+}
+
+impl Default for StoredOptions {
+    fn default() -> Self {
+        StoredOptions::tolerance(1e-4)
+    }
+}
+
+/// Gauss–Seidel with Anderson acceleration, for problems with `W` in blocks: fast to medium accuracy. A factored `W` is
+/// multiplied out first.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Anderson {
+    /// When to stop.
+    pub options: StoredOptions,
+}
+
+impl Anderson {
+    /// Stops at a residual [–] relative to all that enters the problem.
+    pub fn tolerance(tolerance: f64) -> Anderson {
+        Anderson { options: StoredOptions::tolerance(tolerance) }
+    }
+}
+
+/// Sweeps that are combined.
+const MEMORY: usize = 5;
+/// A combination may make the residual grow by this factor over the next sweep.
+const GROWTH: f64 = 2.0;
+/// Velocities are computed anew after as many sweeps: rounding adds up in them.
+const REFRESH: usize = 100;
+
+/// The last sweeps: changes of what a sweep gives (impulses and velocities), and of what it changed.
+#[derive(Clone, Debug, Default)]
+struct History {
+    given: [Iterate; MEMORY],
+    changed: [Vec<[f64; 3]>; MEMORY],
+    /// Products of the changes with each other.
+    gram: [[f64; MEMORY]; MEMORY],
+    /// Number of differences, and the place of the next one.
+    len: usize,
+    next: usize,
+    /// What the last sweep gave and changed.
+    last: Iterate,
+    last_change: Vec<[f64; 3]>,
+    begun: bool,
+}
+
+impl History {
+    fn forget(&mut self) {
+        (self.len, self.next, self.begun) = (0, 0, false);
+    }
+
+    /// Takes note of a sweep that led from `before` to `at`.
+    fn note(&mut self, before: &[[f64; 3]], at: &Iterate) {
+        if self.begun {
+            let k = self.next;
+            let given = &mut self.given[k];
+            differ(&at.r, &self.last.r, &mut given.r);
+            differ(&at.u, &self.last.u, &mut given.u);
+            let changed = &mut self.changed[k];
+            changed.clear();
+            let now = at.r.iter().zip(before).zip(&self.last_change);
+            changed.extend(now.map(|((r, before), last)| -> [f64; 3] {
+                std::array::from_fn(|i| r[i] - before[i] - last[i])
+            }));
+            self.next = (k + 1) % MEMORY;
+            self.len = (self.len + 1).min(MEMORY);
+            for j in 0..self.len {
+                let product = dot(&self.changed[j], &self.changed[k]);
+                (self.gram[j][k], self.gram[k][j]) = (product, product);
+            }
+        }
+        self.begun = true;
+        self.last.clone_from_iterate(at);
+        differ(&at.r, before, &mut self.last_change);
+    }
+
+    /// Moves `at` to the combination of the sweeps with the least change; false if there is none.
+    fn combine(&self, at: &mut Iterate) -> bool {
+        let n = self.len;
+        if n < 2 {
+            return false;
+        }
+        let mut a = [[0.0; MEMORY]; MEMORY];
+        let mut b = [0.0; MEMORY];
+        let trace: f64 = (0..n).map(|i| self.gram[i][i]).sum();
+        for i in 0..n {
+            a[i] = self.gram[i];
+            a[i][i] += 1e-10 * trace;
+            b[i] = dot(&self.changed[i], &self.last_change);
+        }
+        // Cholesky of a few rows; where it breaks down nothing is gained.
+        for k in 0..n {
+            for j in 0..k {
+                let factor = a[k][j];
+                for i in k..n {
+                    a[i][k] -= a[i][j] * factor;
+                }
+            }
+            let pivot = a[k][k];
+            if !(pivot > 0.0 && pivot.is_finite()) {
+                return false;
+            }
+            let inverse = 1.0 / pivot.sqrt();
+            for i in k..n {
+                a[i][k] *= inverse;
+            }
+        }
+        for i in 0..n {
+            for j in 0..i {
+                b[i] -= a[i][j] * b[j];
+            }
+            b[i] /= a[i][i];
+        }
+        for i in (0..n).rev() {
+            for j in i + 1..n {
+                b[i] -= a[j][i] * b[j];
+            }
+            b[i] /= a[i][i];
+        }
+        for (given, factor) in self.given[..n].iter().zip(b) {
+            subtract(&mut at.r, &given.r, factor);
+            subtract(&mut at.u, &given.u, factor);
+        }
+        true
+    }
+}
+
+impl Iterate {
+    fn clone_from_iterate(&mut self, other: &Iterate) {
+        self.r.clone_from(&other.r);
+        self.u.clone_from(&other.u);
+    }
+}
+
+fn differ<const N: usize>(a: &[[f64; N]], b: &[[f64; N]], out: &mut Vec<[f64; N]>) {
+    out.clear();
+    out.extend(a.iter().zip(b).map(|(a, b)| -> [f64; N] { std::array::from_fn(|i| a[i] - b[i]) }));
+}
+
+fn subtract<const N: usize>(a: &mut [[f64; N]], b: &[[f64; N]], factor: f64) {
+    for (x, y) in a.as_flattened_mut().iter_mut().zip(b.as_flattened()) {
+        *x -= factor * y;
+    }
+}
+
+/// Sum of products, in four parts so that it does not wait for itself.
+fn dot(a: &[[f64; 3]], b: &[[f64; 3]]) -> f64 {
+    let (a, b) = (a.as_flattened(), b.as_flattened());
+    let mut sum = [0.0; 4];
+    let parts = a.chunks_exact(4).zip(b.chunks_exact(4));
+    for (x, y) in parts {
+        for i in 0..4 {
+            sum[i] += x[i] * y[i];
+        }
+    }
+    let rest = a.len() / 4 * 4;
+    let tail: f64 = a[rest..].iter().zip(&b[rest..]).map(|(x, y)| x * y).sum();
+    sum[0] + sum[1] + (sum[2] + sum[3]) + tail
+}
+
+/// Accelerated sweeps that can be interrupted and taken up again.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Sweeps {
+    history: History,
+    before: Vec<[f64; 3]>,
+    /// The iterate before the last combination, and its residual.
+    safe: Iterate,
+    safe_residual: Option<f64>,
+    /// Plain sweeps to come, and how many follow upon the next combination that fails.
+    plain: usize,
+    penalty: usize,
+    since: usize,
+    /// Sweeps made.
+    pub(super) count: usize,
+}
+
+impl Sweeps {
+    /// Begins at a new iterate or with a new problem.
+    pub(super) fn restart(&mut self) {
+        self.history.forget();
+        self.safe_residual = None;
+        (self.plain, self.penalty, self.since) = (0, 1, 0);
+    }
+
+    /// One sweep and its combination with the last ones. Gives the residual after the sweep; `at` is what the sweep gave when
+    /// that is at or below `enough`, and otherwise the combination from which to go on.
+    pub(super) fn next(
+        &mut self,
+        packed: &Packed,
+        at: &mut Iterate,
+        measure: Measure,
+        enough: f64,
+    ) -> f64 {
+        self.before.clone_from(&at.r);
+        packed.sweep(at);
+        self.count += 1;
+        self.since += 1;
+        let mut now = packed.relative(at, measure);
+        if now <= enough || self.since >= REFRESH {
+            self.since = 0;
+            packed.velocities(at);
+            now = packed.relative(at, measure);
+            if now <= enough {
+                return now;
+            }
+        }
+        if let Some(safe) = self.safe_residual.take()
+            && now > GROWTH * safe
+        {
+            std::mem::swap(at, &mut self.safe);
+            self.history.forget();
+            self.plain = self.penalty;
+            self.penalty = (2 * self.penalty).min(64);
+            return safe;
+        }
+        self.history.note(&self.before, at);
+        if self.plain > 0 {
+            self.plain -= 1;
+            return now;
+        }
+        self.safe.clone_from_iterate(at);
+        if self.history.combine(at) {
+            self.safe_residual = Some(now);
+        }
+        now
+    }
+}
+
+impl ContactSolver for Anderson {
+    fn solve(
+        &self,
+        problem: &ContactProblem,
+        impulses: &mut Impulses,
+        scratch: &mut SolverScratch,
+    ) -> SolveReport {
+        impulses.resize(problem.len(), [0.0; 3]);
+        if problem.is_empty() {
+            return SolveReport { converged: true, ..SolveReport::default() };
+        }
+        let options = &self.options;
+        let mut packed = std::mem::take(&mut scratch.packed);
+        let mut at = Iterate::default();
+        packed.fill(problem, impulses, &mut at);
+        let mut sweeps = Sweeps::default();
+        sweeps.restart();
+        let mut best = (f64::INFINITY, at.r.clone());
+        while sweeps.count < options.max_sweeps {
+            let now = sweeps.next(&packed, &mut at, options.measure, options.tolerance);
+            if now <= options.tolerance {
+                best = (now, std::mem::take(&mut at.r));
+                break;
+            }
+            if now < best.0 && sweeps.count.is_multiple_of(10) {
+                best.0 = now;
+                best.1.clone_from(&at.r);
+            }
+        }
+        unpack(&packed, &best.1, impulses);
+        scratch.packed = packed;
+        report(problem, impulses, scratch, options, sweeps.count)
+    }
+}
+
+/// Impulses in their unit [N s].
+pub(super) fn unpack(packed: &Packed, r: &[[f64; 3]], impulses: &mut Impulses) {
+    let scale = 1.0 / packed.mobility;
+    impulses.clear();
+    impulses.extend(r.iter().map(|r| r.map(|x| x * scale)));
+}
+
+/// Judges impulses by the one residual.
+pub(super) fn report(
+    problem: &ContactProblem,
+    impulses: &[[f64; 3]],
+    scratch: &mut SolverScratch,
+    options: &StoredOptions,
+    sweeps: usize,
+) -> SolveReport {
+    let found = residual(problem, impulses, scratch);
+    let residual = options.measure.of(&found);
+    SolveReport {
+        converged: residual <= options.tolerance,
+        sweeps,
+        residual,
+        approach: found.approach * problem.approach_scale,
+        ..SolveReport::default()
+    }
+}

@@ -1,0 +1,416 @@
+//! Gauss–Seidel at the limit of the machine: the same sweeps as the readable solver and the same acceleration by conjugate
+//! gradients, but with the contacts coloured, packed side by side, and shared among threads. The result depends on none of
+//! width and threads, bit for bit: a colour touches no block twice, and sums are made in a fixed order.
+
+mod kernel;
+mod lanes;
+mod packs;
+mod team;
+
+pub use kernel::Width;
+
+use super::conjugate_gradient::Patience;
+use super::gauss_seidel::{Change, Progress, Want};
+use super::residual::{Residual, natural_map};
+use super::{
+    ConjugateGradient, ContactProblem, ContactSolver, Delassus, Factored, GaussSeidelOptions,
+    Impulses, JOINT, Operator, SolveReport, SolverScratch, solve_contact, solve_joint,
+};
+use kernel::{Kernels, Shared, Sweep};
+use lanes::Row;
+use packs::{HEADER, IMPULSE, POINT, Packs};
+use team::{Member, members_for, team};
+
+/// Accelerated Gauss–Seidel over colours, for factored problems; stored blocks are left to [`ConjugateGradient`].
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Coloured {
+    /// When to stop.
+    pub options: GaussSeidelOptions,
+    /// Contacts side by side.
+    pub width: Width,
+}
+
+/// Buffers of the solver.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Buffers {
+    packs: Packs,
+    velocity: Vec<Row>,
+    before: Vec<Row>,
+    direction: Vec<Row>,
+    sums: Vec<[Row; 5]>,
+    single: Vec<Single>,
+}
+
+/// A contact that is solved by itself.
+#[derive(Clone, Copy, Debug)]
+struct Single {
+    contact: usize,
+    impulse: [f64; 3],
+    direction: [f64; 3],
+    change: [f64; 3],
+}
+
+impl Coloured {
+    /// Stops at a residual [–]; see [`GaussSeidelOptions::tolerance`].
+    pub fn tolerance(tolerance: f64) -> Coloured {
+        Coloured { options: GaussSeidelOptions::tolerance(tolerance), width: Width::default() }
+    }
+
+    fn run(
+        &self,
+        w: &Factored,
+        problem: &ContactProblem,
+        impulses: &mut Impulses,
+        buffers: &mut Buffers,
+    ) -> SolveReport {
+        let n_blocks = w.n_blocks();
+        buffers.packs.arrange(w, problem, impulses);
+        for rows in [&mut buffers.velocity, &mut buffers.before, &mut buffers.direction] {
+            rows.clear();
+            rows.resize(n_blocks + 1, Row::default());
+        }
+        let packs = &mut buffers.packs;
+        // One more for the single contacts.
+        buffers.sums.resize(packs.chunks.len() + 1, [Row::default(); 5]);
+        buffers.single.clear();
+        buffers.single.extend(packs.single.iter().map(|&a| Single {
+            contact: a as usize,
+            impulse: impulses[a as usize],
+            direction: [0.0; 3],
+            change: [0.0; 3],
+        }));
+        let job = Job {
+            w,
+            problem,
+            start: impulses,
+            options: &self.options,
+            kernels: Kernels::choose(self.width),
+            chunks: &packs.chunks,
+            colours: &packs.colours,
+            n_rows: packs.rows.len(),
+            shared: Shared {
+                rows: packs.rows.as_mut_ptr(),
+                packs: packs.packs.as_ptr(),
+                idle: packs.idle.as_mut_ptr(),
+                velocity: buffers.velocity.as_mut_ptr(),
+                none: n_blocks as u32,
+                sums: buffers.sums.as_mut_ptr(),
+            },
+            before: Pointer(buffers.before.as_mut_ptr()),
+            direction: Pointer(buffers.direction.as_mut_ptr()),
+            single: Pointer(buffers.single.as_mut_ptr()),
+            n_single: buffers.single.len(),
+        };
+        // Safety: see `Shared`; the buffers are borrowed here and nowhere else until the team is done.
+        let report = team(members_for(problem.len()), |member| unsafe { job.solve(member) });
+        for pack in &packs.packs {
+            let rows = &packs.rows[pack.first as usize..][..pack.n_rows()];
+            for (lane, point, a) in pack.contacts() {
+                let at = HEADER + POINT * point + IMPULSE;
+                impulses[a] = [rows[at].0[lane], rows[at + 1].0[lane], rows[at + 2].0[lane]];
+            }
+        }
+        for s in &buffers.single {
+            impulses[s.contact] = s.impulse;
+        }
+        report
+    }
+}
+
+/// A pointer that threads share; each says why it may.
+#[derive(Clone, Copy)]
+struct Pointer<T>(*mut T);
+
+unsafe impl<T> Sync for Pointer<T> {}
+unsafe impl<T> Send for Pointer<T> {}
+
+/// One solve, as all members of the team see it.
+struct Job<'a> {
+    w: &'a Factored,
+    problem: &'a ContactProblem,
+    start: &'a Impulses,
+    options: &'a GaussSeidelOptions,
+    kernels: Kernels,
+    chunks: &'a [[u32; 2]],
+    colours: &'a [[u32; 2]],
+    n_rows: usize,
+    shared: Shared,
+    before: Pointer<Row>,
+    direction: Pointer<Row>,
+    single: Pointer<Single>,
+    n_single: usize,
+}
+
+impl Job<'_> {
+    /// What each member does; all come to the same decisions from the same sums.
+    unsafe fn solve(&self, member: &Member) -> SolveReport {
+        unsafe {
+            let mut progress = Progress::new(self.options);
+            let mut patience = Patience::default();
+            let mut last = f64::INFINITY;
+            self.fill(member);
+            self.restart(member);
+            self.look_ahead(member, 0.0, 0.0);
+            let mut sweep =
+                Sweep { beta: 0.0, keep: 0.0, relaxation: 1.0, local: 1e-6, all: false };
+            loop {
+                sweep.relaxation = patience.relaxation();
+                let change = self.sweep(member, &sweep, patience.backwards());
+                let want = progress.note(&change);
+                sweep.all = false;
+                if want != Want::Sweep {
+                    self.restart(member);
+                    let residual = self.measure(member);
+                    if progress.judge(&residual, self.problem.approach_scale, want) {
+                        return progress.report;
+                    }
+                    // What was thought idle may not be.
+                    sweep.all = true;
+                }
+                // Fletcher–Reeves; forgets its direction when a sweep changes more than the one before.
+                let gradient = change.squared();
+                let beta = gradient / last;
+                last = gradient;
+                let lost = patience.lost(gradient);
+                let forget = beta >= 1.0 || lost;
+                (sweep.beta, sweep.keep) = if forget { (0.0, 0.0) } else { (beta, 1.0) };
+                sweep.local = (1e-3 * progress.report.velocity_change_rms).clamp(1e-15, 1e-6);
+                self.look_ahead(member, sweep.beta, sweep.keep);
+            }
+        }
+    }
+
+    /// Lays out the rows of the packs.
+    unsafe fn fill(&self, member: &Member) {
+        for chunk in member.part(0..self.chunks.len()) {
+            let [first, last] = self.chunks[chunk];
+            for k in first as usize..last as usize {
+                unsafe {
+                    let pack = &*self.shared.packs.add(k);
+                    debug_assert!(pack.first as usize + pack.n_rows() <= self.n_rows);
+                    let rows = self.shared.rows.add(pack.first as usize);
+                    let rows = std::slice::from_raw_parts_mut(rows, pack.n_rows());
+                    pack.fill(self.w, self.problem, self.start, rows);
+                }
+            }
+        }
+        member.meet();
+    }
+
+    /// Calls `work` for this member's chunks of one colour after the other; the members meet after each.
+    fn by_colour(&self, member: &Member, backwards: bool, work: impl Fn(usize, [u32; 2])) {
+        let n = self.colours.len();
+        for k in 0..n {
+            let [first, last] = self.colours[if backwards { n - 1 - k } else { k }];
+            for chunk in member.part(first as usize..last as usize) {
+                work(chunk, self.chunks[chunk]);
+            }
+            member.meet();
+        }
+    }
+
+    /// One sweep over the contacts, Eq. (33).
+    unsafe fn sweep(&self, member: &Member, sweep: &Sweep, backwards: bool) -> Change {
+        self.by_colour(member, backwards, |chunk, packs| unsafe {
+            (self.kernels.visit)(&self.shared, chunk, packs, sweep)
+        });
+        if self.n_single > 0 {
+            if member.number == 0 {
+                unsafe { self.sweep_single(sweep) };
+            }
+            member.meet();
+        }
+        let [sum, max, scale, active, _] = unsafe { self.sums() };
+        Change { sum, max, scale, active: active as usize }
+    }
+
+    /// The contacts of joints, mechanisms and locked directions.
+    unsafe fn sweep_single(&self, sweep: &Sweep) {
+        let (velocity, sums) = unsafe { (self.velocity(), &mut *self.sums_of_single()) };
+        let single = unsafe { std::slice::from_raw_parts_mut(self.single.0, self.n_single) };
+        let [mut sum, mut max, mut scale, mut active] = [0.0, 0.0f64, 0.0, 0.0];
+        for s in single {
+            let a = s.contact;
+            let extra = s.direction.map(|x| sweep.beta * x);
+            let old: [f64; 3] = std::array::from_fn(|i| s.impulse[i] + extra[i]);
+            s.direction = std::array::from_fn(|i| sweep.keep * (extra[i] + s.change[i]));
+            let block = self.w.diagonal(a);
+            let wr = self.w.to_local(a, velocity);
+            let own = apply(block, old);
+            let q = self.problem.v_rel_free[a];
+            let v_rel = std::array::from_fn(|i| q[i] + wr[i] - own[i]);
+            let friction = self.problem.friction[a];
+            let joint = friction == JOINT;
+            let mut new = if joint {
+                solve_joint(block, v_rel)
+            } else {
+                solve_contact(block, v_rel, friction)
+            };
+            let mut step: [f64; 3] = std::array::from_fn(|i| new[i] - old[i]);
+            if sweep.relaxation < 1.0 {
+                step = step.map(|x| sweep.relaxation * x);
+                new = std::array::from_fn(|i| old[i] + step[i]);
+            }
+            (s.impulse, s.change) = (new, step);
+            if step != [0.0; 3] {
+                self.w.push_impulse(a, step, velocity);
+                let dv = squared(apply(block, step));
+                sum += dv;
+                max = max.max(dv);
+            }
+            if new[0] > 0.0 || joint {
+                active += 1.0;
+                scale += squared(apply(block, new));
+            }
+        }
+        for (row, x) in [sum, max, scale, active].into_iter().enumerate() {
+            sums[row] = Row::default();
+            sums[row].0[0] = x;
+        }
+    }
+
+    /// Makes the velocities those of the impulses.
+    unsafe fn restart(&self, member: &Member) {
+        for k in member.part(0..self.shared.none as usize) {
+            unsafe { *self.shared.velocity.add(k) = Row::default() };
+        }
+        member.meet();
+        self.by_colour(member, false, |_, packs| unsafe {
+            (self.kernels.start)(&self.shared, packs)
+        });
+        if self.n_single > 0 {
+            if member.number == 0 {
+                let velocity = unsafe { self.velocity() };
+                for k in 0..self.n_single {
+                    let s = unsafe { &*self.single.0.add(k) };
+                    self.w.push_impulse(s.contact, s.impulse, velocity);
+                }
+            }
+            member.meet();
+        }
+    }
+
+    /// The residual of the impulses to which the velocities belong: that of `residual.rs`, in packs.
+    unsafe fn measure(&self, member: &Member) -> Residual {
+        let mobility = self.w.trace() / (3.0 * self.problem.len() as f64);
+        for chunk in member.part(0..self.chunks.len()) {
+            unsafe { (self.kernels.measure)(&self.shared, chunk, self.chunks[chunk], mobility) };
+        }
+        if member.number == 0 {
+            unsafe { self.measure_single(mobility) };
+        }
+        member.meet();
+        let [natural_map, impulses, free, velocities, approach] = unsafe { self.sums_and_max() };
+        Residual {
+            natural_map: natural_map.sqrt(),
+            impulses: impulses.sqrt(),
+            free: free.sqrt(),
+            velocities: velocities.sqrt(),
+            approach,
+        }
+    }
+
+    unsafe fn measure_single(&self, mobility: f64) {
+        let (velocity, sums) = unsafe { (self.velocity(), &mut *self.sums_of_single()) };
+        *sums = [Row::default(); 5];
+        for k in 0..self.n_single {
+            let s = unsafe { &*self.single.0.add(k) };
+            let (a, q) = (s.contact, self.problem.v_rel_free[s.contact]);
+            let wr = self.w.to_local(a, velocity);
+            let u: [f64; 3] = std::array::from_fn(|i| wr[i] + q[i]);
+            let r = s.impulse.map(|x| mobility * x);
+            let f = natural_map(r, u, self.problem.friction[a]);
+            for (row, x) in [f, r, q, u].into_iter().enumerate() {
+                sums[row].0[0] += squared(x);
+            }
+            let approach = Residual::approach_of(u, self.problem.friction[a]);
+            sums[4].0[0] = sums[4].0[0].max(approach);
+        }
+    }
+
+    /// Adds part of the search direction to the velocities, and the last sweep's change to the direction.
+    unsafe fn look_ahead(&self, member: &Member, beta: f64, keep: f64) {
+        for k in member.part(0..self.shared.none as usize) {
+            let (v, before, direction) = unsafe {
+                let v = &mut (*self.shared.velocity.add(k)).0;
+                (v, &mut (*self.before.0.add(k)).0, &mut (*self.direction.0.add(k)).0)
+            };
+            for i in 0..6 {
+                let extra = beta * direction[i];
+                direction[i] = keep * (extra + v[i] - before[i]);
+                v[i] += extra;
+                before[i] = v[i];
+            }
+        }
+        member.meet();
+    }
+
+    #[expect(clippy::mut_from_ref)]
+    unsafe fn velocity(&self) -> &mut [[f64; 8]] {
+        let n = self.shared.none as usize;
+        unsafe { std::slice::from_raw_parts_mut(self.shared.velocity.cast::<[f64; 8]>(), n) }
+    }
+
+    unsafe fn sums_of_single(&self) -> *mut [Row; 5] {
+        unsafe { self.shared.sums.add(self.chunks.len()) }
+    }
+
+    /// Sums over all chunks in their order; of the second row the largest.
+    unsafe fn sums(&self) -> [f64; 5] {
+        unsafe { self.reduce(1) }
+    }
+
+    /// Sums over all chunks in their order; of the last row the largest.
+    unsafe fn sums_and_max(&self) -> [f64; 5] {
+        unsafe { self.reduce(4) }
+    }
+
+    unsafe fn reduce(&self, largest: usize) -> [f64; 5] {
+        let mut lanes = [[0.0f64; 8]; 5];
+        let n = self.chunks.len() + usize::from(self.n_single > 0);
+        for k in 0..n {
+            let sums = unsafe { &*self.shared.sums.add(k) };
+            for row in 0..5 {
+                for lane in 0..8 {
+                    let (x, y) = (&mut lanes[row][lane], sums[row].0[lane]);
+                    *x = if row == largest { x.max(y) } else { *x + y };
+                }
+            }
+        }
+        std::array::from_fn(|row| {
+            let fold = |x: f64, y: &f64| if row == largest { x.max(*y) } else { x + y };
+            lanes[row].iter().fold(0.0, fold)
+        })
+    }
+}
+
+impl ContactSolver for Coloured {
+    fn solve(
+        &self,
+        problem: &ContactProblem,
+        impulses: &mut Impulses,
+        scratch: &mut SolverScratch,
+    ) -> SolveReport {
+        impulses.resize(problem.len(), [0.0; 3]);
+        if problem.is_empty() {
+            return SolveReport { converged: true, ..SolveReport::default() };
+        }
+        match &problem.w {
+            Delassus::Factored(w) => self.run(w, problem, impulses, &mut scratch.coloured),
+            Delassus::Blocks(_) => {
+                ConjugateGradient { options: self.options }.solve(problem, impulses, scratch)
+            }
+        }
+    }
+}
+
+fn apply(w: &[[f64; 3]; 3], r: [f64; 3]) -> [f64; 3] {
+    std::array::from_fn(|i| w[i][0] * r[0] + w[i][1] * r[1] + w[i][2] * r[2])
+}
+
+fn squared(x: [f64; 3]) -> f64 {
+    x[0] * x[0] + x[1] * x[1] + x[2] * x[2]
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,278 @@
+//! The contact problem laid out for the sweeps: manifolds coloured so that a colour touches no block twice, and eight of them
+//! side by side in a pack.
+
+use super::super::{ContactProblem, Factored, JOINT};
+use super::lanes::{LANES, Row};
+
+/// Rows of a pack before its points: frame, then inverse masses of the two sides (three linear, six angular).
+pub(super) const FRAME: usize = 0;
+pub(super) const MASS: [usize; 2] = [9, 18];
+pub(super) const HEADER: usize = 27;
+
+/// Rows of a point.
+pub(super) const ARM: [usize; 2] = [0, 3];
+/// Free velocity [m/s].
+pub(super) const FREE: usize = 6;
+/// Friction [–].
+pub(super) const FRICTION: usize = 9;
+/// `W_nn`, `1 / W_nn` and `W_nt / W_nn`.
+pub(super) const W_NN: usize = 10;
+pub(super) const INVERSE: usize = 11;
+pub(super) const COUPLING: usize = 12;
+/// The tangential block with the normal eliminated: 11, 12, 22, and one over its determinant.
+pub(super) const TANGENTIAL: usize = 14;
+pub(super) const DETERMINANT: usize = 17;
+/// Impulse, search direction and last change [N s].
+pub(super) const IMPULSE: usize = 18;
+pub(super) const DIRECTION: usize = 21;
+pub(super) const CHANGE: usize = 24;
+/// Slip over impulse of a sliding contact [1/kg]: where the next solve of it begins.
+pub(super) const SLIP: usize = 27;
+pub(super) const POINT: usize = 28;
+
+/// More colours than this are not worth a round of their own: what does not fit is left to the end.
+const COLOURS: u32 = 48;
+/// Packs of a chunk, the unit that a thread takes and that sums are made of.
+const CHUNK: usize = 4;
+
+/// Eight manifolds of one colour.
+#[derive(Clone, Copy, Debug, Default)]
+#[repr(C, align(64))]
+pub(super) struct Pack {
+    /// The two blocks of each; the row of zeros after all blocks where nothing moves.
+    pub blocks: [[u32; LANES]; 2],
+    /// First contact of each manifold, and how many it has.
+    contacts: [u32; LANES],
+    lengths: [u8; LANES],
+    /// Its first row.
+    pub first: u32,
+    /// Points of the longest manifold.
+    pub points: u32,
+}
+
+/// Sweeps that an idle pack still sits out, and how many it sat out last.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Idle {
+    pub left: u8,
+    pub last: u8,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Manifold {
+    first: u32,
+    length: u8,
+    /// Warm or approaching: not expected to stay open.
+    busy: bool,
+    colour: u8,
+}
+
+/// A problem in packs.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Packs {
+    pub rows: Vec<Row>,
+    pub packs: Vec<Pack>,
+    pub idle: Vec<Idle>,
+    /// Ranges of packs.
+    pub chunks: Vec<[u32; 2]>,
+    /// Ranges of chunks, one a colour.
+    pub colours: Vec<[u32; 2]>,
+    /// Contacts that are solved one by one after all colours: joints, sides on mechanisms, locked directions, and blocks with
+    /// more contacts than colours.
+    pub single: Vec<u32>,
+    manifolds: Vec<Manifold>,
+    order: Vec<u32>,
+    used: Vec<u64>,
+    starts: Vec<u32>,
+}
+
+impl Packs {
+    /// Sorts the contacts into manifolds, colours and packs. The impulses tell which are expected to carry.
+    pub fn arrange(&mut self, w: &Factored, problem: &ContactProblem, impulses: &[[f64; 3]]) {
+        self.find_manifolds(w, problem, impulses);
+        self.colour(w);
+        self.pack(w);
+    }
+
+    fn find_manifolds(&mut self, w: &Factored, problem: &ContactProblem, impulses: &[[f64; 3]]) {
+        self.manifolds.clear();
+        self.single.clear();
+        let contacts = w.contacts();
+        for (a, c) in contacts.iter().enumerate() {
+            if problem.friction[a] == JOINT || c.has_sides() || c.is_locked() {
+                self.single.push(a as u32);
+                continue;
+            }
+            let busy = impulses[a][0] > 0.0 || problem.v_rel_free[a][0] < 0.0;
+            if let Some(m) = self.manifolds.last_mut()
+                && m.first + u32::from(m.length) == a as u32
+                && m.length < 4
+                && contacts[m.first as usize].blocks == c.blocks
+                && contacts[m.first as usize].frame == c.frame
+            {
+                m.length += 1;
+                m.busy |= busy;
+            } else {
+                self.manifolds.push(Manifold { first: a as u32, length: 1, busy, colour: 0 });
+            }
+        }
+    }
+
+    /// The first colour that neither block has yet.
+    fn colour(&mut self, w: &Factored) {
+        let none = w.n_blocks();
+        self.used.clear();
+        self.used.resize(none + 1, 0);
+        let single = &mut self.single;
+        let used = &mut self.used;
+        self.manifolds.retain_mut(|m| {
+            let [i, j] = row_of(w.contacts()[m.first as usize].blocks, none);
+            let taken = (if i < none { used[i] } else { 0 }) | (if j < none { used[j] } else { 0 });
+            let colour = taken.trailing_ones();
+            if colour >= COLOURS {
+                single.extend(m.first..m.first + u32::from(m.length));
+                return false;
+            }
+            m.colour = colour as u8;
+            used[i] |= 1 << colour;
+            used[j] |= 1 << colour;
+            true
+        });
+        single.sort_unstable();
+    }
+
+    /// By colour, then those expected to carry, then the longer ones first: few lanes stay empty, and idle ones keep together.
+    fn pack(&mut self, w: &Factored) {
+        let class = |m: &Manifold| {
+            8 * usize::from(m.colour) + 4 * usize::from(!m.busy) + usize::from(4 - m.length)
+        };
+        self.starts.clear();
+        self.starts.resize(8 * COLOURS as usize + 1, 0);
+        for m in &self.manifolds {
+            self.starts[class(m) + 1] += 1;
+        }
+        for k in 1..self.starts.len() {
+            self.starts[k] += self.starts[k - 1];
+        }
+        self.order.clear();
+        self.order.resize(self.manifolds.len(), 0);
+        let mut at = std::mem::take(&mut self.starts);
+        for (k, m) in self.manifolds.iter().enumerate() {
+            let slot = &mut at[class(m)];
+            self.order[*slot as usize] = k as u32;
+            *slot += 1;
+        }
+        self.starts = at;
+
+        let none = w.n_blocks();
+        self.packs.clear();
+        self.chunks.clear();
+        self.colours.clear();
+        let (mut rows, mut k) = (0, 0);
+        while k < self.order.len() {
+            let manifold = |k: usize| &self.manifolds[self.order[k] as usize];
+            let colour = manifold(k).colour;
+            let (first_chunk, first_pack) = (self.chunks.len(), self.packs.len());
+            while k < self.order.len() && manifold(k).colour == colour {
+                let mut pack = Pack { first: rows, ..Pack::default() };
+                pack.blocks = [[none as u32; LANES]; 2];
+                // Idle manifolds begin a pack of their own.
+                let busy = manifold(k).busy;
+                for lane in 0..LANES {
+                    if k == self.order.len() {
+                        break;
+                    }
+                    let m = manifold(k);
+                    if m.colour != colour || m.busy != busy {
+                        break;
+                    }
+                    let [i, j] = row_of(w.contacts()[m.first as usize].blocks, none);
+                    (pack.blocks[0][lane], pack.blocks[1][lane]) = (i as u32, j as u32);
+                    pack.contacts[lane] = m.first;
+                    pack.lengths[lane] = m.length;
+                    pack.points = pack.points.max(u32::from(m.length));
+                    k += 1;
+                }
+                rows += HEADER as u32 + POINT as u32 * pack.points;
+                self.packs.push(pack);
+            }
+            let n = self.packs.len();
+            for start in (first_pack..n).step_by(CHUNK) {
+                self.chunks.push([start as u32, (start + CHUNK).min(n) as u32]);
+            }
+            self.colours.push([first_chunk as u32, self.chunks.len() as u32]);
+        }
+        // Every row is written by `fill`.
+        self.rows.resize(rows as usize, Row::default());
+        self.idle.clear();
+        self.idle.resize(self.packs.len(), Idle::default());
+    }
+}
+
+impl Pack {
+    /// Its contacts: lane, point and index.
+    pub fn contacts(&self) -> impl Iterator<Item = (usize, usize, usize)> + '_ {
+        (0..LANES).flat_map(move |lane| {
+            let first = self.contacts[lane] as usize;
+            (0..usize::from(self.lengths[lane])).map(move |point| (lane, point, first + point))
+        })
+    }
+
+    /// Number of its rows.
+    pub fn n_rows(&self) -> usize {
+        HEADER + POINT * self.points as usize
+    }
+
+    /// Writes the rows of the pack.
+    pub fn fill(
+        &self,
+        w: &Factored,
+        problem: &ContactProblem,
+        impulses: &[[f64; 3]],
+        rows: &mut [Row],
+    ) {
+        rows.fill(Row::default());
+        let masses = w.masses();
+        for (lane, point, a) in self.contacts() {
+            let c = &w.contacts()[a];
+            if point == 0 {
+                for (k, x) in c.frame.as_flattened().iter().enumerate() {
+                    rows[FRAME + k].0[lane] = *x;
+                }
+                for side in 0..2 {
+                    if c.blocks[side] != Factored::NONE {
+                        let m = &masses[c.blocks[side] as usize];
+                        for k in 0..3 {
+                            rows[MASS[side] + k].0[lane] = m.linear[k];
+                        }
+                        for k in 0..6 {
+                            rows[MASS[side] + 3 + k].0[lane] = m.angular[k];
+                        }
+                    }
+                }
+            }
+            let at = &mut rows[HEADER + POINT * point..][..POINT];
+            let mut put = |row: usize, numbers: &[f64]| {
+                for (k, x) in numbers.iter().enumerate() {
+                    at[row + k].0[lane] = *x;
+                }
+            };
+            let wb = c.diagonal();
+            let inverse = 1.0 / wb[0][0];
+            let s = [wb[0][1] * inverse, wb[0][2] * inverse];
+            let a11 = wb[1][1] - wb[1][0] * s[0];
+            let a12 = wb[1][2] - wb[1][0] * s[1];
+            let a22 = wb[2][2] - wb[2][0] * s[1];
+            put(ARM[0], &c.arms[0]);
+            put(ARM[1], &c.arms[1]);
+            put(FREE, &problem.v_rel_free[a]);
+            put(FRICTION, &[problem.friction[a], wb[0][0], inverse, s[0], s[1]]);
+            put(TANGENTIAL, &[a11, a12, a22, 1.0 / (a11 * a22 - a12 * a12)]);
+            put(IMPULSE, &impulses[a]);
+        }
+    }
+}
+
+/// The row of each block; the one after all others where nothing moves.
+fn row_of(blocks: [u32; 2], none: usize) -> [usize; 2] {
+    blocks.map(|b| if b == Factored::NONE { none } else { b as usize })
+}

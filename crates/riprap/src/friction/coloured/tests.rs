@@ -1,0 +1,133 @@
+use super::*;
+use crate::friction::{InverseMass, residual};
+use crate::math::{Vec3, tangents};
+use rand::{RngExt, SeedableRng};
+use rand_pcg::Pcg64;
+
+/// Blocks in a loose chain with manifolds of one to four points between neighbours and to the ground, falling together.
+fn chain(seed: u64, blocks: usize) -> (Factored, ContactProblem) {
+    let mut rng = Pcg64::seed_from_u64(seed);
+    let mut w = Factored::default();
+    w.reset((0..blocks).map(|_| InverseMass {
+        linear: [rng.random_range(0.5..2.0); 3],
+        angular: [3.0, 4.0, 5.0, 0.5, -0.3, 0.2].map(|x| x * rng.random_range(0.9..1.1)),
+    }));
+    let mut problem = ContactProblem { approach_scale: 1.0, ..Default::default() };
+    for k in 0..blocks as u32 {
+        let ground = k % 3 == 0;
+        let others = [if ground { Factored::NONE } else { k - 1 }, if k > 2 { k - 3 } else { k }];
+        for other in others {
+            if other == k {
+                continue;
+            }
+            let n = Vec3::from_fn(|i, _| rng.random_range(-0.5..0.5) + f64::from(i as u8 / 2));
+            let n = n.normalize();
+            let (t1, t2) = tangents(n);
+            let centre: [f64; 3] = std::array::from_fn(|_| rng.random_range(-0.3..0.3));
+            for _ in 0..rng.random_range(1..5) {
+                let spread: [f64; 3] = std::array::from_fn(|_| rng.random_range(-0.1..0.1));
+                let arm =
+                    |sign: f64| std::array::from_fn(|i| centre[i] + spread[i] + sign * 0.5 * n[i]);
+                w.push([other, k], [n.into(), t1.into(), t2.into()], [arm(1.0), arm(-1.0)]);
+                problem.friction.push(if k % 7 == 0 { 0.0 } else { 0.6 });
+            }
+        }
+    }
+    let free: Vec<[f64; 6]> = (0..blocks)
+        .map(|_| std::array::from_fn(|i| rng.random_range(-0.3..0.3) - f64::from(u8::from(i == 2))))
+        .collect();
+    problem.v_rel_free = (0..w.contacts().len()).map(|a| w.to_local(a, &free)).collect();
+    (w, problem)
+}
+
+fn solve(solver: &dyn ContactSolver, problem: &ContactProblem) -> (Impulses, SolveReport) {
+    let mut impulses = Vec::new();
+    let report = solver.solve(problem, &mut impulses, &mut SolverScratch::default());
+    (impulses, report)
+}
+
+#[test]
+fn packed_contacts_are_solved_as_the_readable_solver_does() {
+    // Some of these chains jam so that no Gauss–Seidel gets far; these are solved by plain sweeps as well.
+    for seed in [0, 6, 8, 9] {
+        let (w, mut problem) = chain(seed, 40);
+        problem.w = Delassus::Factored(w);
+        let (impulses, report) = solve(&Coloured::tolerance(1e-9), &problem);
+        assert!(report.converged, "seed {seed}: {report:?}");
+        let mut scratch = SolverScratch::default();
+        let judged = residual(&problem, &impulses, &mut scratch);
+        let relative = judged.relative_to_impulses();
+        assert!(relative <= 1e-9 * (1.0 + 1e-6), "{relative:e}");
+        assert!((relative - report.residual).abs() <= 1e-6 * relative, "the same measure");
+        for (r, mu) in impulses.iter().zip(&problem.friction) {
+            assert!(r[0] >= 0.0 && r[1].hypot(r[2]) <= mu * r[0] * (1.0 + 1e-14));
+        }
+        // Impulses of several points are not unique; the velocities they make are, here.
+        let (readable, report) = solve(&ConjugateGradient::tolerance(1e-9), &problem);
+        assert!(report.converged, "seed {seed}: {report:?}");
+        let Delassus::Factored(w) = &problem.w else { unreachable!() };
+        let (mut a, mut b) = (Vec::new(), Vec::new());
+        w.velocity_change(&impulses, &mut a);
+        w.velocity_change(&readable, &mut b);
+        for (x, y) in a.as_flattened().iter().zip(b.as_flattened()) {
+            assert!((x - y).abs() < 1e-6, "seed {seed}: {x} {y}");
+        }
+    }
+}
+
+#[test]
+fn neither_width_nor_threads_change_a_bit() {
+    let (w, mut problem) = chain(1, 3000);
+    assert!(w.contacts().len() > 8000);
+    problem.w = Delassus::Factored(w);
+    let mut options = GaussSeidelOptions::tolerance(1e-9);
+    options.max_sweeps = 60;
+    let mut all = Vec::new();
+    for width in [Width::One, Width::Four, Width::Eight] {
+        all.push(solve(&Coloured { width, options }, &problem));
+    }
+    for threads in [1, 2, 3, 8] {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+        all.push(pool.install(|| solve(&Coloured { width: Width::Widest, options }, &problem)));
+    }
+    for other in &all[1..] {
+        assert!(all[0] == *other, "{:?} {:?}", all[0].1, other.1);
+    }
+}
+
+#[test]
+fn what_does_not_fit_a_pack_is_solved_by_itself() {
+    // A heavy plate on a hundred blocks (more contacts than colours), one of them in a planar motion, and a joint.
+    let (mut w, mut problem) = (Factored::default(), ContactProblem::default());
+    problem.approach_scale = 1.0;
+    let plate = 100;
+    w.reset((0..=plate).map(|k| InverseMass {
+        linear: if k == 5 { [1.0, 0.0, 1.0] } else { [1.0; 3] },
+        angular: if k == 5 {
+            [0.0, 2.0, 0.0, 0.0, 0.0, 0.0]
+        } else {
+            [2.0, 2.0, 2.0, 0.0, 0.0, 0.0]
+        },
+    }));
+    let frame = [[0.0, 0.0, 1.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0]];
+    for k in 0..plate as u32 {
+        let place = [f64::from(k % 10) - 4.5, f64::from(k / 10) - 4.5, 0.0];
+        for (first, second, arm) in [
+            (Factored::NONE, k, [0.0; 3]),
+            (k, plate as u32, [0.01 * place[0], 0.01 * place[1], 0.0]),
+        ] {
+            w.push([first, second], frame, [[0.0; 3], arm]);
+            problem.v_rel_free.push([if first == k { 0.0 } else { -1.0 }, 0.1, 0.0]);
+            problem.friction.push(0.5);
+        }
+    }
+    w.push([3, 4], frame, [[0.5, 0.0, 0.0], [-0.5, 0.0, 0.0]]);
+    problem.v_rel_free.push([0.1, 0.2, 0.3]);
+    problem.friction.push(JOINT);
+    problem.w = Delassus::Factored(w);
+    let (impulses, report) = solve(&Coloured::tolerance(1e-8), &problem);
+    assert!(report.converged, "{report:?}");
+    let judged = residual(&problem, &impulses, &mut SolverScratch::default());
+    assert!((judged.relative_to_impulses() - report.residual).abs() <= 1e-6 * report.residual);
+    assert!(judged.approach <= 1e-8);
+}
