@@ -119,3 +119,69 @@ fn states_of_a_run_are_judged() {
     assert_eq!(code(&output), Some(2));
     assert!(stderr(&output).contains("short.txt, line 1: 13 numbers"), "{}", stderr(&output));
 }
+
+#[test]
+fn every_scene_runs_small() {
+    let folder = Folder::new("bench-scenes");
+    for scene in ["pour", "drum", "vibrated-box", "tool", "tower"] {
+        let arguments =
+            [scene, "--grains", "30", "--settle", "0.01", "--steps", "10", "--csv", "all.csv"];
+        let result = json(&folder, &arguments);
+        assert_complete(&result);
+        assert_eq!((&result["scene"], &result["grains"]), (&scene.into(), &30.into()));
+    }
+    let rows = folder.read("all.csv");
+    assert_eq!(rows.lines().count(), 6, "{rows}");
+    let columns = rows.lines().next().unwrap().split(',').count();
+    assert!(rows.lines().all(|row| row.split(',').count() == columns), "{rows}");
+}
+
+#[test]
+fn a_tool_goes_down_into_a_shared_pile() {
+    let folder = Folder::new("bench-tool");
+    success(&folder.riprap(&["bench", "export", "--grains", "12", "stones.json"]));
+    let result = json(
+        &folder,
+        &["tool", "--from", "stones.json", "--settle", "0.2", "--window", "0.1", "--threads", "1"],
+    );
+    assert_complete(&result);
+    assert_eq!(result["scene"], "tool of stones");
+    assert_eq!(result["steps"], 200);
+}
+
+#[test]
+fn scaling_tells_exponents_and_appends_rows() {
+    let folder = Folder::new("bench-scaling");
+    let arguments = [
+        "scaling",
+        "--sizes",
+        "20,60",
+        "--threads",
+        "1,2",
+        "--threads-at",
+        "60",
+        "--steps",
+        "2",
+        "--settle",
+        "0",
+        "--csv",
+        "rows.csv",
+    ];
+    let result = json(&folder, &arguments);
+    assert!(result["exponent"].is_number() && result["machine"]["cores"].is_number(), "{result}");
+    assert_eq!(result["growth"].as_array().unwrap().len(), 2);
+    assert_eq!(result["threads"][1]["threads"], 2);
+    assert_eq!(folder.read("rows.csv").lines().count(), 4);
+    let mut all = vec!["bench"];
+    all.extend(arguments);
+    let output = folder.riprap(&all);
+    success(&output);
+    assert!(stdout(&output).contains("grows with the power"), "{}", stdout(&output));
+    assert_eq!(folder.read("rows.csv").lines().count(), 7);
+
+    folder.write("other.csv", "a,b\n1,2\n");
+    let output =
+        folder.riprap(&["bench", "tower", "--grains", "10", "--steps", "1", "--csv", "other.csv"]);
+    assert_eq!(code(&output), Some(2));
+    assert!(stderr(&output).contains("other.csv, line 1: the columns"), "{}", stderr(&output));
+}

@@ -153,6 +153,17 @@ impl PeerScene {
         Ok(scene)
     }
 
+    /// Height of the topmost corner at the begin [m].
+    pub fn top(&self) -> f64 {
+        let height = |grain: &PeerGrain| {
+            let [w, x, y, z] = grain.rotation;
+            let up = Quat::new_unchecked([x, y, z, w].into()).inverse() * Vec3::z();
+            let heights = grain.vertices.iter().map(|v| up.dot(&Vec3::from(*v)));
+            grain.position[2] + heights.fold(f64::NEG_INFINITY, f64::max)
+        };
+        self.grains.iter().map(height).fold(self.container.zmin, f64::max)
+    }
+
     /// Writes the scene; packed by gzip where the name ends in `.gz`.
     pub fn write(&self, path: &Path) -> Result<(), Error> {
         crate::atomic::write(path, |out| match is_packed(path) {
@@ -474,6 +485,8 @@ mod tests {
             let pose = built.shape_pose(&state, *body);
             assert_eq!(<[f64; 3]>::from(pose.position), grain.position);
         }
+        let top = scene.top();
+        assert!(top > 0.25 + 0.01 && top < 0.25 + 0.04, "{top}");
         let states = states(&state, &grains);
         assert_eq!(states[1].position, scene.grains[1].position);
         assert_eq!(states[1].rotation, scene.grains[1].rotation);

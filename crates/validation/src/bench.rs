@@ -5,10 +5,14 @@
 pub mod judge;
 pub mod machine;
 mod mechanism;
+mod scaling;
+mod table;
 
 pub use mechanism::{MechanismBench, MechanismResult, TreeTimes, mechanism};
+pub use scaling::{Scaling, ScalingOptions, exponent, scaling};
+pub use table::{append_csv, csv_row};
 
-use crate::scenes;
+use crate::scenes::bulk;
 use riprap::friction::{ConjugateGradient, GaussSeidel};
 use riprap::prelude::*;
 use riprap::scene::BuildErrors;
@@ -17,6 +21,65 @@ use riprap::simulation::{Error, RunReport};
 use riprap_io::peer_scene::{Container, GrainState, PeerGrain, PeerScene, states};
 use serde::Serialize;
 use std::time::{Duration, Instant};
+
+/// Scenes that are measured at any number of grains.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SceneName {
+    /// [`bulk::pile`].
+    Pile,
+    /// [`bulk::pour`].
+    Pour,
+    /// [`bulk::drum`].
+    Drum,
+    /// [`bulk::vibrated_box`].
+    VibratedBox,
+    /// [`bulk::tool`].
+    Tool,
+    /// [`bulk::towers`].
+    Tower,
+}
+
+impl SceneName {
+    /// All of them.
+    pub const ALL: [SceneName; 6] = [
+        SceneName::Pile,
+        SceneName::Pour,
+        SceneName::Drum,
+        SceneName::VibratedBox,
+        SceneName::Tool,
+        SceneName::Tower,
+    ];
+
+    /// Its name, as commands and files spell it.
+    pub fn name(self) -> &'static str {
+        match self {
+            SceneName::Pile => "pile",
+            SceneName::Pour => "pour",
+            SceneName::Drum => "drum",
+            SceneName::VibratedBox => "vibrated-box",
+            SceneName::Tool => "tool",
+            SceneName::Tower => "tower",
+        }
+    }
+
+    /// Steps that are measured unless told otherwise: a tool needs a while to go down.
+    pub fn steps(self) -> u64 {
+        match self {
+            SceneName::Tool => 500,
+            _ => 100,
+        }
+    }
+
+    /// Time after which the scene is in the state that it is named after [s]: at rest, in full motion, the tool about to go down.
+    pub fn settle(self) -> f64 {
+        match self {
+            SceneName::Pile | SceneName::Tool => 0.1,
+            SceneName::Pour | SceneName::VibratedBox => 0.2,
+            SceneName::Drum => 0.5,
+            SceneName::Tower => 0.02,
+        }
+    }
+}
 
 /// Which solver is measured.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -174,10 +237,43 @@ impl Bench {
         Ok(Bench { name: name.to_owned(), settings, run, grains, settle: 0.0, settle_wall: 0.0 })
     }
 
-    /// A scene shared with other engines.
-    pub fn of_peers(scene: &PeerScene, settings: Settings) -> Result<Bench, BenchError> {
-        let (builder, grains) = scene.scene()?;
-        Bench::new("pile", &builder, grains, settings)
+    /// A scene by name, with this many grains; `settle` is the time at which a tool starts to move [s].
+    pub fn named(
+        scene: SceneName,
+        grains: usize,
+        settle: f64,
+        settings: Settings,
+    ) -> Result<Bench, BenchError> {
+        let (builder, bodies) = match scene {
+            SceneName::Pile => bulk::pile(grains),
+            SceneName::Pour => bulk::pour(grains),
+            SceneName::Drum => bulk::drum(grains),
+            SceneName::VibratedBox => bulk::vibrated_box(grains),
+            SceneName::Tool => bulk::tool(grains, settle),
+            SceneName::Tower => bulk::towers(grains),
+        };
+        Bench::new(scene.name(), &builder, bodies, settings)
+    }
+
+    /// A pile shared with other engines; with `tool`, a [`bulk::Tine`] goes down in its middle from that time [s] on.
+    pub fn of_peers(
+        scene: &PeerScene,
+        tool: Option<f64>,
+        settings: Settings,
+    ) -> Result<Bench, BenchError> {
+        let (mut builder, grains) = scene.scene()?;
+        let stem = scene.path.file_name().unwrap_or_default().to_string_lossy();
+        let stem = stem.split('.').next().unwrap_or_default().to_owned();
+        if let Some(start) = tool {
+            let steel =
+                Material::new("steel").friction(scene.friction).restitution(scene.restitution);
+            let c = &scene.container;
+            let at = [0.5 * (c.xmin + c.xmax), 0.5 * (c.ymin + c.ymax)];
+            let above = scene.top() + 1e-3;
+            bulk::Tine { at, above, floor: c.zmin, start }.add(&mut builder, &steel);
+        }
+        let name = format!("{} of {stem}", if tool.is_some() { "tool" } else { "pile" });
+        Bench::new(&name, &builder, grains, settings)
     }
 
     /// Runs for a time [s] that is not measured.
@@ -268,22 +364,10 @@ impl Bench {
     }
 }
 
-/// Inner width of a box that `grains` stones fill as deep as it is wide [m].
-fn box_width(grains: usize) -> f64 {
-    // 55 % of the box is stone, and a stone of this class has 4.2e-5 m³ on average.
-    (grains as f64 * 4.2e-5 / 0.55).cbrt().max(0.16)
-}
-
-/// Stones that fall into a box, as deep as wide.
-pub fn pile(grains: usize, settings: Settings) -> Result<Bench, BenchError> {
-    let (scene, stones) = scenes::stones_in_box(grains, box_width(grains), 1);
-    Bench::new("pile", &scene, stones, settings)
-}
-
-/// The stones of [`pile`] before they fall, as other engines read them.
+/// The stones of [`bulk::pour`] before they fall, as other engines read them.
 pub fn peer_scene(grains: usize) -> Result<PeerScene, BenchError> {
-    let width = box_width(grains);
-    let (scene, stones) = scenes::stones_in_box(grains, width, 1);
+    let width = bulk::box_width(grains);
+    let (scene, stones) = bulk::pour(grains);
     let scene = scene.build()?;
     let state = scene.initial_state();
     let (density, half) = (2700.0, 0.5 * width);
@@ -324,6 +408,8 @@ pub enum BenchError {
     Build(BuildErrors),
     /// The run failed.
     Run(Error),
+    /// This many threads could not be started, for that reason.
+    Threads(usize, String),
 }
 
 impl std::fmt::Display for BenchError {
@@ -332,6 +418,7 @@ impl std::fmt::Display for BenchError {
             BenchError::File(error) => error.fmt(f),
             BenchError::Build(errors) => errors.fmt(f),
             BenchError::Run(error) => error.fmt(f),
+            BenchError::Threads(n, error) => write!(f, "cannot start {n} threads: {error}"),
         }
     }
 }

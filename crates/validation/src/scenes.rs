@@ -1,6 +1,10 @@
 //! Scenes written once, for tests, validation, benches and the gallery.
 
+pub mod bulk;
+
+use riprap::grains::{Grading, Pcg64, StoneGenerator, rain, seeded};
 use riprap::prelude::*;
+use riprap::shape::Polyhedron;
 
 /// A run that is expected to start: canonical scenes are right by construction.
 pub fn start(scene: &SceneBuilder, dt: f64, theta: f64, tolerance: f64) -> Simulation {
@@ -137,10 +141,24 @@ pub fn arch(n: usize, t: f64, friction: f64) -> (SceneBuilder, Vec<Body>) {
     (scene, stones)
 }
 
+/// `n` ballast stones: 25 corners, EN 13450 31.5–50 mm.
+fn ballast(n: usize, rng: &mut Pcg64) -> Vec<Polyhedron> {
+    let sizes = Grading::named("EN 13450 31.5-50").expect("a known name").sample_many(n, rng);
+    let stone = |size: &f64| StoneGenerator::default().generate(*size, rng).expect("a stone");
+    sizes.iter().map(stone).collect()
+}
+
+/// Adds a stone at a pose.
+fn add_stone(scene: &mut SceneBuilder, stone: Polyhedron, pose: Pose, material: &Material) -> Body {
+    let shape = Shape::Polyhedron(std::sync::Arc::new(stone));
+    let mut body = BodyDescription::new(shape, material);
+    body.pose = pose;
+    scene.add(body, material)
+}
+
 /// `n` ballast stones (25 corners, EN 13450 31.5–50 mm, μ 0.7, e 0) raining into an open box of inner width
 /// `width` [m].
 pub fn stones_in_box(n: usize, width: f64, seed: u64) -> (SceneBuilder, Vec<Body>) {
-    use riprap::grains::{Grading, StoneGenerator, rain, seeded};
     let m = rock(0.7, 0.0);
     let mut scene = Scene::builder();
     let half = 0.5 * width;
@@ -154,20 +172,11 @@ pub fn stones_in_box(n: usize, width: f64, seed: u64) -> (SceneBuilder, Vec<Body
     wall([0.0, -1.0, 0.0], [0.0, half, 0.0]);
 
     let mut rng = seeded(seed);
-    let sizes = Grading::named("EN 13450 31.5-50").expect("a known name").sample_many(n, &mut rng);
-    let stones: Vec<_> = sizes
-        .iter()
-        .map(|size| StoneGenerator::default().generate(*size, &mut rng).expect("a stone"))
-        .collect();
+    let stones = ballast(n, &mut rng);
     let radii: Vec<f64> = stones.iter().map(|s| s.outer_radius()).collect();
     let poses =
         rain(&radii, [-half, -half, 0.0], [half, half], &mut rng).expect("stones fit into the box");
-    let place = |(stone, pose)| {
-        let shape = Shape::Polyhedron(std::sync::Arc::new(stone));
-        let mut body = BodyDescription::new(shape, &m);
-        body.pose = pose;
-        scene.add(body, &m)
-    };
+    let place = |(stone, pose)| add_stone(&mut scene, stone, pose, &m);
     let stones = stones.into_iter().zip(poses).map(place).collect();
     (scene, stones)
 }

@@ -1,28 +1,35 @@
-//! `riprap bench pile` and the other scenes: settle, measure a window of steps, show.
+//! `riprap bench pile` and the other scenes: let time pass, measure a window of steps, show.
 
 use std::path::PathBuf;
 
 use riprap_io::peer_scene::{PeerScene, write_states};
-use validation::bench::{self, Bench, BenchResult, Settings, Solver};
+use validation::bench::{self, Bench, BenchResult, SceneName, Settings, Solver, append_csv};
 
 use super::super::{parse_positive, parse_threads, parse_time, set_threads};
 use crate::failure::Failure;
 use crate::text::{number, print, table};
 
-/// Arguments of `riprap bench pile`.
+/// Arguments of the scenes.
 #[derive(clap::Args)]
-pub struct Pile {
-    /// Number of stones
+pub struct Named {
+    /// Number of grains
     #[arg(long, value_name = "N", default_value_t = 1000, value_parser = clap::value_parser!(u32).range(1..=10_000_000))]
     grains: u32,
+    /// Time that passes before the measurement [s] [default: by scene; 0.5 with a file]
+    #[arg(long, value_name = "T", value_parser = parse_time)]
+    settle: Option<f64>,
+    #[command(flatten)]
+    window: Window,
+}
+
+/// Arguments of `riprap bench pile` and `riprap bench tool`.
+#[derive(clap::Args)]
+pub struct Shared {
+    #[command(flatten)]
+    named: Named,
     /// A scene shared with other engines (JSON, or JSON packed by gzip) instead of stones of our own
     #[arg(long, value_name = "FILE", conflicts_with = "grains")]
     from: Option<PathBuf>,
-    /// Time for which the stones fall before the measurement [s]
-    #[arg(long, value_name = "T", default_value = "0.5", value_parser = parse_time)]
-    settle: f64,
-    #[command(flatten)]
-    window: Window,
 }
 
 /// Arguments of `riprap bench export`.
@@ -38,9 +45,9 @@ pub struct Export {
 /// What is measured and how, for every scene.
 #[derive(clap::Args)]
 struct Window {
-    /// Steps that are measured
-    #[arg(long, value_name = "K", default_value_t = 100, value_parser = clap::value_parser!(u64).range(1..))]
-    steps: u64,
+    /// Steps that are measured [default: 100; 500 with a tool]
+    #[arg(long, value_name = "K", value_parser = clap::value_parser!(u64).range(1..))]
+    steps: Option<u64>,
     /// Time that is measured [s], instead of a number of steps
     #[arg(long, value_name = "T", conflicts_with = "steps", value_parser = parse_time)]
     window: Option<f64>,
@@ -59,13 +66,22 @@ struct Window {
     /// Number of threads [default: all cores]
     #[arg(long, value_name = "N", value_parser = parse_threads)]
     threads: Option<usize>,
+    /// Append the result as a row to a CSV file
+    #[arg(long, value_name = "FILE")]
+    csv: Option<PathBuf>,
     /// One JSON object
     #[arg(long)]
     json: bool,
 }
 
-fn solver_names() -> clap::builder::PossibleValuesParser {
+/// Names of the solvers, for clap.
+pub fn solver_names() -> clap::builder::PossibleValuesParser {
     Solver::ALL.map(Solver::name).into()
+}
+
+/// The solver of a name that clap has let through.
+pub fn solver(name: &str) -> Solver {
+    Solver::ALL.into_iter().find(|solver| solver.name() == name).unwrap_or_default()
 }
 
 impl Window {
@@ -74,20 +90,24 @@ impl Window {
         if self.dt == Some(0.0) {
             return Err(Failure::Input("--dt must be greater than 0".into()));
         }
-        let default = Settings::default();
-        let solver = Solver::ALL.into_iter().find(|s| s.name() == self.solver);
         Ok(Settings {
-            dt: self.dt.or(dt).unwrap_or(default.dt),
+            dt: self.dt.or(dt).unwrap_or(Settings::default().dt),
             tolerance: self.tolerance,
-            solver: solver.unwrap_or_default(),
+            solver: solver(&self.solver),
         })
     }
 
     /// Settles, measures and shows.
-    fn run(&self, bench: &mut Bench, settings: Settings, settle: f64) -> Result<(), Failure> {
+    fn run(
+        &self,
+        bench: &mut Bench,
+        settings: Settings,
+        settle: f64,
+        steps: u64,
+    ) -> Result<(), Failure> {
         let steps = match self.window {
             Some(time) => ((time / settings.dt).round() as u64).max(1),
-            None => self.steps,
+            None => self.steps.unwrap_or(steps),
         };
         bench.settle(settle)?;
         if let Some(paths) = &self.states {
@@ -96,6 +116,9 @@ impl Window {
         let result = bench.measure(steps)?;
         if let Some(paths) = &self.states {
             write_states(&paths[1], &bench.states())?;
+        }
+        if let Some(path) = &self.csv {
+            append_csv(path, std::slice::from_ref(&result))?;
         }
         if self.json {
             let line = serde_json::to_string(&result).map_err(|e| Failure::Run(e.to_string()))?;
@@ -107,22 +130,28 @@ impl Window {
     }
 }
 
-/// Measures stones that have fallen into a box.
-pub fn pile(arguments: &Pile) -> Result<(), Failure> {
+/// Measures a scene at any number of grains.
+pub fn named(scene: SceneName, arguments: &Named) -> Result<(), Failure> {
     let window = &arguments.window;
     set_threads(window.threads)?;
-    let (mut bench, settings) = match &arguments.from {
-        Some(path) => {
-            let scene = PeerScene::read(path)?;
-            let settings = window.settings(Some(scene.dt))?;
-            (Bench::of_peers(&scene, settings)?, settings)
-        }
-        None => {
-            let settings = window.settings(None)?;
-            (bench::pile(arguments.grains as usize, settings)?, settings)
-        }
-    };
-    window.run(&mut bench, settings, arguments.settle)
+    let settings = window.settings(None)?;
+    let settle = arguments.settle.unwrap_or(scene.settle());
+    let mut bench = Bench::named(scene, arguments.grains as usize, settle, settings)?;
+    window.run(&mut bench, settings, settle, scene.steps())
+}
+
+/// Measures such a scene, or one from a file.
+pub fn shared(scene: SceneName, arguments: &Shared) -> Result<(), Failure> {
+    let Some(path) = &arguments.from else { return named(scene, &arguments.named) };
+    let window = &arguments.named.window;
+    set_threads(window.threads)?;
+    let file = PeerScene::read(path)?;
+    let settings = window.settings(Some(file.dt))?;
+    let settle = arguments.named.settle.unwrap_or(0.5);
+    let tool = (scene == SceneName::Tool).then_some(settle);
+    let mut bench = Bench::of_peers(&file, tool, settings)?;
+    drop(file);
+    window.run(&mut bench, settings, settle, scene.steps())
 }
 
 /// Writes stones for other engines.

@@ -1,0 +1,123 @@
+//! Growth with the number of grains and with the number of threads: `riprap bench scaling`.
+
+use super::{Bench, BenchError, BenchResult, SceneName, Settings, machine::Machine};
+use serde::Serialize;
+
+/// What is measured.
+#[derive(Clone, Debug)]
+pub struct ScalingOptions {
+    /// The scene.
+    pub scene: SceneName,
+    /// Numbers of grains, on one thread each.
+    pub sizes: Vec<usize>,
+    /// Numbers of threads.
+    pub threads: Vec<usize>,
+    /// Number of grains at which they are compared.
+    pub threads_at: usize,
+    /// Time that passes before each measurement [s].
+    pub settle: f64,
+    /// Steps of each measurement.
+    pub steps: u64,
+    /// How the scene is run.
+    pub settings: Settings,
+}
+
+impl Default for ScalingOptions {
+    /// Quick: some minutes for all.
+    fn default() -> Self {
+        ScalingOptions {
+            scene: SceneName::Pile,
+            sizes: vec![1000, 3000, 10_000, 30_000, 100_000],
+            threads: vec![1, 2],
+            threads_at: 10_000,
+            settle: 0.02,
+            steps: 10,
+            settings: Settings::default(),
+        }
+    }
+}
+
+/// What was found.
+#[derive(Clone, Debug, Serialize)]
+pub struct Scaling {
+    /// The machine.
+    pub machine: Machine,
+    /// A result for each number of grains, on one thread.
+    pub growth: Vec<BenchResult>,
+    /// The power of the number of grains with which the time per step grows [–]; none for a single size.
+    pub exponent: Option<f64>,
+    /// The same for detection alone.
+    pub exponent_detect: Option<f64>,
+    /// The same for the solver alone.
+    pub exponent_solve: Option<f64>,
+    /// A result for each number of threads.
+    pub threads: Vec<BenchResult>,
+}
+
+/// Measures all, one after the other; each result is shown to `progress` as it comes.
+pub fn scaling(
+    options: &ScalingOptions,
+    progress: &mut dyn FnMut(&BenchResult),
+) -> Result<Scaling, BenchError> {
+    let mut one = |grains: usize, threads: usize| -> Result<BenchResult, BenchError> {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
+        let pool = pool.map_err(|e| BenchError::Threads(threads, e.to_string()))?;
+        let result = pool.install(|| {
+            let mut bench = Bench::named(options.scene, grains, options.settle, options.settings)?;
+            bench.settle(options.settle)?;
+            bench.measure(options.steps)
+        })?;
+        progress(&result);
+        Ok(result)
+    };
+    let mut growth = Vec::new();
+    for &grains in &options.sizes {
+        growth.push(one(grains, 1)?);
+    }
+    let mut threads = Vec::new();
+    for &n in &options.threads {
+        // The first has been measured already where the size is among those above.
+        match growth.iter().find(|r| r.grains == options.threads_at && n == 1) {
+            Some(known) => threads.push(known.clone()),
+            None => threads.push(one(options.threads_at, n)?),
+        }
+    }
+    let of = |time: fn(&BenchResult) -> f64| {
+        let points: Vec<_> = growth.iter().map(|r| (r.grains as f64, time(r))).collect();
+        exponent(&points)
+    };
+    let (all, detect, solve) =
+        (of(|r| r.ms_per_step), of(|r| r.ms_per_stage.detect), of(|r| r.ms_per_stage.solve));
+    Ok(Scaling {
+        machine: Machine::here(),
+        growth,
+        exponent: all,
+        exponent_detect: detect,
+        exponent_solve: solve,
+        threads,
+    })
+}
+
+/// The power `p` in `y = c xᵖ` by least squares of the logarithms; none for fewer than two different `x`.
+pub fn exponent(points: &[(f64, f64)]) -> Option<f64> {
+    let logs: Vec<(f64, f64)> = points.iter().map(|(x, y)| (x.ln(), y.ln())).collect();
+    let n = logs.len() as f64;
+    let mean = |f: fn(&(f64, f64)) -> f64| logs.iter().map(f).sum::<f64>() / n;
+    let (x, y) = (mean(|p| p.0), mean(|p| p.1));
+    let spread: f64 = logs.iter().map(|p| (p.0 - x) * (p.0 - x)).sum();
+    let slope = logs.iter().map(|p| (p.0 - x) * (p.1 - y)).sum::<f64>() / spread;
+    (spread > 0.0 && slope.is_finite()).then_some(slope)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_exponent_of_a_power_is_found() {
+        let points = [1e3, 3e3, 1e4, 1e5].map(|x: f64| (x, 0.3 * x.powf(1.25)));
+        assert!((exponent(&points).unwrap() - 1.25).abs() < 1e-12);
+        assert_eq!(exponent(&points[..1]), None);
+        assert_eq!(exponent(&[]), None);
+    }
+}
