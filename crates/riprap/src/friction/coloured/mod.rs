@@ -160,18 +160,6 @@ impl Job<'_> {
                 sweep.relaxation = patience.relaxation();
                 let change = self.sweep(member, &sweep, patience.backwards());
                 let want = progress.note(&change);
-                    && (progress.report.sweeps % 50 == 0 || progress.report.sweeps < 10)
-                {
-                    eprintln!(
-                        "{} rms {:.2e} max {:.2e} beta {:.3} res {:.2e} appr {:.2e}",
-                        progress.report.sweeps,
-                        progress.report.velocity_change_rms,
-                        progress.report.velocity_change_max,
-                        sweep.beta,
-                        progress.report.residual,
-                        progress.report.approach
-                    );
-                }
                 sweep.all = false;
                 if want != Want::Sweep {
                     self.restart(member);
