@@ -101,13 +101,15 @@ type Sides<L> = [[L; 8]; 2];
 #[inline(always)]
 unsafe fn to_local<L: Lanes>(head: At, point: At, v: &Sides<L>) -> V3<L> {
     unsafe {
-        let at = |side: usize| {
-            let v = &v[side];
-            let spin = cross([v[3], v[4], v[5]], point.three(ARM[side]));
-            [v[0].add(spin[0]), v[1].add(spin[1]), v[2].add(spin[2])]
-        };
-        let (a, b) = (at(0), at(1));
-        let dv = [b[0].sub(a[0]), b[1].sub(a[1]), b[2].sub(a[2])];
+        // No closures in kernels: they would be compiled without the wide instructions.
+        let (a, b) = (&v[0], &v[1]);
+        let spin_a = cross([a[3], a[4], a[5]], point.three(ARM[0]));
+        let spin_b = cross([b[3], b[4], b[5]], point.three(ARM[1]));
+        let dv = [
+            b[0].add(spin_b[0]).sub(a[0].add(spin_a[0])),
+            b[1].add(spin_b[1]).sub(a[1].add(spin_a[1])),
+            b[2].add(spin_b[2]).sub(a[2].add(spin_a[2])),
+        ];
         [dot(head.three(FRAME), dv), dot(head.three(FRAME + 3), dv), dot(head.three(FRAME + 6), dv)]
     }
 }
@@ -280,7 +282,11 @@ unsafe fn solve<L: Lanes>(
             slip = L::select(slides, lambda, zero);
         }
         point.put(SLIP, slip);
-        new.map(|x| L::select(closed, x, zero))
+        [
+            L::select(closed, new[0], zero),
+            L::select(closed, new[1], zero),
+            L::select(closed, new[2], zero),
+        ]
     }
 }
 
@@ -447,9 +453,10 @@ unsafe fn measure<L: Lanes>(shared: &Shared, chunk: usize, packs: [u32; 2], mobi
                         r[i] = r[i].mul(L::splat(mobility));
                     }
                     let f = natural_map(r, u, head.one(FRICTION));
-                    for (row, x) in [(0, f), (1, r), (2, q), (3, u)] {
-                        at.put(row, at.one::<L>(row).add(squared(x)));
-                    }
+                    at.put(0, at.one::<L>(0).add(squared(f)));
+                    at.put(1, at.one::<L>(1).add(squared(r)));
+                    at.put(2, at.one::<L>(2).add(squared(q)));
+                    at.put(3, at.one::<L>(3).add(squared(u)));
                     at.put(4, u[0].neg().max(at.one(4)));
                 }
             }

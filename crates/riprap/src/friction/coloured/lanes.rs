@@ -289,8 +289,10 @@ mod x86 {
         #[inline(always)]
         unsafe fn gather(rows: *const Row, at: *const u32) -> [Self; 8] {
             unsafe {
-                let row = |k: usize| _mm512_load_pd(rows.add(*at.add(k) as usize).cast());
-                let r = [row(0), row(1), row(2), row(3), row(4), row(5), row(6), row(7)];
+                let mut r = [_mm512_setzero_pd(); 8];
+                for k in 0..8 {
+                    r[k] = _mm512_load_pd(rows.add(*at.add(k) as usize).cast());
+                }
                 let c = transpose8(r);
                 let low = [Avx512(c[0]), Avx512(c[1]), Avx512(c[2]), Avx512(c[3])];
                 let high = [Avx512(c[4]), Avx512(c[5]), Avx512(c[6]), Avx512(c[7])];
@@ -302,10 +304,10 @@ mod x86 {
             unsafe {
                 let zero = _mm512_setzero_pd();
                 let r = transpose8([v[0].0, v[1].0, v[2].0, v[3].0, v[4].0, v[5].0, zero, zero]);
-                for (k, r) in r.into_iter().enumerate() {
+                for k in 0..8 {
                     let to = *at.add(k);
                     if to != none {
-                        _mm512_store_pd(rows.add(to as usize).cast(), r);
+                        _mm512_store_pd(rows.add(to as usize).cast(), r[k]);
                     }
                 }
             }
@@ -408,11 +410,14 @@ mod x86 {
         #[inline(always)]
         unsafe fn gather(rows: *const Row, at: *const u32) -> [Self; 8] {
             unsafe {
-                let row = |k: usize| rows.add(*at.add(k) as usize).cast::<f64>();
-                let low = |k| _mm256_load_pd(row(k));
-                let high = |k| _mm256_load_pd(row(k).add(4));
-                let [a, b, c, d] = transpose4([low(0), low(1), low(2), low(3)]);
-                let [e, f, g, h] = transpose4([high(0), high(1), high(2), high(3)]);
+                let (mut low, mut high) = ([_mm256_setzero_pd(); 4], [_mm256_setzero_pd(); 4]);
+                for k in 0..4 {
+                    let row = rows.add(*at.add(k) as usize).cast::<f64>();
+                    low[k] = _mm256_load_pd(row);
+                    high[k] = _mm256_load_pd(row.add(4));
+                }
+                let [a, b, c, d] = transpose4(low);
+                let [e, f, g, h] = transpose4(high);
                 [Avx2(a), Avx2(b), Avx2(c), Avx2(d), Avx2(e), Avx2(f), Avx2(g), Avx2(h)]
             }
         }
