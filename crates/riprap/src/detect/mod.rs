@@ -107,7 +107,7 @@ impl Placed {
 }
 
 /// A point where two colliders touch or nearly do.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct ContactPoint {
     /// The two colliders, the smaller index first.
     pub colliders: [u32; 2],
