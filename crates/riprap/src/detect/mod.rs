@@ -131,6 +131,9 @@ struct Pair {
     cache: PairCache,
 }
 
+/// A pile has six to seven pairs a grain, twice while lists change hands.
+const _: () = assert!(size_of::<Pair>() <= 104);
+
 /// Finds contacts; keeps its buffers and caches between calls.
 #[derive(Debug, Default)]
 pub struct Detector {

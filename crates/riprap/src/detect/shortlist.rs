@@ -30,10 +30,13 @@ pub(super) struct Shortlist {
 }
 
 const CAPACITY: usize = 24;
-/// Features are listed that stand lower than the winner by up to this share of the size.
-const MARGIN: f64 = 0.02;
-/// No list is made for a pair that moves by this share of the margin in a step.
-const HASTE: f64 = 0.25;
+/// Features are listed that stand lower than the winner by up to this many times the motion of a step, within these
+/// shares of the size: more features take longer to look through, fewer have to be sought again sooner.
+const STEPS: f64 = 16.0;
+const LEAST_MARGIN: f64 = 0.003;
+const LARGEST_MARGIN: f64 = 0.02;
+/// No list is made for a pair that would outrun it within fewer steps than this.
+const FEWEST_STEPS: f64 = 4.0;
 
 impl Shortlist {
     /// The features that stand almost as high as the winner; `None` where they are many, or would not last.
@@ -46,11 +49,12 @@ impl Shortlist {
         ask: &Ask,
         scratch: &mut NarrowScratch,
     ) -> Option<Shortlist> {
-        let margin = MARGIN * a.outer_radius().min(b.outer_radius());
+        let size = a.outer_radius().min(b.outer_radius());
         let centre = rel.point(b.centre());
-        let arm = arm(a, b, centre);
-        let speed = (ask.drift.shift + ask.drift.turn.cross(&centre)).norm();
-        if speed + ask.drift.turn.norm() * arm > HASTE * margin {
+        let pace = (ask.drift.shift + ask.drift.turn.cross(&centre)).norm()
+            + ask.drift.turn.norm() * arm(a, b, centre);
+        let margin = (STEPS * pace).clamp(LEAST_MARGIN * size, LARGEST_MARGIN * size);
+        if FEWEST_STEPS * pace > margin {
             return None;
         }
         // Points of each shape amid the contact, in the frame of the other.
