@@ -2,7 +2,7 @@
 //! inside a proximal point method where `W` has not full rank and neither gets ahead.
 
 use super::anderson::{StoredOptions, Sweeps, report, unpack};
-use super::newton::{self, Newton};
+use super::newton::Newton;
 use super::packed::{Iterate, Packed};
 use super::{ContactProblem, ContactSolver, Impulses, SolveReport, SolverScratch};
 
@@ -27,7 +27,7 @@ const FIRST: usize = 30;
 const STEPS: f64 = 4.0;
 /// Work on the plain problem before the proximal method takes over [sweeps].
 const BUDGET: f64 = 2000.0;
-/// More active contacts than these are not given to Newton's method: its matrix is dense.
+/// Clusters of more contacts than these are not given to Newton's method: its matrix is dense.
 const MOST: usize = 1000;
 /// `α` of the first proximal step, its bounds, and how it falls and grows; in units of the mean mobility.
 const ALPHA: f64 = 1e-4;
@@ -38,6 +38,8 @@ const GROW: f64 = 2.0;
 const ROUNDS: [usize; 2] = [4, 2];
 /// By how much a Newton step may lead uphill in a proximal step: at first, and when nothing is gained.
 const UPHILL: [f64; 4] = [100.0, 1000.0, 1e4, 10.0];
+/// A Newton step in a proximal step is not taken if it costs more [sweeps].
+const DEAR: f64 = 2000.0;
 /// Proximal steps without gain before the next of these is tried.
 const PATIENCE: usize = 60;
 
@@ -61,11 +63,8 @@ impl Search<'_> {
     }
 
     /// Work of a Newton step [sweeps]; infinite where it is not to be taken.
-    fn step_work(&self, packed: &Packed, at: &Iterate) -> f64 {
-        match newton::active(packed, at) {
-            active if active > MOST => f64::INFINITY,
-            active => newton::work(active) / (packed.work() + 60.0 * packed.len() as f64),
-        }
+    fn step_work(&mut self, packed: &Packed, at: &Iterate) -> f64 {
+        self.newton.plan(packed, at, MOST) / (packed.work() + 60.0 * packed.len() as f64)
     }
 
     /// Solves the problem with sweeps and Newton steps, or until the budget is spent. Gives the residual.
@@ -169,7 +168,7 @@ impl Search<'_> {
                 }
                 rounds += 1;
                 // Where a step is dear, sweeps have to do.
-                if step < 10.0 * bout as f64 {
+                if step <= DEAR {
                     self.leap(&inner, at, UPHILL[uphill], step);
                 }
             };
