@@ -10,7 +10,7 @@ fn problems(name: &str) -> Folder {
     let mut scene = String::from(
         "[run]\ndt = 0.002\nuntil = 0.1\nframes = false\n\
          [materials.m]\ndensity = 1000\nfriction = 0.6\n\
-         [[body]]\nshape = { type = \"half-space\" }\nmaterial = \"m\"\nfixed = true\n",
+         [[body]]\nshape = { type = \"half-space\" }\nmaterial = \"m\"\nkind = \"fixed\"\n",
     );
     for k in 0..4 {
         scene += &format!(
@@ -34,7 +34,7 @@ fn problems_of_a_run_are_solved_by_every_solver() {
         "--solver",
         "auto,anderson,gauss-seidel,conjugate-gradient",
         "--tol",
-        "1e-4,1e-8",
+        "1e-2,1e-3",
         "--repeat",
         "1",
         "--json",
@@ -54,9 +54,13 @@ fn problems_of_a_run_are_solved_by_every_solver() {
         );
     }
     let svg = folder.read("profile.svg");
-    for name in ["auto", "anderson", "gauss-seidel", "conjugate-gradient", "residual 1e-8"] {
+    for name in ["auto", "anderson", "gauss-seidel", "conjugate-gradient", "residual 0.001"] {
         assert!(svg.contains(name), "{name}");
     }
+    // What sweeps alone do not reach here in a hundred thousand: boxes on boxes, with impulses that are not unique.
+    let accurate = folder.riprap(&["solve", "out/problems", "--tol", "1e-9", "--repeat", "1"]);
+    success(&accurate);
+    assert!(stdout(&accurate).contains("auto to 1e-9: 5 of 5 solved"), "{}", stdout(&accurate));
 }
 
 #[test]

@@ -2,7 +2,7 @@
 //! inside a proximal point method where `W` has not full rank and neither gets ahead.
 
 use super::anderson::{StoredOptions, Sweeps, report, unpack};
-use super::newton::{self, Newton};
+use super::newton::Newton;
 use super::packed::{Iterate, Packed};
 use super::{ContactProblem, ContactSolver, Impulses, SolveReport, SolverScratch};
 
@@ -27,7 +27,7 @@ const FIRST: usize = 30;
 const STEPS: f64 = 4.0;
 /// Work on the plain problem before the proximal method takes over [sweeps].
 const BUDGET: f64 = 2000.0;
-/// More active contacts than these are not given to Newton's method: its matrix is dense.
+/// Clusters of more contacts than these are not given to Newton's method: its matrix is dense.
 const MOST: usize = 1000;
 /// `α` of the first proximal step, its bounds, and how it falls and grows; in units of the mean mobility.
 const ALPHA: f64 = 1e-4;
@@ -38,6 +38,8 @@ const GROW: f64 = 2.0;
 const ROUNDS: [usize; 2] = [4, 2];
 /// By how much a Newton step may lead uphill in a proximal step: at first, and when nothing is gained.
 const UPHILL: [f64; 4] = [100.0, 1000.0, 1e4, 10.0];
+/// A Newton step in a proximal step is not taken if it costs more [sweeps].
+const DEAR: f64 = 2000.0;
 /// Proximal steps without gain before the next of these is tried.
 const PATIENCE: usize = 60;
 
@@ -61,11 +63,8 @@ impl Search<'_> {
     }
 
     /// Work of a Newton step [sweeps]; infinite where it is not to be taken.
-    fn step_work(&self, packed: &Packed, at: &Iterate) -> f64 {
-        match newton::active(packed, at) {
-            active if active > MOST => f64::INFINITY,
-            active => newton::work(active) / (packed.work() + 60.0 * packed.len() as f64),
-        }
+    fn step_work(&mut self, packed: &Packed, at: &Iterate) -> f64 {
+        self.newton.plan(packed, at, MOST) / (packed.work() + 60.0 * packed.len() as f64)
     }
 
     /// Solves the problem with sweeps and Newton steps, or until the budget is spent. Gives the residual.
@@ -169,7 +168,7 @@ impl Search<'_> {
                 }
                 rounds += 1;
                 // Where a step is dear, sweeps have to do.
-                if step < 10.0 * bout as f64 {
+                if step <= DEAR {
                     self.leap(&inner, at, UPHILL[uphill], step);
                 }
             };
@@ -240,5 +239,105 @@ impl ContactSolver for Accurate {
         unpack(&packed, &at.r, impulses);
         scratch.packed = packed;
         report(problem, impulses, scratch, options, count)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::friction::{Anderson, Blocks, Delassus, JOINT, residual};
+    use rand::{RngExt, SeedableRng};
+    use rand_pcg::Pcg64;
+
+    /// `W = G Gᵀ` with random `G`: of lower rank than size, every contact coupled with every other. Without symmetry by a part
+    /// `skew`.
+    fn random(seed: u64, n: usize, rank: usize, skew: f64) -> ContactProblem {
+        let mut rng = Pcg64::seed_from_u64(seed);
+        let g: Vec<Vec<f64>> =
+            (0..3 * n).map(|_| (0..rank).map(|_| rng.random_range(-1.0..1.0)).collect()).collect();
+        let mut blocks = Blocks::default();
+        for a in 0..n {
+            for b in 0..n {
+                let entry = |i: usize, j: usize| {
+                    let product = g[3 * a + i].iter().zip(&g[3 * b + j]);
+                    let sum: f64 = product.map(|(x, y)| x * y).sum();
+                    sum * (1.0 + if (a, i) < (b, j) { skew } else { 0.0 })
+                };
+                let block = std::array::from_fn(|i| std::array::from_fn(|j| entry(i, j)));
+                blocks.push(b, block);
+            }
+            blocks.end_row();
+        }
+        // Free velocities in the range of W: an impact of a system that has all these contacts.
+        let v: Vec<f64> = (0..rank).map(|_| rng.random_range(-1.0..1.0)).collect();
+        let free = |row: &Vec<f64>| row.iter().zip(&v).map(|(g, v)| g * v).sum::<f64>();
+        let free: Vec<f64> = g.iter().map(free).collect();
+        ContactProblem {
+            w: Delassus::Blocks(blocks),
+            v_rel_free: free.chunks_exact(3).map(|v| [v[0], v[1], v[2]]).collect(),
+            friction: (0..n).map(|a| [0.0, 0.3, 0.8][a % 3]).collect(),
+            approach_scale: 1.0,
+        }
+    }
+
+    #[track_caller]
+    fn solves(solver: &dyn ContactSolver, problem: &ContactProblem, tolerance: f64, case: &str) {
+        let (mut impulses, mut scratch) = (Vec::new(), SolverScratch::default());
+        let report = solver.solve(problem, &mut impulses, &mut scratch);
+        assert!(report.converged, "{case}: {report:?}");
+        let found = residual(problem, &impulses, &mut scratch).relative_to_all();
+        assert!(found <= tolerance, "{case}: {found:e}");
+    }
+
+    #[test]
+    fn redundant_and_asymmetric_problems_are_solved_to_ten_digits() {
+        for seed in 0..12 {
+            for (rank, skew) in [(60, 0.0), (30, 0.0), (12, 0.0), (60, 1e-3)] {
+                let problem = random(seed, 20, rank, skew);
+                let case = format!("seed {seed}, rank {rank}, skew {skew}");
+                solves(&Accurate::tolerance(1e-10), &problem, 1e-10, &case);
+                solves(&Anderson::tolerance(1e-4), &problem, 1e-4, &case);
+            }
+        }
+    }
+
+    #[test]
+    fn joints_and_contacts_that_nothing_moves_are_no_obstacle() {
+        let mut problem = random(3, 8, 24, 0.0);
+        problem.friction[2] = JOINT;
+        problem.friction[5] = JOINT;
+        solves(&Accurate::tolerance(1e-10), &problem, 1e-10, "joints");
+        // A contact with a row and a column of zeros, open and resting.
+        for free in [[0.3, 0.2, 0.0], [0.0, 0.0, 0.0]] {
+            let Delassus::Blocks(w) = &problem.w else { unreachable!() };
+            let mut grown = Blocks::default();
+            for a in 0..8 {
+                w.row(a).for_each(|(b, block)| grown.push(b, *block));
+                grown.end_row();
+            }
+            grown.end_row();
+            let mut problem = ContactProblem { w: Delassus::Blocks(grown), ..problem.clone() };
+            problem.v_rel_free.push(free);
+            problem.friction.push(0.4);
+            solves(&Accurate::tolerance(1e-10), &problem, 1e-10, "locked");
+        }
+    }
+
+    #[test]
+    fn a_problem_without_solution_ends_and_says_so() {
+        // Nothing can move, and yet it approaches.
+        let mut w = Blocks::default();
+        w.push(0, [[0.0; 3]; 3]);
+        w.end_row();
+        let problem = ContactProblem {
+            w: Delassus::Blocks(w),
+            v_rel_free: vec![[-1.0, 0.0, 0.0]],
+            friction: vec![0.5],
+            approach_scale: 1.0,
+        };
+        let mut solver = Accurate::tolerance(1e-8);
+        solver.options.max_sweeps = 10_000;
+        let report = solver.solve(&problem, &mut Vec::new(), &mut SolverScratch::default());
+        assert!(!report.converged && report.residual > 0.1, "{report:?}");
     }
 }

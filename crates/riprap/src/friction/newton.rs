@@ -1,18 +1,26 @@
 //! One step of a semi-smooth Newton method on the equations of Alart and Curnier (1991): contacts that are open drop out,
-//! those that stick have no velocity, those that slide turn with their velocity. The matrix is dense and not symmetric.
+//! those that stick have no velocity, those that slide turn with their velocity. Contacts that touch no other are solved apart; the matrices
+//! are dense and not symmetric.
+
+use std::ops::Range;
 
 use crate::math::length2;
 
 use super::JOINT;
 use super::packed::{Iterate, Packed};
+use super::residual::natural_map;
 
 /// Buffers of a Newton step.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Newton {
     /// What the step adds to the impulses, as velocities [m/s].
     pub(super) step: Vec<[f64; 3]>,
+    /// The contact that stands for the cluster of each; [`OPEN`] for open ones.
+    cluster: Vec<u32>,
+    /// Contacts that are not open, cluster by cluster, and where each cluster begins.
     active: Vec<u32>,
-    /// Place of each contact among the active ones.
+    begins: Vec<usize>,
+    /// Place of each contact in its cluster.
     place: Vec<u32>,
     matrix: Vec<f64>,
     right: Vec<f64>,
@@ -22,12 +30,8 @@ pub(super) struct Newton {
 }
 
 const OPEN: u32 = u32::MAX;
-
-/// Multiplications of a step with as many active contacts.
-pub(super) fn work(active: usize) -> f64 {
-    let n = (3 * active) as f64;
-    n * n * n / 3.0 + 4.0 * n * n
-}
+/// Clusters with less than this part of the residual (squared) are left to the sweeps.
+const NEGLIGIBLE: f64 = 1e-6;
 
 /// How the equations of Alart and Curnier take a contact.
 enum Status {
@@ -56,42 +60,102 @@ fn status(r: [f64; 3], u: [f64; 4], friction: f64) -> Status {
     }
 }
 
-/// Contacts that are not open.
-pub(super) fn active(packed: &Packed, at: &Iterate) -> usize {
-    let open = |a: &usize| matches!(status(at.r[*a], at.u[*a], packed.friction[*a]), Status::Open);
-    (0..packed.len()).filter(|a| !open(a)).count()
-}
-
 impl Newton {
-    /// Finds the step at an iterate, with `W + α` in place of `W`; false where the matrix is singular.
-    pub(super) fn find(&mut self, packed: &Packed, at: &Iterate, alpha: f64) -> bool {
-        self.count += 1;
+    /// Finds the clusters: contacts that are not open, and that others of them tie together. Those with a part in the residual are
+    /// kept. Gives the multiplications of a step; infinite where a cluster has more than `most` contacts.
+    pub(super) fn plan(&mut self, packed: &Packed, at: &Iterate, most: usize) -> f64 {
         let n = packed.len();
-        let of = |a: usize| status(at.r[a], at.u[a], packed.friction[a]);
-        self.step.clear();
-        self.step.resize(n, [0.0; 3]);
-        self.active.clear();
-        self.place.clear();
-        self.place.resize(n, OPEN);
-        self.velocities.clone_from(&at.u);
-        for a in 0..n {
-            if matches!(of(a), Status::Open) {
-                // Its impulse goes, and what it did to the others.
-                self.step[a] = at.r[a].map(|x| -x);
-                if at.r[a] != [0.0; 3] {
-                    packed.push(a, self.step[a], &mut self.velocities);
+        let open = |a: usize| matches!(status(at.r[a], at.u[a], packed.friction[a]), Status::Open);
+        let cluster = &mut self.cluster;
+        cluster.clear();
+        cluster.extend((0..n).map(|a| if open(a) { OPEN } else { a as u32 }));
+        for b in 0..n {
+            if cluster[b] == OPEN {
+                continue;
+            }
+            for (a, _) in packed.column(b) {
+                if cluster[a] != OPEN {
+                    let (x, y) = (root(cluster, a as u32), root(cluster, b as u32));
+                    cluster[x.max(y) as usize] = x.min(y);
                 }
-            } else {
-                self.place[a] = self.active.len() as u32;
-                self.active.push(a as u32);
             }
         }
-        let m = 3 * self.active.len();
+        let mut part = vec![0.0; n];
+        let mut size = vec![0usize; n];
+        for a in 0..n {
+            if cluster[a] != OPEN {
+                let own = root(cluster, a as u32);
+                cluster[a] = own;
+                let u = [at.u[a][0], at.u[a][1], at.u[a][2]];
+                let f = natural_map(at.r[a], u, packed.friction[a]);
+                part[own as usize] += f.iter().map(|x| x * x).sum::<f64>();
+                size[own as usize] += 1;
+            }
+        }
+        let total: f64 = part.iter().sum();
+        let kept = |own: u32| part[own as usize] > NEGLIGIBLE * total;
+        self.active.clear();
+        let members = (0..n as u32).filter(|a| cluster[*a as usize] != OPEN);
+        self.active.extend(members.filter(|a| kept(cluster[*a as usize])));
+        self.active.sort_by_key(|a| cluster[*a as usize]);
+        self.begins.clear();
+        let mut work = 0.0;
+        for (k, a) in self.active.iter().enumerate() {
+            let own = cluster[*a as usize] as usize;
+            if k == 0 || cluster[self.active[k - 1] as usize] as usize != own {
+                self.begins.push(k);
+                let m = (3 * size[own]) as f64;
+                work += m * m * m / 3.0 + 4.0 * m * m;
+                if size[own] > most {
+                    work = f64::INFINITY;
+                }
+            }
+        }
+        self.begins.push(self.active.len());
+        work
+    }
+
+    /// Finds the step at an iterate, with `W + α` in place of `W`, for the clusters of the last plan; false where a matrix is
+    /// singular.
+    pub(super) fn find(&mut self, packed: &Packed, at: &Iterate, alpha: f64) -> bool {
+        self.plan(packed, at, usize::MAX);
+        self.count += 1;
+        let n = packed.len();
+        self.step.clear();
+        self.step.resize(n, [0.0; 3]);
+        self.velocities.clone_from(&at.u);
+        for a in 0..n {
+            // The impulse of an open contact goes, and what it did to the others.
+            if self.cluster[a] == OPEN && at.r[a] != [0.0; 3] {
+                self.step[a] = at.r[a].map(|x| -x);
+                packed.push(a, self.step[a], &mut self.velocities);
+            }
+        }
+        self.place.clear();
+        self.place.resize(n, OPEN);
+        (0..self.begins.len() - 1).all(|k| {
+            let range = self.begins[k]..self.begins[k + 1];
+            self.find_cluster(packed, at, alpha, range)
+        })
+    }
+
+    fn find_cluster(
+        &mut self,
+        packed: &Packed,
+        at: &Iterate,
+        alpha: f64,
+        range: Range<usize>,
+    ) -> bool {
+        let active = &self.active[range];
+        for (k, a) in active.iter().enumerate() {
+            self.place[*a as usize] = k as u32;
+        }
+        let m = 3 * active.len();
         self.matrix.clear();
         self.matrix.resize(m * m, 0.0);
         self.right.clear();
         self.right.resize(m, 0.0);
-        for (kb, b) in self.active.iter().enumerate() {
+        for (kb, b) in active.iter().enumerate() {
             let b = *b as usize;
             for i in 0..3 {
                 let row = &mut self.matrix[(3 * kb + i) * m + 3 * kb..][..3];
@@ -99,21 +163,22 @@ impl Newton {
                 row[i] += alpha;
             }
             for (a, block) in packed.column(b) {
-                let ka = self.place[a];
-                if ka != OPEN {
+                if self.cluster[a] != OPEN {
+                    let ka = self.place[a] as usize;
                     for i in 0..3 {
-                        let row = &mut self.matrix[(3 * ka as usize + i) * m + 3 * kb..][..3];
+                        let row = &mut self.matrix[(3 * ka + i) * m + 3 * kb..][..3];
                         (0..3).for_each(|j| row[j] = block[j][i]);
                     }
                 }
             }
         }
-        for (k, a) in self.active.iter().enumerate() {
+        for (k, a) in active.iter().enumerate() {
             let a = *a as usize;
             let (r, u, v) = (at.r[a], at.u[a], self.velocities[a]);
             // Sticking, and along the normal of a sliding contact: u + (W + α) Δr = 0.
             (0..3).for_each(|i| self.right[3 * k + i] = -v[i]);
-            let Status::Slide { d, limit, length } = of(a) else { continue };
+            let status = status(r, u, packed.friction[a]);
+            let Status::Slide { d, limit, length } = status else { continue };
             // Δr_t − c P (Δr_t − Δu_t) − μ d Δr_n = μ r_n d − r_t, with P across d and c = μ x_n / ‖x_t‖.
             let c = limit / length;
             let across = [-d[1], d[0]];
@@ -137,7 +202,7 @@ impl Newton {
         if !solve(m, &mut self.matrix, &mut self.right) {
             return false;
         }
-        for (k, a) in self.active.iter().enumerate() {
+        for (k, a) in active.iter().enumerate() {
             self.step[*a as usize].copy_from_slice(&self.right[3 * k..3 * k + 3]);
         }
         self.right.iter().all(|x| x.is_finite())
@@ -152,6 +217,16 @@ impl Newton {
         );
         packed.velocities(next);
     }
+}
+
+/// The contact that stands for a cluster; ways become shorter as they are gone.
+fn root(cluster: &mut [u32], mut a: u32) -> u32 {
+    while cluster[a as usize] != a {
+        let next = cluster[cluster[a as usize] as usize];
+        cluster[a as usize] = next;
+        a = next;
+    }
+    a
 }
 
 /// Columns that are eliminated together, so that the rest of the matrix is read a fourth as often.
