@@ -13,7 +13,7 @@ pub use scaling::{Scaling, ScalingOptions, exponent, scaling};
 pub use table::{append_csv, csv_row};
 
 use crate::scenes::bulk;
-use riprap::friction::{ConjugateGradient, GaussSeidel};
+use riprap::friction::{Coloured, ConjugateGradient, GaussSeidel};
 use riprap::prelude::*;
 use riprap::scene::BuildErrors;
 use riprap::scheme::StageTimes;
@@ -87,18 +87,21 @@ pub enum Solver {
     /// Gauss–Seidel accelerated by conjugate gradients.
     #[default]
     ConjugateGradient,
+    /// The same over colours, packed side by side and shared among threads.
+    Coloured,
     /// Plain Gauss–Seidel.
     GaussSeidel,
 }
 
 impl Solver {
     /// All of them.
-    pub const ALL: [Solver; 2] = [Solver::ConjugateGradient, Solver::GaussSeidel];
+    pub const ALL: [Solver; 3] = [Solver::ConjugateGradient, Solver::Coloured, Solver::GaussSeidel];
 
     /// Its name, as commands and files spell it.
     pub fn name(self) -> &'static str {
         match self {
             Solver::ConjugateGradient => "conjugate-gradient",
+            Solver::Coloured => "coloured",
             Solver::GaussSeidel => "gauss-seidel",
         }
     }
@@ -108,6 +111,7 @@ impl Solver {
         let scheme = MoreauJean::new(dt);
         match self {
             Solver::ConjugateGradient => scheme.solver(ConjugateGradient::tolerance(tolerance)),
+            Solver::Coloured => scheme.solver(Coloured::tolerance(tolerance)),
             Solver::GaussSeidel => scheme.solver(GaussSeidel::tolerance(tolerance)),
         }
     }
