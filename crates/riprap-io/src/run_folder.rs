@@ -6,6 +6,7 @@
 //! out/series.csv      one row per output
 //! out/run.pvd         index of the frames, for ParaView
 //! out/frames/         surfaces and contacts, one file per output
+//! out/problems/       contact problems, if asked for
 //! ```
 
 use std::fs;
@@ -114,14 +115,16 @@ fn remove_run(path: &Path) -> Result<(), Error> {
             fs::remove_file(&file).map_err(Error::io("remove", &file))?;
         }
     }
-    let frames = path.join("frames");
-    if !frames.exists() {
-        return Ok(());
-    }
-    for entry in fs::read_dir(&frames).map_err(Error::io("open the folder", &frames))? {
-        let file = entry.map_err(Error::io("read", &frames))?.path();
-        if file.extension().is_some_and(|ending| ending == "vtp") {
-            fs::remove_file(&file).map_err(Error::io("remove", &file))?;
+    for (name, kind) in [("frames", "vtp"), ("problems", "hdf5")] {
+        let folder = path.join(name);
+        if !folder.exists() {
+            continue;
+        }
+        for entry in fs::read_dir(&folder).map_err(Error::io("open the folder", &folder))? {
+            let file = entry.map_err(Error::io("read", &folder))?.path();
+            if file.extension().is_some_and(|ending| ending == kind) {
+                fs::remove_file(&file).map_err(Error::io("remove", &file))?;
+            }
         }
     }
     Ok(())

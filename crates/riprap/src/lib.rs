@@ -34,7 +34,7 @@ pub mod simulation;
 
 /// What most programs need.
 pub mod prelude {
-    pub use crate::friction::{ConjugateGradient, GaussSeidel, GaussSeidelOptions};
+    pub use crate::friction::{Coloured, ConjugateGradient, GaussSeidel, GaussSeidelOptions};
     pub use crate::math::{Pose, Quat, Vec3};
     pub use crate::multibody::{Axis, Cut, GROUND, Joint, Link, Mechanism};
     pub use crate::scene::{

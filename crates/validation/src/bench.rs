@@ -84,24 +84,24 @@ impl SceneName {
 /// Which solver is measured.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Solver {
-    /// Gauss–Seidel accelerated by conjugate gradients.
+    /// Accelerated Gauss–Seidel over colours, in vectors and on several threads.
     #[default]
-    ConjugateGradient,
-    /// The same over colours, packed side by side and shared among threads.
     Coloured,
+    /// Gauss–Seidel accelerated by conjugate gradients, contact after contact.
+    ConjugateGradient,
     /// Plain Gauss–Seidel.
     GaussSeidel,
 }
 
 impl Solver {
     /// All of them.
-    pub const ALL: [Solver; 3] = [Solver::ConjugateGradient, Solver::Coloured, Solver::GaussSeidel];
+    pub const ALL: [Solver; 3] = [Solver::Coloured, Solver::ConjugateGradient, Solver::GaussSeidel];
 
     /// Its name, as commands and files spell it.
     pub fn name(self) -> &'static str {
         match self {
-            Solver::ConjugateGradient => "conjugate-gradient",
             Solver::Coloured => "coloured",
+            Solver::ConjugateGradient => "conjugate-gradient",
             Solver::GaussSeidel => "gauss-seidel",
         }
     }
@@ -110,8 +110,8 @@ impl Solver {
     fn scheme(self, dt: f64, tolerance: f64) -> MoreauJean {
         let scheme = MoreauJean::new(dt);
         match self {
-            Solver::ConjugateGradient => scheme.solver(ConjugateGradient::tolerance(tolerance)),
             Solver::Coloured => scheme.solver(Coloured::tolerance(tolerance)),
+            Solver::ConjugateGradient => scheme.solver(ConjugateGradient::tolerance(tolerance)),
             Solver::GaussSeidel => scheme.solver(GaussSeidel::tolerance(tolerance)),
         }
     }

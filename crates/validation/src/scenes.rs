@@ -8,7 +8,7 @@ use riprap::shape::Polyhedron;
 
 /// A run that is expected to start: canonical scenes are right by construction.
 pub fn start(scene: &SceneBuilder, dt: f64, theta: f64, tolerance: f64) -> Simulation {
-    let scheme = MoreauJean::new(dt).theta(theta).solver(ConjugateGradient::tolerance(tolerance));
+    let scheme = MoreauJean::new(dt).theta(theta).solver(Coloured::tolerance(tolerance));
     let scene = scene.build().expect("a canonical scene is valid");
     Simulation::new(scene, scheme).expect("a canonical scheme is valid")
 }

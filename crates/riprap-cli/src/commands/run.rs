@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use riprap::simulation::{Error, Frame, Observer, RunReport, Simulation};
 use riprap_io::build::{Built, Settled};
+use riprap_io::fclib;
 use riprap_io::output::{Ending, RunWriter};
 use riprap_io::run_folder::Existing;
 use riprap_io::scene_file::{Component, Drive, OnUnconverged, SceneFile, TimeScheme};
@@ -29,6 +30,9 @@ pub struct Arguments {
     /// Number of threads [default: all cores]
     #[arg(long, value_name = "N", value_parser = parse_threads)]
     threads: Option<usize>,
+    /// Write the contact problem of every N-th step, with its impulses, to problems/ in the folder (for `riprap solve`)
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    problems: Option<u32>,
     /// Overwrite an old run in the folder
     #[arg(long)]
     force: bool,
@@ -58,7 +62,11 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     })?;
 
     let interrupted = interrupt_flag();
-    let (ending, report) = simulate(&file, built, &mut writer, &interrupted)?;
+    let problems = match arguments.problems {
+        Some(every) => Some(Problems::create(&file, &out, every)?),
+        None => None,
+    };
+    let (ending, report) = simulate(&file, built, &mut writer, problems, &interrupted)?;
     conclude(&file, &writer, &ending, report)
 }
 
@@ -67,6 +75,7 @@ fn simulate(
     file: &SceneFile,
     mut built: Built,
     writer: &mut RunWriter,
+    problems: Option<Problems>,
     interrupted: &Arc<AtomicBool>,
 ) -> Result<(Ending, RunReport), Failure> {
     let written =
@@ -90,7 +99,7 @@ fn simulate(
     }
 
     let progress = Progress::new("running", file.run.until);
-    let mut live = Live { writer: Some(writer), progress, interrupted };
+    let mut live = Live { writer: Some(writer), problems, progress, interrupted };
     let result = run.until(file.run.until, &mut live);
     live.progress.finish();
     let ending = match &result {
@@ -144,7 +153,7 @@ fn settle(
 ) -> Result<Option<Settled>, Error> {
     let Some(settling) = built.settling.take() else { return Ok(None) };
     let progress = Progress::new("settling", settling.at_most());
-    let mut live = Live { writer: None, progress, interrupted };
+    let mut live = Live { writer: None, problems: None, progress, interrupted };
     let settled = settling.run(&built.scene, file.moreau_jean(), file.on_unconverged(), &mut live);
     live.progress.finish();
     let settled = settled?;
@@ -254,6 +263,7 @@ fn interrupt_flag() -> Arc<AtomicBool> {
 /// Shows every step and passes it on to the writer.
 struct Live<'a> {
     writer: Option<&'a mut RunWriter>,
+    problems: Option<Problems>,
     progress: Progress,
     interrupted: &'a AtomicBool,
 }
@@ -261,6 +271,9 @@ struct Live<'a> {
 impl Observer for Live<'_> {
     fn observe(&mut self, frame: &Frame) -> Result<(), Box<dyn std::error::Error + Send + Sync>> {
         self.progress.step(frame);
+        if let Some(problems) = &self.problems {
+            problems.write(frame)?;
+        }
         match &mut self.writer {
             Some(writer) => writer.observe(frame),
             None => Ok(()),
@@ -269,5 +282,42 @@ impl Observer for Live<'_> {
 
     fn stop(&self) -> bool {
         self.interrupted.load(Ordering::Relaxed)
+    }
+}
+
+/// Writes the contact problems of a run.
+struct Problems {
+    folder: PathBuf,
+    every: u64,
+    title: String,
+}
+
+impl Problems {
+    fn create(file: &SceneFile, out: &Path, every: u32) -> Result<Problems, Failure> {
+        let folder = out.join("problems");
+        let refuse = |e| Failure::Input(format!("cannot make {}: {e}", folder.display()));
+        std::fs::create_dir_all(&folder).map_err(refuse)?;
+        Ok(Problems {
+            every: u64::from(every),
+            title: file.title.clone().unwrap_or_default(),
+            folder,
+        })
+    }
+
+    fn write(&self, frame: &Frame) -> Result<(), riprap_io::Error> {
+        let (step, problem) = (frame.state.step, frame.work.problem());
+        if step == 0 || !step.is_multiple_of(self.every) || problem.is_empty() {
+            return Ok(());
+        }
+        let info = fclib::Info {
+            title: self.title.clone(),
+            description: format!(
+                "riprap, step {step}, t = {} s, dt = {} s",
+                frame.state.t, frame.dt
+            ),
+            math_info: String::new(),
+        };
+        let path = self.folder.join(format!("problem-{step:06}.hdf5"));
+        fclib::write(&path, problem, &info, Some(frame.work.impulses()))
     }
 }

@@ -28,9 +28,9 @@ pub struct Arguments {
     /// Residual to reach, relative to the largest of free velocities, impulses and velocities; several are tried in turn
     #[arg(long, value_name = "RESIDUAL", value_delimiter = ',', default_value = "1e-8", value_parser = parse_positive)]
     tol: Vec<f64>,
-    /// Sweeps before a solver gives up
-    #[arg(long, value_name = "N", default_value_t = 200_000)]
-    max_sweeps: usize,
+    /// Sweeps before a solver gives up; 200 000 of plain sweeps and conjugate gradients, 1 000 000 of the others without
+    #[arg(long, value_name = "N")]
+    max_sweeps: Option<usize>,
     /// Solve as many times and tell the median time; as often as 0.1 s allow without
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     repeat: Option<u32>,
@@ -67,9 +67,12 @@ impl Solver {
     }
 
     /// The solver that stops at a residual relative to all that enters a stored problem.
-    fn build(self, tolerance: f64, max_sweeps: usize) -> Box<dyn ContactSolver> {
-        let stored = StoredOptions { max_sweeps, ..StoredOptions::tolerance(tolerance) };
-        let options = GaussSeidelOptions { max_sweeps, ..GaussSeidelOptions::stored(tolerance) };
+    fn build(self, tolerance: f64, max_sweeps: Option<usize>) -> Box<dyn ContactSolver> {
+        let mut stored = StoredOptions::tolerance(tolerance);
+        let mut options = GaussSeidelOptions::stored(tolerance);
+        if let Some(n) = max_sweeps {
+            (stored.max_sweeps, options.max_sweeps) = (n, n);
+        }
         match self {
             Solver::Auto => Box::new(Accurate { options: stored }),
             Solver::Anderson => Box::new(Anderson { options: stored }),

@@ -12,7 +12,7 @@ pub use settle::{Settled, Settling};
 use std::ops::Range;
 
 use riprap::detect::Method;
-use riprap::friction::{ConjugateGradient, GaussSeidel, GaussSeidelOptions};
+use riprap::friction::{Coloured, ConjugateGradient, GaussSeidel, GaussSeidelOptions};
 use riprap::math::{Mat3, Pose, Quat, Vec3};
 use riprap::multibody::{Frame, GROUND, Link, Mechanism};
 use riprap::scene::{
@@ -180,6 +180,9 @@ impl SceneFile {
             scheme = scheme.theta(theta);
         }
         match solver.method {
+            file::SolverMethod::Coloured => {
+                scheme.solver(Coloured { options, ..Coloured::default() })
+            }
             file::SolverMethod::ConjugateGradient => scheme.solver(ConjugateGradient { options }),
             file::SolverMethod::GaussSeidel => scheme.solver(GaussSeidel { options }),
         }

@@ -4,12 +4,12 @@
 use super::{Dynamics, Mechanisms};
 use crate::detect::{ContactPoint, Detector, Query};
 use crate::friction::{ContactProblem, Delassus, Impulses};
-use crate::math::{Pose, Vec3, length2, tangents};
+use crate::math::{Pose, Vec3, length2, parallel, tangents};
 use crate::multibody::Spatial;
 use crate::scene::{ContactLaw, PairLaw, Scene, State, Twist, WarmContact};
 
 /// A contact that takes part in the contact problem.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub struct ActiveContact {
     /// Where and between whom.
     pub point: ContactPoint,
@@ -28,7 +28,11 @@ pub struct Contacts {
     slips: Vec<Vec3>,
     /// Chosen points at their planes.
     chosen: Vec<ContactPoint>,
+    /// Which points, detected then chosen, take part.
+    kept: Vec<u32>,
     active: Vec<ActiveContact>,
+    /// Contacts between two driven bodies.
+    gone: Vec<bool>,
     deepest: f64,
 }
 
@@ -82,65 +86,120 @@ impl Contacts {
         let Delassus::Factored(w) = &mut problem.w else { unreachable!("set just above") };
         let extra = mechanisms.assign_blocks(scene, state, dynamics.n_blocks());
         w.reset(dynamics.inverse_masses(scene).chain(Mechanisms::placeholders(extra)));
-        problem.v_rel_free.clear();
-        problem.friction.clear();
         problem.approach_scale = dt / scene.grain_size();
-        self.active.clear();
-        self.deepest = 0.0;
-
         self.touch_points(scene, q_m);
+        self.keep(scene, dynamics, q_m, dt);
         let (detected, chosen) = (self.detector.points(), &self.chosen[..]);
-        for (k, point) in detected.iter().chain(chosen).enumerate() {
-            let (touching, law) = meeting(scene, point);
-            let [i, j] = touching.map(|b| b as usize);
-            let size = smaller_size(scene, i, j);
-            self.deepest = self.deepest.min(point.gap);
-            let is_chosen = k >= detected.len();
-            let (group, at) = if is_chosen { (chosen, k - detected.len()) } else { (detected, k) };
-            if law.law == ContactLaw::MoreauNewton && !closed(scene, group, at, CLOSED * size) {
-                continue;
-            }
+        let n = self.kept.len();
+        parallel::fill(&mut self.active, n, |c| {
+            let k = self.kept[c] as usize;
+            let point = detected.get(k).unwrap_or_else(|| &chosen[k - detected.len()]);
             let (t1, t2) = tangents(point.normal);
             let frame = [point.normal, t1, t2];
-            let arms = [point.point - q_m[i].position, point.point - q_m[j].position];
-            let relative = |v: &[Twist]| {
-                v[j].linear + v[j].angular.cross(&arms[1])
-                    - v[i].linear
-                    - v[i].angular.cross(&arms[0])
-            };
-            let v_rel = relative(dynamics.free_velocity());
-            let nearest = point.gap + dt * point.normal.dot(&v_rel).min(0.0);
-            if is_chosen && nearest > scene.detection().alert {
-                // Far from its plane.
-                continue;
-            }
+            ActiveContact { point: *point, bodies: meeting(scene, point).0, frame }
+        });
+
+        let active = &self.active;
+        let arms =
+            |c: usize| active[c].bodies.map(|b| active[c].point.point - q_m[b as usize].position);
+        w.set(n, |c| {
+            let blocks = active[c].bodies.map(|b| dynamics.block[b as usize]);
+            (blocks, active[c].frame.map(Into::into), arms(c).map(Into::into))
+        });
+        parallel::fill(&mut problem.v_rel_free, n, |c| {
+            let (point, bodies) = (&active[c].point, active[c].bodies);
+            let relative = |v: &[Twist]| relative_velocity(v, bodies, arms(c));
+            let (_, law) = meeting(scene, point);
             let shift = match law.law {
                 ContactLaw::MoreauNewton if law.restitution == 0.0 => 0.0,
                 // Eq. (6) to the letter, also where V_n⁻ > 0.
                 ContactLaw::MoreauNewton => {
                     law.restitution * point.normal.dot(&relative(dynamics.begin_velocity()))
                 }
-                ContactLaw::QuasiShock => quasi_shock_gap(point.gap, size) / dt,
+                ContactLaw::QuasiShock => {
+                    let [i, j] = bodies.map(|b| b as usize);
+                    quasi_shock_gap(point.gap, smaller_size(scene, i, j)) / dt
+                }
             };
-            let blocks = [dynamics.block[i], dynamics.block[j]];
-            w.push(blocks, frame.map(Into::into), arms.map(Into::into));
-            // Bodies that a mechanism carries; one that is a mechanism by itself is a block like any grain.
-            let bodies = scene.bodies();
-            let carried = |b: usize| bodies.carried[b].filter(|_| !bodies.movable[b]);
-            if carried(i).is_some() || carried(j).is_some() {
-                let side =
-                    |b: usize, sign: f64| carried(b).map(|c| (c.mechanism.index(), c.link, sign));
-                let sides = [side(i, -1.0), side(j, 1.0)];
-                mechanisms.push_sides(scene, state, &sides, point.point, &frame, w);
-                if w.is_immovable_last() {
-                    // Both are driven: no impulse changes anything.
-                    w.pop();
+            let v_rel = relative(dynamics.free_velocity());
+            let [n, t1, t2] = active[c].frame;
+            [n.dot(&v_rel) + shift, t1.dot(&v_rel), t2.dot(&v_rel)]
+        });
+        parallel::fill(&mut problem.friction, n, |c| meeting(scene, &active[c].point).1.friction);
+        if !scene.mechanisms().is_empty() {
+            self.add_mechanisms(scene, state, mechanisms, problem);
+        }
+    }
+
+    /// Which of the points take part under their law, and how deep the deepest is.
+    fn keep(&mut self, scene: &Scene, dynamics: &Dynamics, q_m: &[Pose], dt: f64) {
+        self.kept.clear();
+        self.deepest = 0.0;
+        for (first, group) in [(0, self.detector.points()), (1, &self.chosen[..])] {
+            let offset = first * self.detector.points().len();
+            for (k, point) in group.iter().enumerate() {
+                self.deepest = self.deepest.min(point.gap);
+                let (bodies, law) = meeting(scene, point);
+                let [i, j] = bodies.map(|b| b as usize);
+                if law.law == ContactLaw::MoreauNewton
+                    && !closed(scene, group, k, CLOSED * smaller_size(scene, i, j))
+                {
                     continue;
                 }
+                if first == 1 {
+                    let arms = [i, j].map(|b| point.point - q_m[b].position);
+                    let v_rel = relative_velocity(dynamics.free_velocity(), bodies, arms);
+                    let nearest = point.gap + dt * point.normal.dot(&v_rel).min(0.0);
+                    if nearest > scene.detection().alert {
+                        // Far from its plane.
+                        continue;
+                    }
+                }
+                self.kept.push((offset + k) as u32);
             }
-            problem.v_rel_free.push([frame[0].dot(&v_rel) + shift, t1.dot(&v_rel), t2.dot(&v_rel)]);
-            problem.friction.push(law.friction);
-            self.active.push(ActiveContact { point: *point, bodies: touching, frame });
+        }
+    }
+
+    /// Sides of contacts on bodies that a mechanism carries; a body that is a mechanism by itself is a block like any grain.
+    fn add_mechanisms(
+        &mut self,
+        scene: &Scene,
+        state: &State,
+        mechanisms: &mut Mechanisms,
+        problem: &mut ContactProblem,
+    ) {
+        let Delassus::Factored(w) = &mut problem.w else { return };
+        let bodies = scene.bodies();
+        let gone = &mut self.gone;
+        gone.clear();
+        for (c, contact) in self.active.iter().enumerate() {
+            let side = |b: u32, sign: f64| {
+                let b = b as usize;
+                let carried = bodies.carried[b].filter(|_| !bodies.movable[b]);
+                carried.map(|c| (c.mechanism.index(), c.link, sign))
+            };
+            let sides = [side(contact.bodies[0], -1.0), side(contact.bodies[1], 1.0)];
+            if sides == [None; 2] {
+                continue;
+            }
+            let (point, frame) = (contact.point.point, &contact.frame);
+            mechanisms.push_sides(scene, state, &sides, point, frame, c, w);
+            if w.is_immovable(c) {
+                // Both are driven: no impulse changes anything.
+                gone.resize(self.active.len(), false);
+                gone[c] = true;
+            }
+        }
+        if !gone.is_empty() {
+            let kept = |k: &mut usize| {
+                *k += 1;
+                !gone[*k - 1]
+            };
+            let (mut a, mut b, mut c) = (0, 0, 0);
+            self.active.retain(|_| kept(&mut a));
+            problem.v_rel_free.retain(|_| kept(&mut b));
+            problem.friction.retain(|_| kept(&mut c));
+            w.remove(gone);
         }
     }
 
@@ -215,8 +274,8 @@ impl Contacts {
         impulses: &Impulses,
         warm: &mut Vec<WarmContact>,
     ) {
-        warm.clear();
-        warm.extend(self.active.iter().zip(impulses).enumerate().map(|(k, (c, r))| {
+        parallel::fill(warm, self.active.len(), |k| {
+            let (c, r) = (&self.active[k], &impulses[k]);
             let [i, j] = c.bodies.map(|b| b as usize);
             let sticks = length2(r[1], r[2]) < (1.0 - 1e-9) * problem.friction[k] * r[0];
             let mut slip = Vec3::zeros();
@@ -238,7 +297,7 @@ impl Contacts {
                 impulse_w: (c.frame[0] * r[0] + c.frame[1] * r[1] + c.frame[2] * r[2]).into(),
                 slip_w: slip.into(),
             }
-        }));
+        });
     }
 
     /// Sum of the contact impulses on the bodies of a mechanism: force [N s] and moment about the world's origin [N m s].
@@ -293,6 +352,12 @@ fn closed(scene: &Scene, points: &[ContactPoint], k: usize, limit: f64) -> bool 
     };
     own.gap <= limit
         || own.gap <= 2.0 * limit && points[k.saturating_sub(3)..].iter().take(7).any(near)
+}
+
+/// Velocity of the second body against the first at a point with these arms [m/s].
+fn relative_velocity(v: &[Twist], bodies: [u32; 2], arms: [Vec3; 2]) -> Vec3 {
+    let [i, j] = bodies.map(|b| &v[b as usize]);
+    j.linear + j.angular.cross(&arms[1]) - i.linear - i.angular.cross(&arms[0])
 }
 
 /// Feature of a chosen point.

@@ -177,6 +177,7 @@ impl Mechanisms {
         sides: &[Option<(usize, Link, f64)>; 2],
         point: Vec3,
         frame: &[Vec3; 3],
+        contact: usize,
         w: &mut Factored,
     ) {
         for (k, side) in sides.iter().enumerate() {
@@ -215,7 +216,7 @@ impl Mechanisms {
                 cholesky_solve(m.work.reduced_factor(), f, &mut self.column);
                 self.solved[i * width..i * width + f].copy_from_slice(&self.column);
             }
-            w.push_rows(m.first_block, &self.rows, &self.solved);
+            w.push_rows_to(contact, m.first_block, &self.rows, &self.solved);
         }
     }
 

@@ -15,8 +15,18 @@ pub(super) struct BroadPhase {
     built_at: Vec<Placed>,
     built_reach: Vec<f64>,
     built_alert: f64,
+    /// The skin asked for and the wider one that is used while everything moves fast.
+    asked_skin: f64,
     built_skin: f64,
+    widening: f64,
+    /// Detections since the list was made.
+    age: u32,
 }
+
+/// A list that lasts for fewer detections than this is made wider next time, one that lasts much longer narrower.
+const SHORT_LIFE: u32 = 6;
+const LONG_LIFE: u32 = 30;
+const WIDEST: f64 = 3.0;
 
 /// An axis-aligned box.
 #[derive(Clone, Copy, Debug, Default)]
@@ -118,13 +128,14 @@ impl BroadPhase {
     }
 
     /// Whether no collider has left the neighbourhood for which the list was made.
-    pub(super) fn still_valid(&self, placed: &[Placed], reach: &[f64], query: &Query) -> bool {
+    pub(super) fn still_valid(&mut self, placed: &[Placed], reach: &[f64], query: &Query) -> bool {
         if self.built_at.len() != placed.len()
             || query.alert > self.built_alert
-            || query.skin != self.built_skin
+            || query.skin != self.asked_skin
         {
             return false;
         }
+        self.age += 1;
         let slack = 0.5 * self.built_skin;
         (0..placed.len()).all(|i| {
             let (old, new) = (&self.built_at[i], &placed[i]);
@@ -140,14 +151,30 @@ impl BroadPhase {
         })
     }
 
+    /// The list is good for nothing any more.
+    pub(super) fn forget(&mut self) {
+        self.built_at.clear();
+    }
+
     /// Makes the list anew.
     pub(super) fn build(&mut self, placed: &[Placed], reach: &[f64], query: &Query) {
-        let Query { colliders, alert, skin, .. } = *query;
+        let Query { colliders, alert, .. } = *query;
+        // Which pairs are listed changes no result.
+        let factor = match self.age {
+            _ if self.built_at.len() != placed.len() || query.skin != self.asked_skin => 0.0,
+            0..SHORT_LIFE => 1.5,
+            LONG_LIFE.. => 1.0 / 1.5,
+            _ => 1.0,
+        };
+        self.widening = (self.widening * factor).clamp(1.0, WIDEST);
+        self.age = 0;
+        let skin = self.widening * query.skin;
         self.built_at.clear();
         self.built_at.extend_from_slice(placed);
         self.built_reach.clear();
         self.built_reach.extend_from_slice(reach);
         self.built_alert = alert;
+        self.asked_skin = query.skin;
         self.built_skin = skin;
 
         let margin = |i: usize| 0.5 * (alert + skin) + reach[i];

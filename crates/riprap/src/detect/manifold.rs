@@ -1,7 +1,7 @@
 //! The contact manifold of two convex shapes: at most four points with one normal. Polygons of the two
 //! facing sides are projected along the normal, cut with each other, and the result is thinned.
 
-use crate::math::{Vec3, length2, tangents};
+use crate::math::{Vec3, length2};
 
 /// At most four contact points that share a normal.
 #[derive(Clone, Copy, Debug, Default)]
@@ -91,24 +91,24 @@ pub(super) const WITNESS: u32 = 3;
 #[derive(Clone, Debug, Default)]
 pub(super) struct Side {
     /// Corners, counter-clockwise in the plane `(t1, t2)`.
-    pub corners: Vec<[f64; 2]>,
-    /// Vertex index of each corner.
-    pub vertices: Vec<u32>,
-    /// Index of the edge from each corner to the next.
-    pub edges: Vec<u32>,
+    pub corners: Vec<SideCorner>,
     /// Height along the normal at `(x, y)`: `h0 + hx x + hy y`.
     pub height: [f64; 3],
+}
+
+/// A corner of a [`Side`].
+#[derive(Clone, Copy, Debug)]
+pub(super) struct SideCorner {
+    pub at: [f64; 2],
+    /// Its vertex.
+    pub vertex: u32,
+    /// The edge to the next corner.
+    pub edge: u32,
 }
 
 impl Side {
     pub(super) fn height_at(&self, [x, y]: [f64; 2]) -> f64 {
         self.height[0] + self.height[1] * x + self.height[2] * y
-    }
-
-    pub(super) fn clear(&mut self) {
-        self.corners.clear();
-        self.vertices.clear();
-        self.edges.clear();
     }
 }
 
@@ -131,36 +131,42 @@ enum Origin {
 pub(super) struct Clipper {
     polygon: Vec<Corner>,
     next: Vec<Corner>,
+    insides: Vec<f64>,
     candidates: Vec<ManifoldPoint>,
 }
 
 impl Clipper {
     /// Cuts side `b` by side `a` (both given across `normal`, which points from a to b) and returns the
     /// candidate points with their gaps, in the frame of the sides.
-    pub(super) fn cut(&mut self, a: &Side, b: &Side, normal: Vec3, size: f64) -> &[ManifoldPoint] {
+    #[inline(always)]
+    pub(super) fn cut(
+        &mut self,
+        a: &Side,
+        b: &Side,
+        (normal, (t1, t2)): (Vec3, (Vec3, Vec3)),
+        size: f64,
+    ) -> &[ManifoldPoint] {
         let eps = 1e-12 * size;
         self.polygon.clear();
-        self.polygon.extend((0..b.corners.len()).map(|k| Corner {
-            at: b.corners[k],
-            feature: feature(VERTEX_B, 0, b.vertices[k]),
-            edge: Origin::B(b.edges[k]),
+        self.polygon.extend(b.corners.iter().map(|c| Corner {
+            at: c.at,
+            feature: feature(VERTEX_B, 0, c.vertex),
+            edge: Origin::B(c.edge),
         }));
-        let n = a.corners.len();
-        for k in 0..n {
-            let (p, q) = (a.corners[k], a.corners[(k + 1) % n]);
-            self.cut_by_line(p, q, a.edges[k], a.vertices[k], a.vertices[(k + 1) % n], eps, a, k);
+        for k in 0..a.corners.len() {
+            self.cut_by_line(a, k, eps);
             if self.polygon.is_empty() {
                 break;
             }
         }
 
-        let (t1, t2) = tangents(normal);
+        let near = 1e-6 * size;
         self.candidates.clear();
         for c in &self.polygon {
             let (ha, hb) = (a.height_at(c.at), b.height_at(c.at));
             let position = t1 * c.at[0] + t2 * c.at[1] + normal * (0.5 * (ha + hb));
             let point = ManifoldPoint { position, gap: hb - ha, feature: c.feature };
-            let twin = |p: &ManifoldPoint| (p.position - position).norm() <= 1e-6 * size;
+            let twin = |p: &ManifoldPoint| (p.position - position).norm_squared() <= near * near;
             match self.candidates.iter_mut().find(|p| twin(p)) {
                 Some(p) => p.gap = p.gap.min(point.gap),
                 None => self.candidates.push(point),
@@ -183,45 +189,51 @@ impl Clipper {
         if longest > 0.0 { area.abs() / longest } else { 0.0 }
     }
 
-    /// Keeps what lies left of the line from `p` to `q`, an edge of side a.
-    fn cut_by_line(
-        &mut self,
-        p: [f64; 2],
-        q: [f64; 2],
-        edge: u32,
-        start: u32,
-        end: u32,
-        eps: f64,
-        a: &Side,
-        k: usize,
-    ) {
+    /// Keeps what lies left of the `k`-th edge of side a.
+    #[inline(always)]
+    fn cut_by_line(&mut self, a: &Side, k: usize, eps: f64) {
+        let n_a = a.corners.len();
+        let start = &a.corners[k];
+        let end = &a.corners[if k + 1 < n_a { k + 1 } else { 0 }];
+        let (p, q) = (start.at, end.at);
         let d = [q[0] - p[0], q[1] - p[1]];
         let length = length2(d[0], d[1]);
         if length <= eps {
             return;
         }
         let inside = |c: &Corner| (d[0] * (c.at[1] - p[1]) - d[1] * (c.at[0] - p[0])) / length;
+        self.insides.clear();
+        self.insides.extend(self.polygon.iter().map(inside));
+        if self.insides.iter().all(|&h| h >= -eps) {
+            return;
+        }
         self.next.clear();
         let n = self.polygon.len();
         for i in 0..n {
-            let (c, e) = (self.polygon[i], self.polygon[(i + 1) % n]);
-            let (hc, he) = (inside(&c), inside(&e));
+            let onto = if i + 1 < n { i + 1 } else { 0 };
+            let (hc, he) = (self.insides[i], self.insides[onto]);
+            let c = &self.polygon[i];
             if hc >= -eps {
-                self.next.push(c);
+                self.next.push(*c);
             }
             if (hc >= -eps) != (he >= -eps) {
+                let e = &self.polygon[onto];
                 let s = (hc / (hc - he)).clamp(0.0, 1.0);
                 let at = [c.at[0] + s * (e.at[0] - c.at[0]), c.at[1] + s * (e.at[1] - c.at[1])];
                 let id = match c.edge {
-                    Origin::B(other) => feature(CROSSING, edge, other),
+                    Origin::B(other) => feature(CROSSING, start.edge, other),
                     // Two edges of a meet at the corner they share.
                     Origin::A(other) => {
-                        let before = a.edges[(k + a.edges.len() - 1) % a.edges.len()];
-                        feature(VERTEX_A, if other == before { start } else { end }, 0)
+                        let before = a.corners[if k > 0 { k - 1 } else { n_a - 1 }].edge;
+                        feature(
+                            VERTEX_A,
+                            if other == before { start.vertex } else { end.vertex },
+                            0,
+                        )
                     }
                 };
                 // Leaving, the polygon goes on along the line; entering, along its own side.
-                let onward = if hc >= -eps { Origin::A(edge) } else { c.edge };
+                let onward = if hc >= -eps { Origin::A(start.edge) } else { c.edge };
                 self.next.push(Corner { at, feature: id, edge: onward });
             }
         }

@@ -11,6 +11,7 @@ mod narrow;
 mod planar;
 mod polyhedra;
 mod round;
+mod shortlist;
 
 pub use manifold::{Drift, Manifold, ManifoldPoint};
 pub use narrow::{Ask, NarrowScratch, PairCache, narrow_phase};
@@ -106,7 +107,7 @@ impl Placed {
 }
 
 /// A point where two colliders touch or nearly do.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct ContactPoint {
     /// The two colliders, the smaller index first.
     pub colliders: [u32; 2],
@@ -124,8 +125,14 @@ pub struct ContactPoint {
 #[derive(Clone, Copy, Debug, Default)]
 struct Pair {
     colliders: [u32; 2],
+    /// A distance that they had plus the paths of both until then [m]: they are no nearer than this less their paths
+    /// now.
+    apart: f64,
     cache: PairCache,
 }
+
+/// A pile has six to seven pairs a grain, twice while lists change hands.
+const _: () = assert!(size_of::<Pair>() <= 104);
 
 /// Finds contacts; keeps its buffers and caches between calls.
 #[derive(Debug, Default)]
@@ -134,6 +141,10 @@ pub struct Detector {
     pairs: Vec<Pair>,
     spare: Vec<Pair>,
     placed: Vec<Placed>,
+    /// How far the points of each collider have travelled at most since the list of pairs was made [m].
+    paths: Vec<f64>,
+    /// Where the colliders of the last detection lie in memory: caches are about their shapes.
+    colliders: usize,
     reach: Vec<f64>,
     chunks: Vec<Chunk>,
     points: Vec<ContactPoint>,
@@ -175,8 +186,7 @@ impl Detector {
     /// ordered by colliders.
     pub fn detect(&mut self, query: &Query) {
         let Query { colliders, bodies, .. } = *query;
-        self.placed.clear();
-        self.placed.extend(colliders.iter().map(|c| Placed::new(c, &bodies[c.body as usize])));
+        self.place(colliders, bodies);
         self.reach.clear();
         self.reach.extend(colliders.iter().map(|c| query.reach[c.body as usize]));
 
@@ -189,18 +199,39 @@ impl Detector {
         if self.chunks.len() < n_chunks {
             self.chunks.resize_with(n_chunks, Chunk::default);
         }
-        let (placed, reach) = (&self.placed, &self.reach);
+        let here = Here { query, placed: &self.placed, reach: &self.reach, paths: &self.paths };
         let work = |(pairs, chunk): (&mut [Pair], &mut Chunk)| {
-            chunk.points.clear();
-            for pair in pairs {
-                test_pair(pair, query, placed, reach, chunk);
-            }
+            test_pairs(pairs, &here, chunk);
         };
         for_each_chunk(&mut self.pairs, &mut self.chunks[..n_chunks], work);
 
         self.points.clear();
         for chunk in &self.chunks[..n_chunks] {
             self.points.extend_from_slice(&chunk.points);
+        }
+    }
+
+    /// Places all colliders and adds what they moved to their paths; forgets everything about other colliders.
+    fn place(&mut self, colliders: &[Collider], bodies: &[Pose]) {
+        let place = |c: &Collider| Placed::new(c, &bodies[c.body as usize]);
+        let mut same =
+            self.placed.len() == colliders.len() && self.colliders == colliders.as_ptr() as usize;
+        if same {
+            for ((old, path), c) in self.placed.iter_mut().zip(&mut self.paths).zip(colliders) {
+                let new = place(c);
+                same &= new.radius == old.radius;
+                *path += moved(c, old, &new);
+                *old = new;
+            }
+        }
+        if !same {
+            self.pairs.clear();
+            self.placed.clear();
+            self.placed.extend(colliders.iter().map(place));
+            self.paths.clear();
+            self.paths.resize(colliders.len(), 0.0);
+            self.colliders = colliders.as_ptr() as usize;
+            self.broad.forget();
         }
     }
 
@@ -227,7 +258,7 @@ impl Detector {
     pub fn bytes(&self) -> usize {
         use std::mem::size_of;
         self.pairs.capacity() * size_of::<Pair>() * 2
-            + self.placed.capacity() * (size_of::<Placed>() + 8)
+            + self.placed.capacity() * (size_of::<Placed>() + 16)
             + self.points.capacity() * size_of::<ContactPoint>() * 2
             + self.broad.bytes()
     }
@@ -239,31 +270,91 @@ impl Detector {
         for &key in self.broad.pairs() {
             let colliders = [(key >> 32) as u32, key as u32];
             while old.next_if(|p| p.colliders < colliders).is_some() {}
-            let cache = match old.peek() {
-                Some(p) if p.colliders == colliders => p.cache,
-                _ => PairCache::default(),
+            let pair = match old.peek() {
+                Some(p) if p.colliders == colliders => {
+                    let [i, j] = colliders.map(|c| self.paths[c as usize]);
+                    Pair { apart: p.apart - (i + j), ..**p }
+                }
+                _ => Pair { colliders, apart: f64::NEG_INFINITY, cache: PairCache::default() },
             };
-            self.spare.push(Pair { colliders, cache });
+            self.spare.push(pair);
         }
+        self.paths.fill(0.0);
         std::mem::swap(&mut self.pairs, &mut self.spare);
     }
 }
 
+/// How far points of a collider move at most between two places [m].
+fn moved(collider: &Collider, old: &Placed, new: &Placed) -> f64 {
+    let turned = match collider.geometry {
+        Geometry::Ball(_) => 0.0,
+        // Far points of a half-space move without bound when it turns.
+        Geometry::HalfSpace(_) if new.rot == old.rot => 0.0,
+        Geometry::HalfSpace(_) => f64::INFINITY,
+        _ => (new.rot - old.rot).norm() * new.radius,
+    };
+    (new.centre - old.centre).norm() + turned
+}
+
+/// What all tests of one detection read.
+struct Here<'a> {
+    query: &'a Query<'a>,
+    placed: &'a [Placed],
+    reach: &'a [f64],
+    paths: &'a [f64],
+}
+
+/// Tests a chunk of pairs with the widest instructions of this processor. The same source compiled twice: Rust neither
+/// fuses nor reorders operations, so both give the same bits.
+fn test_pairs(pairs: &mut [Pair], here: &Here, chunk: &mut Chunk) {
+    #[cfg(target_arch = "x86_64")]
+    if std::arch::is_x86_feature_detected!("avx2") {
+        // SAFETY: the processor has AVX2. On a pile of 250 stones a tenth of the time of the narrow phase.
+        unsafe { test_pairs_avx2(pairs, here, chunk) };
+        return;
+    }
+    test_pairs_here(pairs, here, chunk);
+}
+
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2")]
+fn test_pairs_avx2(pairs: &mut [Pair], here: &Here, chunk: &mut Chunk) {
+    test_pairs_here(pairs, here, chunk);
+}
+
+#[inline(always)]
+fn test_pairs_here(pairs: &mut [Pair], here: &Here, chunk: &mut Chunk) {
+    chunk.points.clear();
+    for pair in pairs {
+        test_pair(pair, here, chunk);
+    }
+}
+
 /// Tests one pair and appends its contact points to the chunk.
-fn test_pair(pair: &mut Pair, query: &Query, placed: &[Placed], reach: &[f64], chunk: &mut Chunk) {
+#[inline(always)]
+fn test_pair(pair: &mut Pair, here: &Here, chunk: &mut Chunk) {
+    let Here { query, placed, reach, paths } = *here;
     let [i, j] = pair.colliders.map(|c| c as usize);
-    let (a, b) = (&placed[i], &placed[j]);
     let alert = query.alert.max(reach[i] + reach[j]);
-    if (a.centre - b.centre).norm_squared() > (a.radius + b.radius + alert).powi(2) {
+    let travelled = paths[i] + paths[j];
+    if pair.apart - travelled > alert {
+        return;
+    }
+    let (a, b) = (&placed[i], &placed[j]);
+    // What is known to be apart is so by more than round-off: no test of the shapes would find a contact.
+    let until = |distance: f64| distance - 1e-8 * a.radius.min(b.radius) + travelled;
+    let between = (a.centre - b.centre).norm_squared();
+    if between > (a.radius + b.radius + alert).powi(2) {
+        pair.apart = until(between.sqrt() - a.radius - b.radius);
         return;
     }
     let geometries = (&query.colliders[i].geometry, &query.colliders[j].geometry);
     let drift = drift_between(query, i, j);
     let ask = Ask { alert, method: query.method, drift };
-    let Some(m) = narrow_phase(geometries, (a, b), &ask, &mut pair.cache, &mut chunk.scratch)
-    else {
-        return;
-    };
+    chunk.scratch.apart = f64::NEG_INFINITY;
+    let found = narrow::test(geometries, (a, b), &ask, &mut pair.cache, &mut chunk.scratch);
+    pair.apart = until(chunk.scratch.apart);
+    let Some(m) = found else { return };
     chunk.points.extend(m.points().iter().map(|p| ContactPoint {
         colliders: pair.colliders,
         feature: p.feature,

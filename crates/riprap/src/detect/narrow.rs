@@ -2,21 +2,43 @@
 
 use super::manifold::{Clipper, Drift, Manifold, ManifoldPoint, Side};
 use super::polyhedra::{self, NearEdge, Relative};
+use super::shortlist::Shortlist;
 use super::{Geometry, Method, Placed, common_plane, planar, round};
 use crate::math::Vec3;
 
-/// What the last test of a pair learnt; it saves work and changes no result.
+/// What the last test of a pair learnt; it saves work and changes no result. A cache belongs to one pair of geometries.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct PairCache {
-    /// A direction that may separate the two, in the frame of the first.
-    pub(super) axis: Option<Vec3>,
-    /// Whether they touched.
-    pub(super) touching: bool,
+    pub(super) known: Known,
+}
+
+/// What is known about a pair of polyhedra, in the frame of the first.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) enum Known {
+    #[default]
+    Nothing,
+    /// They were apart along this direction.
+    Apart(Vec3),
+    /// They touched, or nearly: the features that gave the axis, and those that may give the next ones.
+    Touching(Features, Option<Shortlist>),
+}
+
+/// Features that gave the last axis of a pair.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Features {
+    /// The face of each shape above which the other stood highest.
+    pub faces: [u16; 2],
+    /// The two edges, where they did better.
+    pub edges: Option<[u16; 2]>,
 }
 
 /// Buffers of the narrow phase.
 #[derive(Clone, Debug, Default)]
 pub struct NarrowScratch {
+    /// A distance of the pair just tested, where it is apart [m].
+    pub(super) apart: f64,
+    pub(super) heights: Vec<f64>,
+    pub(super) more_heights: Vec<f64>,
     pub(super) edges_a: Vec<NearEdge>,
     pub(super) edges_b: Vec<NearEdge>,
     pub(super) side_a: Side,
@@ -38,6 +60,18 @@ pub struct Ask {
 
 /// Tests two placed geometries; `None` when they are more than the alert distance apart.
 pub fn narrow_phase(
+    geometries: (&Geometry, &Geometry),
+    placed: (&Placed, &Placed),
+    ask: &Ask,
+    cache: &mut PairCache,
+    scratch: &mut NarrowScratch,
+) -> Option<Manifold> {
+    test(geometries, placed, ask, cache, scratch)
+}
+
+/// The same, inlined where it is called, for the instructions that are used there.
+#[inline(always)]
+pub(super) fn test(
     geometries: (&Geometry, &Geometry),
     placed: (&Placed, &Placed),
     ask: &Ask,

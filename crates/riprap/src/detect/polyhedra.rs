@@ -1,15 +1,16 @@
 //! Two convex polyhedra: the direction that separates them best, or along which they overlap least, by
 //! separating axes over faces and pairs of edges; then the manifold across it.
 //!
-//! Axes that cannot beat the best so far are skipped by bounds that hold for every convex shape: seen
-//! along a direction, a polyhedron reaches at least its inner radius beyond its centre.
+//! Axes that cannot beat the best so far are skipped by bounds that hold for every convex shape: along no direction
+//! does a polyhedron stand higher above another than any one of its points.
 
 use super::gjk::{Closest, closest};
 use super::manifold::{
-    CROSSING, FACING, GRAZE, Manifold, ManifoldPoint, Side, VERTEX_A, VERTEX_B, WITNESS, feature,
-    thin,
+    CROSSING, FACING, GRAZE, Manifold, ManifoldPoint, Side, SideCorner, VERTEX_A, VERTEX_B,
+    WITNESS, feature, thin,
 };
-use super::narrow::{Ask, NarrowScratch, PairCache};
+use super::narrow::{Ask, Features, Known, NarrowScratch, PairCache};
+use super::shortlist::Shortlist;
 use crate::math::{Mat3, Vec3, tangents};
 use crate::shape::Polyhedron;
 
@@ -21,15 +22,19 @@ pub(super) struct Relative {
 }
 
 impl Relative {
+    #[inline(always)]
     pub fn point(&self, p_b: Vec3) -> Vec3 {
         self.rot * p_b + self.origin
     }
+    #[inline(always)]
     pub fn inverse_point(&self, p_a: Vec3) -> Vec3 {
         self.rot.tr_mul(&(p_a - self.origin))
     }
+    #[inline(always)]
     pub fn vector(&self, d_b: Vec3) -> Vec3 {
         self.rot * d_b
     }
+    #[inline(always)]
     pub fn inverse_vector(&self, d_a: Vec3) -> Vec3 {
         self.rot.tr_mul(&d_a)
     }
@@ -59,6 +64,7 @@ pub(super) struct Axis {
 }
 
 /// Separation of the two shapes along a unit direction (from a to b) [m].
+#[inline(always)]
 pub(super) fn separation(a: &Polyhedron, b: &Polyhedron, rel: &Relative, n: Vec3) -> f64 {
     let (_, top) = a.support(n);
     let (_, bottom) = b.support(rel.inverse_vector(-n));
@@ -67,19 +73,20 @@ pub(super) fn separation(a: &Polyhedron, b: &Polyhedron, rel: &Relative, n: Vec3
 
 /// A face wins over an edge pair, and a's face over b's, when they differ by less than this share of the
 /// size: contacts of parallel faces must not flicker between equals.
-const FACE_BIAS: f64 = 1e-6;
-const FIRST_BIAS: f64 = 1e-8;
+pub(super) const FACE_BIAS: f64 = 1e-6;
+pub(super) const FIRST_BIAS: f64 = 1e-8;
 
 /// An edge that can still win, in the frame of a.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct NearEdge {
-    index: usize,
+    pub index: usize,
     start: Vec3,
     direction: Vec3,
     normals: [Vec3; 2],
 }
 
 /// Contact of two polyhedra in the frame of a: `None` when farther apart than `alert`.
+#[inline(always)]
 pub(super) fn contact(
     a: &Polyhedron,
     b: &Polyhedron,
@@ -94,22 +101,35 @@ pub(super) fn contact(
     // cache give the same answer at the very edge of the alert distance too.
     let clear = alert + 1e-8 * size;
     // The direction that kept them apart last time often still does.
-    if let Some(axis) = cache.axis
-        && separation(a, b, rel, axis) > clear
-    {
-        return None;
+    if let Known::Apart(axis) = cache.known {
+        let s = separation(a, b, rel, axis);
+        if s > clear {
+            scratch.apart = s;
+            return None;
+        }
     }
-    if !cache.touching
-        && let Closest::Beyond(axis) = closest(a, b, rel, clear)
-    {
-        cache.axis = Some(axis);
-        return None;
-    }
-    cache.touching = false;
-    let axis = match best_axis(a, b, rel, clear, scratch) {
-        Ok(axis) => axis,
+    let mut listed = None;
+    let hint = match cache.known {
+        Known::Touching(features, list) => {
+            listed =
+                list.and_then(|l| l.best_axis(a, b, rel, clear, &features, &mut scratch.edges_b));
+            Some(features)
+        }
+        _ => match closest(a, b, rel, clear) {
+            Closest::Beyond(axis) => {
+                scratch.apart = separation(a, b, rel, axis);
+                cache.known = Known::Apart(axis);
+                return None;
+            }
+            _ => None,
+        },
+    };
+    let is_listed = listed.is_some();
+    let search = || best_axis(a, b, rel, clear, hint, scratch);
+    let Found { axis, features } = match listed.unwrap_or_else(search) {
+        Ok(found) => found,
         Err(apart) => {
-            cache.axis = Some(apart);
+            cache.known = Known::Apart(apart);
             return None;
         }
     };
@@ -121,7 +141,7 @@ pub(super) fn contact(
     } else {
         match closest(a, b, rel, clear) {
             Closest::Beyond(apart) => {
-                cache.axis = Some(apart);
+                cache.known = Known::Apart(apart);
                 return None;
             }
             Closest::Apart { on_a, on_b } if (on_b - on_a).norm() > 1e-7 * size => {
@@ -133,149 +153,424 @@ pub(super) fn contact(
             _ => across,
         }
     };
-    cache.axis = Some(manifold.normal);
-    cache.touching = true;
+    match &mut cache.known {
+        Known::Touching(known, _) if is_listed => *known = features,
+        known => {
+            let list = Shortlist::new(a, b, rel, &axis, ask, scratch);
+            *known = Known::Touching(features, list);
+        }
+    }
     if grazes && manifold.separation > -1e-6 * size {
         return None;
     }
     (manifold.separation <= alert).then_some(manifold)
 }
 
+/// Result of the search over all axes.
+pub(super) struct Found {
+    pub axis: Axis,
+    /// Where to begin next time.
+    pub features: Features,
+}
+
 /// The best of all face and edge axes, or a direction along which the shapes are more than `limit` apart.
+///
+/// `hint` (features to begin with) and the bounds spare work. They skip only what stands lower than the winner by
+/// more than `slack`, which is more than round-off and the flatness of faces can explain: the result is that of the
+/// search over everything, the first of equals.
+#[inline(always)]
 pub(super) fn best_axis(
     a: &Polyhedron,
     b: &Polyhedron,
     rel: &Relative,
     limit: f64,
+    hint: Option<Features>,
     scratch: &mut NarrowScratch,
-) -> Result<Axis, Vec3> {
+) -> Result<Found, Vec3> {
     let size = a.outer_radius().min(b.outer_radius());
-    let centre_a_in_b = rel.inverse_point(a.centre());
-    let centre_b_in_a = rel.point(b.centre());
+    let slack = slack(a, b, rel);
+    let NarrowScratch { heights, more_heights, edges_a, edges_b, .. } = scratch;
 
-    let face_a = best_face(
-        a,
-        b,
-        centre_b_in_a,
-        f64::NEG_INFINITY,
-        |n| rel.inverse_vector(-n),
-        |n| n.dot(&rel.origin),
-    );
-    let (i, s_a) = face_a;
-    if s_a > limit {
-        return Err(a.face_normals()[i]);
-    }
-    // In the frame of b, a lies at −Rᵀ t.
-    let origin_a = rel.inverse_vector(-rel.origin);
-    let bound = s_a - FACE_BIAS * size;
-    let (j, s_b) = best_face(b, a, centre_a_in_b, bound, |n| rel.vector(-n), |n| n.dot(&origin_a));
-    if s_b > limit {
-        return Err(rel.vector(-b.face_normals()[j]));
-    }
-    let mut best = if s_b > s_a + FIRST_BIAS * size {
-        Axis { normal: rel.vector(-b.face_normals()[j]), separation: s_b, kind: Kind::FaceB(j) }
-    } else {
-        Axis { normal: a.face_normals()[i], separation: s_a, kind: Kind::FaceA(i) }
+    // A pair of edges that still does well leaves little to search.
+    let crossing = match hint {
+        Some(Features { edges: Some([i, j]), .. }) => {
+            Crossing::of((a, i as usize), (b, j as usize), rel)
+        }
+        _ => None,
     };
+    if let Some(c) = &crossing
+        && c.separation > limit
+    {
+        return Err(c.normal);
+    }
 
-    // Only edges that face the other shape can do better.
-    let bound = best.separation + FACE_BIAS * size;
-    let identity = Relative { rot: Mat3::identity(), origin: Vec3::zeros() };
-    near_edges(a, centre_b_in_a, b.inner_radius() + bound, &identity, &mut scratch.edges_a);
-    near_edges(b, centre_a_in_b, a.inner_radius() + bound, rel, &mut scratch.edges_b);
-    let mut s_edge = bound;
-    for ea in &scratch.edges_a {
-        for eb in &scratch.edges_b {
-            if !arcs_cross(ea, eb) {
-                continue;
+    // Faces that are lower by the bias lose to the pair of edges. Without any hint, the face that looks most towards
+    // the other shape comes first.
+    let floor = crossing.as_ref().map_or(f64::NEG_INFINITY, |c| c.separation - FACE_BIAS * size);
+    let looking = |p: &Polyhedron, at: Vec3, heights: &mut Vec<f64>| {
+        p.heights(at, heights);
+        (0..p.n_faces()).fold(0, |top, k| if heights[k] > heights[top] { k } else { top })
+    };
+    let over_a = AboveA { a, b, rel };
+    let top_a = match (&crossing, hint) {
+        (Some(c), _) => over_a.best_of_few(c.ends_b, floor - slack, slack, heights, more_heights),
+        (None, Some(f)) => Some(over_a.best(f.faces[0] as usize, floor, slack, heights)),
+        (None, None) => {
+            let first = looking(a, rel.point(b.centre()), heights);
+            Some(over_a.best(first, floor, slack, heights))
+        }
+    };
+    let s_a = top_a.as_ref().map_or(f64::NEG_INFINITY, |f| f.separation);
+    if let Some(top) = &top_a
+        && s_a > limit
+    {
+        return Err(a.face_normals()[top.face]);
+    }
+    let over_b = AboveB::new(a, b, rel);
+    let floor = floor.max(s_a);
+    let top_b = match (&crossing, hint) {
+        (Some(c), _) => over_b.best_of_few(c.ends_a, floor - slack, slack, heights, more_heights),
+        (None, Some(f)) => Some(over_b.best(f.faces[1] as usize, floor, slack, heights)),
+        (None, None) => {
+            let first = looking(b, rel.inverse_point(a.centre()), heights);
+            Some(over_b.best(first, floor, slack, heights))
+        }
+    };
+    let s_b = top_b.as_ref().map_or(f64::NEG_INFINITY, |f| f.separation);
+    if let Some(top) = &top_b
+        && s_b > limit
+    {
+        return Err(rel.vector(-b.face_normals()[top.face]));
+    }
+    let mut features = hint.unwrap_or_default();
+    for (face, top) in features.faces.iter_mut().zip([&top_a, &top_b]) {
+        *face = top.as_ref().map_or(*face, |f| f.face as u16);
+    }
+    features.edges = None;
+    let face = better_face(&top_a, &top_b, size, a, b, rel);
+
+    // Only edges that face the other shape can do better. Along no direction does a shape stand higher than one of
+    // its points: a point of b amid the contact leaves few edges of a, and the other way round.
+    let bound = face.as_ref().map_or(f64::NEG_INFINITY, |f| f.separation + FACE_BIAS * size);
+    let needed = crossing.as_ref().map_or(bound, |c| bound.max(c.separation)) - slack;
+    edges_a.clear();
+    edges_b.clear();
+    let add_a = |i: usize| edges_a.push(NearEdge::of(a, i));
+    let add_b = |j: usize| edges_b.push(NearEdge::of(b, j).moved(rel));
+    if let Some(c) = &crossing {
+        a.heights(rel.point(c.ends_b[0]), heights);
+        a.heights(rel.point(c.ends_b[1]), more_heights);
+        a.edges_below_both([heights, more_heights], needed, add_a);
+        b.heights(rel.inverse_point(c.ends_a[0]), heights);
+        b.heights(rel.inverse_point(c.ends_a[1]), more_heights);
+        b.edges_below_both([heights, more_heights], needed, add_b);
+    } else {
+        let [point_a, point_b] = match (&face, &top_a, &top_b) {
+            (Some(axis @ Axis { kind: Kind::FaceB(_), .. }), _, Some(top)) => {
+                amid((a, b, rel), axis, top.vertex, heights)
             }
-            let cross = ea.direction.cross(&eb.direction);
-            let length = cross.norm();
-            if length < 1e-6 {
-                continue;
-            }
-            let mut normal = cross / length;
-            if normal.dot(&(ea.normals[0] + ea.normals[1])) < 0.0 {
-                normal = -normal;
-            }
-            let s = normal.dot(&(eb.start - ea.start));
+            (Some(axis), Some(top), _) => amid((a, b, rel), axis, top.vertex, heights),
+            _ => [a.centre(), rel.point(b.centre())],
+        };
+        a.heights(point_b, heights);
+        a.edges_below(heights, needed, add_a);
+        if !edges_a.is_empty() {
+            b.heights(rel.inverse_point(point_a), heights);
+            b.edges_below(heights, needed, add_b);
+        }
+    }
+
+    let (mut axis, mut s_edge) = (face, bound);
+    for ea in &*edges_a {
+        for eb in &*edges_b {
+            let Some((normal, s)) = edge_axis(ea, eb) else { continue };
             if s > s_edge {
                 if s > limit {
                     return Err(normal);
                 }
                 s_edge = s;
-                best = Axis { normal, separation: s, kind: Kind::Edges(ea.index, eb.index) };
+                axis = Some(Axis { normal, separation: s, kind: Kind::Edges(ea.index, eb.index) });
+                features.edges = Some([ea.index as u16, eb.index as u16]);
             }
         }
     }
-    Ok(best)
+    let axis = axis.expect("a face, or a pair of edges that beats all faces");
+    Ok(Found { axis, features })
 }
 
-/// The face of `a` above which `b` stands highest: its index and the separation [m]. `into_b` turns a
-/// direction of a's frame around into b's, `shift` is the height of b's origin.
-#[inline]
-fn best_face(
+/// How much a bound may fall short [m]: faces are flat to 1e-9 of their shape's extent, normals of almost parallel
+/// edges good to 1e-10, and round-off grows with the distance from the origins.
+#[inline(always)]
+pub(super) fn slack(a: &Polyhedron, b: &Polyhedron, rel: &Relative) -> f64 {
+    let far = rel.origin.norm() + a.centre().norm() + b.centre().norm();
+    1e-8 * (a.outer_radius() + b.outer_radius()) + 1e-13 * far
+}
+
+/// The better of the two best faces as an axis: of almost equals that of a.
+#[inline(always)]
+pub(super) fn better_face(
+    top_a: &Option<Face>,
+    top_b: &Option<Face>,
+    size: f64,
     a: &Polyhedron,
     b: &Polyhedron,
-    centre_b: Vec3,
-    bound: f64,
-    into_b: impl Fn(Vec3) -> Vec3,
-    shift: impl Fn(Vec3) -> f64,
-) -> (usize, f64) {
-    let (normals, offsets) = (a.face_normals(), a.face_offsets());
-    let evaluate = |i: usize| {
-        let (_, depth) = b.support(into_b(normals[i]));
-        shift(normals[i]) - depth - offsets[i]
-    };
-    // The face that looks most towards b sets a bound that spares most others.
-    let mut first = (0, f64::NEG_INFINITY);
-    for i in 0..normals.len() {
-        let h = normals[i].dot(&centre_b) - offsets[i];
-        if h > first.1 {
-            first = (i, h);
-        }
+    rel: &Relative,
+) -> Option<Axis> {
+    let s_a = top_a.as_ref().map_or(f64::NEG_INFINITY, |f| f.separation);
+    match (top_a, top_b) {
+        (_, Some(top)) if top.separation > s_a + FIRST_BIAS * size => Some(Axis {
+            normal: rel.vector(-b.face_normals()[top.face]),
+            separation: top.separation,
+            kind: Kind::FaceB(top.face),
+        }),
+        (Some(top), _) => Some(Axis {
+            normal: a.face_normals()[top.face],
+            separation: s_a,
+            kind: Kind::FaceA(top.face),
+        }),
+        _ => None,
     }
-    let mut best = (first.0, evaluate(first.0));
-    for i in 0..normals.len() {
-        let ceiling = normals[i].dot(&centre_b) - offsets[i] - b.inner_radius();
-        if i == first.0 || ceiling < bound.max(best.1) {
-            continue;
-        }
-        let s = evaluate(i);
-        if s > best.1 {
-            best = (i, s);
-        }
-    }
-    best
 }
 
-/// Edges along whose normals the other shape (its centre given, its inner radius and the bound to beat in
-/// `needed`) can stand high enough, moved into the frame of a.
-fn near_edges(
-    p: &Polyhedron,
-    other_centre: Vec3,
-    needed: f64,
-    frame: &Relative,
-    out: &mut Vec<NearEdge>,
-) {
-    out.clear();
-    for (index, e) in p.edges().iter().enumerate() {
-        let start = p.vertices()[e.vertices[0] as usize];
-        let w = other_centre - start;
-        let [n1, n2] = e.faces.map(|f| p.face_normals()[f as usize]);
-        let across = w - e.direction * w.dot(&e.direction);
-        let inside = n1.cross(&across).dot(&e.direction) >= 0.0
-            && across.cross(&n2).dot(&e.direction) >= 0.0;
-        let ceiling = if inside { across.norm() } else { n1.dot(&w).max(n2.dot(&w)) };
-        if ceiling >= needed {
-            out.push(NearEdge {
-                index,
-                start: frame.point(start),
-                direction: frame.vector(e.direction),
-                normals: [frame.vector(n1), frame.vector(n2)],
-            });
+/// A point of each shape, a's first, where `vertex` of one is nearest to a face of the other; in the frame of a.
+#[inline(always)]
+pub(super) fn amid(
+    (a, b, rel): (&Polyhedron, &Polyhedron, &Relative),
+    face: &Axis,
+    vertex: usize,
+    heights: &mut Vec<f64>,
+) -> [Vec3; 2] {
+    if let Kind::FaceB(_) = face.kind {
+        let vertex = a.vertices()[vertex];
+        let p = vertex + face.normal * face.separation;
+        b.heights(rel.inverse_point(p), heights);
+        [vertex, pulled_in(p, heights, || rel.point(b.centre()), b.inner_radius())]
+    } else {
+        let vertex = rel.point(b.vertices()[vertex]);
+        let p = vertex - face.normal * face.separation;
+        a.heights(p, heights);
+        [pulled_in(p, heights, || a.centre(), a.inner_radius()), vertex]
+    }
+}
+
+/// The point itself where it is inside (no height above a face is positive), else moved towards the centre until
+/// it is: at the centre all heights are below minus the inner radius, and they change linearly on the way.
+#[inline(always)]
+fn pulled_in(p: Vec3, heights: &[f64], centre: impl Fn() -> Vec3, inner_radius: f64) -> Vec3 {
+    let outside = heights.iter().copied().fold(0.0, f64::max);
+    if outside == 0.0 { p } else { p + (centre() - p) * (outside / (outside + inner_radius)) }
+}
+
+/// A pair of edges that gives an axis.
+struct Crossing {
+    normal: Vec3,
+    separation: f64,
+    /// Ends of the edge of b in the frame of b, and of that of a in the frame of a.
+    ends_b: [Vec3; 2],
+    ends_a: [Vec3; 2],
+}
+
+impl Crossing {
+    #[inline(always)]
+    fn of(
+        (a, i): (&Polyhedron, usize),
+        (b, j): (&Polyhedron, usize),
+        rel: &Relative,
+    ) -> Option<Crossing> {
+        let (ea, eb) = (NearEdge::of(a, i), NearEdge::of(b, j).moved(rel));
+        let (normal, separation) = edge_axis(&ea, &eb)?;
+        let ends_a = a.edges()[i].vertices.map(|v| a.vertices()[v as usize]);
+        let ends_b = b.edges()[j].vertices.map(|v| b.vertices()[v as usize]);
+        Some(Crossing { normal, separation, ends_b, ends_a })
+    }
+}
+
+/// A face of one shape and how high the other stands above it.
+pub(super) struct Face {
+    pub face: usize,
+    pub separation: f64,
+    /// The other shape's vertex nearest to its plane.
+    pub vertex: usize,
+}
+
+/// One shape above the faces of the other.
+pub(super) trait Above {
+    /// The shape with the faces.
+    fn base(&self) -> &Polyhedron;
+    /// The shape above.
+    fn other(&self) -> &Polyhedron;
+    /// Turns a direction of the first one's frame around into the other's.
+    fn against(&self, n: Vec3) -> Vec3;
+    /// Height of the other's origin.
+    fn shift(&self, n: Vec3) -> f64;
+    /// A point of the other in the first one's frame.
+    fn point(&self, p: Vec3) -> Vec3;
+
+    /// The other shape above one face.
+    #[inline(always)]
+    fn evaluate(&self, face: usize) -> Face {
+        let normal = self.base().face_normals()[face];
+        let (vertex, depth) = self.other().support(self.against(normal));
+        let separation = self.shift(normal) - depth - self.base().face_offsets()[face];
+        Face { face, separation, vertex }
+    }
+
+    /// The face above which the other shape stands highest, the first of equals; if none is above `floor`, any face.
+    #[inline(always)]
+    fn best(&self, first: usize, floor: f64, slack: f64, heights: &mut Vec<f64>) -> Face {
+        let mut best = self.evaluate(first);
+        // A shape stands no higher above a face than any of its points.
+        self.base().heights(self.point(self.other().vertices()[best.vertex]), heights);
+        for i in 0..self.base().n_faces() {
+            if i == first || heights[i] + slack < best.separation.max(floor) {
+                continue;
+            }
+            let other = self.evaluate(i);
+            if other.separation > best.separation
+                || (other.separation == best.separation && i < best.face)
+            {
+                best = other;
+            }
+        }
+        best
+    }
+
+    /// The same where two points of the other shape are known that leave only few faces: `None` if all are below `floor`.
+    #[inline(always)]
+    fn best_of_few(
+        &self,
+        ends: [Vec3; 2],
+        floor: f64,
+        slack: f64,
+        heights: &mut Vec<f64>,
+        more: &mut Vec<f64>,
+    ) -> Option<Face> {
+        self.base().heights(self.point(ends[0]), heights);
+        self.base().heights(self.point(ends[1]), more);
+        let mut best: Option<Face> = None;
+        for i in 0..self.base().n_faces() {
+            let needed = best.as_ref().map_or(floor, |b| floor.max(b.separation - slack));
+            if heights[i].min(more[i]) < needed {
+                continue;
+            }
+            let other = self.evaluate(i);
+            if best.as_ref().is_none_or(|b| other.separation > b.separation) {
+                best = Some(other);
+            }
+        }
+        best
+    }
+}
+
+/// b above the faces of a.
+pub(super) struct AboveA<'p> {
+    pub a: &'p Polyhedron,
+    pub b: &'p Polyhedron,
+    pub rel: &'p Relative,
+}
+
+impl Above for AboveA<'_> {
+    #[inline(always)]
+    fn base(&self) -> &Polyhedron {
+        self.a
+    }
+    #[inline(always)]
+    fn other(&self) -> &Polyhedron {
+        self.b
+    }
+    #[inline(always)]
+    fn against(&self, n: Vec3) -> Vec3 {
+        self.rel.inverse_vector(-n)
+    }
+    #[inline(always)]
+    fn shift(&self, n: Vec3) -> f64 {
+        n.dot(&self.rel.origin)
+    }
+    #[inline(always)]
+    fn point(&self, p: Vec3) -> Vec3 {
+        self.rel.point(p)
+    }
+}
+
+/// a above the faces of b.
+pub(super) struct AboveB<'p> {
+    a: &'p Polyhedron,
+    b: &'p Polyhedron,
+    rel: &'p Relative,
+    /// Where a lies in the frame of b: −Rᵀ t.
+    origin_a: Vec3,
+}
+
+impl<'p> AboveB<'p> {
+    #[inline(always)]
+    pub fn new(a: &'p Polyhedron, b: &'p Polyhedron, rel: &'p Relative) -> AboveB<'p> {
+        AboveB { a, b, rel, origin_a: rel.inverse_vector(-rel.origin) }
+    }
+}
+
+impl Above for AboveB<'_> {
+    #[inline(always)]
+    fn base(&self) -> &Polyhedron {
+        self.b
+    }
+    #[inline(always)]
+    fn other(&self) -> &Polyhedron {
+        self.a
+    }
+    #[inline(always)]
+    fn against(&self, n: Vec3) -> Vec3 {
+        self.rel.vector(-n)
+    }
+    #[inline(always)]
+    fn shift(&self, n: Vec3) -> f64 {
+        n.dot(&self.origin_a)
+    }
+    #[inline(always)]
+    fn point(&self, p: Vec3) -> Vec3 {
+        self.rel.inverse_point(p)
+    }
+}
+
+impl NearEdge {
+    #[inline(always)]
+    pub fn of(p: &Polyhedron, index: usize) -> NearEdge {
+        let e = &p.edges()[index];
+        NearEdge {
+            index,
+            start: p.vertices()[e.vertices[0] as usize],
+            direction: e.direction,
+            normals: e.faces.map(|f| p.face_normals()[f as usize]),
         }
     }
+
+    #[inline(always)]
+    pub fn moved(self, rel: &Relative) -> NearEdge {
+        NearEdge {
+            index: self.index,
+            start: rel.point(self.start),
+            direction: rel.vector(self.direction),
+            normals: self.normals.map(|n| rel.vector(n)),
+        }
+    }
+}
+
+/// The direction across two edges and the separation along it [m], where they span a face of the Minkowski
+/// difference.
+#[inline(always)]
+pub(super) fn edge_axis(ea: &NearEdge, eb: &NearEdge) -> Option<(Vec3, f64)> {
+    if !arcs_cross(ea, eb) {
+        return None;
+    }
+    let cross = ea.direction.cross(&eb.direction);
+    let length = cross.norm();
+    if length < 1e-6 {
+        return None;
+    }
+    let mut normal = cross / length;
+    if normal.dot(&(ea.normals[0] + ea.normals[1])) < 0.0 {
+        normal = -normal;
+    }
+    Some((normal, normal.dot(&(eb.start - ea.start))))
 }
 
 /// Whether two edges span a face of the Minkowski difference: their arcs on the sphere of normals cross.
@@ -283,9 +578,12 @@ fn near_edges(
 fn arcs_cross(a: &NearEdge, b: &NearEdge) -> bool {
     let cba = b.normals[0].dot(&a.direction);
     let dba = b.normals[1].dot(&a.direction);
+    if cba * dba >= 0.0 {
+        return false;
+    }
     let adc = -a.normals[0].dot(&b.direction);
     let bdc = -a.normals[1].dot(&b.direction);
-    cba * dba < 0.0 && adc * bdc < 0.0 && cba * bdc > 0.0
+    adc * bdc < 0.0 && cba * bdc > 0.0
 }
 
 /// A manifold and what is known about it.
@@ -298,6 +596,7 @@ pub(super) struct Across {
 }
 
 /// The manifold across an axis, in the frame of a.
+#[inline(always)]
 pub(super) fn manifold(
     a: &Polyhedron,
     b: &Polyhedron,
@@ -318,14 +617,18 @@ pub(super) fn manifold(
         _ => facing(b, rel.inverse_vector(-n)),
     };
     let NarrowScratch { side_a, side_b, clipper, .. } = scratch;
-    let flat_a = project(a, facing_a, n, |p| p, |d| d, false, side_a);
-    let flat_b = project(b, facing_b, n, |p| rel.point(p), |d| rel.vector(d), true, side_b);
+    let across = tangents(n);
+    let flat_a = project(a, facing_a, (n, across), |p| p, |d| d, false, side_a);
+    let flat_b = {
+        let (point, vector) = (|p| rel.point(p), |d| rel.vector(d));
+        project(b, facing_b, (n, across), point, vector, true, side_b)
+    };
     let towards = |normal: Vec3| normal.dot(&n).abs() > FACING;
     let face_to_face =
         towards(a.face_normals()[facing_a]) && towards(rel.vector(b.face_normals()[facing_b]));
     let (mut shown, mut grazes) = (false, false);
     if flat_a && flat_b {
-        let candidates = clipper.cut(side_a, side_b, n, size);
+        let candidates = clipper.cut(side_a, side_b, (n, across), size);
         let deepest = candidates.iter().map(|p| p.gap).fold(f64::INFINITY, f64::min);
         shown = deepest <= axis.separation + 1e-9 * size;
         if deepest <= axis.separation + 1e-6 * size {
@@ -341,6 +644,7 @@ pub(super) fn manifold(
 }
 
 /// The face at the vertex farthest along `n` that looks most along it.
+#[inline(always)]
 fn facing(p: &Polyhedron, n: Vec3) -> usize {
     let (vertex, _) = p.support(n);
     let mut best = (0, f64::NEG_INFINITY);
@@ -354,33 +658,31 @@ fn facing(p: &Polyhedron, n: Vec3) -> usize {
 }
 
 /// Projects a face across `n`; false when it is too steep to have a height there.
+#[inline(always)]
 fn project(
     p: &Polyhedron,
     face: usize,
-    n: Vec3,
+    (n, (t1, t2)): (Vec3, (Vec3, Vec3)),
     point: impl Fn(Vec3) -> Vec3,
     vector: impl Fn(Vec3) -> Vec3,
     reversed: bool,
     side: &mut Side,
 ) -> bool {
-    side.clear();
+    side.corners.clear();
     let normal = vector(p.face_normals()[face]);
     let slope = normal.dot(&n);
     if slope.abs() < 0.1 {
         return false;
     }
-    let (t1, t2) = tangents(n);
     let corners = p.face(face);
     let edges = p.face_edges(face);
     let len = corners.len();
-    for k in 0..len {
+    side.corners.extend((0..len).map(|k| {
         // The second shape's faces are counter-clockwise from its own outside, so they run backwards here.
         let (i, e) = if reversed { (len - 1 - k, (2 * len - 2 - k) % len) } else { (k, k) };
         let x = point(p.vertices()[corners[i] as usize]);
-        side.corners.push([t1.dot(&x), t2.dot(&x)]);
-        side.vertices.push(corners[i]);
-        side.edges.push(edges[e]);
-    }
+        SideCorner { at: [t1.dot(&x), t2.dot(&x)], vertex: corners[i], edge: edges[e] }
+    }));
     let offset = normal.dot(&point(p.vertices()[corners[0] as usize]));
     side.height = [offset / slope, -normal.dot(&t1) / slope, -normal.dot(&t2) / slope];
     true
@@ -411,4 +713,158 @@ fn witness(a: &Polyhedron, b: &Polyhedron, rel: &Relative, axis: &Axis) -> Manif
         Kind::Points { on_a, on_b } => ((on_a + on_b) * 0.5, feature(WITNESS, 0, 0)),
     };
     ManifoldPoint { position, gap: s, feature: id }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::math::Quat;
+    use rand::{RngExt, SeedableRng};
+    use rand_pcg::Pcg64;
+
+    /// The search over every face and every pair of edges: the judge of [`best_axis`].
+    fn full_search(a: &Polyhedron, b: &Polyhedron, rel: &Relative) -> Axis {
+        let size = a.outer_radius().min(b.outer_radius());
+        let over = |n: Vec3, (top, bottom): (f64, f64), shift: f64, kind: Kind| Axis {
+            normal: n,
+            separation: shift - bottom - top,
+            kind,
+        };
+        let first_best = |axes: &mut dyn Iterator<Item = Axis>| {
+            axes.reduce(|best, x| if x.separation > best.separation { x } else { best }).unwrap()
+        };
+        let top_a = first_best(&mut (0..a.n_faces()).map(|i| {
+            let n = a.face_normals()[i];
+            let bottom = b.support(rel.inverse_vector(-n)).1;
+            over(n, (a.face_offsets()[i], bottom), n.dot(&rel.origin), Kind::FaceA(i))
+        }));
+        let origin_a = rel.inverse_vector(-rel.origin);
+        let top_b = first_best(&mut (0..b.n_faces()).map(|j| {
+            let n = b.face_normals()[j];
+            let bottom = a.support(rel.vector(-n)).1;
+            let axis = over(n, (b.face_offsets()[j], bottom), n.dot(&origin_a), Kind::FaceB(j));
+            Axis { normal: rel.vector(-n), ..axis }
+        }));
+        let first = top_b.separation > top_a.separation + FIRST_BIAS * size;
+        let mut best = if first { top_b } else { top_a };
+        let mut s_edge = best.separation + FACE_BIAS * size;
+        for i in 0..a.edges().len() {
+            for j in 0..b.edges().len() {
+                let (ea, eb) = (NearEdge::of(a, i), NearEdge::of(b, j).moved(rel));
+                if let Some((normal, s)) = edge_axis(&ea, &eb)
+                    && s > s_edge
+                {
+                    s_edge = s;
+                    best = Axis { normal, separation: s, kind: Kind::Edges(i, j) };
+                }
+            }
+        }
+        best
+    }
+
+    fn unit(rng: &mut Pcg64) -> Vec3 {
+        loop {
+            let v = Vec3::from_fn(|_, _| rng.random_range(-1.0..1.0));
+            let n = v.norm();
+            if n > 0.1 && n < 1.0 {
+                return v / n;
+            }
+        }
+    }
+
+    /// A stone, a flake, a needle, a box, a regular solid or a large plate.
+    fn shape(rng: &mut Pcg64) -> Polyhedron {
+        let stretch = match rng.random_range(0..8) {
+            0 => Vec3::new(1.0, 1.0, 0.02),
+            1 => Vec3::new(0.05, 0.05, 1.0),
+            2 => return Polyhedron::cuboid([0.6; 3]).unwrap(),
+            3 => return Polyhedron::cuboid([30.0, 20.0, 0.5]).unwrap(),
+            4 => {
+                let axes = [Vec3::x(), Vec3::y(), Vec3::z()];
+                let points: Vec<Vec3> = axes.iter().flat_map(|x| [x * 0.4, x * -0.4]).collect();
+                return Polyhedron::from_points(&points).unwrap();
+            }
+            _ => Vec3::new(1.0, 0.8, 0.6),
+        };
+        loop {
+            let n = rng.random_range(4..30);
+            let points: Vec<Vec3> =
+                (0..n).map(|_| unit(rng).component_mul(&stretch) * 0.5).collect();
+            if let Ok(p) = Polyhedron::from_points(&points) {
+                return p;
+            }
+        }
+    }
+
+    /// Moves b along a random direction until the two are `gap` apart along the best axis.
+    fn meeting(rng: &mut Pcg64, a: &Polyhedron, b: &Polyhedron) -> Relative {
+        // Now and then aligned to the last digit, so that many axes tie.
+        let rotation = match rng.random_range(0..4) {
+            0 => Mat3::identity(),
+            1 => Mat3::new(0.0, -1.0, 0.0, 1.0, 0.0, 0.0, 0.0, 0.0, 1.0),
+            _ => {
+                let angle = rng.random_range(0.0..3.0);
+                *Quat::from_scaled_axis(unit(rng) * angle).to_rotation_matrix().matrix()
+            }
+        };
+        let axes = [Vec3::x(), Vec3::z(), unit(rng), unit(rng)];
+        let along = axes[rng.random_range(0..4)];
+        let gap = [0.0, 1e-3, -1e-6, -1e-3, -0.05, 0.01][rng.random_range(0..6)];
+        let at = |d: f64| Relative { rot: rotation, origin: a.centre() + along * d };
+        let (mut near, mut far) = (0.0, 2.0 * (a.outer_radius() + b.outer_radius()));
+        for _ in 0..40 {
+            let middle = 0.5 * (near + far);
+            let s = full_search(a, b, &at(middle)).separation;
+            *(if s < gap { &mut near } else { &mut far }) = middle;
+        }
+        at(far)
+    }
+
+    fn same(x: &Axis, y: &Axis) -> bool {
+        x.kind == y.kind && x.normal == y.normal && x.separation.to_bits() == y.separation.to_bits()
+    }
+
+    #[test]
+    fn hints_and_bounds_never_change_a_bit_of_the_full_search() {
+        let mut rng = Pcg64::seed_from_u64(51);
+        let mut scratch = NarrowScratch::default();
+        let (mut searched, mut edges, mut listed) = (0, 0, 0);
+        for round in 0..1_500 {
+            let (a, b) = (shape(&mut rng), shape(&mut rng));
+            let mut rel = meeting(&mut rng, &a, &b);
+            let size = a.outer_radius().min(b.outer_radius());
+            let pace = size * [1e-7, 1e-4, 1e-2, 0.1][rng.random_range(0..4)];
+            let mut hint = None;
+            let mut list: Option<Shortlist> = None;
+            for step in 0..80 {
+                let full = full_search(&a, &b, &rel);
+                let from_list = list.zip(hint).and_then(|(list, hint)| {
+                    list.best_axis(&a, &b, &rel, f64::INFINITY, &hint, &mut Vec::new())
+                });
+                if let Some(found) = from_list {
+                    let axis = found.expect("no limit").axis;
+                    assert!(same(&axis, &full), "{round}/{step}: {axis:?} instead of {full:?}");
+                    listed += 1;
+                }
+                for hint in [hint, None] {
+                    let found = best_axis(&a, &b, &rel, f64::INFINITY, hint, &mut scratch);
+                    let axis = found.expect("no limit").axis;
+                    assert!(same(&axis, &full), "{round}/{step}: {axis:?} instead of {full:?}");
+                }
+                searched += 1;
+                edges += usize::from(matches!(full.kind, Kind::Edges(..)));
+                // Hint and list are those of this step or an older one.
+                if step % 8 == 0 {
+                    let found = best_axis(&a, &b, &rel, f64::INFINITY, None, &mut scratch);
+                    hint = found.ok().map(|f| f.features);
+                    list = Shortlist::new(&a, &b, &rel, &full, &Ask::default(), &mut scratch);
+                }
+                let turn = Quat::from_scaled_axis(unit(&mut rng) * (pace / size));
+                rel.rot = turn.to_rotation_matrix().matrix() * rel.rot;
+                rel.origin += unit(&mut rng) * pace;
+            }
+        }
+        assert!(searched >= 100_000 && edges > 20_000, "{searched}, {edges} of them edges");
+        assert!(listed > 40_000, "{listed} of {searched} by a list");
+    }
 }

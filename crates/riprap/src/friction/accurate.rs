@@ -25,10 +25,21 @@ impl Accurate {
 const FIRST: usize = 30;
 /// Newton steps that it is expected to take.
 const STEPS: f64 = 4.0;
-/// Work on the plain problem before the proximal method takes over, and on each problem of that [sweeps].
-const BUDGET: [f64; 2] = [2000.0, 1000.0];
-/// Proximal steps without half the residual before it starts elsewhere.
-const STEADY: usize = 25;
+/// Work on the plain problem before the proximal method takes over [sweeps].
+const BUDGET: f64 = 2000.0;
+/// More active contacts than these are not given to Newton's method: its matrix is dense.
+const MOST: usize = 1000;
+/// `α` of the first proximal step, its bounds, and how it falls and grows; in units of the mean mobility.
+const ALPHA: f64 = 1e-4;
+const ALPHAS: [f64; 2] = [1e-10, 1e-3];
+const FALL: f64 = 0.5;
+const GROW: f64 = 2.0;
+/// Newton steps in a proximal step: at most, and as few that `α` may fall.
+const ROUNDS: [usize; 2] = [4, 2];
+/// By how much a Newton step may lead uphill in a proximal step: at first, and when nothing is gained.
+const UPHILL: [f64; 4] = [100.0, 1000.0, 1e4, 10.0];
+/// Proximal steps without gain before the next of these is tried.
+const PATIENCE: usize = 60;
 
 /// What all stages share.
 struct Search<'a> {
@@ -36,6 +47,8 @@ struct Search<'a> {
     sweeps: Sweeps,
     newton: Newton,
     trial: Iterate,
+    /// Work of all Newton steps [sweeps].
+    newton_work: f64,
 }
 
 impl Search<'_> {
@@ -44,138 +57,160 @@ impl Search<'_> {
     }
 
     fn exhausted(&self) -> bool {
-        self.sweeps.count + self.newton.count >= self.options.max_sweeps
+        self.sweeps.count as f64 + self.newton_work >= self.options.max_sweeps as f64
     }
 
-    /// Solves a problem with sweeps and Newton steps, from `at` on, to a residual `enough` or until the budget [sweeps] is spent.
-    /// Gives the residual and the work [sweeps].
-    fn settle(
-        &mut self,
-        packed: &Packed,
-        at: &mut Iterate,
-        enough: f64,
-        budget: f64,
-    ) -> (f64, f64) {
-        let measure = self.options.measure;
+    /// Work of a Newton step [sweeps]; infinite where it is not to be taken.
+    fn step_work(&self, packed: &Packed, at: &Iterate) -> f64 {
+        match newton::active(packed, at) {
+            active if active > MOST => f64::INFINITY,
+            active => newton::work(active) / (packed.work() + 60.0 * packed.len() as f64),
+        }
+    }
+
+    /// Solves the problem with sweeps and Newton steps, or until the budget is spent. Gives the residual.
+    fn settle(&mut self, packed: &Packed, at: &mut Iterate) -> f64 {
+        let (measure, enough) = (self.options.measure, self.options.tolerance);
         self.sweeps.restart();
-        let sweep_work = packed.work() + 60.0 * packed.len() as f64;
-        let mut spent = 0.0;
         let mut bout = FIRST;
         let mut now = f64::INFINITY;
         loop {
             let begin = now;
             for _ in 0..bout {
                 now = self.sweeps.next(packed, at, measure, enough);
-                spent += 1.0;
                 if now <= enough || self.exhausted() {
-                    return (now, spent);
+                    return now;
                 }
             }
-            // At the pace of this bout, would Newton steps be cheaper?
+            // At the pace of this bout, would Newton steps be cheaper? Not before sweeps have had as much of a chance.
+            let step = self.step_work(packed, at);
+            let spent = self.sweeps.count as f64 + self.newton_work;
             let left = bout as f64 * (now / enough).ln() / (begin / now).ln().max(1e-9);
-            let step = newton::work(newton::active(packed, at)) / sweep_work;
-            if begin.is_finite() && left > STEPS * step {
-                let before = self.newton.count;
-                packed.sweep(at);
-                self.sweeps.count += 1;
-                let start = self.relative(packed, at);
-                now = self.steps(packed, at, enough, start);
-                spent += step * (self.newton.count - before) as f64;
+            if begin.is_finite() && spent >= step && left > STEPS * step {
+                let start = now;
+                now = self.descend(packed, at, step);
                 if now <= enough {
-                    return (now, spent);
+                    return now;
                 }
                 if now > 0.1 * start {
                     bout = (2 * bout).min(500);
                 }
                 self.sweeps.restart();
             }
-            if spent >= budget {
-                return (now, spent);
+            if spent >= BUDGET {
+                return now;
             }
         }
     }
 
     /// Newton steps, each followed by a sweep, as long as they lead downhill. Gives the residual.
-    fn steps(&mut self, packed: &Packed, at: &mut Iterate, enough: f64, start: f64) -> f64 {
-        let mut now = start;
-        let mut alpha = (0.1 * now).clamp(1e-11, 1e-3);
+    fn descend(&mut self, packed: &Packed, at: &mut Iterate, work: f64) -> f64 {
+        let enough = self.options.tolerance;
+        // The combination of the last sweeps becomes an iterate by a sweep.
+        packed.sweep(at);
+        packed.velocities(at);
+        self.sweeps.count += 1;
+        let mut now = self.relative(packed, at);
+        let alpha = |now: f64| (0.1 * now).clamp(1e-11, 1e-3);
+        let mut shift = alpha(now);
         let mut failures = 0;
-        while failures < 3 && !self.exhausted() {
-            packed.velocities(at);
-            let found = self.newton.find(packed, at, alpha);
+        while failures < 3 && now > enough && !self.exhausted() {
+            self.newton_work += work;
             let mut after = f64::INFINITY;
-            if found {
-                self.trial.r.clone_from(&at.r);
-                for (r, step) in self.trial.r.iter_mut().zip(&self.newton.step) {
-                    (0..3).for_each(|i| r[i] += step[i]);
-                }
-                packed.velocities(&mut self.trial);
+            if self.newton.find(packed, at, shift) {
+                self.newton.take(packed, at, 1.0, &mut self.trial);
                 after = self.relative(packed, &self.trial);
                 if after > enough {
                     packed.sweep(&mut self.trial);
                     self.sweeps.count += 1;
+                    packed.velocities(&mut self.trial);
                     after = self.relative(packed, &self.trial);
                 }
             }
             if after < 0.9 * now {
                 std::mem::swap(at, &mut self.trial);
                 now = after;
-                if now <= enough {
-                    packed.velocities(at);
-                    return self.relative(packed, at);
-                }
-                alpha = (0.1 * now).clamp(1e-11, 1e-3);
+                shift = alpha(now);
             } else {
                 failures += 1;
-                alpha = (alpha * 30.0).min(1.0);
+                shift = (30.0 * shift).min(1.0);
             }
         }
         now
     }
 
-    /// The proximal point method: problems with `W + α` around the last impulses, which have one solution each.
-    fn approach(&mut self, packed: &Packed, at: &mut Iterate, start: f64) -> f64 {
-        let tolerance = self.options.tolerance;
+    /// The proximal point method: problems with `W + α` around the last impulses, which are easier. They are solved roughly, and
+    /// Newton steps in them may lead uphill: the residual stays level over long ways until contacts change their status.
+    fn approach(&mut self, packed: &Packed, at: &mut Iterate, start: f64) {
+        let (measure, tolerance) = (self.options.measure, self.options.tolerance);
         let mut inner = packed.clone();
         let mut best = (start, at.r.clone());
-        let (mut now, mut alpha) = (start, 1e-3);
-        let (mut steady, mut mark, mut push) = (0, start, 10.0);
+        let (mut now, mut alpha) = (start, ALPHA);
+        let (mut mark, mut level, mut uphill) = (start, 0, 0);
         let mut centre = Vec::new();
-        while !self.exhausted() {
+        while !self.exhausted() && best.0 > tolerance {
             centre.clone_from(&at.r);
             inner.regularize(packed, alpha, &centre);
             inner.velocities(at);
-            let enough = (0.3 * tolerance).max(0.1 * now);
-            let (reached, spent) = self.settle(&inner, at, enough, BUDGET[1]);
+            let enough = (0.3 * tolerance).max(0.01 * now);
+            let step = self.step_work(packed, at);
+            let bout = (0.25 * step).clamp(20.0, 500.0) as usize;
+            let mut rounds = 0;
+            let reached = loop {
+                self.sweeps.restart();
+                let sweep = |_| self.sweeps.next(&inner, at, measure, enough);
+                let mut reached = (0..bout).map(sweep).find(|reached| *reached <= enough);
+                if reached.is_none() {
+                    inner.velocities(at);
+                    reached = Some(self.relative(&inner, at)).filter(|reached| *reached <= enough);
+                }
+                if reached.is_some() || rounds >= ROUNDS[0] || self.exhausted() {
+                    break reached.is_some();
+                }
+                rounds += 1;
+                // Where a step is dear, sweeps have to do.
+                if step < 10.0 * bout as f64 {
+                    self.leap(&inner, at, UPHILL[uphill], step);
+                }
+            };
             packed.velocities(at);
             now = self.relative(packed, at);
             if now < best.0 {
                 best.0 = now;
                 best.1.clone_from(&at.r);
             }
-            if now <= tolerance {
-                break;
+            if !reached {
+                alpha = (GROW * alpha).min(ALPHAS[1]);
+            } else if rounds <= ROUNDS[1] {
+                alpha = (FALL * alpha).max(ALPHAS[0]);
             }
-            if reached > enough {
-                alpha = (alpha * 8.0).min(1.0);
-            } else if spent < 0.5 * BUDGET[1] {
-                alpha = (alpha * 0.3).max(1e-10);
-            }
-            // Impulses that drift at a steady residual will not arrive: a solution may be found from contacts pressed together.
-            steady += 1;
-            if now < 0.5 * mark {
-                (steady, mark) = (0, now);
-            } else if steady > STEADY {
-                let size = best.1.iter().flatten().map(|x| x * x).sum::<f64>();
-                let level = push * (size / best.1.len() as f64).sqrt();
-                at.r.iter_mut().for_each(|r| *r = [level, 0.0, 0.0]);
-                packed.project(at);
-                (alpha, now, steady, mark) = (1e-3, 1.0, 0, f64::INFINITY);
-                push *= 2.0;
+            level += 1;
+            if best.0 < 0.8 * mark {
+                (mark, level) = (best.0, 0);
+            } else if level >= PATIENCE {
+                uphill = (uphill + 1) % UPHILL.len();
+                (mark, level) = (best.0, 0);
+                at.r.clone_from(&best.1);
+                alpha = ALPHA;
             }
         }
         at.r.clone_from(&best.1);
-        best.0
+    }
+
+    /// A Newton step that may lead uphill by a factor, and is shortened otherwise.
+    fn leap(&mut self, packed: &Packed, at: &mut Iterate, uphill: f64, work: f64) {
+        self.newton_work += work;
+        let limit = uphill * self.relative(packed, at);
+        if !self.newton.find(packed, at, 0.0) {
+            return;
+        }
+        for part in [1.0, 0.3, 0.1, 0.03] {
+            self.newton.take(packed, at, part, &mut self.trial);
+            if self.relative(packed, &self.trial) <= limit {
+                std::mem::swap(at, &mut self.trial);
+                return;
+            }
+        }
     }
 }
 
@@ -195,8 +230,9 @@ impl ContactSolver for Accurate {
         let mut at = Iterate::default();
         packed.fill(problem, impulses, &mut at);
         let (sweeps, newton) = (Sweeps::default(), Newton::default());
-        let mut search = Search { options, sweeps, newton, trial: Iterate::default() };
-        let (now, _) = search.settle(&packed, &mut at, options.tolerance, BUDGET[0]);
+        let trial = Iterate::default();
+        let mut search = Search { options, sweeps, newton, trial, newton_work: 0.0 };
+        let now = search.settle(&packed, &mut at);
         if now > options.tolerance {
             search.approach(&packed, &mut at, now);
         }

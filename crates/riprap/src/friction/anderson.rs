@@ -20,7 +20,7 @@ pub struct StoredOptions {
 impl StoredOptions {
     /// Stops at a residual [–] relative to all that enters a stored problem.
     pub fn tolerance(tolerance: f64) -> StoredOptions {
-        StoredOptions { tolerance, measure: Measure::All, max_sweeps: 200_000 }
+        StoredOptions { tolerance, measure: Measure::All, max_sweeps: 1_000_000 }
     }
 }
 

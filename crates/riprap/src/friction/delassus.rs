@@ -2,6 +2,7 @@
 //! another, in the two forms in which it is needed.
 
 use super::SolverScratch;
+use crate::math::parallel;
 
 /// `W`, factored (simulations) or as blocks (small or stored problems).
 #[derive(Clone, Debug)]
@@ -55,7 +56,7 @@ impl InverseMass {
 }
 
 /// One contact of the factored operator: its two columns of `H`.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub struct Contact3 {
     /// The two blocks of velocities that the contact joins; [`Factored::NONE`] for a body that no
     /// impulse moves, and where [`Factored::push_rows`] gave the side as rows. The impulse acts with its sign on the
@@ -144,16 +145,50 @@ impl Factored {
         self.contacts.len() - 1
     }
 
+    /// Makes the contacts those that `contact` tells: its blocks, frame and arms, as for [`Factored::push`]. Uses all threads.
+    #[expect(clippy::type_complexity)]
+    pub(crate) fn set(
+        &mut self,
+        n: usize,
+        contact: impl Fn(usize) -> ([u32; 2], [[f64; 3]; 3], [[f64; 3]; 2]) + Sync,
+    ) {
+        let mut contacts = std::mem::take(&mut self.contacts);
+        self.sides.clear();
+        self.rows.clear();
+        parallel::fill(&mut contacts, n, |a| {
+            let (blocks, frame, arms) = contact(a);
+            let mut c = Contact3 { blocks, frame, arms, ..Contact3::default() };
+            c.w = self.diagonal_of(&c);
+            c
+        });
+        self.trace = contacts.iter().map(|c| c.w[0][0] + c.w[1][1] + c.w[2][2]).sum();
+        self.contacts = contacts;
+    }
+
     /// Adds to the last contact a side over blocks `first`, `first + 1`, …, none of which the contact has yet: `rows` holds three
     /// rows of `Hᵀ` with its sign (six numbers per block), and `solved` the same three of `(M⁻¹ H)ᵀ`.
     pub fn push_rows(&mut self, first: u32, rows: &[f64], solved: &[f64]) {
         debug_assert!(rows.len() == solved.len() && rows.len().is_multiple_of(18));
-        let n = rows.len() / 3;
+        if let Some(last) = self.contacts.len().checked_sub(1) {
+            self.push_rows_to(last, first, rows, solved);
+        }
+    }
+
+    /// Adds a side to contact `a`, as [`Factored::push_rows`] does to the last one; sides of a contact come one after the other.
+    pub(crate) fn push_rows_to(&mut self, a: usize, first: u32, rows: &[f64], solved: &[f64]) {
         let at = self.rows.len();
+        if !self.contacts[a].has_sides() {
+            self.contacts[a].sides = [self.sides.len() as u32; 2];
+        }
         self.rows.extend_from_slice(rows);
         self.rows.extend_from_slice(solved);
-        self.sides.push(Side { first, blocks: (n / 6) as u32, rows: at });
-        let Some(contact) = self.contacts.last_mut() else { return };
+        self.sides.push(Side { first, blocks: (rows.len() / 18) as u32, rows: at });
+        self.add_side(a, rows, solved);
+    }
+
+    fn add_side(&mut self, a: usize, rows: &[f64], solved: &[f64]) {
+        let n = rows.len() / 3;
+        let contact = &mut self.contacts[a];
         contact.sides[1] = self.sides.len() as u32;
         for i in 0..3 {
             for k in 0..3 {
@@ -168,17 +203,16 @@ impl Factored {
         }
     }
 
-    /// Whether no impulse at the last contact moves anything.
-    pub fn is_immovable_last(&self) -> bool {
-        self.contacts.last().is_some_and(|c| c.w[0][0] <= 0.0)
+    /// Whether no impulse at contact `a` moves anything.
+    pub fn is_immovable(&self, a: usize) -> bool {
+        self.contacts[a].w[0][0] <= 0.0
     }
 
-    /// Takes back the last contact.
-    pub fn pop(&mut self) {
-        if let Some(c) = self.contacts.pop() {
-            self.sides.truncate(c.sides[0] as usize);
-            self.trace -= c.w[0][0] + c.w[1][1] + c.w[2][2];
-        }
+    /// Leaves out the contacts of which `gone` is true.
+    pub(crate) fn remove(&mut self, gone: &[bool]) {
+        let mut gone = gone.iter();
+        self.contacts.retain(|_| gone.next() != Some(&true));
+        self.trace = self.contacts.iter().map(|c| c.w[0][0] + c.w[1][1] + c.w[2][2]).sum();
     }
 
     pub(super) fn masses(&self) -> &[InverseMass] {

@@ -142,6 +142,16 @@ impl Newton {
         }
         self.right.iter().all(|x| x.is_finite())
     }
+
+    /// Puts into `next` where a part of the step leads from `at`.
+    pub(super) fn take(&self, packed: &Packed, at: &Iterate, part: f64, next: &mut Iterate) {
+        next.r.clear();
+        let ahead = at.r.iter().zip(&self.step);
+        next.r.extend(
+            ahead.map(|(r, step)| -> [f64; 3] { std::array::from_fn(|i| r[i] + part * step[i]) }),
+        );
+        packed.velocities(next);
+    }
 }
 
 /// Columns that are eliminated together, so that the rest of the matrix is read a fourth as often.

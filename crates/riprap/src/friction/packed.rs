@@ -2,7 +2,7 @@
 //! kept at hand. A sweep then pays for the impulses that change, open contacts cost nothing, and the residual costs no
 //! product with `W`.
 
-use super::residual::{natural_map, project};
+use super::residual::natural_map;
 use super::{
     Blocks, ContactProblem, Delassus, JOINT, Measure, Residual, solve_contact, solve_joint,
 };
@@ -177,13 +177,6 @@ impl Packed {
         sum.impulses = sum.impulses.sqrt();
         sum.velocities = sum.velocities.sqrt();
         sum
-    }
-
-    /// Brings impulses back into their cones; the velocities do not belong to them any more.
-    pub(super) fn project(&self, at: &mut Iterate) {
-        for (r, friction) in at.r.iter_mut().zip(&self.friction) {
-            *r = project(*r, *friction);
-        }
     }
 
     /// Makes it the problem of a proximal step: `W + α`, `q − α r` around the impulses `centre`. The plain problem has to be kept

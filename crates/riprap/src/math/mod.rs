@@ -4,6 +4,7 @@
 //! `p_w = pose_wb.point(p_b)`.
 
 pub mod dense;
+pub(crate) mod parallel;
 
 use serde::{Deserialize, Serialize};
 

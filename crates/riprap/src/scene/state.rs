@@ -5,7 +5,7 @@ use crate::multibody::MultibodyState;
 use serde::{Deserialize, Serialize};
 
 /// An impulse remembered for the next step.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct WarmContact {
     /// The two colliders.
     pub colliders: [u32; 2],

@@ -2,7 +2,7 @@
 
 use super::{Lap, Scheme, StageTimes, StepError, StepReport, Workspace};
 use super::{check_dt, check_finite, next_time};
-use crate::friction::{ConjugateGradient, ContactSolver, Delassus};
+use crate::friction::{Coloured, ContactSolver, Delassus};
 use crate::scene::{Scene, State};
 use std::time::Instant;
 
@@ -19,7 +19,7 @@ pub struct MoreauJean {
 impl MoreauJean {
     /// The scheme with a step `dt` [s], θ = 1/2 and accelerated Gauss–Seidel at its default tolerance.
     pub fn new(dt: f64) -> MoreauJean {
-        MoreauJean { dt, theta: 0.5, solver: Box::new(ConjugateGradient::default()) }
+        MoreauJean { dt, theta: 0.5, solver: Box::new(Coloured::default()) }
     }
 
     /// Sets θ [–].

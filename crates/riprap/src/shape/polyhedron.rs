@@ -24,11 +24,14 @@ pub struct Polyhedron {
     lanes: [Vec<f64>; 3],
     face_normals: Vec<Vec3>,
     face_offsets: Vec<f64>,
+    /// Normals and offsets field by field, padded to a multiple of [`LANES`] by faces that every point lies below.
+    face_lanes: [Vec<f64>; 4],
     face_start: Vec<u32>,
     face_vertices: Vec<u32>,
     /// Edge that leaves each entry of `face_vertices`.
     face_edges: Vec<u32>,
     edges: Vec<Edge>,
+    bends: Vec<Bend>,
     vertex_start: Vec<u32>,
     vertex_faces: Vec<u32>,
     unit_mass: MassProperties,
@@ -36,8 +39,67 @@ pub struct Polyhedron {
     outer_radius: f64,
 }
 
-/// Number of vertices that the support search takes at once.
-const LANES: usize = 4;
+/// Number of vertices or faces that a search takes at once.
+const LANES: usize = 8;
+
+/// How the surface bends over an edge: its two faces and the angle between their normals.
+#[derive(Clone, Copy, Debug)]
+struct Bend {
+    faces: [u32; 2],
+    /// Cosine of the angle.
+    cos: f64,
+    /// One over the square of its sine; 0 where the faces are almost parallel.
+    per_sin2: f64,
+}
+
+impl Bend {
+    fn new(faces: [u32; 2], normals: [Vec3; 2]) -> Bend {
+        let cos = normals[0].dot(&normals[1]);
+        let sin2 = normals[0].cross(&normals[1]).norm_squared();
+        Bend { faces, cos, per_sin2: if sin2 > 1e-6 { 1.0 / sin2 } else { 0.0 } }
+    }
+
+    /// The greatest height of a point along any normal of the edge, from its heights above the two faces.
+    ///
+    /// Across the edge the point lies at `d = α n₁ + β n₂`. Between the two normals (α, β ≥ 0) it is highest along
+    /// itself, `|d|² = α h₁ + β h₂`, else along one of the two. Where both heights are negative it is one of the two.
+    #[inline(always)]
+    fn height(&self, [h1, h2]: [f64; 2]) -> f64 {
+        let top = h1.max(h2);
+        if h1 + h2 < 0.0 {
+            return top;
+        }
+        if self.per_sin2 == 0.0 {
+            // Along a direction between almost equal normals: h₁ / cos at most. Between opposite ones: anything.
+            return if self.cos > 0.0 { top / self.cos } else { f64::INFINITY };
+        }
+        let (x, y) = (h1 - self.cos * h2, h2 - self.cos * h1);
+        if x > 0.0 && y > 0.0 {
+            // α h₁ + β h₂ ≥ 0 here: it is a square.
+            ((x * h1 + y * h2) * self.per_sin2).max(0.0).sqrt()
+        } else {
+            top
+        }
+    }
+
+    /// The same for the lower of two points `p` and `q`, or a bound above it.
+    #[inline(always)]
+    fn height_of_lower(&self, p: [f64; 2], q: [f64; 2]) -> f64 {
+        let g = [p[0] - q[0], p[1] - q[1]];
+        if g[0] * g[1] < 0.0 {
+            // Along α n₁ + β n₂ both are equally high; on either side of it one point is the lower. Where all is
+            // below zero, each is highest at an end of its part.
+            let (alpha, beta) = (g[1].abs(), g[0].abs());
+            let length2 = alpha * alpha + beta * beta + 2.0 * alpha * beta * self.cos;
+            let middle = (alpha * p[0] + beta * p[1]) / length2.sqrt();
+            let top = middle.max(p[0].min(q[0])).max(p[1].min(q[1]));
+            if top < 0.0 && self.per_sin2 > 0.0 {
+                return top;
+            }
+        }
+        self.height(p).min(self.height(q))
+    }
+}
 
 impl Polyhedron {
     /// The convex hull of points [m].
@@ -115,8 +177,20 @@ impl Polyhedron {
         let lane = |k: usize| {
             (0..padded).map(|i| vertices[i.min(vertices.len() - 1)][k]).collect::<Vec<f64>>()
         };
+        let padding = planes.len()..planes.len().next_multiple_of(LANES);
+        let face_lane = |field: fn(&(Vec3, f64)) -> f64, none: f64| {
+            planes.iter().map(field).chain(padding.clone().map(|_| none)).collect::<Vec<f64>>()
+        };
+        let bend = |e: &Edge| Bend::new(e.faces, e.faces.map(|f| planes[f as usize].0));
         Polyhedron {
             lanes: [lane(0), lane(1), lane(2)],
+            face_lanes: [
+                face_lane(|p| p.0.x, 0.0),
+                face_lane(|p| p.0.y, 0.0),
+                face_lane(|p| p.0.z, 0.0),
+                face_lane(|p| p.1, f64::INFINITY),
+            ],
+            bends: edges.iter().map(bend).collect(),
             vertices,
             face_normals: planes.iter().map(|p| p.0).collect(),
             face_offsets: planes.iter().map(|p| p.1).collect(),
@@ -194,9 +268,9 @@ impl Polyhedron {
     }
 
     /// The vertex farthest along `direction` and its height `direction · x`. Of several, the first.
-    #[inline]
+    #[inline(always)]
     pub fn support(&self, direction: Vec3) -> (usize, f64) {
-        // Four running maxima, one a lane, that the compiler turns into vector instructions.
+        // Running maxima, one a lane, that the compiler turns into vector instructions.
         let [xs, ys, zs] = &self.lanes;
         let mut best = [f64::NEG_INFINITY; LANES];
         let mut index = [0u64; LANES];
@@ -220,6 +294,61 @@ impl Polyhedron {
             }
         }
         ((winner.0 as usize).min(self.vertices.len() - 1), winner.1)
+    }
+
+    /// Heights of a point above all faces [m]; beyond the last face minus infinity.
+    #[inline(always)]
+    pub(crate) fn heights(&self, p: Vec3, out: &mut Vec<f64>) {
+        let [xs, ys, zs, offsets] = &self.face_lanes;
+        let n = xs.len();
+        out.resize(n, 0.0);
+        let (xs, ys, zs, offsets, out) =
+            (&xs[..n], &ys[..n], &zs[..n], &offsets[..n], &mut out[..n]);
+        for k in 0..n {
+            out[k] = p.x * xs[k] + p.y * ys[k] + p.z * zs[k] - offsets[k];
+        }
+    }
+
+    /// Edges along whose normals a point, given by its heights above the faces, stands at `needed` or higher.
+    #[inline(always)]
+    pub(crate) fn edges_below(&self, heights: &[f64], needed: f64, mut found: impl FnMut(usize)) {
+        for (i, bend) in self.bends.iter().enumerate() {
+            if bend.height(bend.faces.map(|f| heights[f as usize])) >= needed {
+                found(i);
+            }
+        }
+    }
+
+    /// The same where the lower of two points has to.
+    #[inline(always)]
+    pub(crate) fn edges_below_both(
+        &self,
+        heights: [&[f64]; 2],
+        needed: f64,
+        mut found: impl FnMut(usize),
+    ) {
+        for (i, bend) in self.bends.iter().enumerate() {
+            let [p, q] = heights.map(|h| bend.faces.map(|f| h[f as usize]));
+            if bend.height_of_lower(p, q) >= needed {
+                found(i);
+            }
+        }
+    }
+
+    /// The greatest height of the lower of two points, given by their heights above the faces, along any normal of an
+    /// edge [m], or a bound above it.
+    pub(crate) fn height_over_edge(&self, edge: usize, heights: [&[f64]; 2]) -> f64 {
+        let bend = &self.bends[edge];
+        let [p, q] = heights.map(|h| bend.faces.map(|f| h[f as usize]));
+        bend.height_of_lower(p, q)
+    }
+
+    /// The greatest height of a point along any normal of an edge [m], or a bound above it.
+    #[inline(always)]
+    pub(crate) fn point_over_edge(&self, edge: usize, p: Vec3) -> f64 {
+        let bend = &self.bends[edge];
+        let above = |f: u32| self.face_normals[f as usize].dot(&p) - self.face_offsets[f as usize];
+        bend.height(bend.faces.map(above))
     }
 
     /// Triangles of the surface, for pictures and cross-checks.

@@ -178,7 +178,8 @@ fn solver(solver: &Entries) -> Solver {
     Solver {
         method: match solver.text("method") {
             Some("gauss-seidel") => SolverMethod::GaussSeidel,
-            _ => SolverMethod::ConjugateGradient,
+            Some("conjugate-gradient") => SolverMethod::ConjugateGradient,
+            _ => SolverMethod::Coloured,
         },
         tolerance: number("tolerance"),
         approach_tolerance: number("approach_tolerance"),

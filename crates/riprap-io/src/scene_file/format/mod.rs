@@ -253,11 +253,15 @@ static SOLVER: Table = Table {
         field(
             "method",
             Kind::Choice(&[
-                ("conjugate-gradient", "Gauss–Seidel sweeps accelerated by conjugate gradients"),
+                (
+                    "coloured",
+                    "Gauss–Seidel sweeps accelerated by conjugate gradients, many contacts at once; the fastest",
+                ),
+                ("conjugate-gradient", "the same acceleration, contact after contact"),
                 ("gauss-seidel", "plain Gauss–Seidel sweeps, as in the paper"),
             ]),
-            Need::Default("\"conjugate-gradient\""),
-            "How the contact problem is solved. Both solve the same problem to the same tolerances.",
+            Need::Default("\"coloured\""),
+            "How the contact problem is solved. All solve the same problem to the same tolerances.",
         ),
         field(
             "tolerance",

@@ -167,7 +167,9 @@ pub enum OnUnconverged {
 /// How the contact problem is solved.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SolverMethod {
-    /// Gauss–Seidel accelerated by conjugate gradients.
+    /// Accelerated Gauss–Seidel over colours, in vectors and on several threads.
+    Coloured,
+    /// Gauss–Seidel accelerated by conjugate gradients, contact after contact.
     ConjugateGradient,
     /// Plain Gauss–Seidel.
     GaussSeidel,

@@ -52,6 +52,7 @@ impl SceneFile {
         let solver = &self.solver;
         writeln!(out, "\n[solver]")?;
         let method = match solver.method {
+            SolverMethod::Coloured => "coloured",
             SolverMethod::ConjugateGradient => "conjugate-gradient",
             SolverMethod::GaussSeidel => "gauss-seidel",
         };

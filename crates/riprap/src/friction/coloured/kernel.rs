@@ -3,8 +3,8 @@
 
 use super::lanes::{LANES, Lanes, Row};
 use super::packs::{
-    ARM, CHANGE, COUPLING, DETERMINANT, DIRECTION, FRAME, FREE, FRICTION, HEADER, IMPULSE, INVERSE,
-    Idle, MASS, POINT, Pack, SLIP, TANGENTIAL, W_NN,
+    ARM, BLOCK, COUPLING, DIRECTION, FRAME, FREE, FRICTION, HEADER, IMPULSE, INVERSE, Idle, POINT,
+    Pack, SLIP, TANGENTIAL, W_NN,
 };
 
 /// The data that all threads work on.
@@ -18,8 +18,10 @@ pub(super) struct Shared {
     pub idle: *mut Idle,
     /// `M⁻¹ H I` of each block [m/s, rad/s], and a row of zeros for what does not move.
     pub velocity: *mut Row,
+    /// Inverse inertia (xx, yy, zz, xy, xz, yz) and inverse mass of each, and a row of zeros.
+    pub masses: *const Row,
     pub none: u32,
-    /// Four rows a chunk.
+    /// Sums of each chunk.
     pub sums: *mut [Row; 5],
 }
 
@@ -29,10 +31,8 @@ unsafe impl Send for Shared {}
 /// How a sweep goes.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Sweep {
-    /// Share of the search direction that was added to the velocities since the last sweep [–].
+    /// Share of the last sweep's change that was added to the velocities since [–].
     pub beta: f64,
-    /// 1, or 0 when the search direction is forgotten.
-    pub keep: f64,
     /// Part of the way to go [–].
     pub relaxation: f64,
     /// Accuracy of a sliding contact's solve [–].
@@ -72,6 +72,14 @@ impl At {
     unsafe fn three<L: Lanes>(self, row: usize) -> V3<L> {
         unsafe { [self.one(row), self.one(row + 1), self.one(row + 2)] }
     }
+    /// A field of the block of a point.
+    #[inline(always)]
+    unsafe fn single<L: Lanes>(self, lane: usize, field: usize) -> L {
+        unsafe {
+            let row = self.0.sub(lane).add(BLOCK * LANES).cast::<f32>();
+            L::load_single(row.add(field * LANES + lane))
+        }
+    }
     #[inline(always)]
     unsafe fn put<L: Lanes>(self, row: usize, x: L) {
         unsafe { x.store(self.0.add(row * LANES)) }
@@ -86,27 +94,29 @@ impl At {
     }
 }
 
-/// Velocities of the two sides of a manifold.
-type Sides<L> = [[L; 6]; 2];
+/// Velocities, or inverse masses, of the two sides of a manifold.
+type Sides<L> = [[L; 8]; 2];
 
 /// Relative velocity at a point in its frame, without the free part.
 #[inline(always)]
 unsafe fn to_local<L: Lanes>(head: At, point: At, v: &Sides<L>) -> V3<L> {
     unsafe {
-        let at = |side: usize| {
-            let v = &v[side];
-            let spin = cross([v[3], v[4], v[5]], point.three(ARM[side]));
-            [v[0].add(spin[0]), v[1].add(spin[1]), v[2].add(spin[2])]
-        };
-        let (a, b) = (at(0), at(1));
-        let dv = [b[0].sub(a[0]), b[1].sub(a[1]), b[2].sub(a[2])];
+        // No closures in kernels: they would be compiled without the wide instructions.
+        let (a, b) = (&v[0], &v[1]);
+        let spin_a = cross([a[3], a[4], a[5]], point.three(ARM[0]));
+        let spin_b = cross([b[3], b[4], b[5]], point.three(ARM[1]));
+        let dv = [
+            b[0].add(spin_b[0]).sub(a[0].add(spin_a[0])),
+            b[1].add(spin_b[1]).sub(a[1].add(spin_a[1])),
+            b[2].add(spin_b[2]).sub(a[2].add(spin_a[2])),
+        ];
         [dot(head.three(FRAME), dv), dot(head.three(FRAME + 3), dv), dot(head.three(FRAME + 6), dv)]
     }
 }
 
 /// Adds the effect of an impulse to the velocities of the two sides.
 #[inline(always)]
-unsafe fn push<L: Lanes>(head: At, point: At, r: V3<L>, v: &mut Sides<L>) {
+unsafe fn push<L: Lanes>(head: At, point: At, r: V3<L>, masses: &Sides<L>, v: &mut Sides<L>) {
     unsafe {
         let [n, t1, t2]: [V3<L>; 3] =
             [head.three(FRAME), head.three(FRAME + 3), head.three(FRAME + 6)];
@@ -116,15 +126,12 @@ unsafe fn push<L: Lanes>(head: At, point: At, r: V3<L>, v: &mut Sides<L>) {
         }
         for side in 0..2 {
             let moment = cross(point.three(ARM[side]), p);
-            let m = MASS[side];
-            let linear: V3<L> = head.three(m);
-            let [xx, yy, zz]: V3<L> = head.three(m + 3);
-            let [xy, xz, yz]: V3<L> = head.three(m + 6);
+            let [xx, yy, zz, xy, xz, yz, linear, _] = masses[side];
             let spin =
                 [dot([xx, xy, xz], moment), dot([xy, yy, yz], moment), dot([xz, yz, zz], moment)];
             let v = &mut v[side];
             for i in 0..3 {
-                let (dv, dw) = (linear[i].mul(p[i]), spin[i]);
+                let (dv, dw) = (linear.mul(p[i]), spin[i]);
                 if side == 0 {
                     v[i] = v[i].sub(dv);
                     v[3 + i] = v[3 + i].sub(dw);
@@ -137,13 +144,38 @@ unsafe fn push<L: Lanes>(head: At, point: At, r: V3<L>, v: &mut Sides<L>) {
     }
 }
 
+/// `W^αα` of a point.
+struct Block<L> {
+    w_nn: L,
+    inverse: L,
+    coupling: [L; 2],
+    tangential: V3<L>,
+}
+
+impl<L: Lanes> Block<L> {
+    #[inline(always)]
+    unsafe fn load(point: At, lane: usize) -> Block<L> {
+        unsafe {
+            Block {
+                w_nn: point.single(lane, W_NN),
+                inverse: point.single(lane, INVERSE),
+                coupling: [point.single(lane, COUPLING), point.single(lane, COUPLING + 1)],
+                tangential: [
+                    point.single(lane, TANGENTIAL),
+                    point.single(lane, TANGENTIAL + 1),
+                    point.single(lane, TANGENTIAL + 2),
+                ],
+            }
+        }
+    }
+}
+
 /// `W^αα x`.
 #[inline(always)]
-unsafe fn apply<L: Lanes>(point: At, x: V3<L>) -> V3<L> {
+unsafe fn apply<L: Lanes>(b: &Block<L>, x: V3<L>) -> V3<L> {
     unsafe {
-        let s: [L; 2] = [point.one(COUPLING), point.one(COUPLING + 1)];
-        let [a11, a12, a22]: V3<L> = point.three(TANGENTIAL);
-        let n = point.one::<L>(W_NN).mul(x[0].add(s[0].mul(x[1])).add(s[1].mul(x[2])));
+        let (s, [a11, a12, a22]) = (b.coupling, b.tangential);
+        let n = b.w_nn.mul(x[0].add(s[0].mul(x[1])).add(s[1].mul(x[2])));
         [
             n,
             s[0].mul(n).add(a11.mul(x[1])).add(a12.mul(x[2])),
@@ -157,14 +189,19 @@ const SLOWEST: f64 = 1e-150;
 
 /// The exact one-contact solve of `local.rs`, lane by lane: the impulse for a velocity `u` that the impulse `r` made.
 #[inline(always)]
-unsafe fn solve<L: Lanes>(point: At, u: V3<L>, r: V3<L>, accuracy: L) -> V3<L> {
+unsafe fn solve<L: Lanes>(
+    point: At,
+    block: &Block<L>,
+    mu: L,
+    u: V3<L>,
+    r: V3<L>,
+    accuracy: L,
+) -> V3<L> {
     unsafe {
         let (zero, one) = (L::zero(), L::splat(1.0));
-        let mu: L = point.one(FRICTION);
-        let s: [L; 2] = [point.one(COUPLING), point.one(COUPLING + 1)];
-        let [a11, a12, a22]: V3<L> = point.three(TANGENTIAL);
+        let (s, [a11, a12, a22]) = (block.coupling, block.tangential);
         // With the normal eliminated: r_n = −(s · r_t + d), A r_t = −b.
-        let d = u[0].mul(point.one(INVERSE)).sub(r[0].add(s[0].mul(r[1])).add(s[1].mul(r[2])));
+        let d = u[0].mul(block.inverse).sub(r[0].add(s[0].mul(r[1])).add(s[1].mul(r[2])));
         let b = [
             u[1].sub(s[0].mul(u[0])).sub(a11.mul(r[1])).sub(a12.mul(r[2])),
             u[2].sub(s[1].mul(u[0])).sub(a12.mul(r[1])).sub(a22.mul(r[2])),
@@ -174,7 +211,7 @@ unsafe fn solve<L: Lanes>(point: At, u: V3<L>, r: V3<L>, accuracy: L) -> V3<L> {
             point.put(SLIP, zero);
             return [zero; 3];
         }
-        let det: L = point.one(DETERMINANT);
+        let det = one.div(a11.mul(a22).sub(a12.mul(a12)));
         let t =
             [a12.mul(b[1]).sub(a22.mul(b[0])).mul(det), a12.mul(b[0]).sub(a11.mul(b[1])).mul(det)];
         let n = s[0].mul(t[0]).add(s[1].mul(t[1])).add(d).neg();
@@ -245,8 +282,17 @@ unsafe fn solve<L: Lanes>(point: At, u: V3<L>, r: V3<L>, accuracy: L) -> V3<L> {
             slip = L::select(slides, lambda, zero);
         }
         point.put(SLIP, slip);
-        new.map(|x| L::select(closed, x, zero))
+        [
+            L::select(closed, new[0], zero),
+            L::select(closed, new[1], zero),
+            L::select(closed, new[2], zero),
+        ]
     }
+}
+
+#[inline(always)]
+fn six<L: Lanes>(v: [L; 8]) -> [L; 6] {
+    [v[0], v[1], v[2], v[3], v[4], v[5]]
 }
 
 /// Sums of a chunk, in this order: squared changes of velocity, the largest of them, squared `W^αα I`, contacts that carry.
@@ -298,29 +344,26 @@ unsafe fn visit_lanes<L: Lanes>(
     change: &mut Change<L>,
 ) -> bool {
     unsafe {
-        let zero = L::zero();
-        let (beta, keep) = (L::splat(sweep.beta), L::splat(sweep.keep));
+        let (zero, beta) = (L::zero(), L::splat(sweep.beta));
         let head = At(shared.rows.add(pack.first as usize).cast::<f64>().add(lane));
         let blocks = [pack.blocks[0].as_ptr().add(lane), pack.blocks[1].as_ptr().add(lane)];
         let mut v = [L::gather(shared.velocity, blocks[0]), L::gather(shared.velocity, blocks[1])];
+        let masses = [L::gather(shared.masses, blocks[0]), L::gather(shared.masses, blocks[1])];
+        let mu: L = head.one(FRICTION);
         let (mut carries, mut moved) = (false, false);
         for k in 0..pack.points as usize {
             let point = At(head.0.add((HEADER + POINT * k) * LANES));
-            // The direction that the velocities already contain.
-            let (mut r, mut p, g): (V3<L>, V3<L>, V3<L>) =
-                (point.three(IMPULSE), point.three(DIRECTION), point.three(CHANGE));
+            let block = Block::load(point, lane);
+            // What the velocities already look ahead to.
+            let (old, p): (V3<L>, V3<L>) = (point.three(IMPULSE), point.three(DIRECTION));
+            let mut r = old;
             for i in 0..3 {
-                let extra = beta.mul(p[i]);
-                r[i] = r[i].add(extra);
-                p[i] = keep.mul(extra.add(g[i]));
+                r[i] = r[i].add(beta.mul(p[i]));
             }
-            point.put3(DIRECTION, p);
-            // Idle means that the velocities hold nothing of it either.
-            carries |= L::any(zero.lt(squared(p)));
             let q: V3<L> = point.three(FREE);
             let wr = to_local(head, point, &v);
             let u = [wr[0].add(q[0]), wr[1].add(q[1]), wr[2].add(q[2])];
-            let mut new = solve(point, u, r, L::splat(sweep.local));
+            let mut new = solve(point, &block, mu, u, r, L::splat(sweep.local));
             let mut step = [new[0].sub(r[0]), new[1].sub(r[1]), new[2].sub(r[2])];
             if sweep.relaxation < 1.0 {
                 for i in 0..3 {
@@ -329,25 +372,28 @@ unsafe fn visit_lanes<L: Lanes>(
                 }
             }
             point.put3(IMPULSE, new);
-            point.put3(CHANGE, step);
+            let p = [new[0].sub(old[0]), new[1].sub(old[1]), new[2].sub(old[2])];
+            point.put3(DIRECTION, p);
+            // Idle means that the velocities will hold nothing of it either.
+            carries |= L::any(zero.lt(squared(p)));
             let active = zero.lt(new[0]);
-            let dv = squared(apply(point, step));
+            let dv = squared(apply(&block, step));
             if L::any(zero.lt(dv)) {
-                push(head, point, step, &mut v);
+                push(head, point, step, &masses, &mut v);
                 moved = true;
                 change.0[0] = change.0[0].add(dv);
                 change.0[1] = dv.max(change.0[1]);
             }
             if L::any(active) {
                 carries = true;
-                let w = squared(apply(point, new));
+                let w = squared(apply(&block, new));
                 change.0[2] = change.0[2].add(L::select(active, w, zero));
                 change.0[3] = change.0[3].add(L::select(active, L::splat(1.0), zero));
             }
         }
         if moved {
-            L::scatter(v[0], shared.velocity, blocks[0], shared.none);
-            L::scatter(v[1], shared.velocity, blocks[1], shared.none);
+            L::scatter(six(v[0]), shared.velocity, blocks[0], shared.none);
+            L::scatter(six(v[1]), shared.velocity, blocks[1], shared.none);
         }
         carries || moved
     }
@@ -364,12 +410,14 @@ unsafe fn start<L: Lanes>(shared: &Shared, packs: [u32; 2]) {
                 let blocks = [pack.blocks[0].as_ptr().add(lane), pack.blocks[1].as_ptr().add(lane)];
                 let mut v =
                     [L::gather(shared.velocity, blocks[0]), L::gather(shared.velocity, blocks[1])];
+                let masses =
+                    [L::gather(shared.masses, blocks[0]), L::gather(shared.masses, blocks[1])];
                 for k in 0..pack.points as usize {
                     let point = At(head.0.add((HEADER + POINT * k) * LANES));
-                    push(head, point, point.three(IMPULSE), &mut v);
+                    push(head, point, point.three(IMPULSE), &masses, &mut v);
                 }
-                L::scatter(v[0], shared.velocity, blocks[0], shared.none);
-                L::scatter(v[1], shared.velocity, blocks[1], shared.none);
+                L::scatter(six(v[0]), shared.velocity, blocks[0], shared.none);
+                L::scatter(six(v[1]), shared.velocity, blocks[1], shared.none);
             }
         }
     }
@@ -395,7 +443,7 @@ unsafe fn measure<L: Lanes>(shared: &Shared, chunk: usize, packs: [u32; 2], mobi
                     let q: V3<L> = point.three(FREE);
                     let wr = to_local(head, point, &v);
                     // A manifold may have fewer points than its pack.
-                    let there = zero.lt(point.one(W_NN));
+                    let there = zero.lt(point.single(lane, W_NN));
                     let mut u = [zero; 3];
                     for i in 0..3 {
                         u[i] = L::select(there, wr[i].add(q[i]), zero);
@@ -404,10 +452,11 @@ unsafe fn measure<L: Lanes>(shared: &Shared, chunk: usize, packs: [u32; 2], mobi
                     for i in 0..3 {
                         r[i] = r[i].mul(L::splat(mobility));
                     }
-                    let f = natural_map(r, u, point.one(FRICTION));
-                    for (row, x) in [(0, f), (1, r), (2, q), (3, u)] {
-                        at.put(row, at.one::<L>(row).add(squared(x)));
-                    }
+                    let f = natural_map(r, u, head.one(FRICTION));
+                    at.put(0, at.one::<L>(0).add(squared(f)));
+                    at.put(1, at.one::<L>(1).add(squared(r)));
+                    at.put(2, at.one::<L>(2).add(squared(q)));
+                    at.put(3, at.one::<L>(3).add(squared(u)));
                     at.put(4, u[0].neg().max(at.one(4)));
                 }
             }

@@ -6,6 +6,21 @@
 #[repr(C, align(64))]
 pub(super) struct Row(pub [f64; 8]);
 
+impl Row {
+    /// Writes one of the sixteen single-precision numbers that fit into a row.
+    pub fn put_single(&mut self, k: usize, x: f32) {
+        let (word, high) = (&mut self.0[k / 2], k % 2 == 1);
+        let bits = word.to_bits();
+        let new = u64::from(x.to_bits());
+        // As they lie in memory on a little-endian machine.
+        *word = f64::from_bits(if high {
+            bits & 0xffff_ffff | new << 32
+        } else {
+            bits & !0xffff_ffff | new
+        });
+    }
+}
+
 /// Lanes of a pack.
 pub(super) const LANES: usize = 8;
 
@@ -23,6 +38,8 @@ pub(super) trait Lanes: Copy {
     unsafe fn splat(x: f64) -> Self;
     /// Reads `N` numbers from `at`.
     unsafe fn load(at: *const f64) -> Self;
+    /// Reads `N` single-precision numbers from `at`.
+    unsafe fn load_single(at: *const f32) -> Self;
     /// Writes `N` numbers to `at`.
     unsafe fn store(self, at: *mut f64);
     unsafe fn add(self, o: Self) -> Self;
@@ -42,9 +59,9 @@ pub(super) trait Lanes: Copy {
     unsafe fn any(m: Self::Mask) -> bool;
     /// `a` where the mask is true, else `b`.
     unsafe fn select(m: Self::Mask, a: Self, b: Self) -> Self;
-    /// The first six numbers of the rows that `at` names, one row a lane.
-    unsafe fn gather(rows: *const Row, at: *const u32) -> [Self; 6];
-    /// Writes them back, but for lanes that name the row `none`.
+    /// The numbers of the rows that `at` names, one row a lane.
+    unsafe fn gather(rows: *const Row, at: *const u32) -> [Self; 8];
+    /// Writes the first six back, but for lanes that name the row `none`.
     unsafe fn scatter(v: [Self; 6], rows: *mut Row, at: *const u32, none: u32);
 
     #[inline(always)]
@@ -73,6 +90,10 @@ impl Lanes for f64 {
     #[inline(always)]
     unsafe fn load(at: *const f64) -> f64 {
         unsafe { *at }
+    }
+    #[inline(always)]
+    unsafe fn load_single(at: *const f32) -> f64 {
+        unsafe { f64::from(*at) }
     }
     #[inline(always)]
     unsafe fn store(self, at: *mut f64) {
@@ -131,9 +152,8 @@ impl Lanes for f64 {
         if m { a } else { b }
     }
     #[inline(always)]
-    unsafe fn gather(rows: *const Row, at: *const u32) -> [f64; 6] {
-        let row = unsafe { &(*rows.add(*at as usize)).0 };
-        [row[0], row[1], row[2], row[3], row[4], row[5]]
+    unsafe fn gather(rows: *const Row, at: *const u32) -> [f64; 8] {
+        unsafe { (*rows.add(*at as usize)).0 }
     }
     #[inline(always)]
     unsafe fn scatter(v: [f64; 6], rows: *mut Row, at: *const u32, none: u32) {
@@ -207,6 +227,10 @@ mod x86 {
             unsafe { Avx512(_mm512_load_pd(at)) }
         }
         #[inline(always)]
+        unsafe fn load_single(at: *const f32) -> Self {
+            unsafe { Avx512(_mm512_cvtps_pd(_mm256_load_ps(at))) }
+        }
+        #[inline(always)]
         unsafe fn store(self, at: *mut f64) {
             unsafe { _mm512_store_pd(at, self.0) }
         }
@@ -263,12 +287,16 @@ mod x86 {
             unsafe { Avx512(_mm512_mask_blend_pd(m, b.0, a.0)) }
         }
         #[inline(always)]
-        unsafe fn gather(rows: *const Row, at: *const u32) -> [Self; 6] {
+        unsafe fn gather(rows: *const Row, at: *const u32) -> [Self; 8] {
             unsafe {
-                let row = |k: usize| _mm512_load_pd(rows.add(*at.add(k) as usize).cast());
-                let r = [row(0), row(1), row(2), row(3), row(4), row(5), row(6), row(7)];
+                let mut r = [_mm512_setzero_pd(); 8];
+                for k in 0..8 {
+                    r[k] = _mm512_load_pd(rows.add(*at.add(k) as usize).cast());
+                }
                 let c = transpose8(r);
-                [Avx512(c[0]), Avx512(c[1]), Avx512(c[2]), Avx512(c[3]), Avx512(c[4]), Avx512(c[5])]
+                let low = [Avx512(c[0]), Avx512(c[1]), Avx512(c[2]), Avx512(c[3])];
+                let high = [Avx512(c[4]), Avx512(c[5]), Avx512(c[6]), Avx512(c[7])];
+                [low[0], low[1], low[2], low[3], high[0], high[1], high[2], high[3]]
             }
         }
         #[inline(always)]
@@ -276,10 +304,10 @@ mod x86 {
             unsafe {
                 let zero = _mm512_setzero_pd();
                 let r = transpose8([v[0].0, v[1].0, v[2].0, v[3].0, v[4].0, v[5].0, zero, zero]);
-                for (k, r) in r.into_iter().enumerate() {
+                for k in 0..8 {
                     let to = *at.add(k);
                     if to != none {
-                        _mm512_store_pd(rows.add(to as usize).cast(), r);
+                        _mm512_store_pd(rows.add(to as usize).cast(), r[k]);
                     }
                 }
             }
@@ -318,6 +346,10 @@ mod x86 {
         #[inline(always)]
         unsafe fn load(at: *const f64) -> Self {
             unsafe { Avx2(_mm256_load_pd(at)) }
+        }
+        #[inline(always)]
+        unsafe fn load_single(at: *const f32) -> Self {
+            unsafe { Avx2(_mm256_cvtps_pd(_mm_load_ps(at))) }
         }
         #[inline(always)]
         unsafe fn store(self, at: *mut f64) {
@@ -376,14 +408,17 @@ mod x86 {
             unsafe { Avx2(_mm256_blendv_pd(b.0, a.0, m)) }
         }
         #[inline(always)]
-        unsafe fn gather(rows: *const Row, at: *const u32) -> [Self; 6] {
+        unsafe fn gather(rows: *const Row, at: *const u32) -> [Self; 8] {
             unsafe {
-                let row = |k: usize| rows.add(*at.add(k) as usize).cast::<f64>();
-                let low = |k| _mm256_load_pd(row(k));
-                let high = |k| _mm256_load_pd(row(k).add(4));
-                let [a, b, c, d] = transpose4([low(0), low(1), low(2), low(3)]);
-                let [e, f, _, _] = transpose4([high(0), high(1), high(2), high(3)]);
-                [Avx2(a), Avx2(b), Avx2(c), Avx2(d), Avx2(e), Avx2(f)]
+                let (mut low, mut high) = ([_mm256_setzero_pd(); 4], [_mm256_setzero_pd(); 4]);
+                for k in 0..4 {
+                    let row = rows.add(*at.add(k) as usize).cast::<f64>();
+                    low[k] = _mm256_load_pd(row);
+                    high[k] = _mm256_load_pd(row.add(4));
+                }
+                let [a, b, c, d] = transpose4(low);
+                let [e, f, g, h] = transpose4(high);
+                [Avx2(a), Avx2(b), Avx2(c), Avx2(d), Avx2(e), Avx2(f), Avx2(g), Avx2(h)]
             }
         }
         #[inline(always)]

@@ -35,8 +35,9 @@ pub struct Coloured {
 pub(crate) struct Buffers {
     packs: Packs,
     velocity: Vec<Row>,
-    before: Vec<Row>,
-    direction: Vec<Row>,
+    /// Velocities after the sweep before.
+    last: Vec<Row>,
+    masses: Vec<Row>,
     sums: Vec<[Row; 5]>,
     single: Vec<Single>,
 }
@@ -47,7 +48,6 @@ struct Single {
     contact: usize,
     impulse: [f64; 3],
     direction: [f64; 3],
-    change: [f64; 3],
 }
 
 impl Coloured {
@@ -65,10 +65,16 @@ impl Coloured {
     ) -> SolveReport {
         let n_blocks = w.n_blocks();
         buffers.packs.arrange(w, problem, impulses);
-        for rows in [&mut buffers.velocity, &mut buffers.before, &mut buffers.direction] {
+        for rows in [&mut buffers.velocity, &mut buffers.last] {
             rows.clear();
             rows.resize(n_blocks + 1, Row::default());
         }
+        buffers.masses.clear();
+        buffers.masses.extend(w.masses().iter().map(|m| {
+            let [xx, yy, zz, xy, xz, yz] = m.angular;
+            Row([xx, yy, zz, xy, xz, yz, m.linear[0], 0.0])
+        }));
+        buffers.masses.push(Row::default());
         let packs = &mut buffers.packs;
         // One more for the single contacts.
         buffers.sums.resize(packs.chunks.len() + 1, [Row::default(); 5]);
@@ -77,7 +83,6 @@ impl Coloured {
             contact: a as usize,
             impulse: impulses[a as usize],
             direction: [0.0; 3],
-            change: [0.0; 3],
         }));
         let job = Job {
             w,
@@ -93,11 +98,11 @@ impl Coloured {
                 packs: packs.packs.as_ptr(),
                 idle: packs.idle.as_mut_ptr(),
                 velocity: buffers.velocity.as_mut_ptr(),
+                masses: buffers.masses.as_ptr(),
                 none: n_blocks as u32,
                 sums: buffers.sums.as_mut_ptr(),
             },
-            before: Pointer(buffers.before.as_mut_ptr()),
-            direction: Pointer(buffers.direction.as_mut_ptr()),
+            last: Pointer(buffers.last.as_mut_ptr()),
             single: Pointer(buffers.single.as_mut_ptr()),
             n_single: buffers.single.len(),
         };
@@ -135,8 +140,7 @@ struct Job<'a> {
     colours: &'a [[u32; 2]],
     n_rows: usize,
     shared: Shared,
-    before: Pointer<Row>,
-    direction: Pointer<Row>,
+    last: Pointer<Row>,
     single: Pointer<Single>,
     n_single: usize,
 }
@@ -150,9 +154,8 @@ impl Job<'_> {
             let mut last = f64::INFINITY;
             self.fill(member);
             self.restart(member);
-            self.look_ahead(member, 0.0, 0.0);
-            let mut sweep =
-                Sweep { beta: 0.0, keep: 0.0, relaxation: 1.0, local: 1e-6, all: false };
+            self.look_ahead(member, 0.0);
+            let mut sweep = Sweep { beta: 0.0, relaxation: 1.0, local: 1e-6, all: false };
             loop {
                 sweep.relaxation = patience.relaxation();
                 let change = self.sweep(member, &sweep, patience.backwards());
@@ -172,10 +175,9 @@ impl Job<'_> {
                 let beta = gradient / last;
                 last = gradient;
                 let lost = patience.lost(gradient);
-                let forget = beta >= 1.0 || lost;
-                (sweep.beta, sweep.keep) = if forget { (0.0, 0.0) } else { (beta, 1.0) };
+                sweep.beta = if beta >= 1.0 || lost { 0.0 } else { beta };
                 sweep.local = (1e-3 * progress.report.velocity_change_rms).clamp(1e-15, 1e-6);
-                self.look_ahead(member, sweep.beta, sweep.keep);
+                self.look_ahead(member, sweep.beta);
             }
         }
     }
@@ -231,9 +233,7 @@ impl Job<'_> {
         let [mut sum, mut max, mut scale, mut active] = [0.0, 0.0f64, 0.0, 0.0];
         for s in single {
             let a = s.contact;
-            let extra = s.direction.map(|x| sweep.beta * x);
-            let old: [f64; 3] = std::array::from_fn(|i| s.impulse[i] + extra[i]);
-            s.direction = std::array::from_fn(|i| sweep.keep * (extra[i] + s.change[i]));
+            let old: [f64; 3] = std::array::from_fn(|i| s.impulse[i] + sweep.beta * s.direction[i]);
             let block = self.w.diagonal(a);
             let wr = self.w.to_local(a, velocity);
             let own = apply(block, old);
@@ -251,7 +251,8 @@ impl Job<'_> {
                 step = step.map(|x| sweep.relaxation * x);
                 new = std::array::from_fn(|i| old[i] + step[i]);
             }
-            (s.impulse, s.change) = (new, step);
+            s.direction = std::array::from_fn(|i| new[i] - s.impulse[i]);
+            s.impulse = new;
             if step != [0.0; 3] {
                 self.w.push_impulse(a, step, velocity);
                 let dv = squared(apply(block, step));
@@ -328,18 +329,16 @@ impl Job<'_> {
         }
     }
 
-    /// Adds part of the search direction to the velocities, and the last sweep's change to the direction.
-    unsafe fn look_ahead(&self, member: &Member, beta: f64, keep: f64) {
+    /// Adds part of the last sweep's change to the velocities. That change is what the conjugate gradients call the search
+    /// direction: what was looked ahead plus what the sweep then did is the difference of two sweeps' results.
+    unsafe fn look_ahead(&self, member: &Member, beta: f64) {
         for k in member.part(0..self.shared.none as usize) {
-            let (v, before, direction) = unsafe {
-                let v = &mut (*self.shared.velocity.add(k)).0;
-                (v, &mut (*self.before.0.add(k)).0, &mut (*self.direction.0.add(k)).0)
-            };
+            let (v, last) =
+                unsafe { (&mut (*self.shared.velocity.add(k)).0, &mut (*self.last.0.add(k)).0) };
             for i in 0..6 {
-                let extra = beta * direction[i];
-                direction[i] = keep * (extra + v[i] - before[i]);
-                v[i] += extra;
-                before[i] = v[i];
+                let now = v[i];
+                v[i] = now + beta * (now - last[i]);
+                last[i] = now;
             }
         }
         member.meet();

@@ -4,31 +4,30 @@
 use super::super::{ContactProblem, Factored, JOINT};
 use super::lanes::{LANES, Row};
 
-/// Rows of a pack before its points: frame, then inverse masses of the two sides (three linear, six angular).
+/// Rows of a pack before its points: frame and friction.
 pub(super) const FRAME: usize = 0;
-pub(super) const MASS: [usize; 2] = [9, 18];
-pub(super) const HEADER: usize = 27;
+pub(super) const FRICTION: usize = 9;
+pub(super) const HEADER: usize = 10;
 
 /// Rows of a point.
 pub(super) const ARM: [usize; 2] = [0, 3];
 /// Free velocity [m/s].
 pub(super) const FREE: usize = 6;
-/// Friction [–].
-pub(super) const FRICTION: usize = 9;
-/// `W_nn`, `1 / W_nn` and `W_nt / W_nn`.
-pub(super) const W_NN: usize = 10;
-pub(super) const INVERSE: usize = 11;
-pub(super) const COUPLING: usize = 12;
-/// The tangential block with the normal eliminated: 11, 12, 22, and one over its determinant.
-pub(super) const TANGENTIAL: usize = 14;
-pub(super) const DETERMINANT: usize = 17;
-/// Impulse, search direction and last change [N s].
-pub(super) const IMPULSE: usize = 18;
-pub(super) const DIRECTION: usize = 21;
-pub(super) const CHANGE: usize = 24;
+/// Impulse, and what the last sweep changed of it [N s].
+pub(super) const IMPULSE: usize = 9;
+pub(super) const DIRECTION: usize = 12;
 /// Slip over impulse of a sliding contact [1/kg]: where the next solve of it begins.
-pub(super) const SLIP: usize = 27;
-pub(super) const POINT: usize = 28;
+pub(super) const SLIP: usize = 15;
+/// Four rows with seven fields of single precision. They shape the way to the solution, but not the solution: impulses for which
+/// the velocities obey the laws are left as they are, whatever the block.
+pub(super) const BLOCK: usize = 16;
+pub(super) const POINT: usize = 20;
+/// Fields of the block: `W_nn`, `1 / W_nn` and `W_nt / W_nn`.
+pub(super) const W_NN: usize = 0;
+pub(super) const INVERSE: usize = 1;
+pub(super) const COUPLING: usize = 2;
+/// The tangential block with the normal eliminated: 11, 12, 22.
+pub(super) const TANGENTIAL: usize = 4;
 
 /// More colours than this are not worth a round of their own: what does not fit is left to the end.
 const COLOURS: u32 = 48;
@@ -98,7 +97,11 @@ impl Packs {
         self.single.clear();
         let contacts = w.contacts();
         for (a, c) in contacts.iter().enumerate() {
-            if problem.friction[a] == JOINT || c.has_sides() || c.is_locked() {
+            let even = c.blocks.iter().all(|b| {
+                let m = w.masses().get(*b as usize).map_or([0.0; 3], |m| m.linear);
+                m[0] == m[1] && m[1] == m[2]
+            });
+            if problem.friction[a] == JOINT || !even || c.has_sides() || c.is_locked() {
                 self.single.push(a as u32);
                 continue;
             }
@@ -108,6 +111,7 @@ impl Packs {
                 && m.length < 4
                 && contacts[m.first as usize].blocks == c.blocks
                 && contacts[m.first as usize].frame == c.frame
+                && problem.friction[m.first as usize] == problem.friction[a]
             {
                 m.length += 1;
                 m.busy |= busy;
@@ -231,24 +235,13 @@ impl Pack {
         rows: &mut [Row],
     ) {
         rows.fill(Row::default());
-        let masses = w.masses();
         for (lane, point, a) in self.contacts() {
             let c = &w.contacts()[a];
             if point == 0 {
                 for (k, x) in c.frame.as_flattened().iter().enumerate() {
                     rows[FRAME + k].0[lane] = *x;
                 }
-                for side in 0..2 {
-                    if c.blocks[side] != Factored::NONE {
-                        let m = &masses[c.blocks[side] as usize];
-                        for k in 0..3 {
-                            rows[MASS[side] + k].0[lane] = m.linear[k];
-                        }
-                        for k in 0..6 {
-                            rows[MASS[side] + 3 + k].0[lane] = m.angular[k];
-                        }
-                    }
-                }
+                rows[FRICTION].0[lane] = problem.friction[a];
             }
             let at = &mut rows[HEADER + POINT * point..][..POINT];
             let mut put = |row: usize, numbers: &[f64]| {
@@ -256,18 +249,20 @@ impl Pack {
                     at[row + k].0[lane] = *x;
                 }
             };
+            put(ARM[0], &c.arms[0]);
+            put(ARM[1], &c.arms[1]);
+            put(FREE, &problem.v_rel_free[a]);
+            put(IMPULSE, &impulses[a]);
             let wb = c.diagonal();
             let inverse = 1.0 / wb[0][0];
             let s = [wb[0][1] * inverse, wb[0][2] * inverse];
             let a11 = wb[1][1] - wb[1][0] * s[0];
             let a12 = wb[1][2] - wb[1][0] * s[1];
             let a22 = wb[2][2] - wb[2][0] * s[1];
-            put(ARM[0], &c.arms[0]);
-            put(ARM[1], &c.arms[1]);
-            put(FREE, &problem.v_rel_free[a]);
-            put(FRICTION, &[problem.friction[a], wb[0][0], inverse, s[0], s[1]]);
-            put(TANGENTIAL, &[a11, a12, a22, 1.0 / (a11 * a22 - a12 * a12)]);
-            put(IMPULSE, &impulses[a]);
+            let block = [wb[0][0], inverse, s[0], s[1], a11, a12, a22];
+            for (field, x) in block.into_iter().enumerate() {
+                at[BLOCK + field / 2].put_single(LANES * (field % 2) + lane, x as f32);
+            }
         }
     }
 }

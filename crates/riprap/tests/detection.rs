@@ -1,0 +1,127 @@
+//! A detector that has seen a motion from its beginning, with all its caches, finds the same bits as a fresh one.
+
+use rand::{RngExt, SeedableRng};
+use rand_pcg::Pcg64;
+use riprap::detect::{Collider, Detector, Geometry, Method, Query};
+use riprap::grains::{StoneGenerator, seeded};
+use riprap::math::{Pose, Quat, Twist, Vec3};
+use riprap::shape::Polyhedron;
+use std::sync::Arc;
+
+fn vector(rng: &mut Pcg64) -> Vec3 {
+    Vec3::from_fn(|_, _| rng.random_range(-1.0..1.0))
+}
+
+/// A crowd of stones, boxes and balls over a half-space and a large plate, overlapping, touching and apart.
+fn crowd(rng: &mut Pcg64) -> (Vec<Collider>, Vec<Pose>) {
+    let mut stones = seeded(5);
+    let mut geometries = vec![
+        Geometry::HalfSpace(Vec3::z()),
+        Geometry::Polyhedron(Arc::new(Polyhedron::cuboid([1.0, 1.0, 0.02]).unwrap())),
+    ];
+    for k in 0..120 {
+        geometries.push(match k % 6 {
+            0 => Geometry::Ball(0.02),
+            1 => Geometry::Polyhedron(Arc::new(Polyhedron::cuboid([0.04; 3]).unwrap())),
+            _ => {
+                let stone = StoneGenerator::default().generate(0.04, &mut stones).unwrap();
+                Geometry::Polyhedron(Arc::new(stone))
+            }
+        });
+    }
+    let poses = (0..geometries.len()).map(|i| match i {
+        0 => Pose::at([0.0, 0.0, -0.02]),
+        1 => Pose::at([0.0, 0.0, -0.01]),
+        // Boxes stand on the plate, exactly upright and in contact.
+        _ if i % 6 == 3 => {
+            Pose::at([0.04 * f64::from(i as u32 / 6 % 5), 0.04 * f64::from(i as u32 / 30), 0.02])
+        }
+        _ => Pose {
+            position: vector(rng).component_mul(&Vec3::new(0.1, 0.1, 0.07)) + Vec3::z() * 0.07,
+            rotation: Quat::from_scaled_axis(vector(rng)),
+        },
+    });
+    let poses = poses.collect();
+    let collider = |(i, geometry)| Collider {
+        body: i as u32,
+        geometry,
+        pose: Pose::IDENTITY,
+        material: 0,
+        movable: i > 1,
+    };
+    (geometries.into_iter().enumerate().map(collider).collect(), poses)
+}
+
+#[test]
+fn a_warm_detector_finds_the_bits_of_a_fresh_one() {
+    let mut rng = Pcg64::seed_from_u64(31);
+    let (colliders, mut bodies) = crowd(&mut rng);
+    let mut warm = Detector::default();
+    let (mut points, mut pairs) = (0, 0);
+    for step in 0..800 {
+        // Rest, creep, flow, fly, and rest again.
+        let pace = [0.0, 1e-8, 1e-6, 3e-5, 3e-4, 3e-3, 1e-5, 0.0][step / 100];
+        let motion: Vec<Twist> = (0..bodies.len())
+            .map(|i| {
+                let free = if i > 1 { pace } else { 0.0 };
+                Twist { linear: vector(&mut rng) * free, angular: vector(&mut rng) * (free / 0.02) }
+            })
+            .collect();
+        for (q, m) in bodies.iter_mut().zip(&motion) {
+            q.position += m.linear;
+            q.rotation = riprap::math::turn(q.rotation, m.angular);
+        }
+        let reach: Vec<f64> =
+            motion.iter().map(|m| m.linear.norm() + m.angular.norm() * 0.03).collect();
+        let query = Query {
+            colliders: &colliders,
+            bodies: &bodies,
+            reach: &reach,
+            motion: &motion,
+            alert: 4e-4,
+            skin: 4e-3,
+            method: Method::SeparatingAxes,
+            apart: &[],
+        };
+        warm.detect(&query);
+        let mut cold = Detector::default();
+        cold.detect(&query);
+        assert_eq!(warm.points().len(), cold.points().len(), "step {step}");
+        for (w, c) in warm.points().iter().zip(cold.points()) {
+            assert_eq!(w, c, "step {step}");
+        }
+        points += warm.points().len();
+        pairs += warm.n_near_pairs(query.alert);
+    }
+    assert!(pairs > 300_000 && points > 300_000, "{pairs} pairs, {points} points");
+}
+
+#[test]
+fn a_detector_used_for_other_shapes_forgets_what_it_knew() {
+    let mut rng = Pcg64::seed_from_u64(32);
+    let (first, bodies) = crowd(&mut rng);
+    let mut second = first.clone();
+    second[2..].reverse();
+    for (i, c) in second.iter_mut().enumerate() {
+        (c.body, c.movable) = (i as u32, i > 1);
+    }
+    let (reach, motion) = (vec![0.0; bodies.len()], vec![Twist::default(); bodies.len()]);
+    let mut used = Detector::default();
+    for colliders in [&first, &second, &first] {
+        let query = Query {
+            colliders,
+            bodies: &bodies,
+            reach: &reach,
+            motion: &motion,
+            alert: 4e-4,
+            skin: 4e-3,
+            method: Method::SeparatingAxes,
+            apart: &[],
+        };
+        let mut fresh = Detector::default();
+        fresh.detect(&query);
+        used.detect(&query);
+        used.detect(&query);
+        assert_eq!(used.points(), fresh.points());
+    }
+}
