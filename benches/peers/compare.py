@@ -22,6 +22,7 @@ def main():
     here = os.path.dirname(os.path.abspath(__file__))
     window = ["--settle", a.settle, "--window", a.window]
     pile = [a.riprap, "bench", "pile", "--json", "--from", a.scene] + window
+    pile += os.environ.get("RIPRAP_OPTIONS", "").split()
     engines = [(f"riprap, {n} thread{'s'[: n - 1]}", pile + ["--threads", str(n)]) for n in (1, 2)]
     if a.rapier:
         engines.append(("Rapier f64, default", [a.rapier, a.scene] + window))
@@ -29,7 +30,7 @@ def main():
     if a.mujoco:
         script = os.path.join(here, "mujoco_pile.py")
         engines.append(("MuJoCo, CG", [a.mujoco, script, a.scene] + window))
-    head = ["code", "ms/step", "contacts", "penetration mean / max [mm]", "wall max [mm]", "v_rms [m/s]", "v_max [m/s]", "drift mean / max [mm]"]
+    head = ["code", "ms/step", "of the processor", "contacts", "penetration mean / max [mm]", "wall max [mm]", "v_rms [m/s]", "v_max [m/s]", "drift mean / max [mm]"]
     print("| " + " | ".join(head) + " |\n|" + " --- |" * len(head), flush=True)
     for name, command in engines:
         states = [os.path.join(a.folder, f"{end}.txt") for end in ("begin", "end")]
@@ -39,6 +40,7 @@ def main():
         cells = [
             name,
             f"{told['ms_per_step']:.3g}",
+            f"{told.get('cpu_ms_per_step') or 0:.3g}",
             f"{told['contacts']:.0f}",
             f"{j['penetration_mean_mm']:.2g} / {j['penetration_max_mm']:.2g}",
             f"{j['wall_max_mm']:.2g}",

@@ -2,7 +2,7 @@
 # Runs one pile of stones with riprap, Rapier and MuJoCo, each alone on the machine, and judges all alike. Usage:
 #   benches/peers/run.sh [SCENE] [SETTLE] [WINDOW]
 # SCENE is a pile as `riprap bench export` writes it (.json or .json.gz; without one, 500 stones are made), SETTLE and WINDOW are times [s],
-# 0.5 each without. Rapier is built from its pinned version, MuJoCo comes from PyPI into a virtual environment; without either, it is left out.
+# 0.5 each without. RIPRAP_OPTIONS are more options of `riprap bench pile`, such as `--solver gauss-seidel`. Rapier is built from its pinned version, MuJoCo comes from PyPI into a virtual environment; without either, it is left out.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 root=$(cd "$here/../.." && pwd)

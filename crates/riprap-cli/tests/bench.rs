@@ -56,10 +56,10 @@ fn a_pile_prints_one_object_with_all_keys_or_a_table() {
 }
 
 #[test]
-fn a_shared_scene_runs_with_either_solver_and_leaves_its_states() {
+fn a_shared_scene_runs_with_every_solver_and_leaves_its_states() {
     let folder = Folder::new("bench-shared");
     success(&folder.riprap(&["bench", "export", "--grains", "8", "stones.json.gz"]));
-    for solver in ["conjugate-gradient", "gauss-seidel"] {
+    for solver in ["conjugate-gradient", "coloured", "gauss-seidel"] {
         let window = ["--settle", "0.05", "--window", "0.01", "--states", "a.txt", "b.txt"];
         let mut arguments = vec!["pile", "--from", "stones.json.gz", "--solver", solver];
         arguments.extend(window);

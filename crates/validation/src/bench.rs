@@ -13,7 +13,7 @@ pub use scaling::{Scaling, ScalingOptions, exponent, scaling};
 pub use table::{append_csv, csv_row};
 
 use crate::scenes::bulk;
-use riprap::friction::{ConjugateGradient, GaussSeidel};
+use riprap::friction::{Coloured, ConjugateGradient, GaussSeidel};
 use riprap::prelude::*;
 use riprap::scene::BuildErrors;
 use riprap::scheme::StageTimes;

@@ -50,6 +50,8 @@ pub struct Scaling {
     pub exponent_detect: Option<f64>,
     /// The same for the solver alone.
     pub exponent_solve: Option<f64>,
+    /// The same for the solver per sweep: how many sweeps are needed depends on the worst of all contacts.
+    pub exponent_sweep: Option<f64>,
     /// A result for each number of threads.
     pub threads: Vec<BenchResult>,
 }
@@ -86,14 +88,13 @@ pub fn scaling(
         let points: Vec<_> = growth.iter().map(|r| (r.grains as f64, time(r))).collect();
         exponent(&points)
     };
-    let (all, detect, solve) =
-        (of(|r| r.ms_per_step), of(|r| r.ms_per_stage.detect), of(|r| r.ms_per_stage.solve));
     Ok(Scaling {
         machine: Machine::here(),
+        exponent: of(|r| r.ms_per_step),
+        exponent_detect: of(|r| r.ms_per_stage.detect),
+        exponent_solve: of(|r| r.ms_per_stage.solve),
+        exponent_sweep: of(|r| r.ms_per_stage.solve / r.sweeps_mean.max(1.0)),
         growth,
-        exponent: all,
-        exponent_detect: detect,
-        exponent_solve: solve,
         threads,
     })
 }

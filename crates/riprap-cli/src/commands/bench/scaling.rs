@@ -91,7 +91,8 @@ pub fn bench(arguments: &Scaling) -> Result<(), Failure> {
     for (name, exponent) in [
         ("time per step", result.exponent),
         ("detection", result.exponent_detect),
-        ("solver", result.exponent_solve),
+        ("the solver", result.exponent_solve),
+        ("a sweep", result.exponent_sweep),
     ] {
         if let Some(exponent) = exponent {
             print(&format!(
