@@ -146,7 +146,6 @@ impl Factored {
     }
 
     /// Makes the contacts those that `contact` tells: its blocks, frame and arms, as for [`Factored::push`]. Uses all threads.
-    #[expect(clippy::type_complexity)]
     pub(crate) fn set(
         &mut self,
         n: usize,

@@ -199,16 +199,32 @@ impl Job<'_> {
         member.meet();
     }
 
-    /// Calls `work` for this member's chunks of one colour after the other; the members meet after each.
+    /// Calls `work` for this member's chunks of one colour after the other; the members meet in between. Colours too small to
+    /// share are left to the first member, one after the other without a meeting.
     fn by_colour(&self, member: &Member, backwards: bool, work: impl Fn(usize, [u32; 2])) {
+        const SHARED: usize = 4;
         let n = self.colours.len();
+        let mut alone = false;
         for k in 0..n {
             let [first, last] = self.colours[if backwards { n - 1 - k } else { k }];
-            for chunk in member.part(first as usize..last as usize) {
+            let chunks = first as usize..last as usize;
+            let small = chunks.len() < SHARED;
+            if k > 0 && !(small && alone) {
+                member.meet();
+            }
+            alone = small;
+            let mine = if !small {
+                member.part(chunks)
+            } else if member.number == 0 {
+                chunks
+            } else {
+                0..0
+            };
+            for chunk in mine {
                 work(chunk, self.chunks[chunk]);
             }
-            member.meet();
         }
+        member.meet();
     }
 
     /// One sweep over the contacts, Eq. (33).
