@@ -280,3 +280,39 @@ fn frictionless_boxes_dropped_at_random_never_break_the_solver() {
         assert!(energy(&run) <= before * (1.0 + 1e-3), "seed {seed}");
     }
 }
+
+#[test]
+fn a_small_pile_takes_the_same_way_with_the_readable_and_with_the_fast_solver() {
+    let rock = Material::new("rock").density(2700.0).friction(0.6);
+    let mut scene = Scene::builder();
+    let walls = Shape::open_box([0.4, 0.4, 1.0], 0.05).unwrap();
+    scene.add_fixed(walls, Pose::IDENTITY, &rock);
+    for k in 0..48 {
+        let (i, j, l) = (k % 4, k / 4 % 4, k / 16);
+        let at = [
+            0.09 * f64::from(i) - 0.13 + 0.004 * f64::from(l),
+            0.09 * f64::from(j) - 0.135 + 0.003 * f64::from(l * i),
+            0.0401 + 0.0802 * f64::from(l),
+        ];
+        let ball = Shape::sphere(0.04).unwrap();
+        scene.add(BodyDescription::new(ball, &rock).at(at), &rock);
+    }
+    let end = |solver: Box<dyn riprap::friction::ContactSolver>| {
+        let mut scheme = MoreauJean::new(5e-4);
+        scheme.solver = solver;
+        let mut run = Simulation::new(scene.build().unwrap(), scheme).unwrap();
+        for _ in 0..200 {
+            assert!(run.step().unwrap().solve.converged);
+        }
+        run.state().q.clone()
+    };
+    let readable = end(Box::new(GaussSeidel::tolerance(1e-10)));
+    let fast = end(Box::new(Coloured { fewest: 0, ..Coloured::tolerance(1e-10) }));
+    let mut moved = 0.0f64;
+    for (a, b) in readable.iter().zip(&fast) {
+        assert!((a.position - b.position).norm() < 1e-8, "{:e}", (a.position - b.position).norm());
+        assert!((a.rotation.coords - b.rotation.coords).norm() < 1e-8);
+        moved = moved.max(a.rotation.angle());
+    }
+    assert!(moved > 1e-3, "the pile moved");
+}

@@ -130,7 +130,7 @@ pub struct Settings {
 
 impl Default for Settings {
     fn default() -> Self {
-        Settings { dt: 5e-4, tolerance: 1e-4, solver: Solver::default() }
+        Settings { dt: 5e-4, tolerance: 5e-4, solver: Solver::default() }
     }
 }
 

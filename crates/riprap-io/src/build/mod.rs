@@ -232,7 +232,6 @@ impl SceneFile {
             density: material.density,
             friction: material.friction,
             restitution: material.restitution,
-            rolling_friction: material.rolling_friction,
         }
     }
 

@@ -375,7 +375,7 @@ fn meeting<'a>(scene: &'a Scene, point: &ContactPoint) -> ([u32; 2], &'a PairLaw
 }
 
 /// Size of the smaller of two bodies, of which one at least is movable [m].
-pub(super) fn smaller_size(scene: &Scene, i: usize, j: usize) -> f64 {
+fn smaller_size(scene: &Scene, i: usize, j: usize) -> f64 {
     let bodies = scene.bodies();
     let size = |k: usize| if bodies.size[k] > 0.0 { bodies.size[k] } else { f64::INFINITY };
     let smaller = size(i).min(size(j));

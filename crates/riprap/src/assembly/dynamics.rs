@@ -11,12 +11,12 @@ use crate::scene::{Motion, Scene, State, Twist};
 /// `M⁻¹`, `f` and the free velocity of all bodies at `q_m`.
 #[derive(Debug, Default)]
 pub struct Dynamics {
-    pub(super) inverse_inertia: Vec<Mat3>,
+    inverse_inertia: Vec<Mat3>,
     inertia: Vec<Mat3>,
     /// Block of each body in the contact problem; [`Factored::NONE`] where impulses do not move it.
     pub(super) block: Vec<u32>,
     v_n: Vec<Twist>,
-    pub(super) v_free: Vec<Twist>,
+    v_free: Vec<Twist>,
     n_blocks: u32,
 }
 

@@ -213,11 +213,6 @@ impl SceneBuilder {
                 });
             }
             check_law(&item(), m.friction, m.restitution, errors);
-            if !(m.rolling_friction >= 0.0 && m.rolling_friction.is_finite()) {
-                let (what, value) = ("rolling_friction", m.rolling_friction);
-                let range = "not below 0";
-                errors.push(BuildError::OutOfRange { item: item(), what, value, range });
-            }
         }
     }
 

@@ -11,21 +11,12 @@ pub struct Material {
     pub friction: f64,
     /// Coefficient of restitution against itself [–].
     pub restitution: f64,
-    /// Rolling friction against itself [–]: contacts resist the relative spin of two bodies by a moment up to this times the
-    /// radius of the smaller one times the contact force.
-    pub rolling_friction: f64,
 }
 
 impl Material {
     /// A material without friction and restitution.
     pub fn new(name: &str) -> Material {
-        Material {
-            name: name.to_owned(),
-            density: None,
-            friction: 0.0,
-            restitution: 0.0,
-            rolling_friction: 0.0,
-        }
+        Material { name: name.to_owned(), density: None, friction: 0.0, restitution: 0.0 }
     }
 
     /// Sets the density [kg/m³].
@@ -43,12 +34,6 @@ impl Material {
     /// Sets the coefficient of restitution [–].
     pub fn restitution(mut self, restitution: f64) -> Material {
         self.restitution = restitution;
-        self
-    }
-
-    /// Sets the rolling friction [–].
-    pub fn rolling_friction(mut self, rolling_friction: f64) -> Material {
-        self.rolling_friction = rolling_friction;
         self
     }
 }
@@ -90,7 +75,6 @@ impl PairLaw {
 pub struct PairTable {
     n: usize,
     laws: Vec<PairLaw>,
-    rolling: Vec<f64>,
 }
 
 impl PairTable {
@@ -99,26 +83,12 @@ impl PairTable {
             let a = a.clone();
             materials.iter().map(move |b| PairLaw::combined(&a, b))
         };
-        PairTable {
-            n: materials.len(),
-            laws: materials.iter().flat_map(combine).collect(),
-            rolling: materials.iter().map(|m| m.rolling_friction).collect(),
-        }
+        PairTable { n: materials.len(), laws: materials.iter().flat_map(combine).collect() }
     }
 
     pub(super) fn set(&mut self, a: usize, b: usize, law: PairLaw) {
         self.laws[a * self.n + b] = law;
         self.laws[b * self.n + a] = law;
-    }
-
-    /// Rolling friction between two materials, by index: the smaller of both [–].
-    pub(crate) fn rolling_friction(&self, a: u32, b: u32) -> f64 {
-        self.rolling[a as usize].min(self.rolling[b as usize])
-    }
-
-    /// Whether any pair has rolling friction.
-    pub(crate) fn has_rolling_friction(&self) -> bool {
-        self.rolling.iter().any(|r| *r > 0.0)
     }
 
     /// The law between two materials, by index.

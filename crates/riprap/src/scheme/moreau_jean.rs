@@ -70,7 +70,6 @@ impl Scheme for MoreauJean {
 
         // Free motion, as if no contact pushed back: v_free = v_n + h M⁻¹ f.                  (25), (28)
         dynamics.evaluate(scene, state, q_m, t_next, dt, theta);
-        dynamics.resist_rolling(scene, state);
         let (v_n, v_free) = dynamics.velocities_mut();
         mechanisms.free_motion(scene, state, dt, theta, q_m, v_n, v_free)?;
         check_finite(scene, q_m, dynamics.free_velocity(), t_next)?;

@@ -283,10 +283,10 @@ fn bucket_scene(n: usize) -> SceneBuilder {
         );
     }
     let top = 2.1 * r * (n as f64 / (per_row * per_row) as f64).ceil() + 0.5;
-    // Its lowest edge (31 cm below the carriage) goes 12 cm into the settled spheres, but not below 3 cm: a prescribed tool that
+    // Its lowest edge (31 cm below the carriage) goes 12 cm into the settled spheres, but not below 5 cm, more than a sphere: a prescribed tool that
     // crushes grains against the floor has no solution.
     let height = n as f64 * 4.0 / 3.0 * std::f64::consts::PI * r.powi(3) / (0.6 * side * side);
-    let depth = top - 0.31 - (height - 0.12).max(0.03);
+    let depth = top - 0.31 - (height - 0.12).max(0.05);
     let mut m = Mechanism::new("digger");
     let place = |x: f64, z: f64| Pose::at([x, 0.0, z]);
     let bar = |x: f64, z: f64, mass: f64| Some(MassProperties::rod([x, 0.0, z], mass));

@@ -34,7 +34,7 @@ pub struct Scaling {
     #[arg(long, value_name = "K", default_value_t = 10, value_parser = clap::value_parser!(u64).range(1..))]
     steps: u64,
     /// Tolerance of the solver
-    #[arg(long, value_name = "E", default_value = "1e-4", value_parser = parse_positive)]
+    #[arg(long, value_name = "E", default_value = "1e-3", value_parser = parse_positive)]
     tolerance: f64,
     /// The solver
     #[arg(long, value_name = "NAME", default_value = Solver::default().name(), value_parser = solver_names())]

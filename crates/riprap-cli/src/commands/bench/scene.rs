@@ -55,7 +55,7 @@ struct Window {
     #[arg(long, value_name = "H", value_parser = parse_time)]
     dt: Option<f64>,
     /// Tolerance of the solver
-    #[arg(long, value_name = "E", default_value = "1e-4", value_parser = parse_positive)]
+    #[arg(long, value_name = "E", default_value = "5e-4", value_parser = parse_positive)]
     tolerance: f64,
     /// The solver
     #[arg(long, value_name = "NAME", default_value = Solver::default().name(), value_parser = solver_names())]

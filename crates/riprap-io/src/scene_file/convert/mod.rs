@@ -275,7 +275,6 @@ impl Converter<'_> {
                 density,
                 friction: material.number("friction").unwrap_or(0.0),
                 restitution: material.number("restitution").unwrap_or(0.0),
-                rolling_friction: material.number("rolling_friction").unwrap_or(0.0),
             });
         }
     }

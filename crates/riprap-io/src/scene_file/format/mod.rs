@@ -348,14 +348,6 @@ static MATERIAL_TABLE: Table = Table {
             Need::Default("0.0"),
             "Newton's coefficient of restitution.",
         ),
-        field(
-            "rolling_friction",
-            Kind::Number(Limits::NonNegative),
-            Need::Default("0.0"),
-            "Contacts resist the relative spin of two bodies by a moment up to this times the radius of the smaller one \
-             times the contact force. Without it nothing damps a stone that swings on two points. Of two materials the smaller \
-             counts; contacts on bodies of mechanisms have none.",
-        ),
     ],
     tag: None,
 };

@@ -221,8 +221,6 @@ pub struct Material {
     pub friction: f64,
     /// Coefficient of restitution [–], 0 to 1.
     pub restitution: f64,
-    /// Rolling friction [–].
-    pub rolling_friction: f64,
 }
 
 /// How two materials meet.

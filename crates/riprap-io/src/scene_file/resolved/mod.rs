@@ -90,7 +90,6 @@ impl SceneFile {
             }
             writeln!(out, "friction = {}", number(material.friction))?;
             writeln!(out, "restitution = {}", number(material.restitution))?;
-            writeln!(out, "rolling_friction = {}", number(material.rolling_friction))?;
         }
         for pair in &self.pairs {
             let [a, b] = pair.between.map(|index| text(&self.materials[index].name));

@@ -21,13 +21,23 @@ use lanes::Row;
 use packs::{HEADER, IMPULSE, POINT, Packs};
 use team::{Member, members_for, team};
 
-/// Accelerated Gauss–Seidel over colours, for factored problems; stored blocks are left to [`ConjugateGradient`].
-#[derive(Clone, Copy, Debug, Default)]
+/// Accelerated Gauss–Seidel over colours, for factored problems; small ones and stored blocks are left to
+/// [`ConjugateGradient`].
+#[derive(Clone, Copy, Debug)]
 pub struct Coloured {
     /// When to stop.
     pub options: GaussSeidelOptions,
     /// Contacts side by side.
     pub width: Width,
+    /// Contacts from which on colours pay. Fewer are solved one after the other, where an impulse travels through a whole tower
+    /// in one sweep.
+    pub fewest: usize,
+}
+
+impl Default for Coloured {
+    fn default() -> Self {
+        Coloured { options: GaussSeidelOptions::default(), width: Width::default(), fewest: 500 }
+    }
 }
 
 /// Buffers of the solver.
@@ -53,7 +63,7 @@ struct Single {
 impl Coloured {
     /// Stops at a residual [–]; see [`GaussSeidelOptions::tolerance`].
     pub fn tolerance(tolerance: f64) -> Coloured {
-        Coloured { options: GaussSeidelOptions::tolerance(tolerance), width: Width::default() }
+        Coloured { options: GaussSeidelOptions::tolerance(tolerance), ..Coloured::default() }
     }
 
     fn run(
@@ -411,10 +421,10 @@ impl ContactSolver for Coloured {
             return SolveReport { converged: true, ..SolveReport::default() };
         }
         match &problem.w {
-            Delassus::Factored(w) => self.run(w, problem, impulses, &mut scratch.coloured),
-            Delassus::Blocks(_) => {
-                ConjugateGradient { options: self.options }.solve(problem, impulses, scratch)
+            Delassus::Factored(w) if problem.len() >= self.fewest => {
+                self.run(w, problem, impulses, &mut scratch.coloured)
             }
+            _ => ConjugateGradient { options: self.options }.solve(problem, impulses, scratch),
         }
     }
 }
