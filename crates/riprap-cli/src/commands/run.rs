@@ -6,9 +6,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use riprap::simulation::{Error, Frame, Observer, RunReport, Simulation};
 use riprap_io::build::{Built, Settled};
+use riprap_io::checkpoint::Checkpoint;
 use riprap_io::fclib;
 use riprap_io::output::{Ending, RunWriter};
-use riprap_io::run_folder::Existing;
+use riprap_io::run_folder::{Existing, RunFolder};
 use riprap_io::scene_file::{Component, Drive, OnUnconverged, SceneFile, TimeScheme};
 
 use super::{parse_threads, parse_time, set_threads};
@@ -33,7 +34,13 @@ pub struct Arguments {
     /// Write the contact problem of every N-th step, with its impulses, to problems/ in the folder (for `riprap solve`)
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     problems: Option<u32>,
-    /// Overwrite an old run in the folder
+    /// Write a checkpoint every so often, such as "0.1 s" of simulated time, from which a killed run goes on
+    #[arg(long, value_name = "T", value_parser = parse_time)]
+    checkpoint_every: Option<f64>,
+    /// Go on from the checkpoint in the folder; the run ends with the same bits as one that was never stopped
+    #[arg(long)]
+    resume: bool,
+    /// Overwrite an old run in the folder; with --resume only if it left no checkpoint
     #[arg(long)]
     force: bool,
 }
@@ -52,11 +59,29 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         file.run.until = until;
         file.run.fit();
     }
+    if let Some(every) = arguments.checkpoint_every {
+        if every < file.run.dt {
+            let dt = file.run.dt;
+            let message = format!("--checkpoint-every {every} s is shorter than a step ({dt} s)");
+            return Err(Failure::Input(message));
+        }
+        file.run.checkpoint_every = Some(every);
+    }
+    let out = arguments.out.clone().unwrap_or_else(|| default_folder(&arguments.scene));
+    let checkpoint = match arguments.resume {
+        true => checkpoint(&out, &file, arguments.force)?,
+        false => None,
+    };
     let threads = set_threads(arguments.threads)?;
     let built = file.build()?;
-    let out = arguments.out.clone().unwrap_or_else(|| default_folder(&arguments.scene));
-    let existing = if arguments.force { Existing::Overwrite } else { Existing::Keep };
-    let mut writer = RunWriter::create(&out, existing, &file, &built, threads).map_err(|e| {
+    let mut writer = match &checkpoint {
+        Some(checkpoint) => RunWriter::resume(&out, &file, &built, threads, checkpoint),
+        None => {
+            let existing = if arguments.force { Existing::Overwrite } else { Existing::Keep };
+            RunWriter::create(&out, existing, &file, &built, threads)
+        }
+    }
+    .map_err(|e| {
         let help = if matches!(e, riprap_io::Error::Exists { .. }) { " (--force)" } else { "" };
         Failure::Input(format!("{e}{help}"))
     })?;
@@ -66,8 +91,25 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         Some(every) => Some(Problems::create(&file, &out, every)?),
         None => None,
     };
-    let (ending, report) = simulate(&file, built, &mut writer, problems, &interrupted)?;
+    let (ending, report) = simulate(&file, built, &mut writer, problems, checkpoint, &interrupted)?;
     conclude(&file, &writer, &ending, report)
+}
+
+/// The checkpoint to go on from; `None` where there is no run yet, or one without a checkpoint that may be overwritten.
+fn checkpoint(out: &Path, file: &SceneFile, force: bool) -> Result<Option<Checkpoint>, Failure> {
+    if !Checkpoint::path(out).exists() {
+        if force || !RunFolder::holds_run(out) {
+            eprintln!("no checkpoint in {}: the run starts at its begin", out.display());
+            return Ok(None);
+        }
+        return Err(Failure::Input(format!(
+            "the run in {} left no checkpoint; start it anew with --force, and with --checkpoint-every to have some",
+            out.display()
+        )));
+    }
+    let read = Checkpoint::read(out, file).map_err(|e| Failure::Input(e.to_string()))?;
+    eprintln!("going on at t = {} s ({} steps)", number(read.state.t), read.state.step);
+    Ok(Some(read))
 }
 
 /// Settles and runs; the folder is complete afterwards, however the run ended.
@@ -76,12 +118,23 @@ fn simulate(
     mut built: Built,
     writer: &mut RunWriter,
     problems: Option<Problems>,
+    checkpoint: Option<Checkpoint>,
     interrupted: &Arc<AtomicBool>,
 ) -> Result<(Ending, RunReport), Failure> {
     let written =
         |result: Result<(), riprap_io::Error>| result.map_err(|e| Failure::Run(e.to_string()));
-    let settled = match settle(file, &mut built, interrupted) {
-        Ok(settled) => settled,
+    let resumed = checkpoint.is_some();
+    let begin = match checkpoint {
+        Some(checkpoint) => Ok(Some(checkpoint.state)),
+        None => settle(file, &mut built, interrupted).map(|settled| {
+            settled.map(|settled| {
+                writer.settled(&settled);
+                settled.state
+            })
+        }),
+    };
+    let begin = match begin {
+        Ok(begin) => begin,
         Err(error) => {
             let ending = Ending::Failed(error.to_string());
             written(writer.finish(None, &ending))?;
@@ -93,10 +146,11 @@ fn simulate(
         Err(error) => return Err(Failure::Input(error.to_string())),
     };
     run.on_unconverged(file.on_unconverged());
-    if let Some(settled) = settled {
-        writer.settled(&settled);
-        run.set_state(settled.state).map_err(|e| Failure::Run(e.to_string()))?;
+    if let Some(begin) = begin {
+        run.set_state(begin).map_err(|e| Failure::Run(e.to_string()))?;
     }
+    // A bed that did not come to rest because of Ctrl-C is no begin.
+    let interrupted_before = interrupted.load(Ordering::Relaxed);
 
     let progress = Progress::new("running", file.run.until);
     let mut live = Live { writer: Some(writer), problems, progress, interrupted };
@@ -107,11 +161,20 @@ fn simulate(
             Some(law) => format!("{error}; {law}"),
             None => error.to_string(),
         }),
-        Ok(_) if interrupted.load(Ordering::Relaxed) => Ending::Interrupted,
+        // Ctrl-C in the last step comes too late.
+        Ok(_) if run.time() < file.run.until - 0.5 * file.run.dt => Ending::Interrupted,
         Ok(_) => Ending::Finished,
     };
+    if ending == Ending::Interrupted && !interrupted_before && run.state().step > 0 {
+        written(writer.write_checkpoint(&run.frame()))?;
+        eprintln!("a checkpoint is kept: --resume goes on from here");
+    }
     written(writer.finish(Some(&run.frame()), &ending))?;
-    Ok((ending, run.report()))
+    let mut report = writer.report();
+    if !resumed {
+        report.wall = run.report().wall; // without settling
+    }
+    Ok((ending, report))
 }
 
 /// The first law of a mechanism that is not a number in the step that failed: at its begin, its middle or its end, with the
