@@ -4,14 +4,16 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use riprap::simulation::{Error, Frame, Observer, RunReport, Simulation};
-use riprap_io::build::{Built, Settled};
+use riprap::scene::State;
+use riprap::simulation::{Frame, Observer, RunReport, Simulation};
+use riprap_io::build::{Built, Settled, Settling};
 use riprap_io::checkpoint::Checkpoint;
 use riprap_io::fclib;
 use riprap_io::output::{Ending, RunWriter};
 use riprap_io::run_folder::{Existing, RunFolder};
 use riprap_io::scene_file::{Component, Drive, OnUnconverged, SceneFile, TimeScheme};
 
+use super::settle::{Beds, settle, tell_bed};
 use super::{parse_threads, parse_time, set_threads};
 use crate::failure::Failure;
 use crate::progress::{Progress, duration};
@@ -40,6 +42,11 @@ pub struct Arguments {
     /// Go on from the checkpoint in the folder; the run ends with the same bits as one that was never stopped
     #[arg(long)]
     resume: bool,
+    /// Begin with the bed in a file of `riprap settle`
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["cache", "no_cache"])]
+    bed: Option<PathBuf>,
+    #[command(flatten)]
+    beds: Beds,
     /// Overwrite an old run in the folder; with --resume only if it left no checkpoint
     #[arg(long)]
     force: bool,
@@ -68,15 +75,15 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         file.run.checkpoint_every = Some(every);
     }
     let out = arguments.out.clone().unwrap_or_else(|| default_folder(&arguments.scene));
-    let checkpoint = match arguments.resume {
-        true => checkpoint(&out, &file, arguments.force)?,
-        false => None,
-    };
     let threads = set_threads(arguments.threads)?;
-    let built = file.build()?;
-    let mut writer = match &checkpoint {
-        Some(checkpoint) => RunWriter::resume(&out, &file, &built, threads, checkpoint),
-        None => {
+    let mut built = file.build()?;
+    // What does not fit is said before the folder is touched.
+    let begin = begin(arguments, &file, &mut built, &out)?;
+    let mut writer = match &begin {
+        Begin::Checkpoint(checkpoint) => {
+            RunWriter::resume(&out, &file, &built, threads, checkpoint)
+        }
+        _ => {
             let existing = if arguments.force { Existing::Overwrite } else { Existing::Keep };
             RunWriter::create(&out, existing, &file, &built, threads)
         }
@@ -91,8 +98,72 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         Some(every) => Some(Problems::create(&file, &out, every)?),
         None => None,
     };
-    let (ending, report) = simulate(&file, built, &mut writer, problems, checkpoint, &interrupted)?;
+    let resumed = matches!(begin, Begin::Checkpoint(_));
+    let state = match begin {
+        Begin::Start => Ok(None),
+        Begin::Checkpoint(checkpoint) => Ok(Some(checkpoint.state)),
+        Begin::Bed(bed) => {
+            writer.settled(&bed);
+            Ok(Some(bed.state))
+        }
+        Begin::Settle(settling) => settle(&file, &built, &settling, &arguments.beds, &interrupted)
+            .map(|settled| {
+                writer.settled(&settled);
+                Some(settled.state)
+            }),
+    };
+    let (ending, mut report) = match state {
+        Ok(state) => simulate(&file, built, &mut writer, problems, state, &interrupted)?,
+        Err(error) => {
+            let ending = Ending::Failed(error.to_string());
+            writer.finish(None, &ending).map_err(|e| Failure::Run(e.to_string()))?;
+            (ending, RunReport::default())
+        }
+    };
+    if resumed {
+        report.wall = writer.report().wall;
+    }
     conclude(&file, &writer, &ending, report)
+}
+
+/// Where a run begins.
+enum Begin {
+    /// As the scene says.
+    Start,
+    /// When these grains have come to rest.
+    Settle(Box<Settling>),
+    /// With a bed from a file.
+    Bed(Box<Settled>),
+    /// Where it was stopped.
+    Checkpoint(Box<Checkpoint>),
+}
+
+fn begin(
+    arguments: &Arguments,
+    file: &SceneFile,
+    built: &mut Built,
+    out: &Path,
+) -> Result<Begin, Failure> {
+    if arguments.resume
+        && let Some(checkpoint) = checkpoint(out, file, arguments.force)?
+    {
+        return Ok(Begin::Checkpoint(Box::new(checkpoint)));
+    }
+    match (&arguments.bed, built.settling.take()) {
+        (None, None) => Ok(Begin::Start),
+        (None, Some(settling)) => Ok(Begin::Settle(Box::new(settling))),
+        (Some(path), Some(settling)) => match settling.read(path, file, &built.scene) {
+            Ok(bed) => {
+                tell_bed(path, &settling, &bed);
+                Ok(Begin::Bed(Box::new(bed)))
+            }
+            Err(error) => Err(Failure::Input(error.to_string())),
+        },
+        (Some(path), None) => {
+            let message = "no grains of this scene settle, so that no bed is needed";
+            Err(Failure::Input(format!("{}: {message}", path.display())))
+        }
+    }
 }
 
 /// The checkpoint to go on from; `None` where there is no run yet, or one without a checkpoint that may be overwritten.
@@ -112,35 +183,17 @@ fn checkpoint(out: &Path, file: &SceneFile, force: bool) -> Result<Option<Checkp
     Ok(Some(read))
 }
 
-/// Settles and runs; the folder is complete afterwards, however the run ended.
+/// Runs; the folder is complete afterwards, however the run ended.
 fn simulate(
     file: &SceneFile,
-    mut built: Built,
+    built: Built,
     writer: &mut RunWriter,
     problems: Option<Problems>,
-    checkpoint: Option<Checkpoint>,
-    interrupted: &Arc<AtomicBool>,
+    begin: Option<State>,
+    interrupted: &AtomicBool,
 ) -> Result<(Ending, RunReport), Failure> {
     let written =
         |result: Result<(), riprap_io::Error>| result.map_err(|e| Failure::Run(e.to_string()));
-    let resumed = checkpoint.is_some();
-    let begin = match checkpoint {
-        Some(checkpoint) => Ok(Some(checkpoint.state)),
-        None => settle(file, &mut built, interrupted).map(|settled| {
-            settled.map(|settled| {
-                writer.settled(&settled);
-                settled.state
-            })
-        }),
-    };
-    let begin = match begin {
-        Ok(begin) => begin,
-        Err(error) => {
-            let ending = Ending::Failed(error.to_string());
-            written(writer.finish(None, &ending))?;
-            return Ok((ending, RunReport::default()));
-        }
-    };
     let mut run = match Simulation::new(built.scene, file.scheme()) {
         Ok(run) => run,
         Err(error) => return Err(Failure::Input(error.to_string())),
@@ -170,11 +223,8 @@ fn simulate(
         eprintln!("a checkpoint is kept: --resume goes on from here");
     }
     written(writer.finish(Some(&run.frame()), &ending))?;
-    let mut report = writer.report();
-    if !resumed {
-        report.wall = run.report().wall; // without settling
-    }
-    Ok((ending, report))
+    // All steps, those before a checkpoint included; the time of settling is not part of it.
+    Ok((ending, RunReport { wall: run.report().wall, ..writer.report() }))
 }
 
 /// The first law of a mechanism that is not a number in the step that failed: at its begin, its middle or its end, with the
@@ -206,28 +256,6 @@ fn strange_law(file: &SceneFile, run: &Simulation) -> Option<String> {
         }
     }
     None
-}
-
-/// Lets the grains come to rest that ask for it.
-fn settle(
-    file: &SceneFile,
-    built: &mut Built,
-    interrupted: &Arc<AtomicBool>,
-) -> Result<Option<Settled>, Error> {
-    let Some(settling) = built.settling.take() else { return Ok(None) };
-    let progress = Progress::new("settling", settling.at_most());
-    let mut live = Live { writer: None, problems: None, progress, interrupted };
-    let settled = settling.run(&built.scene, file.moreau_jean(), file.on_unconverged(), &mut live);
-    live.progress.finish();
-    let settled = settled?;
-    let time = number(settled.time);
-    let wall = duration(settled.report.wall);
-    match settled.calm {
-        true => eprintln!("settled after {time} s ({} steps, {wall})", settled.report.steps),
-        false if interrupted.load(Ordering::Relaxed) => {}
-        false => eprintln!("warning: after {time} s the grains have not come to rest ({wall})"),
-    }
-    Ok(Some(settled))
 }
 
 /// Tells what came out.
@@ -309,7 +337,7 @@ fn default_folder(scene: &Path) -> PathBuf {
 }
 
 /// Set by Ctrl-C; pressed twice, it ends the program at once.
-fn interrupt_flag() -> Arc<AtomicBool> {
+pub(super) fn interrupt_flag() -> Arc<AtomicBool> {
     let flag = Arc::new(AtomicBool::new(false));
     let set = Arc::clone(&flag);
     let handler = move || {
@@ -324,11 +352,18 @@ fn interrupt_flag() -> Arc<AtomicBool> {
 }
 
 /// Shows every step and passes it on to the writer.
-struct Live<'a> {
+pub(super) struct Live<'a> {
     writer: Option<&'a mut RunWriter>,
     problems: Option<Problems>,
-    progress: Progress,
+    pub(super) progress: Progress,
     interrupted: &'a AtomicBool,
+}
+
+impl<'a> Live<'a> {
+    /// Shows a phase of which nothing is written.
+    pub(super) fn watching(progress: Progress, interrupted: &'a AtomicBool) -> Live<'a> {
+        Live { writer: None, problems: None, progress, interrupted }
+    }
 }
 
 impl Observer for Live<'_> {
