@@ -11,7 +11,7 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
-use commands::{bench, check, equilibrium, modes, new, reproduce, run, solve, validate};
+use commands::{bench, check, equilibrium, modes, new, reproduce, run, settle, solve, validate};
 
 /// Granular and multibody dynamics with exact contact: scenes in, numbers out.
 #[derive(Parser)]
@@ -25,6 +25,8 @@ struct Arguments {
 enum Command {
     /// Run a scene and write series, frames and a summary
     Run(run::Arguments),
+    /// Let the grains of a scene come to rest and keep the bed for all runs that begin with it
+    Settle(settle::Arguments),
     /// Look at a scene without running it: bodies, masses, sizes, advice on the time step
     Check(check::Arguments),
     /// Find the pose at which the mechanisms of a scene stay at rest
@@ -49,6 +51,7 @@ enum Command {
 fn main() -> ExitCode {
     let result = match Arguments::parse().command {
         Command::Run(arguments) => run::run(&arguments),
+        Command::Settle(arguments) => settle::command(&arguments),
         Command::Check(arguments) => check::check(&arguments),
         Command::Equilibrium(arguments) => equilibrium::equilibrium(&arguments),
         Command::Modes(arguments) => modes::modes(&arguments),

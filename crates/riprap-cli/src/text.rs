@@ -23,6 +23,19 @@ pub fn number(value: f64) -> String {
     shortened(&format!("{value:.decimals$}")).to_owned()
 }
 
+/// A count with its digits in groups of three: 5 213.
+pub fn grouped(count: usize) -> String {
+    let digits = count.to_string();
+    let mut text = String::new();
+    for (k, digit) in digits.chars().enumerate() {
+        if k > 0 && (digits.len() - k).is_multiple_of(3) {
+            text.push(' ');
+        }
+        text.push(digit);
+    }
+    text
+}
+
 /// Without zeros at the end of a fraction.
 fn shortened(digits: &str) -> &str {
     match digits.contains('.') {
@@ -57,6 +70,14 @@ pub fn table(rows: &[Vec<String>], right: &[usize]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn counts_are_in_groups_of_three() {
+        assert_eq!(
+            [0, 12, 999, 5213, 1_000_000].map(grouped),
+            ["0", "12", "999", "5 213", "1 000 000"]
+        );
+    }
 
     #[test]
     fn numbers_are_short_and_keep_six_digits() {

@@ -16,12 +16,37 @@ pub(crate) fn write(
     path: &Path,
     content: impl FnOnce(&mut BufWriter<File>) -> io::Result<()>,
 ) -> Result<(), Error> {
+    replace(path, content, |_| Ok(()), || Ok(()))
+}
+
+/// The same, and the file is on the disk before it takes the place of the old one: not even a power failure leaves half of it.
+pub(crate) fn write_durable(
+    path: &Path,
+    content: impl FnOnce(&mut BufWriter<File>) -> io::Result<()>,
+) -> Result<(), Error> {
+    // Folders cannot be opened as files everywhere; where they can, their entries are made safe too.
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+    let folder = folder.unwrap_or(Path::new("."));
+    let sync_folder = || match File::open(folder) {
+        Ok(folder) if cfg!(unix) => folder.sync_all(),
+        _ => Ok(()),
+    };
+    replace(path, content, File::sync_all, sync_folder)
+}
+
+fn replace(
+    path: &Path,
+    content: impl FnOnce(&mut BufWriter<File>) -> io::Result<()>,
+    sync: impl FnOnce(&File) -> io::Result<()>,
+    sync_folder: impl FnOnce() -> io::Result<()>,
+) -> Result<(), Error> {
     let temporary = temporary(path);
     let result = (|| {
         let mut writer = BufWriter::with_capacity(1 << 16, File::create(&temporary)?);
         content(&mut writer)?;
-        writer.into_inner().map_err(io::IntoInnerError::into_error)?;
-        fs::rename(&temporary, path)
+        sync(&writer.into_inner().map_err(io::IntoInnerError::into_error)?)?;
+        fs::rename(&temporary, path)?;
+        sync_folder()
     })();
     if result.is_err() {
         let _ = fs::remove_file(&temporary); // the first error is the one to report

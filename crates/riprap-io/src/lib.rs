@@ -4,10 +4,11 @@
 //! states shared with other engines.
 //! [`build`] makes the scene of the simulator. [`vtk`] writes frames for ParaView, [`table`] the series of a run, and [`run_folder`] holds them together.
 //! These writers know nothing of the simulator: they take points, numbers and names. [`output`] observes a run and
-//! feeds them. [`fclib`] reads and writes contact problems.
+//! feeds them; [`checkpoint`] keeps what a killed run goes on from. [`fclib`] reads and writes contact problems.
 
 mod atomic;
 pub mod build;
+pub mod checkpoint;
 mod error;
 pub mod fclib;
 pub mod grain_table;
@@ -16,6 +17,7 @@ pub mod output;
 pub mod peer_scene;
 pub mod run_folder;
 pub mod scene_file;
+mod sealed;
 pub mod table;
 mod unit_vector;
 pub mod vtk;

@@ -7,6 +7,7 @@
 //! out/run.pvd         index of the frames, for ParaView
 //! out/frames/         surfaces and contacts, one file per output
 //! out/problems/       contact problems, if asked for
+//! out/checkpoint.bin  where a killed run goes on, if asked for
 //! ```
 
 use std::fs;
@@ -14,6 +15,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use crate::atomic;
+use crate::checkpoint;
 use crate::error::Error;
 use crate::table::{Column, TableWriter};
 use crate::vtk::{PolyData, Pvd};
@@ -46,7 +48,7 @@ impl RunFolder {
     pub fn create(path: impl AsRef<Path>, existing: Existing) -> Result<Self, Error> {
         let path = path.as_ref().to_owned();
         if path.exists() {
-            let is_run = SIGNS.iter().any(|name| path.join(name).exists());
+            let is_run = Self::holds_run(&path);
             let mut entries = fs::read_dir(&path).map_err(Error::io("open the folder", &path))?;
             match (is_run, existing) {
                 (true, Existing::Overwrite) => remove_run(&path)?,
@@ -63,6 +65,49 @@ impl RunFolder {
         fs::create_dir_all(&frames).map_err(Error::io("make the folder", &frames))?;
         let index = Pvd::new(path.join("run.pvd"));
         Ok(Self { path, index })
+    }
+
+    /// The folder of a run that goes on: frames up to `times` [s] are kept, each with its `parts`, later ones removed.
+    pub fn resume(path: impl AsRef<Path>, parts: &[&str], times: &[f64]) -> Result<Self, Error> {
+        let path = path.as_ref().to_owned();
+        let frames = path.join("frames");
+        fs::create_dir_all(&frames).map_err(Error::io("make the folder", &frames))?;
+        let mut index = Pvd::new(path.join("run.pvd"));
+        let mut kept = std::collections::HashSet::new();
+        for (number, time) in times.iter().enumerate() {
+            for part in parts {
+                let file = frame_name(part, number);
+                index.recall(*time, part, &format!("frames/{file}"));
+                kept.insert(file);
+            }
+        }
+        for entry in fs::read_dir(&frames).map_err(Error::io("open the folder", &frames))? {
+            let entry = entry.map_err(Error::io("read", &frames))?;
+            let name = entry.file_name().to_string_lossy().into_owned();
+            let ours = parts.iter().any(|part| name.starts_with(&format!("{part}-")));
+            if ours && name.ends_with(".vtp") && !kept.contains(&name) {
+                fs::remove_file(entry.path()).map_err(Error::io("remove", &entry.path()))?;
+            }
+        }
+        if !times.is_empty() {
+            index.write()?;
+        }
+        // What the kill left half-written has another name.
+        for entry in fs::read_dir(&path).map_err(Error::io("open the folder", &path))? {
+            let entry = entry.map_err(Error::io("read", &path))?;
+            let name = entry.file_name().to_string_lossy().into_owned();
+            let half =
+                name.strip_prefix('.').is_some_and(|name| name.starts_with(checkpoint::FILE));
+            if half && name.ends_with(".tmp") {
+                fs::remove_file(entry.path()).map_err(Error::io("remove", &entry.path()))?;
+            }
+        }
+        Ok(Self { path, index })
+    }
+
+    /// Whether a folder holds a run.
+    pub fn holds_run(path: &Path) -> bool {
+        SIGNS.iter().any(|name| path.join(name).exists())
     }
 
     /// The folder itself.
@@ -101,15 +146,19 @@ impl RunFolder {
         time: f64,
         data: &PolyData,
     ) -> Result<(), Error> {
-        let file = format!("{part}-{number:06}.vtp");
+        let file = frame_name(part, number);
         data.write(&self.frames().join(&file))?;
         self.index.add(time, part, &format!("frames/{file}"))
     }
 }
 
+fn frame_name(part: &str, number: usize) -> String {
+    format!("{part}-{number:06}.vtp")
+}
+
 /// Removes what a run writes, and only that.
 fn remove_run(path: &Path) -> Result<(), Error> {
-    for name in SIGNS.into_iter().chain(["scene.toml"]) {
+    for name in SIGNS.into_iter().chain(["scene.toml", checkpoint::FILE]) {
         let file = path.join(name);
         if file.exists() {
             fs::remove_file(&file).map_err(Error::io("remove", &file))?;

@@ -2,7 +2,7 @@
 //! with a single write, so a run that is killed leaves whole rows, and the file can be plotted while it grows.
 
 use std::fs::{File, OpenOptions};
-use std::io::Write;
+use std::io::{Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
 use crate::error::Error;
@@ -41,23 +41,40 @@ impl TableWriter {
     /// Makes the file, replacing an old one, and writes the line of headings.
     pub fn create(path: impl AsRef<Path>, columns: &[Column]) -> Result<Self, Error> {
         let path = path.as_ref().to_owned();
-        let headings: Vec<String> = columns.iter().map(Column::heading).collect();
-        for (index, heading) in headings.iter().enumerate() {
-            let message = if heading.contains([',', '"', '\n', '\r']) {
-                format!("the heading `{heading}` holds a comma, a quote or a line break")
-            } else if headings[..index].contains(heading) {
-                format!("two columns are called `{heading}`")
-            } else {
-                continue;
-            };
-            return Err(Error::Data { path, message });
-        }
+        let line = headings(&path, columns)?;
         let file = OpenOptions::new().create(true).write(true).truncate(true).open(&path);
         let file = file.map_err(Error::io("write", &path))?;
-        let line = headings.join(",");
         let mut writer = Self { path, file, n_columns: columns.len(), line };
         writer.end_line()?;
         Ok(writer)
+    }
+
+    /// Goes on with a file after its first `length` bytes; what follows them is cut off. The headings must be those of
+    /// `columns`.
+    pub fn resume(path: impl AsRef<Path>, columns: &[Column], length: u64) -> Result<Self, Error> {
+        let path = path.as_ref().to_owned();
+        let data = |message: &str| Error::Data { path: path.clone(), message: message.to_owned() };
+        let line = headings(&path, columns)? + "\n";
+        let file = OpenOptions::new().read(true).write(true).open(&path);
+        let mut file = file.map_err(Error::io("open", &path))?;
+        let found = file.metadata().map_err(Error::io("read", &path))?.len();
+        if found < length || length < line.len() as u64 {
+            return Err(data("it is shorter than it was at the checkpoint; start the run anew"));
+        }
+        let mut first = vec![0; line.len()];
+        file.read_exact(&mut first).map_err(Error::io("read", &path))?;
+        if first != line.as_bytes() {
+            return Err(data("its columns are not those of the scene; start the run anew"));
+        }
+        file.set_len(length).map_err(Error::io("write", &path))?;
+        file.seek(SeekFrom::Start(length)).map_err(Error::io("write", &path))?;
+        Ok(Self { path, file, n_columns: columns.len(), line })
+    }
+
+    /// Waits until all rows are on the disk, and tells how long the file is [bytes].
+    pub fn sync(&mut self) -> Result<u64, Error> {
+        let synced = self.file.sync_data().and_then(|()| self.file.stream_position());
+        synced.map_err(Error::io("write", &self.path))
     }
 
     /// Appends a row: one number per column, in the order of the columns. Numbers are written with as
@@ -92,6 +109,22 @@ impl TableWriter {
     }
 }
 
+/// The line of headings, without its end.
+fn headings(path: &Path, columns: &[Column]) -> Result<String, Error> {
+    let headings: Vec<String> = columns.iter().map(Column::heading).collect();
+    for (index, heading) in headings.iter().enumerate() {
+        let message = if heading.contains([',', '"', '\n', '\r']) {
+            format!("the heading `{heading}` holds a comma, a quote or a line break")
+        } else if headings[..index].contains(heading) {
+            format!("two columns are called `{heading}`")
+        } else {
+            continue;
+        };
+        return Err(Error::Data { path: path.to_owned(), message });
+    }
+    Ok(headings.join(","))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -114,6 +147,28 @@ mod tests {
         let row: Vec<f64> = lines.next().unwrap().split(',').map(|x| x.parse().unwrap()).collect();
         assert_eq!(row, values);
         assert!(text.ends_with("e-8,5000\n"));
+        std::fs::remove_file(path).unwrap();
+    }
+
+    #[test]
+    fn a_table_goes_on_where_it_was_and_only_if_it_is_the_same() {
+        let path = path("resumed.csv");
+        let columns = [Column::new("time", "s")];
+        let mut table = TableWriter::create(&path, &columns).unwrap();
+        table.row(&[1.0]).unwrap();
+        let length = table.sync().unwrap();
+        table.row(&[2.0]).unwrap();
+        let mut table = TableWriter::resume(&path, &columns, length).unwrap();
+        table.row(&[3.0]).unwrap();
+        assert_eq!(std::fs::read_to_string(&path).unwrap(), "time [s]\n1\n3\n");
+        for (columns, length, what) in [
+            (&[Column::new("tame", "s")], length, "columns are not"),
+            (&columns, 1000, "shorter"),
+            (&columns, 3, "shorter"),
+        ] {
+            let error = TableWriter::resume(&path, columns, length).unwrap_err().to_string();
+            assert!(error.contains(what), "{error}");
+        }
         std::fs::remove_file(path).unwrap();
     }
 

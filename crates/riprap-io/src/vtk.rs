@@ -252,13 +252,23 @@ impl Pvd {
         Self { path: path.into(), frames: Vec::new() }
     }
 
+    /// Takes a file that was there before, without writing the index.
+    pub fn recall(&mut self, time: f64, part: &str, file: &str) {
+        self.frames.push((time, part.to_owned(), file.to_owned()));
+    }
+
+    /// Writes the index anew, whole or not at all.
+    pub fn write(&self) -> Result<(), Error> {
+        atomic::write(&self.path, |out| self.write_to(out))
+    }
+
     /// Adds a file at a time [s] and writes the index anew, whole or not at all.
     ///
     /// `file` is relative to the folder of the index and must be complete already. Files of the same time
     /// with different `part`s (`"surfaces"`, `"contacts"`) are shown together.
     pub fn add(&mut self, time: f64, part: &str, file: &str) -> Result<(), Error> {
-        self.frames.push((time, part.to_owned(), file.to_owned()));
-        atomic::write(&self.path, |out| self.write_to(out))
+        self.recall(time, part, file);
+        self.write()
     }
 
     fn write_to(&self, out: &mut impl Write) -> io::Result<()> {

@@ -116,7 +116,7 @@ impl Frame<'_> {
 }
 
 /// Energies and momenta of the free bodies and the mechanisms.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct Balance {
     /// Kinetic energy [J].
     pub kinetic: f64,
@@ -173,7 +173,7 @@ impl Observer for () {
 }
 
 /// What a run did, summed over its steps.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct RunReport {
     /// Steps made.
     pub steps: u64,
@@ -202,7 +202,8 @@ pub struct RunReport {
 }
 
 impl RunReport {
-    fn add(&mut self, step: &StepReport) {
+    /// Adds a step.
+    pub fn add(&mut self, step: &StepReport) {
         self.steps += 1;
         self.unconverged += u64::from(!step.solve.converged);
         self.contacts.0 += step.contacts as u64;
@@ -340,7 +341,7 @@ impl Simulation {
         let n = self.scene.bodies().len();
         let mechanisms = self.scene.mechanisms();
         let fits = state.mechanisms.len() == mechanisms.len()
-            && state.mechanisms.iter().zip(mechanisms).all(|(s, m)| s.q.len() == m.n_q());
+            && state.mechanisms.iter().zip(mechanisms).all(|(s, m)| m.fits(s));
         if state.q.len() != n || state.v.len() != n || !fits {
             return Err(Error::WrongState { bodies: state.q.len(), expected: n });
         }

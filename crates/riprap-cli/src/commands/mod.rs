@@ -7,6 +7,7 @@ pub mod modes;
 pub mod new;
 pub mod reproduce;
 pub mod run;
+pub mod settle;
 pub mod solve;
 pub mod validate;
 

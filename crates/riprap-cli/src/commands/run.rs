@@ -4,13 +4,16 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use riprap::simulation::{Error, Frame, Observer, RunReport, Simulation};
-use riprap_io::build::{Built, Settled};
+use riprap::scene::State;
+use riprap::simulation::{Frame, Observer, RunReport, Simulation};
+use riprap_io::build::{Built, Settled, Settling};
+use riprap_io::checkpoint::Checkpoint;
 use riprap_io::fclib;
 use riprap_io::output::{Ending, RunWriter};
-use riprap_io::run_folder::Existing;
+use riprap_io::run_folder::{Existing, RunFolder};
 use riprap_io::scene_file::{Component, Drive, OnUnconverged, SceneFile, TimeScheme};
 
+use super::settle::{Beds, settle, tell_bed};
 use super::{parse_threads, parse_time, set_threads};
 use crate::failure::Failure;
 use crate::progress::{Progress, duration};
@@ -33,7 +36,18 @@ pub struct Arguments {
     /// Write the contact problem of every N-th step, with its impulses, to problems/ in the folder (for `riprap solve`)
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     problems: Option<u32>,
-    /// Overwrite an old run in the folder
+    /// Write a checkpoint every so often, such as "0.1 s" of simulated time, from which a killed run goes on
+    #[arg(long, value_name = "T", value_parser = parse_time)]
+    checkpoint_every: Option<f64>,
+    /// Go on from the checkpoint in the folder; the run ends with the same bits as one that was never stopped
+    #[arg(long)]
+    resume: bool,
+    /// Begin with the bed in a file of `riprap settle`
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["cache", "no_cache"])]
+    bed: Option<PathBuf>,
+    #[command(flatten)]
+    beds: Beds,
+    /// Overwrite an old run in the folder; with --resume only if it left no checkpoint
     #[arg(long)]
     force: bool,
 }
@@ -52,11 +66,29 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         file.run.until = until;
         file.run.fit();
     }
-    let threads = set_threads(arguments.threads)?;
-    let built = file.build()?;
+    if let Some(every) = arguments.checkpoint_every {
+        if every < file.run.dt {
+            let dt = file.run.dt;
+            let message = format!("--checkpoint-every {every} s is shorter than a step ({dt} s)");
+            return Err(Failure::Input(message));
+        }
+        file.run.checkpoint_every = Some(every);
+    }
     let out = arguments.out.clone().unwrap_or_else(|| default_folder(&arguments.scene));
-    let existing = if arguments.force { Existing::Overwrite } else { Existing::Keep };
-    let mut writer = RunWriter::create(&out, existing, &file, &built, threads).map_err(|e| {
+    let threads = set_threads(arguments.threads)?;
+    let mut built = file.build()?;
+    // What does not fit is said before the folder is touched.
+    let begin = begin(arguments, &file, &mut built, &out)?;
+    let mut writer = match &begin {
+        Begin::Checkpoint(checkpoint) => {
+            RunWriter::resume(&out, &file, &built, threads, checkpoint)
+        }
+        _ => {
+            let existing = if arguments.force { Existing::Overwrite } else { Existing::Keep };
+            RunWriter::create(&out, existing, &file, &built, threads)
+        }
+    }
+    .map_err(|e| {
         let help = if matches!(e, riprap_io::Error::Exists { .. }) { " (--force)" } else { "" };
         Failure::Input(format!("{e}{help}"))
     })?;
@@ -66,37 +98,112 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         Some(every) => Some(Problems::create(&file, &out, every)?),
         None => None,
     };
-    let (ending, report) = simulate(&file, built, &mut writer, problems, &interrupted)?;
+    let resumed = matches!(begin, Begin::Checkpoint(_));
+    let state = match begin {
+        Begin::Start => Ok(None),
+        Begin::Checkpoint(checkpoint) => Ok(Some(checkpoint.state)),
+        Begin::Bed(bed) => {
+            writer.settled(&bed);
+            Ok(Some(bed.state))
+        }
+        Begin::Settle(settling) => settle(&file, &built, &settling, &arguments.beds, &interrupted)
+            .map(|settled| {
+                writer.settled(&settled);
+                Some(settled.state)
+            }),
+    };
+    let (ending, mut report) = match state {
+        Ok(state) => simulate(&file, built, &mut writer, problems, state, &interrupted)?,
+        Err(error) => {
+            let ending = Ending::Failed(error.to_string());
+            writer.finish(None, &ending).map_err(|e| Failure::Run(e.to_string()))?;
+            (ending, RunReport::default())
+        }
+    };
+    if resumed {
+        report.wall = writer.report().wall;
+    }
     conclude(&file, &writer, &ending, report)
 }
 
-/// Settles and runs; the folder is complete afterwards, however the run ended.
+/// Where a run begins.
+enum Begin {
+    /// As the scene says.
+    Start,
+    /// When these grains have come to rest.
+    Settle(Box<Settling>),
+    /// With a bed from a file.
+    Bed(Box<Settled>),
+    /// Where it was stopped.
+    Checkpoint(Box<Checkpoint>),
+}
+
+fn begin(
+    arguments: &Arguments,
+    file: &SceneFile,
+    built: &mut Built,
+    out: &Path,
+) -> Result<Begin, Failure> {
+    if arguments.resume
+        && let Some(checkpoint) = checkpoint(out, file, arguments.force)?
+    {
+        return Ok(Begin::Checkpoint(Box::new(checkpoint)));
+    }
+    match (&arguments.bed, built.settling.take()) {
+        (None, None) => Ok(Begin::Start),
+        (None, Some(settling)) => Ok(Begin::Settle(Box::new(settling))),
+        (Some(path), Some(settling)) => match settling.read(path, file, &built.scene) {
+            Ok(bed) => {
+                tell_bed(path, &settling, &bed);
+                Ok(Begin::Bed(Box::new(bed)))
+            }
+            Err(error) => Err(Failure::Input(error.to_string())),
+        },
+        (Some(path), None) => {
+            let message = "no grains of this scene settle, so that no bed is needed";
+            Err(Failure::Input(format!("{}: {message}", path.display())))
+        }
+    }
+}
+
+/// The checkpoint to go on from; `None` where there is no run yet, or one without a checkpoint that may be overwritten.
+fn checkpoint(out: &Path, file: &SceneFile, force: bool) -> Result<Option<Checkpoint>, Failure> {
+    if !Checkpoint::path(out).exists() {
+        if force || !RunFolder::holds_run(out) {
+            eprintln!("no checkpoint in {}: the run starts at its begin", out.display());
+            return Ok(None);
+        }
+        return Err(Failure::Input(format!(
+            "the run in {} left no checkpoint; start it anew with --force, and with --checkpoint-every to have some",
+            out.display()
+        )));
+    }
+    let read = Checkpoint::read(out, file).map_err(|e| Failure::Input(e.to_string()))?;
+    eprintln!("going on at t = {} s ({} steps)", number(read.state.t), read.state.step);
+    Ok(Some(read))
+}
+
+/// Runs; the folder is complete afterwards, however the run ended.
 fn simulate(
     file: &SceneFile,
-    mut built: Built,
+    built: Built,
     writer: &mut RunWriter,
     problems: Option<Problems>,
-    interrupted: &Arc<AtomicBool>,
+    begin: Option<State>,
+    interrupted: &AtomicBool,
 ) -> Result<(Ending, RunReport), Failure> {
     let written =
         |result: Result<(), riprap_io::Error>| result.map_err(|e| Failure::Run(e.to_string()));
-    let settled = match settle(file, &mut built, interrupted) {
-        Ok(settled) => settled,
-        Err(error) => {
-            let ending = Ending::Failed(error.to_string());
-            written(writer.finish(None, &ending))?;
-            return Ok((ending, RunReport::default()));
-        }
-    };
     let mut run = match Simulation::new(built.scene, file.scheme()) {
         Ok(run) => run,
         Err(error) => return Err(Failure::Input(error.to_string())),
     };
     run.on_unconverged(file.on_unconverged());
-    if let Some(settled) = settled {
-        writer.settled(&settled);
-        run.set_state(settled.state).map_err(|e| Failure::Run(e.to_string()))?;
+    if let Some(begin) = begin {
+        run.set_state(begin).map_err(|e| Failure::Run(e.to_string()))?;
     }
+    // A bed that did not come to rest because of Ctrl-C is no begin.
+    let interrupted_before = interrupted.load(Ordering::Relaxed);
 
     let progress = Progress::new("running", file.run.until);
     let mut live = Live { writer: Some(writer), problems, progress, interrupted };
@@ -107,11 +214,17 @@ fn simulate(
             Some(law) => format!("{error}; {law}"),
             None => error.to_string(),
         }),
-        Ok(_) if interrupted.load(Ordering::Relaxed) => Ending::Interrupted,
+        // Ctrl-C in the last step comes too late.
+        Ok(_) if run.time() < file.run.until - 0.5 * file.run.dt => Ending::Interrupted,
         Ok(_) => Ending::Finished,
     };
+    if ending == Ending::Interrupted && !interrupted_before && run.state().step > 0 {
+        written(writer.write_checkpoint(&run.frame()))?;
+        eprintln!("a checkpoint is kept: --resume goes on from here");
+    }
     written(writer.finish(Some(&run.frame()), &ending))?;
-    Ok((ending, run.report()))
+    // All steps, those before a checkpoint included; the time of settling is not part of it.
+    Ok((ending, RunReport { wall: run.report().wall, ..writer.report() }))
 }
 
 /// The first law of a mechanism that is not a number in the step that failed: at its begin, its middle or its end, with the
@@ -143,28 +256,6 @@ fn strange_law(file: &SceneFile, run: &Simulation) -> Option<String> {
         }
     }
     None
-}
-
-/// Lets the grains come to rest that ask for it.
-fn settle(
-    file: &SceneFile,
-    built: &mut Built,
-    interrupted: &Arc<AtomicBool>,
-) -> Result<Option<Settled>, Error> {
-    let Some(settling) = built.settling.take() else { return Ok(None) };
-    let progress = Progress::new("settling", settling.at_most());
-    let mut live = Live { writer: None, problems: None, progress, interrupted };
-    let settled = settling.run(&built.scene, file.moreau_jean(), file.on_unconverged(), &mut live);
-    live.progress.finish();
-    let settled = settled?;
-    let time = number(settled.time);
-    let wall = duration(settled.report.wall);
-    match settled.calm {
-        true => eprintln!("settled after {time} s ({} steps, {wall})", settled.report.steps),
-        false if interrupted.load(Ordering::Relaxed) => {}
-        false => eprintln!("warning: after {time} s the grains have not come to rest ({wall})"),
-    }
-    Ok(Some(settled))
 }
 
 /// Tells what came out.
@@ -246,7 +337,7 @@ fn default_folder(scene: &Path) -> PathBuf {
 }
 
 /// Set by Ctrl-C; pressed twice, it ends the program at once.
-fn interrupt_flag() -> Arc<AtomicBool> {
+pub(super) fn interrupt_flag() -> Arc<AtomicBool> {
     let flag = Arc::new(AtomicBool::new(false));
     let set = Arc::clone(&flag);
     let handler = move || {
@@ -261,11 +352,18 @@ fn interrupt_flag() -> Arc<AtomicBool> {
 }
 
 /// Shows every step and passes it on to the writer.
-struct Live<'a> {
+pub(super) struct Live<'a> {
     writer: Option<&'a mut RunWriter>,
     problems: Option<Problems>,
-    progress: Progress,
+    pub(super) progress: Progress,
     interrupted: &'a AtomicBool,
+}
+
+impl<'a> Live<'a> {
+    /// Shows a phase of which nothing is written.
+    pub(super) fn watching(progress: Progress, interrupted: &'a AtomicBool) -> Live<'a> {
+        Live { writer: None, problems: None, progress, interrupted }
+    }
 }
 
 impl Observer for Live<'_> {

@@ -53,7 +53,8 @@ impl Drop for Folder {
 /// The command, in a folder.
 pub fn command(folder: &Path) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_riprap"));
-    command.current_dir(folder);
+    // Beds of tests are kept where a test says so.
+    command.current_dir(folder).env("RIPRAP_CACHE", "");
     command
 }
 

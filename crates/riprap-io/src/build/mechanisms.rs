@@ -73,7 +73,8 @@ impl SceneFile {
             built.point_spring(&spring.name, law, a, b);
         }
         for force in &described.forces {
-            let first = (0..force.n_latched).map(|_| built.latch_slot()).next().unwrap_or(0);
+            let slots: Vec<usize> = (0..force.n_latched).map(|_| built.latch_slot()).collect();
+            let first = slots.first().copied().unwrap_or(0);
             let phases: Vec<Phase> =
                 force.phases.iter().map(|phase| phase_of(phase, first, &built)).collect();
             match &force.on {

@@ -1,6 +1,7 @@
 //! From a scene file to a scene: shapes are made, grains are generated and placed, and everything is handed to the
 //! builder of the simulator. Whatever it refuses comes back as [`SceneErrors`] that point to the place in the file.
 
+mod bed;
 mod grains;
 mod mechanisms;
 mod memory;

@@ -45,6 +45,7 @@ impl Plan {
     ) -> Result<Settling, BuildErrors> {
         builder.alert(scene.detection().alert);
         builder.accept_overlap(f64::INFINITY); // checked already, with all bodies as they are
+        let first_held = bodies.len();
         for (index, mut body) in bodies.into_iter().enumerate() {
             if !self.groups.iter().any(|(group, _)| group.contains(&index)) {
                 body.kind = Kind::Fixed;
@@ -67,16 +68,19 @@ impl Plan {
                 }
             }
         }
-        Ok(Settling { scene: builder.build()?, groups: self.groups, at_most: self.at_most })
+        let (groups, at_most) = (self.groups, self.at_most);
+        Ok(Settling { scene: builder.build()?, groups, at_most, first_held })
     }
 }
 
 /// What has to come to rest before the time starts.
 #[derive(Clone, Debug)]
 pub struct Settling {
-    scene: Scene,
-    groups: Vec<(Range<usize>, f64)>,
+    pub(super) scene: Scene,
+    pub(super) groups: Vec<(Range<usize>, f64)>,
     at_most: f64,
+    /// First body that stands for a part of a mechanism.
+    pub(super) first_held: usize,
 }
 
 /// How settling went.
@@ -101,14 +105,14 @@ impl Settling {
     /// Lets the grains come to rest, shown to `observer`. `scene` is the scene of the run, `scheme` that of the
     /// file.
     pub fn run(
-        self,
+        &self,
         scene: &Scene,
         scheme: MoreauJean,
         on_unconverged: OnUnconverged,
         observer: &mut dyn Observer,
     ) -> Result<Settled, Error> {
         let needed = ((CALM / scheme.dt).ceil() as u64).max(CALM_STEPS);
-        let mut run = Simulation::new(self.scene, scheme)?;
+        let mut run = Simulation::new(self.scene.clone(), scheme)?;
         run.on_unconverged(on_unconverged);
         let mut watch = Watch { groups: &self.groups, calm: 0, needed, inner: observer };
         let report = run.until(self.at_most, &mut watch)?;

@@ -12,10 +12,13 @@ use std::path::Path;
 use std::time::Instant;
 
 use riprap::assembly::joint_drift;
+use riprap::math::Twist;
 use riprap::scene::Scene;
-use riprap::simulation::{Balance, Frame, Observer};
+use riprap::simulation::{Balance, Frame, Observer, RunReport};
+use serde::{Deserialize, Serialize};
 
 use crate::build::{Built, Settled};
+use crate::checkpoint::Checkpoint;
 use crate::error::Error;
 use crate::run_folder::{Existing, RunFolder};
 use crate::scene_file::SceneFile;
@@ -37,12 +40,33 @@ pub struct RunWriter {
     surfaces: Option<Surfaces>,
     /// Steps between two outputs.
     every: u64,
+    /// Steps between two checkpoints; `None` if none are wanted.
+    checkpoint_every: Option<u64>,
+    /// What the scene is, for the checkpoints.
+    identity: String,
     /// Step of the last output.
     written: Option<u64>,
-    n_frames: usize,
+    /// Times of the frames [s].
+    frame_times: Vec<f64>,
     tally: Tally,
     begin: Instant,
 }
+
+/// Where the writers of a run are: their part of a checkpoint.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct Progress {
+    /// Length of `series.csv` [bytes].
+    series: u64,
+    /// Times of the frames [s].
+    frame_times: Vec<f64>,
+    written: Option<u64>,
+    tally: Tally,
+    probes: Vec<(Twist, f64)>,
+    settled: Option<(bool, f64, u64)>,
+}
+
+/// What a frame consists of.
+const PARTS: [&str; 2] = ["surfaces", "contacts"];
 
 /// What the summary tells of the scene and the machine.
 #[derive(Debug)]
@@ -71,11 +95,50 @@ impl RunWriter {
         threads: usize,
     ) -> Result<RunWriter, Error> {
         let folder = RunFolder::create(path, existing)?;
-        folder.write_scene(&file.to_toml())?;
-        let scene = &built.scene;
         let series = Series::new(file, built);
         let table = folder.series(&series.columns)?;
+        Self::begin(folder, series, table, file, built, threads)
+    }
+
+    /// Goes on with the folder of a run after a checkpoint; what was written after it is removed. The run has to go on
+    /// with [`Checkpoint::state`].
+    pub fn resume(
+        path: impl AsRef<Path>,
+        file: &SceneFile,
+        built: &Built,
+        threads: usize,
+        checkpoint: &Checkpoint,
+    ) -> Result<RunWriter, Error> {
+        let (path, kept) = (path.as_ref(), &checkpoint.output);
+        let mut series = Series::new(file, built);
+        // The series says whether the folder is the right one: it comes before anything is removed.
+        let table = TableWriter::resume(path.join("series.csv"), &series.columns, kept.series)?;
+        if !series.resume(checkpoint.state.step, &kept.probes) {
+            let message = "the checkpoint knows other probes than the scene".into();
+            return Err(Error::Data { path: Checkpoint::path(path), message });
+        }
+        let folder = RunFolder::resume(path, &PARTS, &kept.frame_times)?;
+        let mut writer = Self::begin(folder, series, table, file, built, threads)?;
+        writer.written = kept.written;
+        writer.frame_times.clone_from(&kept.frame_times);
+        writer.tally = kept.tally.clone();
+        writer.scene.settled = kept.settled;
+        Ok(writer)
+    }
+
+    /// The writer of a folder that is ready.
+    fn begin(
+        folder: RunFolder,
+        series: Series,
+        table: TableWriter,
+        file: &SceneFile,
+        built: &Built,
+        threads: usize,
+    ) -> Result<RunWriter, Error> {
+        folder.write_scene(&file.to_toml())?;
+        let scene = &built.scene;
         let dt = file.run.dt;
+        let steps = |time: f64| ((time / dt).round() as u64).max(1);
         let writer = RunWriter {
             folder,
             scene: Description {
@@ -100,9 +163,11 @@ impl RunWriter {
             series,
             table,
             surfaces: file.run.frames.then(|| Surfaces::new(scene)),
-            every: ((file.run.output_every / dt).round() as u64).max(1),
+            every: steps(file.run.output_every),
+            checkpoint_every: file.run.checkpoint_every.map(steps),
+            identity: file.identity(),
             written: None,
-            n_frames: 0,
+            frame_times: Vec::new(),
             tally: Tally::default(),
             begin: Instant::now(),
         };
@@ -117,7 +182,14 @@ impl RunWriter {
 
     /// Number of frames written for ParaView.
     pub fn n_frames(&self) -> usize {
-        self.n_frames
+        self.frame_times.len()
+    }
+
+    /// Sums over all steps of the run, those before a checkpoint included.
+    pub fn report(&self) -> RunReport {
+        let mut report = self.tally.report;
+        report.wall += self.begin.elapsed().as_secs_f64();
+        report
     }
 
     /// Number of mechanisms.
@@ -127,7 +199,7 @@ impl RunWriter {
 
     /// Deepest overlap of the run so far over the mean grain size [–].
     pub fn worst_penetration(&self) -> f64 {
-        self.tally.penetration / self.scene.grain_size
+        self.tally.report.penetration / self.scene.grain_size
     }
 
     /// Largest distance by which a joint between bodies was off so far, over the mean grain size [–].
@@ -151,13 +223,36 @@ impl RunWriter {
         self.write_summary(ending, frame)
     }
 
+    /// Writes a checkpoint, in the place of the last one. All that is seen of the run later has to come after it.
+    pub fn write_checkpoint(&mut self, frame: &Frame) -> Result<(), Error> {
+        let mut tally = self.tally.clone();
+        tally.report = self.report();
+        let progress = Progress {
+            series: self.table.sync()?,
+            frame_times: self.frame_times.clone(),
+            written: self.written,
+            tally,
+            probes: self.series.progress(),
+            settled: self.scene.settled,
+        };
+        Checkpoint::write(self.folder.path(), &self.identity, frame.state, &progress)
+    }
+
+    /// Whether a state is the last of the run.
+    fn is_end(&self, t: f64) -> bool {
+        t > self.scene.until - 0.5 * self.scene.dt
+    }
+
     fn output(&mut self, frame: &Frame) -> Result<(), Error> {
         self.table.row(&self.series.row(frame, &mut self.tally))?;
         if let Some(surfaces) = &self.surfaces {
-            let t = frame.state.t;
-            self.folder.write_frame("surfaces", self.n_frames, t, &surfaces.bodies(frame))?;
-            self.folder.write_frame("contacts", self.n_frames, t, &surfaces::contacts(frame))?;
-            self.n_frames += 1;
+            let (t, number) = (frame.state.t, self.frame_times.len());
+            for (part, data) in
+                PARTS.iter().zip([surfaces.bodies(frame), surfaces::contacts(frame)])
+            {
+                self.folder.write_frame(part, number, t, &data)?;
+            }
+            self.frame_times.push(t);
         }
         self.written = Some(frame.state.step);
         // Should the run be killed, the summary tells how far it came.
@@ -165,7 +260,7 @@ impl RunWriter {
     }
 
     fn write_summary(&self, ending: &Ending, frame: Option<&Frame>) -> Result<(), Error> {
-        let wall = self.begin.elapsed().as_secs_f64();
+        let wall = self.report().wall;
         let end = frame.map(|frame| (frame.state.t, Balance::of(frame.scene, frame.state)));
         self.folder.write_summary(&summary::summary(&self.scene, &self.tally, ending, end, wall))
     }
@@ -175,9 +270,10 @@ impl Observer for RunWriter {
     fn observe(&mut self, frame: &Frame) -> Result<(), Box<dyn std::error::Error + Send + Sync>> {
         if self.tally.begin.is_none() {
             self.tally.begin = Some(Balance::of(frame.scene, frame.state));
-        } else {
+        } else if frame.state.step > self.tally.seen {
             self.tally.add(frame.step);
         }
+        self.tally.seen = frame.state.step;
         for joint in frame.scene.joints() {
             let [distance, _] = joint_drift(joint, &frame.state.q);
             self.tally.joint_drift = Some(self.tally.joint_drift.unwrap_or(0.0).max(distance));
@@ -185,6 +281,15 @@ impl Observer for RunWriter {
         self.series.step(frame);
         if frame.state.step.is_multiple_of(self.every) && self.written != Some(frame.state.step) {
             self.output(frame)?;
+        }
+        // At the end nothing is left to go on with.
+        let step = frame.state.step;
+        if let Some(every) = self.checkpoint_every
+            && step > 0
+            && step.is_multiple_of(every)
+            && !self.is_end(frame.state.t)
+        {
+            self.write_checkpoint(frame)?;
         }
         Ok(())
     }

@@ -116,6 +116,20 @@ impl Series {
         Series { columns, has_loops, mechanisms, probes, joints, counted: 0 }
     }
 
+    /// What has to be kept to go on later: of each probe the velocity at the end of the last step and the work so far [J].
+    pub fn progress(&self) -> Vec<(Twist, f64)> {
+        self.probes.iter().map(|follow| (follow.before, follow.work)).collect()
+    }
+
+    /// Goes on after a step with what was kept then; false if it does not fit.
+    pub fn resume(&mut self, step: u64, kept: &[(Twist, f64)]) -> bool {
+        for (follow, (before, work)) in self.probes.iter_mut().zip(kept) {
+            (follow.before, follow.work) = (*before, *work);
+        }
+        self.counted = step;
+        self.probes.len() == kept.len()
+    }
+
     /// Counts the work that contacts have done in the last step.
     pub fn step(&mut self, frame: &Frame) {
         let counts = frame.state.step > self.counted;
@@ -152,7 +166,7 @@ impl Series {
             since.sweeps as f64,
             since.residual,
             since.penetration / frame.scene.grain_size(),
-            tally.unconverged as f64,
+            tally.report.unconverged as f64,
         ]);
         if self.has_loops {
             row.push(since.loop_residual);

@@ -1,7 +1,8 @@
 //! `summary.json`: what a run was, how it ended and how well the contact problems were solved.
 
 use riprap::scheme::StepReport;
-use riprap::simulation::Balance;
+use riprap::simulation::{Balance, RunReport};
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::Description;
@@ -35,24 +36,21 @@ impl Ending {
 }
 
 /// Sums over the steps so far.
-#[derive(Debug, Default)]
-pub(super) struct Tally {
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub(crate) struct Tally {
     pub begin: Option<Balance>,
-    pub steps: u64,
-    pub unconverged: u64,
-    contacts: (u64, usize),
-    sweeps: (u64, usize),
-    residual: f64,
-    pub penetration: f64,
-    loop_residual: f64,
+    /// Sums; its wall time is that of the run before it went on from a checkpoint [s].
+    pub report: RunReport,
+    /// The last step that was added.
+    pub seen: u64,
     /// Largest distance by which a joint between bodies was off [m]; `None` if there are none.
     pub joint_drift: Option<f64>,
     pub since_output: Worst,
 }
 
 /// The worst since the last output.
-#[derive(Debug, Default)]
-pub(super) struct Worst {
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub(crate) struct Worst {
     pub sweeps: usize,
     pub residual: f64,
     pub penetration: f64,
@@ -61,15 +59,7 @@ pub(super) struct Worst {
 
 impl Tally {
     pub fn add(&mut self, step: &StepReport) {
-        self.steps += 1;
-        self.unconverged += u64::from(!step.solve.converged);
-        self.contacts.0 += step.contacts as u64;
-        self.contacts.1 = self.contacts.1.max(step.contacts);
-        self.sweeps.0 += step.solve.sweeps as u64;
-        self.sweeps.1 = self.sweeps.1.max(step.solve.sweeps);
-        self.residual = self.residual.max(step.solve.residual);
-        self.penetration = self.penetration.max(step.penetration);
-        self.loop_residual = self.loop_residual.max(step.loop_residual);
+        self.report.add(step);
         let since = &mut self.since_output;
         since.sweeps = since.sweeps.max(step.solve.sweeps);
         since.residual = since.residual.max(step.solve.residual);
@@ -85,7 +75,7 @@ pub(super) fn summary(
     end: Option<(f64, Balance)>,
     wall: f64,
 ) -> Value {
-    let mean = |sum: u64| sum as f64 / tally.steps.max(1) as f64;
+    let report = &tally.report;
     let energies = |balance: Option<Balance>| match balance {
         None => Value::Null,
         Some(b) => json!({
@@ -116,14 +106,14 @@ pub(super) fn summary(
         "dt_s": scene.dt,
         "until_s": scene.until,
         "time_s": end.map(|(t, _)| t),
-        "steps": tally.steps,
+        "steps": report.steps,
         "wall_s": wall,
-        "contacts": { "mean": mean(tally.contacts.0), "max": tally.contacts.1 },
-        "sweeps": { "mean": mean(tally.sweeps.0), "max": tally.sweeps.1 },
-        "unconverged_steps": tally.unconverged,
-        "residual_max": tally.residual,
-        "penetration_max_rel": tally.penetration / scene.grain_size,
-        "loop_residual_max": tally.loop_residual,
+        "contacts": { "mean": report.mean_contacts(), "max": report.contacts.1 },
+        "sweeps": { "mean": report.mean_sweeps(), "max": report.sweeps.1 },
+        "unconverged_steps": report.unconverged,
+        "residual_max": report.worst_residual,
+        "penetration_max_rel": report.penetration / scene.grain_size,
+        "loop_residual_max": report.loop_residual,
         "energy_begin": energies(tally.begin),
         "energy_end": energies(end.map(|(_, balance)| balance)),
     });

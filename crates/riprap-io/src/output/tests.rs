@@ -305,3 +305,56 @@ quantities = [\"force\", \"torque\", \"error\"]
     assert!(json(&path)["joint_drift_max"].as_f64().unwrap() < 1e-9);
     std::fs::remove_dir_all(path).unwrap();
 }
+
+/// Asks the run to end after a number of steps.
+struct Until<'a>(&'a mut RunWriter, u64, u64);
+
+impl Observer for Until<'_> {
+    fn observe(&mut self, frame: &Frame) -> Result<(), Box<dyn std::error::Error + Send + Sync>> {
+        self.2 = frame.state.step;
+        self.0.observe(frame)
+    }
+
+    fn stop(&self) -> bool {
+        self.2 >= self.1
+    }
+}
+
+#[test]
+fn a_run_stopped_at_any_step_goes_on_to_the_same_state_and_series() {
+    // A block that tips over an edge, so that its contacts change.
+    let text = BALL.replace(
+        "[[body]]\nname = \"block\"",
+        "[[body]]\nname = \"block\"\nposition = [0, 0, 0.01]\nangular_velocity = [0.4, 0.9, 0.1]",
+    );
+    let file = SceneFile::parse(&text, ".").unwrap();
+    let built = file.build().unwrap();
+    let whole_path = folder("never-stopped");
+    let mut writer = RunWriter::create(&whole_path, Existing::Keep, &file, &built, 1).unwrap();
+    let mut whole = Simulation::new(built.scene.clone(), file.scheme()).unwrap();
+    whole.until(file.run.until, &mut writer).unwrap();
+    writer.finish(Some(&whole.frame()), &Ending::Finished).unwrap();
+
+    for stop in [1, 29, 30, 31, 99] {
+        let path = folder(&format!("stopped-{stop}"));
+        let mut writer = RunWriter::create(&path, Existing::Keep, &file, &built, 1).unwrap();
+        let mut run = Simulation::new(built.scene.clone(), file.scheme()).unwrap();
+        run.until(file.run.until, &mut Until(&mut writer, stop, 0)).unwrap();
+        writer.write_checkpoint(&run.frame()).unwrap();
+        writer.finish(Some(&run.frame()), &Ending::Interrupted).unwrap();
+
+        let checkpoint = Checkpoint::read(&path, &file).unwrap();
+        assert_eq!(checkpoint.state, *run.state());
+        let mut writer = RunWriter::resume(&path, &file, &built, 1, &checkpoint).unwrap();
+        let mut run = Simulation::new(built.scene.clone(), file.scheme()).unwrap();
+        run.set_state(checkpoint.state).unwrap();
+        run.until(file.run.until, &mut writer).unwrap();
+        writer.finish(Some(&run.frame()), &Ending::Finished).unwrap();
+        assert_eq!(run.state(), whole.state(), "stopped after {stop} steps");
+        let series = |path: &Path| std::fs::read_to_string(path.join("series.csv")).unwrap();
+        assert_eq!(series(&path), series(&whole_path), "stopped after {stop} steps");
+        assert_eq!(json(&path)["steps"], 100);
+        std::fs::remove_dir_all(path).unwrap();
+    }
+    std::fs::remove_dir_all(whole_path).unwrap();
+}

@@ -11,6 +11,7 @@ mod document;
 mod expression;
 mod fields;
 mod format;
+mod identity;
 mod jet;
 mod model;
 mod problem;
@@ -20,6 +21,8 @@ mod schema;
 mod suggest;
 mod units;
 mod values;
+
+pub(crate) use identity::{fingerprint, first_difference};
 
 pub use expression::{Expression, ExpressionError};
 pub use model::*;

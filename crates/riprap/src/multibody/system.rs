@@ -187,6 +187,23 @@ impl Multibody {
         &self.start
     }
 
+    /// Whether a state is one of this mechanism: as many positions, velocities, phases and equations.
+    pub fn fits(&self, state: &MultibodyState) -> bool {
+        let (start, p) = (&self.start, &state.partition);
+        let within = |list: &[u32], n: usize| list.iter().all(|i| (*i as usize) < n);
+        state.q.len() == self.n_q()
+            && state.v.len() == self.n_v()
+            && state.control.phase.len() == self.forces.laws.len()
+            && (state.control.phase.iter().zip(&self.forces.laws))
+                .all(|(phase, law)| (*phase as usize) < law.phases.len())
+            && state.control.latched.len() == start.control.latched.len()
+            && p.dependent.len() == p.rows.len()
+            && p.independent.len() + p.dependent.len() + self.driven.len() == self.n_v()
+            && within(&p.dependent, self.n_v())
+            && within(&p.independent, self.n_v())
+            && within(&p.rows, self.n_rows)
+    }
+
     /// Buffers of the right size.
     pub fn scratch(&self) -> MultibodyScratch {
         let (n, m) = (self.n_v(), self.n_rows);

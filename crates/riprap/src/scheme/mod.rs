@@ -96,7 +96,7 @@ impl Workspace {
 }
 
 /// Wall time spent in the stages of a step.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct StageTimes {
     /// Prediction, masses and free velocities.
     pub free: Duration,

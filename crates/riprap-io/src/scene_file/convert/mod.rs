@@ -135,6 +135,7 @@ pub(crate) fn convert(
             until: 0.0,
             output_every: 1.0,
             frames: false,
+            checkpoint_every: None,
             on_unconverged: OnUnconverged::Warn,
         }),
         solver: solver(scene.table("solver").unwrap_or(&Entries::default())),
@@ -225,6 +226,12 @@ impl Converter<'_> {
             let message = format!("`output_every` ({every} s) is shorter than `dt` ({dt} s)");
             self.problems.report(run.value_span("output_every"), message);
         }
+        if let (Some(dt), Some(every)) = (dt, run.number("checkpoint_every"))
+            && every < dt
+        {
+            let message = format!("`checkpoint_every` ({every} s) is shorter than `dt` ({dt} s)");
+            self.problems.report(run.value_span("checkpoint_every"), message);
+        }
         if let (Some(until), Some(every)) = (until, given)
             && until / every > MAX_OUTPUTS
         {
@@ -249,6 +256,7 @@ impl Converter<'_> {
             until,
             output_every,
             frames: run.flag("frames").unwrap_or(true),
+            checkpoint_every: run.number("checkpoint_every"),
             on_unconverged: match run.text("on_unconverged") {
                 Some("accept") => OnUnconverged::Accept,
                 Some("fail") => OnUnconverged::Fail,

@@ -200,6 +200,12 @@ static RUN: Table = Table {
             "Whether frames for ParaView are written: surfaces and contacts as `.vtp`.",
         ),
         field(
+            "checkpoint_every",
+            TIME,
+            Need::Optional,
+            "Time between two checkpoints, from which a killed run goes on with the same bits (`riprap run --resume`).",
+        ),
+        field(
             "on_unconverged",
             Kind::Choice(&[
                 ("accept", "go on silently"),

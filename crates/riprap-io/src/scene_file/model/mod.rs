@@ -123,6 +123,8 @@ pub struct Run {
     pub output_every: f64,
     /// Whether frames for ParaView are written.
     pub frames: bool,
+    /// Time between two checkpoints [s], at least `dt`; `None`: none are written.
+    pub checkpoint_every: Option<f64>,
     /// What happens when the solver stops short of its tolerances.
     pub on_unconverged: OnUnconverged,
 }

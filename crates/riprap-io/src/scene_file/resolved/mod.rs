@@ -42,6 +42,9 @@ impl SceneFile {
             }
         }
         writeln!(out, "output_every = {}\nframes = {}", number(run.output_every), run.frames)?;
+        if let Some(every) = run.checkpoint_every {
+            writeln!(out, "checkpoint_every = {}", number(every))?;
+        }
         let word = match run.on_unconverged {
             OnUnconverged::Accept => "accept",
             OnUnconverged::Warn => "warn",

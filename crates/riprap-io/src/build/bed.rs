@@ -1,0 +1,130 @@
+//! Settled beds in files. A bed settles once; whoever describes the same grains, walls and held tools again takes it from there,
+//! whatever happens in the run that follows.
+
+use std::fmt::Write;
+use std::path::Path;
+
+use riprap::math::{Pose, Twist};
+use riprap::scene::{Scene, WarmContact};
+use riprap::simulation::RunReport;
+use serde::{Deserialize, Serialize};
+
+use super::{Settled, Settling};
+use crate::error::{Error, Place};
+use crate::scene_file::{BodyKind, OnUnconverged, SceneFile, fingerprint, first_difference};
+use crate::sealed::{self, Kind};
+
+const KIND: Kind = Kind {
+    magic: *b"riprapBD",
+    layout: 1,
+    name: "settled bed",
+    advice: "remove the file, or let the grains settle again",
+};
+
+/// What a file holds.
+#[derive(Serialize, Deserialize)]
+struct Bed<'a> {
+    /// What determined it: [`Settling::identity`].
+    scene: std::borrow::Cow<'a, str>,
+    /// Of the grains that settled, group by group.
+    q: Vec<Pose>,
+    v: Vec<Twist>,
+    warm_start: Vec<WarmContact>,
+    calm: bool,
+    time: f64,
+    report: RunReport,
+}
+
+impl Settling {
+    /// All that determines how the grains come to rest, as text: the scene without what comes after, and the tools where they
+    /// wait. Scenes that differ in a force or a motion only have one bed.
+    pub fn identity(&self, file: &SceneFile) -> String {
+        let mut scene = file.clone();
+        scene.title = None;
+        scene.run.until = 0.0;
+        scene.run.output_every = 0.0;
+        scene.run.frames = false;
+        scene.run.checkpoint_every = None;
+        scene.run.on_unconverged = OnUnconverged::Accept;
+        scene.parameters.clear();
+        scene.mechanisms.clear();
+        scene.joints.clear();
+        scene.point_contacts.clear();
+        scene.ignored_contacts.clear();
+        scene.probes.clear();
+        scene.mechanism_probes.clear();
+        scene.joint_probes.clear();
+        for body in &mut scene.bodies {
+            // It is held where it begins.
+            body.kind = BodyKind::Fixed;
+            body.mass = None;
+        }
+        scene.name_files_by_content();
+        let mut text = scene.to_toml();
+
+        // The shapes of mechanisms come after the grains.
+        let (settling, begin) = (&self.scene, self.scene.initial_state());
+        let _ = writeln!(text, "\n[held]\nalert = {}", settling.detection().alert);
+        for i in self.first_held..settling.bodies().len() {
+            let Pose { position: p, rotation: r } = begin.q[i];
+            let own = settling.colliders().iter().filter(|c| c.body as usize == i);
+            let shapes = fingerprint(&own.collect::<Vec<_>>());
+            let (name, r) = (&settling.bodies().names[i], r.coords);
+            let _ = writeln!(
+                text,
+                "{name} = [{}, {}, {}, {}, {}, {}, {}, {shapes:x}]",
+                p.x, p.y, p.z, r.x, r.y, r.z, r.w
+            );
+        }
+        text
+    }
+
+    /// Name of the file for a bed in a folder of many.
+    pub fn file_name(&self, file: &SceneFile) -> String {
+        let key = fingerprint(&(riprap::NUMERICS, KIND.layout, self.identity(file)));
+        format!("bed-{key:016x}.bin")
+    }
+
+    /// Number of grains that settle.
+    pub fn n_grains(&self) -> usize {
+        self.groups.iter().map(|(group, _)| group.len()).sum()
+    }
+
+    /// Writes a bed to a file.
+    pub fn write(&self, path: &Path, file: &SceneFile, settled: &Settled) -> Result<(), Error> {
+        let grains = || self.groups.iter().flat_map(|(group, _)| group.clone());
+        let bed = Bed {
+            scene: self.identity(file).into(),
+            q: grains().map(|i| settled.state.q[i]).collect(),
+            v: grains().map(|i| settled.state.v[i]).collect(),
+            warm_start: settled.state.warm_start.clone(),
+            calm: settled.calm,
+            time: settled.time,
+            report: settled.report,
+        };
+        sealed::write(path, &KIND, &bed)
+    }
+
+    /// Reads the bed of this scene from a file; that of another is refused.
+    pub fn read(&self, path: &Path, file: &SceneFile, scene: &Scene) -> Result<Settled, Error> {
+        let bed: Bed = sealed::read(path, &KIND)?;
+        let refuse = |message: String| Err(Error::format(path, Place::Whole, message));
+        if let Some(what) = first_difference(&bed.scene, &self.identity(file)) {
+            return refuse(format!("the bed settled in another scene: {what}"));
+        }
+        if bed.q.len() != self.n_grains() || bed.v.len() != self.n_grains() {
+            return refuse(format!(
+                "the bed has {} grains, the scene {}",
+                bed.q.len(),
+                self.n_grains()
+            ));
+        }
+        let mut state = scene.initial_state();
+        let grains = self.groups.iter().flat_map(|(group, _)| group.clone());
+        for (i, (q, v)) in grains.zip(bed.q.into_iter().zip(bed.v)) {
+            (state.q[i], state.v[i]) = (q, v);
+        }
+        state.warm_start = bed.warm_start;
+        Ok(Settled { state, calm: bed.calm, time: bed.time, report: bed.report })
+    }
+}
