@@ -305,3 +305,40 @@ pub fn settings(small: bool, seed: u64) -> (Bed, Accuracy) {
         (Bed::full(seed), Accuracy { dt: 5e-4, tolerance: 1e-3 })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_filling_of_a_cuboid_by_solids_is_their_volume_in_it() {
+        let cube = Polyhedron::cuboid([0.096; 3]).expect("positive");
+        let of =
+            |poses: &[Pose]| filling(poses.iter().map(|p| (&cube, *p)), [0.1, 0.1], [0.1, 0.3]);
+        // Faces between the points of the lattice: exact but for rounding. Turned, some points are in and others out by chance.
+        let share = 0.096_f64.powi(3) / 0.008;
+        assert!((of(&[Pose::at([0.0, 0.0, 0.2])]) - share).abs() < 1e-12);
+        let turned = Pose::at([0.0, 0.0, 0.2]).turned([0.3, 1.0, 0.2], 0.7);
+        assert!((of(&[turned]) - share).abs() < 0.01 * share);
+        assert!((of(&[Pose::at([0.1, 0.0, 0.2])]) - 0.5 * share).abs() < 1e-12);
+        assert_eq!(of(&[Pose::at([0.0, 0.0, 0.0])]), 0.0);
+        assert_eq!(of(&[]), 0.0);
+    }
+
+    #[test]
+    fn the_chassis_in_free_air_swings_with_the_frequency_of_the_flywheel() {
+        // The reference integrates the same machine by RK4 at 5e-5 s; its half ranges hold what is left of the start.
+        for (frequency, reference) in [(15.0, [5.80e-3, 4.48e-3]), (30.0, [4.44e-3, 5.56e-3])] {
+            let air = in_air(frequency, 1.37, 5e-4).expect("it moves");
+            let [x, z, _] = air.chassis.map(|h| h.amplitude());
+            for (found, reference) in [x, z].into_iter().zip(reference) {
+                assert!(found < 1.02 * reference && found > 0.8 * reference, "{found} {reference}");
+            }
+            // All of the motion: the state at the begin of the dive is that of the oscillations.
+            for (harmonic, k) in air.chassis.iter().zip(1..) {
+                let now = harmonic.mean + harmonic.cosine;
+                assert!((now - air.start[k][0]).abs() < 1e-4, "{harmonic:?} {:?}", air.start);
+            }
+        }
+    }
+}

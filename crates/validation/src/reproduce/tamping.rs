@@ -94,9 +94,17 @@ pub(super) fn tamping(
 ) -> Result<Vec<Output>, Failure> {
     let (bed, accuracy) = settings(effort == Effort::Small, 1);
     let settled = settled_bed(folder, &bed, accuracy.dt, tell)?;
-    let schedule = Schedule::over(settled.top());
-    let runs = run_all(&settled, schedule, accuracy, tell)?;
+    outputs(&settled, Schedule::over(settled.top()), accuracy, tell)
+}
 
+/// Runs all cases from a settled bed, and makes the files.
+fn outputs(
+    settled: &Settled,
+    schedule: Schedule,
+    accuracy: Accuracy,
+    tell: &mut Tell,
+) -> Result<Vec<Output>, Failure> {
+    let runs = run_all(settled, schedule, accuracy, tell)?;
     let surface = settled.bed.surface;
     let shallowest = runs.iter().map(|r| surface - mean(r, dive_end(r), |s| s.tip));
     let common_depth = 0.9 * shallowest.fold(f64::INFINITY, f64::min);
@@ -104,7 +112,7 @@ pub(super) fn tamping(
     let table = Table {
         study: "tamping",
         source: "Docquier, Lantsoght, Dubois and Brüls 2020, Sec. 6",
-        bed,
+        bed: settled.bed.clone(),
         stones: settled.stones.len(),
         schedule,
         accuracy,
@@ -114,7 +122,7 @@ pub(super) fn tamping(
     };
     let json = serde_json::to_string_pretty(&table).expect("plain data");
     let mut outputs = vec![
-        Output::new("fig9.svg", picture::picture(&settled, &runs[1])),
+        Output::new("fig9.svg", picture::picture(settled, &runs[1])),
         Output::new("fig10.svg", figure_10(&runs).svg()),
         Output::new("fig11.svg", figure_11(&runs).svg()),
         Output::new("solver.svg", solver(&runs).svg()),
@@ -431,4 +439,50 @@ fn markdown(table: &Table) -> String {
         let _ = writeln!(text, "| {} | {} | {} |", claim.claim, claim.verdict, claim.numbers);
     }
     text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A bed of about forty large stones, and a cycle in a third of a second.
+    #[test]
+    fn a_short_cycle_over_a_few_stones_makes_all_files_with_closed_loops() {
+        let bed = Bed { size: [1.0, 0.4], surface: 0.2, scale: 3.0, seed: 2 };
+        let settled = Settled::pour(&bed, 1e-3, &mut |_| ()).expect("it comes to rest");
+        let schedule = Schedule {
+            target: 0.95,
+            dive: 0.15,
+            squeeze: 0.22,
+            open: 0.25,
+            opened: 0.28,
+            lift: 0.28,
+            end: 0.34,
+            ..Schedule::over(settled.top())
+        };
+        let accuracy = Accuracy { dt: 1e-3, tolerance: 1e-3 };
+        let mut told = 0;
+        let files = outputs(&settled, schedule, accuracy, &mut |_| told += 1).expect("it runs");
+        assert_eq!((told, files.len()), (4, 10));
+        let file = |name: &str| {
+            let file = files.iter().find(|f| f.name == name).unwrap_or_else(|| panic!("no {name}"));
+            file.content.as_str()
+        };
+        for name in ["fig9.svg", "fig10.svg", "fig11.svg", "solver.svg"] {
+            let svg = file(name);
+            assert!(svg.starts_with("<svg ") && svg.contains("<polyline"), "{name}");
+            assert!(!svg.contains("NaN"), "{name}");
+        }
+        assert_eq!(file("45-Hz-dynamic.csv").lines().count(), 1 + 1 + 170);
+        let table: serde_json::Value = serde_json::from_str(file("table.json")).expect("JSON");
+        for row in table["runs"].as_array().expect("rows") {
+            let number = |key: &str| row[key].as_f64().expect("a number");
+            assert!(number("loop_residual") <= 1e-11, "{row}");
+            assert!(number("energy_given") > 0.0 && number("depth") > 0.0, "{row}");
+            assert_eq!((number("outside"), number("steps")), (0.0, 340.0), "{row}");
+            assert!(number("energy_put_in") > 0.0, "{row}");
+        }
+        assert_eq!(table["claims"].as_array().map(Vec::len), Some(5));
+        assert!(file("table.md").contains("| loop residual [m] |"));
+    }
 }

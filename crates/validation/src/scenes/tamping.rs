@@ -41,14 +41,15 @@ pub struct Bed {
 }
 
 impl Bed {
-    /// The bed of the paper: 1.3 × 0.6 m, level with the top of the sleeper; more than 5000 stones.
+    /// The bed of the paper: 1.3 × 0.6 m, more than 5000 stones.
     pub fn full(seed: u64) -> Bed {
-        Bed { size: [1.3, 0.6], surface: SLEEPER_BOTTOM + SLEEPER[1], scale: 1.0, seed }
+        Bed { size: [1.3, 0.6], surface: 0.45, scale: 1.0, seed }
     }
 
-    /// A smaller box with larger stones, about 400 of them.
+    /// A smaller box with larger stones, about 400 of them. They resist more than fine ones: less of them lie above the
+    /// sleeper's underside, so that the tools come below it.
     pub fn small(seed: u64) -> Bed {
-        Bed { size: [1.1, 0.4], scale: 1.9, ..Bed::full(seed) }
+        Bed { size: [1.1, 0.4], surface: 0.4, scale: 1.8, seed }
     }
 }
 
@@ -389,4 +390,58 @@ pub fn tamping(settled: &Settled, machine: Mechanism) -> (SceneBuilder, Vec<Body
     scene.material(&Material::new("steel").friction(0.7));
     let id = scene.add_mechanism(machine);
     (scene, bodies, id)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A few large stones, below the sleeper.
+    fn few() -> Bed {
+        Bed { size: [0.6, 0.4], surface: 0.15, scale: 2.5, seed: 3 }
+    }
+
+    #[test]
+    fn a_bed_is_at_rest_within_its_box_and_read_back_as_it_was_stored() {
+        let bed = few();
+        let settled = Settled::pour(&bed, 1e-3, &mut |_| ()).expect("it comes to rest");
+        assert!(settled.stones.len() > 20, "{} stones", settled.stones.len());
+        for (stone, pose) in &settled.stones {
+            let p = pose.point(stone.centre());
+            assert!(p.x.abs() < 0.3 && p.y.abs() < 0.2 && p.z > 0.0 && p.z < 0.2, "{p}");
+        }
+        let text = settled.to_text();
+        let again = Settled::from_text(&text, &bed).expect("the same bed");
+        assert_eq!(again.to_text(), text);
+        for (a, b) in settled.stones.iter().zip(&again.stones) {
+            assert_eq!((a.0.vertices(), a.1), (b.0.vertices(), b.1));
+        }
+        assert!(Settled::from_text(&text, &Bed { seed: 4, ..bed.clone() }).is_none());
+        assert!(Settled::from_text(&text[1..], &bed).is_none());
+    }
+
+    #[test]
+    fn stones_are_taken_away_where_the_sleeper_comes() {
+        let stone = Polyhedron::cuboid([0.04; 3]).expect("positive");
+        let meets = |x: f64, z: f64| meets_sleeper(&stone, &Pose::at([x, 0.1, z]));
+        assert!(meets(0.0, 0.4) && meets(0.144, 0.3) && meets(-0.1, 0.285));
+        assert!(!meets(0.147, 0.4) && !meets(0.0, 0.278) && !meets(0.0, 0.54));
+    }
+
+    #[test]
+    fn the_actuator_closes_and_opens_the_arms_as_the_schedule_says() {
+        let s = Schedule::over(0.45);
+        let [open, closed] = TAMPING_LENGTHS;
+        for (t, length) in [
+            (0.0, open),
+            (1.0, open),
+            (1.4, 0.5 * (open + closed)),
+            (1.8, closed),
+            (1.99, closed),
+            (2.1, 0.5 * (open + closed)),
+            (2.5, open),
+        ] {
+            assert!((s.length(t) - length).abs() < 1e-12, "{t}: {}", s.length(t));
+        }
+    }
 }
