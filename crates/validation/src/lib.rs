@@ -9,6 +9,7 @@ pub mod mechanisms;
 pub mod reproduce;
 pub mod scenes;
 pub mod slider_crank;
+pub mod tamping;
 
 pub use cases::{CASES, Case};
 pub use check::{Check, Checks};

@@ -196,6 +196,21 @@ pub fn tamping_unit(
     frequency: f64,
     length: impl Fn(f64) -> f64 + Send + Sync + 'static,
 ) -> Mechanism {
+    let mut m = tamping_machine(frequency);
+    let support = m.coordinate_named("zs").expect("it has a support");
+    let hold = JointSpring { stiffness: 1e6, rest: 1.37, damping: 1e3 };
+    m.spring(support, hold);
+    m.start(support, 1.37);
+    let actuator = m.coordinate_named("xa").expect("it has an actuator");
+    let (xq, xv) = (m.q_index(actuator).expect("one coordinate"), actuator.0 as usize);
+    let squeeze = Signal::new(move |x| -5e5 * (x.q[xq] - length(x.t)) - 1e4 * x.v[xv]);
+    m.actuate("squeeze", actuator, squeeze);
+    m
+}
+
+/// The tamping unit without forces on its support and its actuator: bodies, joints, loops, bushings and the drive that keeps
+/// the flywheel at a frequency [Hz].
+pub fn tamping_machine(frequency: f64) -> Mechanism {
     let mut m = Mechanism::new("tamping-unit");
     let flat = |mass: f64, centre: [f64; 2], moment: f64| {
         let moments = [0.5 * moment, moment, 0.5 * moment];
@@ -226,16 +241,8 @@ pub fn tamping_unit(
         m.point_spring(&format!("bushing at {side}"), bushing, point(support), point(chassis));
     }
     let speed = std::f64::consts::TAU * frequency;
-    let v = |link: Link, m: &Mechanism| m.coordinate(link, 0).0 as usize;
-    let q = |link: Link, m: &Mechanism| m.q_index(m.coordinate(link, 0)).expect("one coordinate");
-    let f = v(flywheel, &m);
+    let f = m.coordinate(flywheel, 0).0 as usize;
     m.actuate("drive", m.coordinate(flywheel, 0), Signal::new(move |x| 50.0 * (speed - x.v[f])));
-    let (xq, xv) = (q(rod, &m), v(rod, &m));
-    let squeeze = Signal::new(move |x| -5e5 * (x.q[xq] - length(x.t)) - 1e4 * x.v[xv]);
-    m.actuate("squeeze", m.coordinate(rod, 0), squeeze);
-    let hold = JointSpring { stiffness: 1e6, rest: 1.37, damping: 1e3 };
-    m.spring(m.coordinate(support, 0), hold);
-    m.start(m.coordinate(support, 0), 1.37);
     m.start(m.coordinate(left, 0), -0.089);
     for (link, angle) in [(right, 0.093), (barrel, 0.089), (conrod, -0.37)] {
         m.guess(m.coordinate(link, 0), angle);

@@ -1,6 +1,7 @@
 //! Scenes written once, for tests, validation, benches and the gallery.
 
 pub mod bulk;
+pub mod tamping;
 
 use riprap::grains::{Grading, Pcg64, StoneGenerator, rain, seeded};
 use riprap::prelude::*;

@@ -19,7 +19,7 @@ pub struct Arguments {
     /// Folder for its files; out/reproduce/STUDY without
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
-    /// Fewer and larger steps, to see quickly that it works
+    /// Less and coarser, to see quickly that it works
     #[arg(long)]
     small: bool,
 }
@@ -42,12 +42,13 @@ pub fn reproduce(arguments: &Arguments) -> Result<(), Failure> {
 
 fn run(study: &Study, folder: &Path, effort: Effort) -> Result<(), Failure> {
     let begin = std::time::Instant::now();
-    let outputs = (study.run)(effort, &mut |line| eprintln!("{line}"));
+    let outputs = (study.run)(folder, effort, &mut |line| eprintln!("{line}"))
+        .map_err(|e| Failure::Run(e.to_string()))?;
     for output in &outputs {
-        riprap_io::write_whole(&folder.join(output.name), output.content.as_bytes())
+        riprap_io::write_whole(&folder.join(&output.name), output.content.as_bytes())
             .map_err(|e| Failure::Run(e.to_string()))?;
     }
-    let names: Vec<_> = outputs.iter().map(|output| output.name).collect();
+    let names: Vec<_> = outputs.iter().map(|output| output.name.as_str()).collect();
     let wall = duration(begin.elapsed().as_secs_f64());
     print(&format!("{} ({wall}): {} in {}\n", study.name, names.join(", "), folder.display()));
     Ok(())

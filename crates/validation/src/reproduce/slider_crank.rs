@@ -123,14 +123,11 @@ pub(super) fn slider_crank(effort: Effort, tell: &mut Tell) -> Vec<Output> {
     };
     let json = serde_json::to_string_pretty(&table).expect("plain data");
     vec![
-        Output { name: "fig6.svg", content: figure_6(&kept, steps, &exact, &siconos).svg() },
-        Output { name: "fig7.svg", content: figure_7(&kept, &exact).svg() },
-        Output {
-            name: "convergence.svg",
-            content: convergence(&kept, &models, &table.others).svg(),
-        },
-        Output { name: "table.md", content: markdown(&table) },
-        Output { name: "table.json", content: json + "\n" },
+        Output::new("fig6.svg", figure_6(&kept, steps, &exact, &siconos).svg()),
+        Output::new("fig7.svg", figure_7(&kept, &exact).svg()),
+        Output::new("convergence.svg", convergence(&kept, &models, &table.others).svg()),
+        Output::new("table.md", markdown(&table)),
+        Output::new("table.json", json + "\n"),
     ]
 }
 
