@@ -138,7 +138,11 @@ fn cases() -> Vec<Case> {
         shape("free half-space", "{ type = \"half-space\" }", "cannot be a free body"),
         shape("zero normal", "{ type = \"half-space\", normal = [0, 0, 0] }", "zero"),
         shape("missing mesh", "{ type = \"mesh\", file = \"no.stl\" }", "no.stl"),
-        shape("mesh of another kind", "{ type = \"mesh\", file = \"scene.toml\" }", ".stl or .obj"),
+        shape(
+            "mesh of another kind",
+            "{ type = \"mesh\", file = \"scene.toml\" }",
+            ".stl, .obj or .ply",
+        ),
         shape("disc in space", "{ type = \"disc\", radius = 1 }", "planar"),
         shape("empty compound", "{ type = \"compound\", parts = [] }", "at least one item"),
         // Bodies.

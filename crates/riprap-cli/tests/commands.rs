@@ -151,3 +151,30 @@ fn the_bench_of_mechanisms_compares_with_pinocchio() {
     let output = folder.riprap(&["bench", "mechanism", "--pinocchio", "empty.txt"]);
     assert!(stderr(&output).contains("run.sh"), "{}", stderr(&output));
 }
+
+#[test]
+fn check_tells_what_the_reduction_of_scanned_stones_costs() {
+    let folder = Folder::new("scans");
+    std::fs::create_dir(folder.0.join("scans")).unwrap();
+    let cube = "v 0 0 0\nv 1 0 0\nv 1 1 0\nv 0 1 0\nv 0 0 1\nv 1 0 1\nv 1 1 1\nv 0 1 1\n\
+                f 4 3 2 1\nf 5 6 7 8\nf 1 2 6 5\nf 2 3 7 6\nf 3 4 8 7\nf 4 1 5 8\n";
+    folder.write("scans/whole.obj", cube);
+    let open: String = cube.lines().take(13).map(|line| format!("{line}\n")).collect();
+    folder.write("scans/open.obj", open);
+    let scene = "[run]\ndt = \"1 ms\"\nuntil = 0\n[materials.rock]\ndensity = 2700\n[[grains]]\nmaterial = \"rock\"\n\
+                 generator = \"lattice\"\ncounts = [2, 2, 1]\nspacing = [0.2, 0.2, 0.2]\n\
+                 stones = { folder = \"scans\", max_vertices = 7 }\ngrading = { uniform = [0.03, 0.05] }\n";
+    folder.write("scene.toml", scene);
+    let check = folder.riprap(&["check", "scene.toml"]);
+    success(&check);
+    let text = stdout(&check);
+    // A corner of a cube is a sixth of it.
+    let row = |name: &str| -> Vec<String> {
+        let line =
+            text.lines().find(|line| line.contains(name)).unwrap_or_else(|| panic!("{text}"));
+        line.split_whitespace().map(str::to_owned).collect()
+    };
+    assert_eq!(row("whole.obj"), ["whole.obj", "8", "8", "7", "16.67", "%", "+0.0", "%"]);
+    assert_eq!(row("open.obj"), ["open.obj", "8", "8", "7", "16.67", "%", "not", "closed"]);
+    success(&folder.riprap(&["run", "scene.toml"]));
+}

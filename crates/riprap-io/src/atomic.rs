@@ -66,6 +66,25 @@ fn temporary(path: &Path) -> PathBuf {
     path.with_file_name(format!(".{name}.{}-{number}.tmp", std::process::id()))
 }
 
+/// Removes what killed programs have left half-written in a folder.
+pub(crate) fn sweep(folder: &Path) -> Result<(), Error> {
+    for entry in fs::read_dir(folder).map_err(Error::io("open the folder", folder))? {
+        let entry = entry.map_err(Error::io("read", folder))?;
+        if is_temporary(&entry.file_name().to_string_lossy()) {
+            fs::remove_file(entry.path()).map_err(Error::io("remove", &entry.path()))?;
+        }
+    }
+    Ok(())
+}
+
+/// Whether a name is one that [`temporary`] gives.
+fn is_temporary(name: &str) -> bool {
+    let digits = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    let inner = name.strip_prefix('.').and_then(|name| name.strip_suffix(".tmp"));
+    let numbers = inner.and_then(|name| name.rsplit_once('.')).map(|(_, numbers)| numbers);
+    numbers.and_then(|n| n.split_once('-')).is_some_and(|(a, b)| digits(a) && digits(b))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -84,5 +103,15 @@ mod tests {
         assert_eq!(fs::read(&path).unwrap(), b"old");
         assert_eq!(fs::read_dir(&folder).unwrap().count(), 1);
         fs::remove_dir_all(&folder).unwrap();
+    }
+
+    #[test]
+    fn what_is_swept_away_is_ours() {
+        assert!(is_temporary(
+            &temporary(Path::new("out/run.pvd")).file_name().unwrap().to_string_lossy()
+        ));
+        for name in ["run.pvd", ".run.pvd", ".notes.tmp", ".a.1-x.tmp", "a.1-2.tmp", ".1-2.tmp"] {
+            assert!(!is_temporary(name), "{name}");
+        }
     }
 }

@@ -1,6 +1,6 @@
 //! Files: scenes in, frames and tables out.
 //!
-//! [`scene_file`] reads scenes from TOML, [`mesh`] and [`grain_table`] the files that a scene refers to, [`peer_scene`] scenes and
+//! [`scene_file`] reads scenes from TOML, [`mesh`], [`scans`] and [`grain_table`] the files that a scene refers to, [`peer_scene`] scenes and
 //! states shared with other engines.
 //! [`build`] makes the scene of the simulator. [`vtk`] writes frames for ParaView, [`table`] the series of a run, and [`run_folder`] holds them together.
 //! These writers know nothing of the simulator: they take points, numbers and names. [`output`] observes a run and
@@ -16,6 +16,7 @@ pub mod mesh;
 pub mod output;
 pub mod peer_scene;
 pub mod run_folder;
+pub mod scans;
 pub mod scene_file;
 mod sealed;
 pub mod table;

@@ -92,16 +92,8 @@ impl RunFolder {
         if !times.is_empty() {
             index.write()?;
         }
-        // What the kill left half-written has another name.
-        for entry in fs::read_dir(&path).map_err(Error::io("open the folder", &path))? {
-            let entry = entry.map_err(Error::io("read", &path))?;
-            let name = entry.file_name().to_string_lossy().into_owned();
-            let half =
-                name.strip_prefix('.').is_some_and(|name| name.starts_with(checkpoint::FILE));
-            if half && name.ends_with(".tmp") {
-                fs::remove_file(entry.path()).map_err(Error::io("remove", &entry.path()))?;
-            }
-        }
+        atomic::sweep(&path)?;
+        atomic::sweep(&frames)?;
         Ok(Self { path, index })
     }
 
@@ -158,6 +150,7 @@ fn frame_name(part: &str, number: usize) -> String {
 
 /// Removes what a run writes, and only that.
 fn remove_run(path: &Path) -> Result<(), Error> {
+    atomic::sweep(path)?;
     for name in SIGNS.into_iter().chain(["scene.toml", checkpoint::FILE]) {
         let file = path.join(name);
         if file.exists() {
@@ -169,6 +162,7 @@ fn remove_run(path: &Path) -> Result<(), Error> {
         if !folder.exists() {
             continue;
         }
+        atomic::sweep(&folder)?;
         for entry in fs::read_dir(&folder).map_err(Error::io("open the folder", &folder))? {
             let file = entry.map_err(Error::io("read", &folder))?.path();
             if file.extension().is_some_and(|ending| ending == kind) {

@@ -311,7 +311,7 @@ fn mistakes_of_shapes() {
             "mesh of another kind",
             "{ type = \"mesh\", file = \"grains.csv\" }",
             9,
-            ".stl or .obj",
+            ".stl, .obj or .ply",
         ),
         body(
             "open mesh",

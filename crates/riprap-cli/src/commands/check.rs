@@ -8,7 +8,8 @@ use riprap::detect::{Detector, Query};
 use riprap::math::Twist;
 use riprap::scene::{Hold, Scene};
 use riprap_io::build::{Built, Group};
-use riprap_io::scene_file::{BodyKind, NormalLaw, SceneFile, TimeScheme};
+use riprap_io::scans::Scan;
+use riprap_io::scene_file::{BodyKind, GrainShape, NormalLaw, SceneFile, TimeScheme};
 
 use crate::failure::Failure;
 use crate::text::{number, print, table};
@@ -46,6 +47,11 @@ pub fn check(arguments: &Arguments) -> Result<(), Failure> {
     }
     rows.extend(time_step(&file, &built.scene));
     text += &table(&rows, &[]);
+    for grains in &file.grains {
+        if let GrainShape::Scans { scans, .. } = &grains.shape {
+            text += &format!("\nstones of `{}`\n{}", grains.name, stones(scans));
+        }
+    }
     for system in built.scene.mechanisms() {
         text.push('\n');
         text += &mechanism::describe(system);
@@ -150,6 +156,27 @@ fn passing(built: &Built, group: &Group, share: f64) -> f64 {
         }
     }
     grains.last().map_or(0.0, |(size, _)| *size)
+}
+
+/// Scanned stones: corners and what their reduction costs.
+fn stones(scans: &[Scan]) -> String {
+    let head = ["file", "vertices", "of its hull", "kept", "volume lost", "hull over the scan"];
+    let mut rows = vec![head.map(str::to_owned).to_vec()];
+    for scan in scans {
+        let over = scan.volume.map_or("not closed".into(), |volume| {
+            let tenths = (1e3 * (scan.hull_volume / volume - 1.0)).round() + 0.0; // -0 is 0
+            format!("{:+.1} %", 0.1 * tenths)
+        });
+        rows.push(vec![
+            scan.file.clone(),
+            scan.n_vertices.to_string(),
+            scan.n_hull.to_string(),
+            scan.points.len().to_string(),
+            format!("{:.2} %", 100.0 * scan.volume_error()),
+            over,
+        ]);
+    }
+    table(&rows, &[1, 2, 3, 4, 5])
 }
 
 fn materials(file: &SceneFile) -> String {

@@ -4,13 +4,14 @@ use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::sync::Arc;
 
-use riprap::grains::{Grading, Pcg64, StoneGenerator, lattice, rain, seeded};
+use riprap::grains::{Grading, Pcg64, StoneGenerator, lattice, pick, rain, seeded, sieve_size};
 use riprap::math::{Pose, Quat, Vec3};
 use riprap::scene::BodyDescription;
-use riprap::shape::Shape;
+use riprap::shape::{Polyhedron, Shape};
 
 use super::{pose, shapes};
 use crate::grain_table::GrainTable;
+use crate::scans::Scan;
 use crate::scene_file::{self as file, GrainShape, Grains, Placement, SceneFile};
 
 /// The grains of a group and their sieve sizes or diameters [m]; on failure, why.
@@ -121,7 +122,27 @@ fn drawn_shapes(
             let stones: Result<Vec<Shape>, String> = stones.collect();
             Ok((stones?, sizes))
         }
+        GrainShape::Scans { scans, grading, .. } => {
+            let unit: Result<Vec<Vec<Vec3>>, String> = scans.iter().map(unit_stone).collect();
+            let unit = unit?;
+            let sizes = grading_of(grading)?.sample_many(n, rng);
+            let stones = sizes.iter().map(|size| {
+                let points = &unit[pick(unit.len(), rng)];
+                let points: Vec<Vec3> = points.iter().map(|p| p * *size).collect();
+                Shape::hull(&points).map_err(|e| e.to_string())
+            });
+            let stones: Result<Vec<Shape>, String> = stones.collect();
+            Ok((stones?, sizes))
+        }
     }
+}
+
+/// Corners of a scanned stone about its centre of mass, scaled to a sieve size of 1.
+fn unit_stone(scan: &Scan) -> Result<Vec<Vec3>, String> {
+    let points: Vec<Vec3> = scan.points.iter().map(|p| Vec3::from(*p)).collect();
+    let stone = Polyhedron::from_points(&points).map_err(|e| format!("{}: {e}", scan.file))?;
+    let (size, centre) = (sieve_size(&stone), stone.centre());
+    Ok(points.iter().map(|p| (p - centre) / size).collect())
 }
 
 fn grading_of(grading: &file::Grading) -> Result<Grading, String> {

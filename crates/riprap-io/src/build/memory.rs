@@ -23,7 +23,10 @@ pub(super) fn check(scene: &SceneFile, memory: u64, problems: &mut Vec<Problem>)
     let bytes = |index: &usize| {
         let grains = &scene.grains[*index];
         let each = match &grains.shape {
-            GrainShape::Stones { vertices, .. } => PER_GRAIN + PER_VERTEX * u64::from(*vertices),
+            GrainShape::Stones { vertices, .. }
+            | GrainShape::Scans { max_vertices: vertices, .. } => {
+                PER_GRAIN + PER_VERTEX * u64::from(*vertices)
+            }
             _ => PER_GRAIN,
         };
         grains.count().saturating_mul(each)

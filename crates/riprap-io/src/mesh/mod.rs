@@ -1,8 +1,9 @@
-//! Triangle meshes from files: STL (text and binary) and OBJ. Equal vertices are welded, so that neighbouring
+//! Triangle meshes from files: STL (text and binary), OBJ and PLY (text and binary). Equal vertices are welded, so that neighbouring
 //! triangles share them and closedness can be checked. Files come from anywhere: whatever they hold, the
 //! readers answer with a mesh or an error, and allocate no more than the file is large.
 
 mod obj;
+mod ply;
 mod stl;
 
 use std::collections::HashMap;
@@ -25,14 +26,14 @@ pub struct Mesh {
 }
 
 impl Mesh {
-    /// Reads `.stl` or `.obj`, by the ending of the name.
+    /// Reads `.stl`, `.obj` or `.ply`, by the ending of the name.
     pub fn read(path: &Path) -> Result<Self, Error> {
-        let ending = path.extension().and_then(|ending| ending.to_str()).unwrap_or_default();
-        let parse = match ending.to_ascii_lowercase().as_str() {
+        let parse = match ending(path).as_str() {
             "stl" => Self::parse_stl,
             "obj" => Self::parse_obj,
+            "ply" => Self::parse_ply,
             _ => {
-                let message = "a mesh file ends in .stl or .obj";
+                let message = "a mesh file ends in .stl, .obj or .ply";
                 return Err(Error::format(path, Place::Whole, message));
             }
         };
@@ -48,6 +49,11 @@ impl Mesh {
     /// Reads the content of an OBJ file; polygons are split into fans of triangles.
     pub fn parse_obj(content: &[u8]) -> Result<Self, (Place, String)> {
         obj::parse(content)
+    }
+
+    /// Reads the content of a PLY file, text or binary; polygons are split into fans of triangles.
+    pub fn parse_ply(content: &[u8]) -> Result<Self, (Place, String)> {
+        ply::parse(content)
     }
 
     /// Edges `[from, to]` of triangles that no neighbour runs through the other way. None are left in a
@@ -79,6 +85,16 @@ impl Mesh {
         });
         six_volumes.sum::<f64>() / 6.0
     }
+}
+
+/// Whether the name of a file is that of a mesh.
+pub(crate) fn is_mesh_file(path: &Path) -> bool {
+    matches!(ending(path).as_str(), "stl" | "obj" | "ply")
+}
+
+/// The ending of a name, in small letters.
+fn ending(path: &Path) -> String {
+    path.extension().and_then(|e| e.to_str()).unwrap_or_default().to_ascii_lowercase()
 }
 
 /// Collects triangles and welds their corners.
@@ -165,7 +181,7 @@ mod tests {
     #[test]
     fn only_mesh_files_are_read() {
         let message = |path: &str| Mesh::read(Path::new(path)).unwrap_err().to_string();
-        assert!(message("stone.txt").contains(".stl or .obj"));
+        assert!(message("stone.txt").contains(".stl, .obj or .ply"));
         assert!(message("no-such-file.stl").contains("cannot open no-such-file.stl"));
         let folder = std::env::temp_dir().join(format!("riprap-{}-folder.stl", std::process::id()));
         std::fs::create_dir_all(&folder).unwrap();

@@ -4,7 +4,7 @@
 use std::fmt::{self, Debug, Write};
 use std::path::PathBuf;
 
-use super::{Placement, SceneFile, Shape, ShapeRef};
+use super::{GrainShape, Placement, SceneFile, Shape, ShapeRef};
 
 impl SceneFile {
     /// The resolved scene without its title, its end and how often checkpoints are written; a file that it refers to is named
@@ -26,8 +26,10 @@ impl SceneFile {
             rename_ref(&mut body.shape);
         }
         for grains in &mut self.grains {
-            if let super::GrainShape::Shape(shape) = &mut grains.shape {
-                rename_ref(shape);
+            match &mut grains.shape {
+                GrainShape::Shape(shape) => rename_ref(shape),
+                GrainShape::Scans { folder, scans, .. } => *folder = by_content(scans),
+                GrainShape::Stones { .. } | GrainShape::Spheres { .. } => {}
             }
             if let Placement::File { file, table } = &mut grains.placement {
                 *file = by_content(table);

@@ -17,6 +17,11 @@ pub use rand_pcg::Pcg64;
 pub use sieve::sieve_size;
 pub use stone::StoneGenerator;
 
+/// One of `n` things, all equally likely; `n` is at least 1.
+pub fn pick(n: usize, rng: &mut Pcg64) -> usize {
+    rand::RngExt::random_range(rng, 0..n as u64) as usize
+}
+
 /// The random generator that this module draws from, started from a seed.
 pub fn seeded(seed: u64) -> Pcg64 {
     rand::SeedableRng::seed_from_u64(seed)

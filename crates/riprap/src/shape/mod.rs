@@ -6,6 +6,7 @@ mod mass;
 mod mesh;
 mod polygon;
 mod polyhedron;
+mod reduce;
 
 pub use mass::MassProperties;
 pub use polygon::Polygon;

@@ -7,6 +7,7 @@ use super::super::model::{Grading, GrainShape, Grains, Placement, Settle, Vector
 use super::super::values::{Entries, Node};
 use super::{Converter, small};
 use crate::grain_table::GrainTable;
+use crate::scans;
 
 impl Converter<'_> {
     pub(super) fn grains(&mut self, nodes: &[Node]) -> Vec<Option<Grains>> {
@@ -108,6 +109,13 @@ impl Converter<'_> {
         let grading = self.grading(grading);
         let shape = group.table(key)?;
         match key {
+            "stones" if shape.given("folder").is_some() => self.scans(shape, grading?),
+            "stones" if shape.given("max_vertices").is_some() => {
+                let message = "`max_vertices` is for scanned stones: `folder` is missing";
+                let help = "random stones have `vertices`";
+                self.problems.advise(shape.key_span("max_vertices"), message, help);
+                None
+            }
             "stones" => Some(GrainShape::Stones {
                 vertices: small(shape.integer("vertices")),
                 flatness: shape.number("flatness")?,
@@ -116,6 +124,29 @@ impl Converter<'_> {
                 grading: grading?,
             }),
             _ => Some(GrainShape::Spheres { grading: grading? }),
+        }
+    }
+
+    /// Stones from a folder, reduced.
+    fn scans(&mut self, shape: &Entries, grading: Grading) -> Option<GrainShape> {
+        for key in ["vertices", "flatness", "elongation", "angularity"] {
+            if shape.given(key).is_some() {
+                let message = format!("`folder` and `{key}` exclude each other");
+                let help =
+                    "stones from a folder have their own form; their corners have `max_vertices`";
+                self.problems.advise(shape.key_span(key), message, help);
+            }
+        }
+        let folder = self.path(shape.text("folder")?);
+        let max_vertices = small(shape.integer("max_vertices"));
+        match scans::read_folder(&folder, max_vertices as usize) {
+            Ok(scans) => {
+                Some(GrainShape::Scans { folder, max_vertices, scans: Arc::new(scans), grading })
+            }
+            Err(error) => {
+                self.problems.report(shape.value_span("folder"), error.to_string());
+                None
+            }
         }
     }
 

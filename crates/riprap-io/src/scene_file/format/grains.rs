@@ -137,7 +137,7 @@ const STONES: Field = field(
     "stones",
     Kind::Table(&STONES_TABLE),
     Need::Optional,
-    "Random convex polyhedra, in the manner of ballast.",
+    "Convex polyhedra: random ones in the manner of ballast, or scanned ones from a folder.",
 );
 const SPHERES: Field =
     field("spheres", Kind::Table(&SPHERES_TABLE), Need::Optional, "Spheres: `spheres = {}`.");
@@ -151,7 +151,8 @@ const GRADING: Field = field(
 static STONES_TABLE: Table = Table {
     name: "stones",
     title: "stones",
-    doc: "Random convex polyhedra with the axes a ≥ b ≥ c.",
+    doc: "Random convex polyhedra with the axes a ≥ b ≥ c; or, with `folder`, scanned stones, each reduced to a convex polyhedron, \
+          drawn at random and scaled to the grading.",
     fields: &[
         field(
             "vertices",
@@ -176,6 +177,19 @@ static STONES_TABLE: Table = Table {
             Kind::Number(Limits::Within(0.0, 1.0)),
             Need::Default("0.7"),
             "0: rounded, with faces of like size; 1: as broken, with large and small faces.",
+        ),
+        field(
+            "folder",
+            Kind::File,
+            Need::Optional,
+            "Folder of meshes (`.stl`, `.obj`, `.ply`), relative to the scene file, in any unit of length; they are taken in \
+             the order of their names. Instead of the keys above.",
+        ),
+        field(
+            "max_vertices",
+            Kind::Integer(4, 100),
+            Need::Default("25"),
+            "Most vertices of a stone from `folder`: those of its hull that cost the least volume are left out.",
         ),
     ],
     tag: None,

@@ -67,7 +67,7 @@ pub(super) static SHAPE: Table = Table {
                         "file",
                         Kind::File,
                         Need::Required,
-                        "`.stl` (text or binary) or `.obj`, relative to the scene file.",
+                        "`.stl`, `.obj` or `.ply` (text or binary), relative to the scene file.",
                     ),
                     field(
                         "scale",

@@ -12,6 +12,7 @@ use std::sync::Arc;
 use super::expression::Expression;
 use crate::grain_table::GrainTable;
 use crate::mesh::Mesh;
+use crate::scans::Scan;
 
 /// A vector along x, y, z.
 pub type Vector = [f64; 3];
@@ -488,6 +489,17 @@ pub enum GrainShape {
         elongation: f64,
         /// From rounded, 0, to freshly broken, 1 [–].
         angularity: f64,
+        /// Sizes.
+        grading: Grading,
+    },
+    /// Scanned stones: each grain has the shape of one of them, drawn at random.
+    Scans {
+        /// The folder, as an absolute path.
+        folder: PathBuf,
+        /// Most corners of a stone, 4 to 100.
+        max_vertices: u32,
+        /// Its stones, in the order of their files; at least one.
+        scans: Arc<Vec<Scan>>,
         /// Sizes.
         grading: Grading,
     },

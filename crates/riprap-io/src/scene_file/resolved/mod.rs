@@ -266,6 +266,11 @@ impl SceneFile {
                 )?;
                 writeln!(out, "grading = {}", grading_value(grading))?;
             }
+            GrainShape::Scans { folder, max_vertices, grading, .. } => {
+                let folder = text(&folder.to_string_lossy());
+                writeln!(out, "stones = {{ folder = {folder}, max_vertices = {max_vertices} }}")?;
+                writeln!(out, "grading = {}", grading_value(grading))?;
+            }
             GrainShape::Spheres { grading } => {
                 writeln!(out, "spheres = {{}}\ngrading = {}", grading_value(grading))?;
             }
