@@ -36,20 +36,28 @@ pub struct Bed {
     pub surface: f64,
     /// Sizes of stones over those of EN 13450 31.5–50 mm [–].
     pub scale: f64,
+    /// Number of different stones, which come in all sizes; every stone has a shape of its own without.
+    pub shapes: Option<usize>,
     /// Seed of the stones.
     pub seed: u64,
 }
 
 impl Bed {
-    /// The bed of the paper: 1.3 × 0.6 m, more than 5000 stones.
+    /// The bed of the paper: 1.3 × 0.6 m, level with the top of the sleeper; about 6000 stones.
     pub fn full(seed: u64) -> Bed {
-        Bed { size: [1.3, 0.6], surface: 0.45, scale: 1.0, seed }
+        Bed {
+            size: [1.3, 0.6],
+            surface: SLEEPER_BOTTOM + SLEEPER[1],
+            scale: 1.0,
+            shapes: None,
+            seed,
+        }
     }
 
     /// A smaller box with larger stones, about 400 of them. They resist more than fine ones: less of them lie above the
     /// sleeper's underside, so that the tools come below it.
     pub fn small(seed: u64) -> Bed {
-        Bed { size: [1.1, 0.4], surface: 0.4, scale: 1.8, seed }
+        Bed { size: [1.1, 0.4], surface: 0.4, scale: 1.8, shapes: None, seed }
     }
 }
 
@@ -70,22 +78,50 @@ struct Stored {
     stones: Vec<(usize, Pose)>,
 }
 
+/// Time step while stones are poured [s].
+const POURING: f64 = 5e-4;
 /// Stone in a poured bed [–], and how much more than fits is poured.
 const FILLING: [f64; 2] = [0.56, 1.08];
 
-/// The stones that are poured.
-fn stones(bed: &Bed) -> Vec<Polyhedron> {
+/// The stones that are poured, each with the number of its shape and its scale where there are few shapes.
+fn stones(bed: &Bed) -> Vec<(Polyhedron, usize, f64)> {
     let mut rng = seeded(bed.seed);
     let grading = Grading::named("EN 13450 31.5-50").expect("a known name");
+    let generator = StoneGenerator::default();
+    let shapes = shapes(bed);
     let wanted = FILLING[0] * FILLING[1] * bed.size[0] * bed.size[1] * bed.surface;
     let (mut stones, mut volume) = (Vec::new(), 0.0);
     while volume < wanted {
         let size = bed.scale * grading.sample(&mut rng);
-        let stone = StoneGenerator::default().generate(size, &mut rng).expect("a stone");
-        volume += stone.unit_mass().mass;
+        let stone = if shapes.is_empty() {
+            (generator.generate(size, &mut rng).expect("a stone"), 0, 1.0)
+        } else {
+            let k = stones.len() % shapes.len();
+            // Four digits, so that a table holds it exactly.
+            let scale = (1e4 * size / SHAPE).round() / 1e4;
+            let corners: Vec<Vec3> = shapes[k].vertices().iter().map(|v| v * scale).collect();
+            (Polyhedron::from_points(&corners).expect("a stone"), k, scale)
+        };
+        volume += stone.0.unit_mass().mass;
         stones.push(stone);
     }
     stones
+}
+
+/// Sieve size of the shapes that are scaled [m].
+const SHAPE: f64 = 0.05;
+
+/// The different stones, if they are few, with their corners in tenths of a millimetre.
+fn shapes(bed: &Bed) -> Vec<Polyhedron> {
+    let mut rng = seeded(bed.seed ^ 0x57a9e);
+    let generator = StoneGenerator::default();
+    let shape = |_| {
+        let stone = generator.generate(SHAPE, &mut rng).expect("a stone");
+        let corners: Vec<Vec3> =
+            stone.vertices().iter().map(|v| v.map(|x| (1e4 * x).round() / 1e4)).collect();
+        Polyhedron::from_points(&corners).expect("a stone")
+    };
+    (0..bed.shapes.unwrap_or(0)).map(shape).collect()
 }
 
 /// Adds the floor and the walls; they go on above the box, so that no stone can leave it.
@@ -109,8 +145,8 @@ fn add_bed(scene: &mut SceneBuilder, settled: &Settled, m: &Material) -> Vec<Bod
     let size = [SLEEPER[0], settled.bed.size[1], SLEEPER[1]];
     let sleeper = Shape::cuboid(size).expect("positive");
     scene.add_fixed(sleeper, Pose::at([0.0, 0.0, SLEEPER_BOTTOM + 0.5 * SLEEPER[1]]), m);
-    // Stones at rest overlap a little.
-    scene.accept_overlap(0.05);
+    // Stones at rest overlap a little: what fell onto others in one step stays in them.
+    scene.accept_overlap(0.1);
     let add = |(stone, pose): &(Polyhedron, Pose)| add_stone(scene, stone.clone(), *pose, m);
     settled.stones.iter().map(add).collect()
 }
@@ -128,10 +164,9 @@ fn meets_sleeper(stone: &Polyhedron, pose: &Pose) -> bool {
 fn come_to_rest(
     scene: &SceneBuilder,
     bodies: &[Body],
-    dt: f64,
     longest: f64,
 ) -> Result<Vec<Pose>, riprap::simulation::Error> {
-    let mut run = super::start(scene, dt, 0.5, 1e-3);
+    let mut run = super::start(scene, POURING, 0.5, 1e-3);
     let mut end = 0.0;
     while end < longest {
         end += 0.05;
@@ -145,13 +180,12 @@ fn come_to_rest(
 }
 
 impl Settled {
-    /// Pours a bed and lets it settle around the sleeper, with steps of `dt` [s]; tells how it goes.
+    /// Pours a bed and lets it settle around the sleeper; tells how it goes.
     pub fn pour(
         bed: &Bed,
-        dt: f64,
         tell: &mut dyn FnMut(&str),
     ) -> Result<Settled, riprap::simulation::Error> {
-        let stones = stones(bed);
+        let stones: Vec<Polyhedron> = stones(bed).into_iter().map(|(stone, ..)| stone).collect();
         let n = stones.len();
         tell(&format!("{n} stones are poured"));
         let m = rock(0.7, 0.0);
@@ -164,7 +198,7 @@ impl Settled {
         let add =
             |(stone, pose): (&Polyhedron, Pose)| add_stone(&mut scene, stone.clone(), pose, &m);
         let bodies: Vec<Body> = stones.iter().zip(places).map(add).collect();
-        let poses = come_to_rest(&scene, &bodies, dt, 1.5)?;
+        let poses = come_to_rest(&scene, &bodies, 1.5)?;
 
         let stays = |(stone, pose): &(Polyhedron, Pose)| {
             pose.point(stone.centre()).z < bed.surface && !meets_sleeper(stone, pose)
@@ -174,7 +208,7 @@ impl Settled {
         tell(&format!("{} stones settle around the sleeper", settled.stones.len()));
         let mut scene = Scene::builder();
         let bodies = add_bed(&mut scene, &settled, &m);
-        let poses = come_to_rest(&scene, &bodies, dt, 0.5)?;
+        let poses = come_to_rest(&scene, &bodies, 0.5)?;
         for ((_, pose), rest) in settled.stones.iter_mut().zip(poses) {
             *pose = rest;
         }
@@ -194,7 +228,7 @@ impl Settled {
         let all = stones(&self.bed);
         let mut next = 0;
         let mut find = |(stone, pose): &(Polyhedron, Pose)| {
-            while all[next].vertices() != stone.vertices() {
+            while all[next].0.vertices() != stone.vertices() {
                 next += 1;
             }
             next += 1;
@@ -205,6 +239,34 @@ impl Settled {
         serde_json::to_string(&stored).expect("plain data")
     }
 
+    /// The bed for a scene file, where it has few shapes: of each shape its corners [m], and a table of the stones that have it. The
+    /// stones of the tables are 3 % smaller, so that none overlap.
+    pub fn tables(&self) -> Vec<(Polyhedron, String)> {
+        use std::fmt::Write;
+        let all = stones(&self.bed);
+        let head = || String::from("x,y,z,qw,qx,qy,qz,scale\n");
+        let mut tables: Vec<_> = shapes(&self.bed).into_iter().map(|s| (s, head())).collect();
+        let mut next = all.iter();
+        for (stone, pose) in &self.stones {
+            let found = next.find(|(s, ..)| s.vertices() == stone.vertices());
+            let (_, k, scale) = found.expect("a stone of this bed");
+            let (p, r) = (pose.position, pose.rotation.quaternion());
+            let _ = writeln!(
+                tables[*k].1,
+                "{:.6},{:.6},{:.6},{:.6},{:.6},{:.6},{:.6},{:.4}",
+                p.x,
+                p.y,
+                p.z,
+                r.w,
+                r.i,
+                r.j,
+                r.k,
+                0.97 * scale
+            );
+        }
+        tables
+    }
+
     /// A stored bed, if it is the one that is wanted.
     pub fn from_text(text: &str, wanted: &Bed) -> Option<Settled> {
         let stored: Stored = serde_json::from_str(text).ok()?;
@@ -212,7 +274,7 @@ impl Settled {
         let fits = stored.bed == *wanted
             && stored.poured == all.len()
             && stored.stones.iter().all(|(k, _)| *k < all.len());
-        let stone = |(k, pose): &(usize, Pose)| (all[*k].clone(), *pose);
+        let stone = |(k, pose): &(usize, Pose)| (all[*k].0.clone(), *pose);
         fits.then(|| Settled { bed: stored.bed, stones: stored.stones.iter().map(stone).collect() })
     }
 }
@@ -398,13 +460,13 @@ mod tests {
 
     /// A few large stones, below the sleeper.
     fn few() -> Bed {
-        Bed { size: [0.6, 0.4], surface: 0.15, scale: 2.5, seed: 3 }
+        Bed { size: [0.6, 0.4], surface: 0.15, scale: 2.5, shapes: None, seed: 3 }
     }
 
     #[test]
     fn a_bed_is_at_rest_within_its_box_and_read_back_as_it_was_stored() {
         let bed = few();
-        let settled = Settled::pour(&bed, 1e-3, &mut |_| ()).expect("it comes to rest");
+        let settled = Settled::pour(&bed, &mut |_| ()).expect("it comes to rest");
         assert!(settled.stones.len() > 20, "{} stones", settled.stones.len());
         for (stone, pose) in &settled.stones {
             let p = pose.point(stone.centre());

@@ -11,7 +11,7 @@ use crate::tamping::Run;
 /// Pixels of a metre.
 const SCALE: f64 = 560.0;
 /// Height of the picture [m].
-const TOP: f64 = 2.0;
+const TOP: f64 = 1.65;
 
 /// The stones behind the middle and the machine when the squeeze ends, as an SVG file.
 pub(super) fn picture(settled: &Settled, run: &Run) -> String {
