@@ -234,7 +234,11 @@ fn measured(run: &Run, surface: f64, common_depth: f64) -> Row {
         chassis: mean(run, dive, |s| s.chassis),
         depth: surface - mean(run, dive, |s| s.tip),
         time_to_common_depth: reached,
-        speed: common_depth / (reached - reaches(surface)).max(1e-9),
+        // Not a number where a tool stood on a stone and never dived.
+        speed: match reached - reaches(surface) {
+            time if time > 0.0 && common_depth > 0.0 => common_depth / time,
+            _ => f64::NAN,
+        },
         squeeze: mean(run, open, |s| s.length) - TAMPING_LENGTHS[0],
         mean_force: between(run, dive, open, |s| s.force),
         peak_force: squeezing.map(|s| s.force).fold(f64::NEG_INFINITY, f64::max),
@@ -413,7 +417,7 @@ fn markdown(table: &Table) -> String {
     line("height of the chassis after diving [mm]", &|r| mm(r.chassis));
     line("depth of the tips after diving [mm]", &|r| mm(r.depth));
     line(&format!("penetration speed over {} mm [m/s]", mm(table.common_depth)), &|r| {
-        format!("{:.2}", r.speed)
+        if r.speed.is_finite() { format!("{:.2}", r.speed) } else { "–".to_owned() }
     });
     line("squeeze, elongation of the actuator [mm]", &|r| format!("{:.1}", 1e3 * r.squeeze));
     line("actuator force, mean [kN]", &|r| kilo(r.mean_force));
@@ -484,7 +488,8 @@ mod tests {
         for row in table["runs"].as_array().expect("rows") {
             let number = |key: &str| row[key].as_f64().expect("a number");
             assert!(number("loop_residual") <= 1e-11, "{row}");
-            assert!(number("energy_given") > 0.0 && number("depth") > 0.0, "{row}");
+            // Stones this large may carry a tool for a while: it need not dive.
+            assert!(number("energy_given") > 0.0 && number("depth").abs() < 0.1, "{row}");
             assert_eq!((number("outside"), number("steps")), (0.0, 340.0), "{row}");
             assert!(number("energy_put_in") > 0.0, "{row}");
         }
