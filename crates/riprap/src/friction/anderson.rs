@@ -251,16 +251,12 @@ impl Sweeps {
 }
 
 impl ContactSolver for Anderson {
-    fn solve(
+    fn improve(
         &self,
         problem: &ContactProblem,
         impulses: &mut Impulses,
         scratch: &mut SolverScratch,
     ) -> SolveReport {
-        impulses.resize(problem.len(), [0.0; 3]);
-        if problem.is_empty() {
-            return SolveReport { converged: true, ..SolveReport::default() };
-        }
         let options = &self.options;
         let mut packed = std::mem::take(&mut scratch.packed);
         let mut at = Iterate::default();

@@ -128,16 +128,12 @@ impl ConjugateGradient {
 }
 
 impl ContactSolver for ConjugateGradient {
-    fn solve(
+    fn improve(
         &self,
         problem: &ContactProblem,
         impulses: &mut Impulses,
         scratch: &mut SolverScratch,
     ) -> SolveReport {
-        impulses.resize(problem.len(), [0.0; 3]);
-        if problem.is_empty() {
-            return SolveReport { converged: true, ..SolveReport::default() };
-        }
         match &problem.w {
             Delassus::Factored(w) => self.run(w, problem, impulses, scratch),
             Delassus::Blocks(w) => self.run(w, problem, impulses, scratch),

@@ -1,7 +1,7 @@
 //! Nonlinear block Gauss–Seidel, Eq. (33): contact after contact is solved exactly with all other
 //! impulses held. Plain and readable: the oracle for every faster solver.
 
-use super::residual::{Residual, measure};
+use super::residual::{Residual, measure, squared};
 use super::{
     ContactProblem, ContactSolver, Delassus, Impulses, JOINT, Measure, Operator, SolveReport,
     SolverScratch, solve_contact, solve_joint,
@@ -118,35 +118,52 @@ pub(super) fn sweep<W: Operator>(
     let n = problem.len();
     for k in 0..n {
         let a = if backwards { n - 1 - k } else { k };
-        let old = impulses[a];
-        let block = w.diagonal(a);
         let wr = w.velocity(a, impulses, scratch);
-        let own = apply(block, old);
-        // V_free + Σ_{β≠α} W^αβ I^β
-        let q = problem.v_rel_free[a];
-        let v_rel = std::array::from_fn(|i| q[i] + wr[i] - own[i]);
-        let friction = problem.friction[a];
-        let joint = friction == JOINT;
-        let mut new =
-            if joint { solve_joint(block, v_rel) } else { solve_contact(block, v_rel, friction) };
-        if new != old {
-            let mut step = [new[0] - old[0], new[1] - old[1], new[2] - old[2]];
-            if relaxation < 1.0 {
-                step = step.map(|x| relaxation * x);
-                new = std::array::from_fn(|i| old[i] + step[i]);
-            }
+        let old = impulses[a];
+        let (new, step) = visit(problem, a, w.diagonal(a), wr, old, relaxation, &mut change);
+        if step != [0.0; 3] {
             impulses[a] = new;
             w.add(a, step, scratch);
-            let dv = squared(apply(block, step));
-            change.sum += dv;
-            change.max = change.max.max(dv);
-        }
-        if new[0] > 0.0 || joint {
-            change.active += 1;
-            change.scale += squared(apply(block, new));
         }
     }
     change
+}
+
+/// The new impulse of one contact and its step from the old one, exact while all other impulses are held; `wr` is `(W I)^α` with
+/// the old ones [m/s].
+#[inline]
+pub(super) fn visit(
+    problem: &ContactProblem,
+    a: usize,
+    block: &[[f64; 3]; 3],
+    wr: [f64; 3],
+    old: [f64; 3],
+    relaxation: f64,
+    change: &mut Change,
+) -> ([f64; 3], [f64; 3]) {
+    let own = apply(block, old);
+    // V_free + Σ_{β≠α} W^αβ I^β
+    let q = problem.v_rel_free[a];
+    let v_rel = std::array::from_fn(|i| q[i] + wr[i] - own[i]);
+    let friction = problem.friction[a];
+    let joint = friction == JOINT;
+    let mut new =
+        if joint { solve_joint(block, v_rel) } else { solve_contact(block, v_rel, friction) };
+    let mut step = [new[0] - old[0], new[1] - old[1], new[2] - old[2]];
+    if step != [0.0; 3] {
+        if relaxation < 1.0 {
+            step = step.map(|x| relaxation * x);
+            new = std::array::from_fn(|i| old[i] + step[i]);
+        }
+        let dv = squared(apply(block, step));
+        change.sum += dv;
+        change.max = change.max.max(dv);
+    }
+    if new[0] > 0.0 || joint {
+        change.active += 1;
+        change.scale += squared(apply(block, new));
+    }
+    (new, step)
 }
 
 /// What a solve needs next.
@@ -241,16 +258,12 @@ impl GaussSeidel {
 }
 
 impl ContactSolver for GaussSeidel {
-    fn solve(
+    fn improve(
         &self,
         problem: &ContactProblem,
         impulses: &mut Impulses,
         scratch: &mut SolverScratch,
     ) -> SolveReport {
-        impulses.resize(problem.len(), [0.0; 3]);
-        if problem.is_empty() {
-            return SolveReport { converged: true, ..SolveReport::default() };
-        }
         match &problem.w {
             Delassus::Factored(w) => self.run(w, problem, impulses, scratch),
             Delassus::Blocks(w) => self.run(w, problem, impulses, scratch),
@@ -261,11 +274,6 @@ impl ContactSolver for GaussSeidel {
 #[inline]
 fn apply(w: &[[f64; 3]; 3], r: [f64; 3]) -> [f64; 3] {
     std::array::from_fn(|i| w[i][0] * r[0] + w[i][1] * r[1] + w[i][2] * r[2])
-}
-
-#[inline]
-fn squared(x: [f64; 3]) -> f64 {
-    x[0] * x[0] + x[1] * x[1] + x[2] * x[2]
 }
 
 #[cfg(test)]

@@ -93,6 +93,14 @@ pub struct SolveReport {
 
 /// A solver of contact problems.
 pub trait ContactSolver: Send + Sync {
+    /// What a solver does: as [`ContactSolver::solve`], for one contact or more and as many impulses.
+    fn improve(
+        &self,
+        problem: &ContactProblem,
+        impulses: &mut Impulses,
+        scratch: &mut SolverScratch,
+    ) -> SolveReport;
+
     /// Improves `impulses` (which hold the start, for instance the last step's) until `problem` is
     /// solved to the solver's tolerance, and reports how far it came.
     fn solve(
@@ -100,5 +108,11 @@ pub trait ContactSolver: Send + Sync {
         problem: &ContactProblem,
         impulses: &mut Impulses,
         scratch: &mut SolverScratch,
-    ) -> SolveReport;
+    ) -> SolveReport {
+        impulses.resize(problem.len(), [0.0; 3]);
+        if problem.is_empty() {
+            return SolveReport { converged: true, ..SolveReport::default() };
+        }
+        self.improve(problem, impulses, scratch)
+    }
 }

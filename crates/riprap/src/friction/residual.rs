@@ -34,15 +34,33 @@ impl Residual {
         }
     }
 
-    /// How fast a contact approaches, or a joint moves in any direction (joints that contradict each other must not pass because
-    /// their impulses grow) [m/s]. Not a number counts as the worst there is.
-    pub(super) fn approach_of(u: [f64; 3], friction: f64) -> f64 {
-        if u[0].is_nan() {
+    /// Adds the squares of one contact: its impulse as a velocity, free velocity and `(W I)^α`, all [m/s].
+    pub(super) fn note(&mut self, r: [f64; 3], q: [f64; 3], wr: [f64; 3], friction: f64) {
+        let u = [wr[0] + q[0], wr[1] + q[1], wr[2] + q[2]];
+        self.natural_map += squared(natural_map(r, u, friction));
+        self.impulses += squared(r);
+        self.free += squared(q);
+        self.velocities += squared(u);
+        // Not a number counts as the worst there is. What a joint lets move counts in every direction: joints that contradict
+        // each other must not pass because their impulses grow.
+        let approach = if u[0].is_nan() {
             f64::INFINITY
         } else if friction == JOINT {
             u.iter().fold(0.0, |m: f64, x| m.max(x.abs()))
         } else {
             -u[0]
+        };
+        self.approach = self.approach.max(approach);
+    }
+
+    /// From sums of squares to norms.
+    pub(super) fn roots(self) -> Residual {
+        Residual {
+            natural_map: self.natural_map.sqrt(),
+            impulses: self.impulses.sqrt(),
+            free: self.free.sqrt(),
+            velocities: self.velocities.sqrt(),
+            approach: self.approach,
         }
     }
 
@@ -103,22 +121,9 @@ pub(super) fn measure<W: Operator>(
     for (a, r) in impulses.iter().enumerate() {
         let q = problem.v_rel_free[a];
         let wr = w.velocity(a, impulses, scratch);
-        let u = [wr[0] + q[0], wr[1] + q[1], wr[2] + q[2]];
-        let r = r.map(|x| mobility * x);
-        let f = natural_map(r, u, problem.friction[a]);
-        sum.natural_map += squared(f);
-        sum.impulses += squared(r);
-        sum.free += squared(q);
-        sum.velocities += squared(u);
-        sum.approach = sum.approach.max(Residual::approach_of(u, problem.friction[a]));
+        sum.note(r.map(|x| mobility * x), q, wr, problem.friction[a]);
     }
-    Residual {
-        natural_map: sum.natural_map.sqrt(),
-        impulses: sum.impulses.sqrt(),
-        free: sum.free.sqrt(),
-        velocities: sum.velocities.sqrt(),
-        approach: sum.approach,
-    }
+    sum.roots()
 }
 
 /// `r − P_K(r − û)` for one contact, `r` and `u` in the same unit; `u` itself for a joint.
@@ -148,7 +153,8 @@ pub(super) fn project(x: [f64; 3], friction: f64) -> [f64; 3] {
     }
 }
 
-fn squared(x: [f64; 3]) -> f64 {
+#[inline]
+pub(super) fn squared(x: [f64; 3]) -> f64 {
     x[0] * x[0] + x[1] * x[1] + x[2] * x[2]
 }
 

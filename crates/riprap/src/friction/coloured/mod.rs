@@ -10,11 +10,11 @@ mod team;
 pub use kernel::Width;
 
 use super::conjugate_gradient::Patience;
-use super::gauss_seidel::{Change, Progress, Want};
-use super::residual::{Residual, natural_map};
+use super::gauss_seidel::{Change, Progress, Want, visit};
+use super::residual::Residual;
 use super::{
     ConjugateGradient, ContactProblem, ContactSolver, Delassus, Factored, GaussSeidelOptions,
-    Impulses, JOINT, Operator, SolveReport, SolverScratch, solve_contact, solve_joint,
+    Impulses, Operator, SolveReport, SolverScratch,
 };
 use kernel::{Kernels, Shared, Sweep};
 use lanes::Row;
@@ -256,44 +256,21 @@ impl Job<'_> {
     unsafe fn sweep_single(&self, sweep: &Sweep) {
         let (velocity, sums) = unsafe { (self.velocity(), &mut *self.sums_of_single()) };
         let single = unsafe { std::slice::from_raw_parts_mut(self.single.0, self.n_single) };
-        let [mut sum, mut max, mut scale, mut active] = [0.0, 0.0f64, 0.0, 0.0];
+        let mut change = Change::default();
         for s in single {
             let a = s.contact;
             let old: [f64; 3] = std::array::from_fn(|i| s.impulse[i] + sweep.beta * s.direction[i]);
-            let block = self.w.diagonal(a);
             let wr = self.w.to_local(a, velocity);
-            let own = apply(block, old);
-            let q = self.problem.v_rel_free[a];
-            let v_rel = std::array::from_fn(|i| q[i] + wr[i] - own[i]);
-            let friction = self.problem.friction[a];
-            let joint = friction == JOINT;
-            let mut new = if joint {
-                solve_joint(block, v_rel)
-            } else {
-                solve_contact(block, v_rel, friction)
-            };
-            let mut step: [f64; 3] = std::array::from_fn(|i| new[i] - old[i]);
-            if sweep.relaxation < 1.0 {
-                step = step.map(|x| sweep.relaxation * x);
-                new = std::array::from_fn(|i| old[i] + step[i]);
-            }
+            let block = self.w.diagonal(a);
+            let (new, step) = visit(self.problem, a, block, wr, old, sweep.relaxation, &mut change);
             s.direction = std::array::from_fn(|i| new[i] - s.impulse[i]);
             s.impulse = new;
             if step != [0.0; 3] {
                 self.w.push_impulse(a, step, velocity);
-                let dv = squared(apply(block, step));
-                sum += dv;
-                max = max.max(dv);
-            }
-            if new[0] > 0.0 || joint {
-                active += 1.0;
-                scale += squared(apply(block, new));
             }
         }
-        for (row, x) in [sum, max, scale, active].into_iter().enumerate() {
-            sums[row] = Row::default();
-            sums[row].0[0] = x;
-        }
+        let Change { sum, max, scale, active } = change;
+        store(sums, [sum, max, scale, active as f64]);
     }
 
     /// Makes the velocities those of the impulses.
@@ -328,31 +305,21 @@ impl Job<'_> {
         }
         member.meet();
         let [natural_map, impulses, free, velocities, approach] = unsafe { self.sums_and_max() };
-        Residual {
-            natural_map: natural_map.sqrt(),
-            impulses: impulses.sqrt(),
-            free: free.sqrt(),
-            velocities: velocities.sqrt(),
-            approach,
-        }
+        Residual { natural_map, impulses, free, velocities, approach }.roots()
     }
 
     unsafe fn measure_single(&self, mobility: f64) {
         let (velocity, sums) = unsafe { (self.velocity(), &mut *self.sums_of_single()) };
-        *sums = [Row::default(); 5];
+        let mut sum = Residual::default();
         for k in 0..self.n_single {
             let s = unsafe { &*self.single.0.add(k) };
-            let (a, q) = (s.contact, self.problem.v_rel_free[s.contact]);
-            let wr = self.w.to_local(a, velocity);
-            let u: [f64; 3] = std::array::from_fn(|i| wr[i] + q[i]);
+            let wr = self.w.to_local(s.contact, velocity);
             let r = s.impulse.map(|x| mobility * x);
-            let f = natural_map(r, u, self.problem.friction[a]);
-            for (row, x) in [f, r, q, u].into_iter().enumerate() {
-                sums[row].0[0] += squared(x);
-            }
-            let approach = Residual::approach_of(u, self.problem.friction[a]);
-            sums[4].0[0] = sums[4].0[0].max(approach);
+            let a = s.contact;
+            sum.note(r, self.problem.v_rel_free[a], wr, self.problem.friction[a]);
         }
+        let Residual { natural_map, impulses, free, velocities, approach } = sum;
+        store(sums, [natural_map, impulses, free, velocities, approach]);
     }
 
     /// Adds part of the last sweep's change to the velocities. That change is what the conjugate gradients call the search
@@ -410,16 +377,12 @@ impl Job<'_> {
 }
 
 impl ContactSolver for Coloured {
-    fn solve(
+    fn improve(
         &self,
         problem: &ContactProblem,
         impulses: &mut Impulses,
         scratch: &mut SolverScratch,
     ) -> SolveReport {
-        impulses.resize(problem.len(), [0.0; 3]);
-        if problem.is_empty() {
-            return SolveReport { converged: true, ..SolveReport::default() };
-        }
         match &problem.w {
             Delassus::Factored(w) if problem.len() >= self.fewest => {
                 self.run(w, problem, impulses, &mut scratch.coloured)
@@ -429,12 +392,12 @@ impl ContactSolver for Coloured {
     }
 }
 
-fn apply(w: &[[f64; 3]; 3], r: [f64; 3]) -> [f64; 3] {
-    std::array::from_fn(|i| w[i][0] * r[0] + w[i][1] * r[1] + w[i][2] * r[2])
-}
-
-fn squared(x: [f64; 3]) -> f64 {
-    x[0] * x[0] + x[1] * x[1] + x[2] * x[2]
+/// Sums of the single contacts: all in the first lane.
+fn store<const N: usize>(sums: &mut [Row; 5], numbers: [f64; N]) {
+    *sums = [Row::default(); 5];
+    for (row, x) in numbers.into_iter().enumerate() {
+        sums[row].0[0] = x;
+    }
 }
 
 #[cfg(test)]

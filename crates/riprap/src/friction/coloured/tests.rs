@@ -1,5 +1,5 @@
 use super::*;
-use crate::friction::{InverseMass, residual};
+use crate::friction::{InverseMass, JOINT, residual};
 use crate::math::{Vec3, tangents};
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64;
