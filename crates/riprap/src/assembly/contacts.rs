@@ -4,7 +4,7 @@
 use super::{Dynamics, Mechanisms};
 use crate::detect::{ContactPoint, Detector, Query};
 use crate::friction::{ContactProblem, Delassus, Impulses};
-use crate::math::{Pose, Vec3, length2, parallel, tangents};
+use crate::math::{Pose, Vec3, bytes_of, length2, parallel, tangents};
 use crate::multibody::Spatial;
 use crate::scene::{ContactLaw, PairLaw, Scene, State, Twist, WarmContact};
 
@@ -331,6 +331,16 @@ impl Contacts {
     /// Deepest overlap found by the last detection, as a positive length [m].
     pub fn penetration(&self) -> f64 {
         0.0 - self.deepest
+    }
+
+    /// Bytes held by the buffers, those of the detector included.
+    pub(crate) fn bytes(&self) -> usize {
+        self.detector.bytes()
+            + bytes_of(&self.reach)
+            + bytes_of(&self.motion)
+            + bytes_of(&self.slips)
+            + bytes_of(&self.kept)
+            + bytes_of(&self.active)
     }
 
     /// The detector, for its statistics.

@@ -5,7 +5,7 @@
 //! `h` this is `−ω × J ω` of the equations of motion.
 
 use crate::friction::{Factored, InverseMass};
-use crate::math::{Mat3, Pose, Vec3, turn};
+use crate::math::{Mat3, Pose, Vec3, bytes_of, turn};
 use crate::scene::{Motion, Scene, State, Twist};
 
 /// `M⁻¹`, `f` and the free velocity of all bodies at `q_m`.
@@ -70,6 +70,15 @@ impl Dynamics {
             self.inverse_inertia.push(inverse);
         }
         self.n_blocks = next_block;
+    }
+
+    /// Bytes held by the buffers.
+    pub(crate) fn bytes(&self) -> usize {
+        bytes_of(&self.inverse_inertia)
+            + bytes_of(&self.inertia)
+            + bytes_of(&self.block)
+            + bytes_of(&self.v_n)
+            + bytes_of(&self.v_free)
     }
 
     /// Number of blocks of the free bodies.

@@ -2,7 +2,7 @@
 //! another, in the two forms in which it is needed.
 
 use super::SolverScratch;
-use crate::math::parallel;
+use crate::math::{bytes_of, parallel};
 
 /// `W`, factored (simulations) or as blocks (small or stored problems).
 #[derive(Clone, Debug)]
@@ -128,6 +128,14 @@ impl Factored {
         self.sides.clear();
         self.rows.clear();
         self.trace = 0.0;
+    }
+
+    /// Bytes held by the buffers.
+    pub(super) fn bytes(&self) -> usize {
+        bytes_of(&self.masses)
+            + bytes_of(&self.contacts)
+            + bytes_of(&self.sides)
+            + bytes_of(&self.rows)
     }
 
     /// Number of blocks.

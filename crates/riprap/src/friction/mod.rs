@@ -15,6 +15,7 @@ mod newton;
 mod packed;
 mod residual;
 
+use crate::math::bytes_of;
 pub use accurate::Accurate;
 pub use anderson::{Anderson, StoredOptions};
 pub use coloured::{Coloured, Width};
@@ -53,6 +54,15 @@ impl ContactProblem {
         self.v_rel_free.len()
     }
 
+    /// Bytes held by the buffers.
+    pub(crate) fn bytes(&self) -> usize {
+        let w = match &self.w {
+            Delassus::Factored(w) => w.bytes(),
+            Delassus::Blocks(_) => 0,
+        };
+        w + bytes_of(&self.v_rel_free) + bytes_of(&self.friction)
+    }
+
     /// Whether there is no contact at all.
     pub fn is_empty(&self) -> bool {
         self.v_rel_free.is_empty()
@@ -72,6 +82,16 @@ pub struct SolverScratch {
     pub(crate) packed: packed::Packed,
     /// Buffers of the coloured solver.
     pub(crate) coloured: coloured::Buffers,
+}
+
+impl SolverScratch {
+    /// Bytes held by the buffers of solvers for factored problems.
+    pub(crate) fn bytes(&self) -> usize {
+        bytes_of(&self.velocity)
+            + bytes_of(&self.direction)
+            + bytes_of(&self.before)
+            + self.coloured.bytes()
+    }
 }
 
 /// What a solver did. Stopping short of the tolerance is a result, not an error: `converged` tells.

@@ -185,6 +185,11 @@ pub fn tangents(n: Vec3) -> (Vec3, Vec3) {
     (t2.cross(&n), t2)
 }
 
+/// Bytes that a buffer holds, used or not.
+pub(crate) fn bytes_of<T>(buffer: &Vec<T>) -> usize {
+    buffer.capacity() * std::mem::size_of::<T>()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -8,7 +8,7 @@ pub use moreau_jean::MoreauJean;
 
 use crate::assembly::{Contacts, Dynamics, Mechanisms};
 use crate::friction::{ContactProblem, Impulses, SolveReport, SolverScratch};
-use crate::math::Pose;
+use crate::math::{Pose, bytes_of};
 use crate::multibody::{MultibodyScratch, SmoothScratch};
 use crate::scene::{Scene, State, Twist};
 use std::time::{Duration, Instant};
@@ -82,16 +82,20 @@ impl Workspace {
         &self.problem
     }
 
-    /// Bytes held by the buffers.
+    /// Bytes held by the buffers of bodies, contacts and solver; those of mechanisms are left out.
     pub fn bytes(&self) -> usize {
-        use std::mem::size_of;
-        let per_contact = size_of::<crate::friction::Contact3>()
-            + size_of::<crate::assembly::ActiveContact>()
-            + size_of::<crate::scene::WarmContact>()
-            + 7 * size_of::<f64>();
-        self.contacts.detector().bytes()
-            + self.impulses.capacity() * per_contact
-            + self.q_m.capacity() * (2 * size_of::<Pose>() + 4 * size_of::<Twist>() + 18 * 8)
+        let next = &self.next;
+        bytes_of(&self.q_m)
+            + bytes_of(&self.v_next)
+            + self.dynamics.bytes()
+            + self.contacts.bytes()
+            + self.problem.bytes()
+            + bytes_of(&self.impulses)
+            + self.solver.bytes()
+            + bytes_of(&self.change)
+            + bytes_of(&next.q)
+            + bytes_of(&next.v)
+            + bytes_of(&next.warm_start)
     }
 }
 

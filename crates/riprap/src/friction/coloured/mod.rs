@@ -16,6 +16,7 @@ use super::{
     ConjugateGradient, ContactProblem, ContactSolver, Delassus, Factored, GaussSeidelOptions,
     Impulses, Operator, SolveReport, SolverScratch,
 };
+use crate::math::bytes_of;
 use kernel::{Kernels, Shared, Sweep};
 use lanes::Row;
 use packs::{HEADER, IMPULSE, POINT, Packs};
@@ -50,6 +51,18 @@ pub(crate) struct Buffers {
     masses: Vec<Row>,
     sums: Vec<[Row; 5]>,
     single: Vec<Single>,
+}
+
+impl Buffers {
+    /// Bytes held.
+    pub(super) fn bytes(&self) -> usize {
+        self.packs.bytes()
+            + bytes_of(&self.velocity)
+            + bytes_of(&self.last)
+            + bytes_of(&self.masses)
+            + bytes_of(&self.sums)
+            + bytes_of(&self.single)
+    }
 }
 
 /// A contact that is solved by itself.

@@ -3,6 +3,7 @@
 
 use super::super::{ContactProblem, Factored, JOINT};
 use super::lanes::{LANES, Row};
+use crate::math::bytes_of;
 
 /// Rows of a pack before its points: frame and friction.
 pub(super) const FRAME: usize = 0;
@@ -85,6 +86,18 @@ pub(super) struct Packs {
 }
 
 impl Packs {
+    /// Bytes held.
+    pub fn bytes(&self) -> usize {
+        bytes_of(&self.rows)
+            + bytes_of(&self.packs)
+            + bytes_of(&self.idle)
+            + bytes_of(&self.chunks)
+            + bytes_of(&self.single)
+            + bytes_of(&self.manifolds)
+            + bytes_of(&self.order)
+            + bytes_of(&self.used)
+    }
+
     /// Sorts the contacts into manifolds, colours and packs. The impulses tell which are expected to carry.
     pub fn arrange(&mut self, w: &Factored, problem: &ContactProblem, impulses: &[[f64; 3]]) {
         self.find_manifolds(w, problem, impulses);

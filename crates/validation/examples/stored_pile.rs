@@ -1,0 +1,13 @@
+//! Makes `data/block.state`, the stored pile of the benches, anew: `cargo run --release -p validation --example stored_pile`.
+
+fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let (text, fastest) = validation::scenes::bulk::settle_block();
+    println!("fastest stone [m/s]  {fastest:.1e}");
+    if fastest >= 1e-2 {
+        return Err("the stones have not come to rest; the file is left as it was".into());
+    }
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/data/block.state");
+    std::fs::write(path, text)?;
+    println!("written to {path}");
+    Ok(())
+}
