@@ -104,49 +104,61 @@ impl History {
         if n < 2 {
             return false;
         }
-        let mut a = [[0.0; MEMORY]; MEMORY];
-        let mut b = [0.0; MEMORY];
-        let trace: f64 = (0..n).map(|i| self.gram[i][i]).sum();
-        for i in 0..n {
-            a[i] = self.gram[i];
-            a[i][i] += 1e-10 * trace;
-            b[i] = dot(&self.changed[i], &self.last_change);
-        }
-        // Cholesky of a few rows; where it breaks down nothing is gained.
-        for k in 0..n {
-            for j in 0..k {
-                let factor = a[k][j];
-                for i in k..n {
-                    a[i][k] -= a[i][j] * factor;
-                }
-            }
-            let pivot = a[k][k];
-            if !(pivot > 0.0 && pivot.is_finite()) {
-                return false;
-            }
-            let inverse = 1.0 / pivot.sqrt();
-            for i in k..n {
-                a[i][k] *= inverse;
-            }
-        }
-        for i in 0..n {
-            for j in 0..i {
-                b[i] -= a[i][j] * b[j];
-            }
-            b[i] /= a[i][i];
-        }
-        for i in (0..n).rev() {
-            for j in i + 1..n {
-                b[i] -= a[j][i] * b[j];
-            }
-            b[i] /= a[i][i];
-        }
-        for (given, factor) in self.given[..n].iter().zip(b) {
+        let along = std::array::from_fn(|i| match i < n {
+            true => dot(&self.changed[i], &self.last_change),
+            false => 0.0,
+        });
+        let Some(factors) = least(&self.gram, &along, n) else { return false };
+        for (given, factor) in self.given[..n].iter().zip(factors) {
             subtract(&mut at.r, &given.r, factor);
             subtract(&mut at.u, &given.u, factor);
         }
         true
     }
+}
+
+/// Factors of the first `n` differences with which their sum comes nearest to what it is to cancel: from their products with each
+/// other, and with that. None where they say too little.
+pub(super) fn least<const N: usize>(
+    gram: &[[f64; N]; N],
+    along: &[f64; N],
+    n: usize,
+) -> Option<[f64; N]> {
+    let (mut a, mut b) = (*gram, *along);
+    let trace: f64 = (0..n).map(|i| gram[i][i]).sum();
+    for i in 0..n {
+        a[i][i] += 1e-10 * trace;
+    }
+    // Cholesky of a few rows; where it breaks down nothing is gained.
+    for k in 0..n {
+        for j in 0..k {
+            let factor = a[k][j];
+            for i in k..n {
+                a[i][k] -= a[i][j] * factor;
+            }
+        }
+        let pivot = a[k][k];
+        if !(pivot > 0.0 && pivot.is_finite()) {
+            return None;
+        }
+        let inverse = 1.0 / pivot.sqrt();
+        for i in k..n {
+            a[i][k] *= inverse;
+        }
+    }
+    for i in 0..n {
+        for j in 0..i {
+            b[i] -= a[i][j] * b[j];
+        }
+        b[i] /= a[i][i];
+    }
+    for i in (0..n).rev() {
+        for j in i + 1..n {
+            b[i] -= a[j][i] * b[j];
+        }
+        b[i] /= a[i][i];
+    }
+    Some(b)
 }
 
 impl Iterate {

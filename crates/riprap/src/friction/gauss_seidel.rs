@@ -176,15 +176,18 @@ pub(super) enum Want {
 }
 
 /// Counts sweeps, decides when the criteria hold, and keeps the report.
+#[derive(Clone, Copy)]
 pub(super) struct Progress<'a> {
     options: &'a GaussSeidelOptions,
     next_check: usize,
+    /// The solve is over, converged or not.
+    pub(super) over: bool,
     pub(super) report: SolveReport,
 }
 
 impl Progress<'_> {
     pub(super) fn new(options: &GaussSeidelOptions) -> Progress<'_> {
-        Progress { options, next_check: 1, report: SolveReport::default() }
+        Progress { options, next_check: 1, over: false, report: SolveReport::default() }
     }
 
     /// Takes note of a sweep and says what comes next.
@@ -207,6 +210,15 @@ impl Progress<'_> {
         Want::Sweep
     }
 
+    pub(super) fn has_sweeps_left(&self) -> bool {
+        self.report.sweeps < self.options.max_sweeps
+    }
+
+    /// The residual was wanted but has to wait for another sweep.
+    pub(super) fn ask_again(&mut self) {
+        self.next_check = self.report.sweeps + 1;
+    }
+
     /// Takes note of the residual that was wanted; true when the solve is over, converged or not.
     pub(super) fn judge(&mut self, residual: &Residual, approach_scale: f64, want: Want) -> bool {
         let Want::Residual { settled, last } = want else { return false };
@@ -216,7 +228,8 @@ impl Progress<'_> {
         report.converged = settled
             && report.residual <= options.tolerance
             && report.approach <= options.approach_tolerance;
-        report.converged || last
+        self.over = report.converged || last;
+        self.over
     }
 
     /// Takes note of a sweep; true when the solve is over, converged or not.

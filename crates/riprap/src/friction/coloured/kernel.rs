@@ -39,6 +39,8 @@ pub(super) struct Sweep {
     pub local: f64,
     /// Visit idle packs too.
     pub all: bool,
+    /// Squared change of velocity from which on a pack is not idle [m²/s²].
+    pub stir: f64,
 }
 
 type V3<L> = [L; 3];
@@ -314,23 +316,26 @@ unsafe fn visit<L: Lanes>(shared: &Shared, chunk: usize, packs: [u32; 2], sweep:
         for k in packs[0] as usize..packs[1] as usize {
             let pack = &*shared.packs.add(k);
             let idle = &mut *shared.idle.add(k);
+            let before = idle.ahead;
+            idle.look_ahead(sweep.beta);
             if idle.left > 0 && !sweep.all {
                 idle.left -= 1;
                 continue;
             }
-            let mut carries = false;
+            let ahead = [before, idle.ahead];
+            let mut stirs = false;
             for lane in (0..LANES).step_by(L::N) {
                 let at = (*sums).as_mut_ptr().cast::<f64>().add(lane);
                 let mut change =
                     Change::<L>([At(at).one(0), At(at).one(1), At(at).one(2), At(at).one(3)]);
-                carries |= visit_lanes(shared, pack, lane, sweep, &mut change);
+                stirs |= visit_lanes(shared, pack, lane, sweep, ahead, &mut change);
                 for row in 0..4 {
                     At(at).put(row, change.0[row]);
                 }
             }
-            // A pack without any impulse is visited less and less often.
-            idle.last = if carries { 0 } else { (2 * idle.last + 1).min(7) };
-            idle.left = idle.last;
+            // A pack that changes little, or has no impulse at all, is visited less and less often.
+            let last = if stirs { 0 } else { (2 * idle.last + 1).min(7) };
+            *idle = Idle { left: last, last, ..Idle::default() };
         }
     }
 }
@@ -341,24 +346,27 @@ unsafe fn visit_lanes<L: Lanes>(
     pack: &Pack,
     lane: usize,
     sweep: &Sweep,
+    ahead: [f64; 2],
     change: &mut Change<L>,
 ) -> bool {
     unsafe {
-        let (zero, beta) = (L::zero(), L::splat(sweep.beta));
+        let (zero, ahead) = (L::zero(), [L::splat(ahead[0]), L::splat(ahead[1])]);
+        let stir = L::splat(sweep.stir);
         let head = At(shared.rows.add(pack.first as usize).cast::<f64>().add(lane));
         let blocks = [pack.blocks[0].as_ptr().add(lane), pack.blocks[1].as_ptr().add(lane)];
         let mut v = [L::gather(shared.velocity, blocks[0]), L::gather(shared.velocity, blocks[1])];
         let masses = [L::gather(shared.masses, blocks[0]), L::gather(shared.masses, blocks[1])];
         let mu: L = head.one(FRICTION);
-        let (mut carries, mut moved) = (false, false);
+        let (mut stirs, mut moved) = (false, false);
         for k in 0..pack.points as usize {
             let point = At(head.0.add((HEADER + POINT * k) * LANES));
             let block = Block::load(point, lane);
             // What the velocities already look ahead to.
             let (old, p): (V3<L>, V3<L>) = (point.three(IMPULSE), point.three(DIRECTION));
-            let mut r = old;
+            let (mut last, mut r) = (old, old);
             for i in 0..3 {
-                r[i] = r[i].add(beta.mul(p[i]));
+                last[i] = last[i].add(ahead[0].mul(p[i]));
+                r[i] = r[i].add(ahead[1].mul(p[i]));
             }
             let q: V3<L> = point.three(FREE);
             let wr = to_local(head, point, &v);
@@ -372,10 +380,7 @@ unsafe fn visit_lanes<L: Lanes>(
                 }
             }
             point.put3(IMPULSE, new);
-            let p = [new[0].sub(old[0]), new[1].sub(old[1]), new[2].sub(old[2])];
-            point.put3(DIRECTION, p);
-            // Idle means that the velocities will hold nothing of it either.
-            carries |= L::any(zero.lt(squared(p)));
+            point.put3(DIRECTION, [new[0].sub(last[0]), new[1].sub(last[1]), new[2].sub(last[2])]);
             let active = zero.lt(new[0]);
             let dv = squared(apply(&block, step));
             if L::any(zero.lt(dv)) {
@@ -383,9 +388,9 @@ unsafe fn visit_lanes<L: Lanes>(
                 moved = true;
                 change.0[0] = change.0[0].add(dv);
                 change.0[1] = dv.max(change.0[1]);
+                stirs |= L::any(stir.lt(dv));
             }
             if L::any(active) {
-                carries = true;
                 let w = squared(apply(&block, new));
                 change.0[2] = change.0[2].add(L::select(active, w, zero));
                 change.0[3] = change.0[3].add(L::select(active, L::splat(1.0), zero));
@@ -395,7 +400,7 @@ unsafe fn visit_lanes<L: Lanes>(
             L::scatter(six(v[0]), shared.velocity, blocks[0], shared.none);
             L::scatter(six(v[1]), shared.velocity, blocks[1], shared.none);
         }
-        carries || moved
+        stirs
     }
 }
 

@@ -2,6 +2,7 @@
 //! gradients, but with the contacts coloured, packed side by side, and shared among threads. The result depends on none of
 //! width and threads, bit for bit: a colour touches no block twice, and sums are made in a fixed order.
 
+mod history;
 mod kernel;
 mod lanes;
 mod packs;
@@ -17,6 +18,7 @@ use super::{
     Impulses, Operator, SolveReport, SolverScratch,
 };
 use crate::math::bytes_of;
+use history::{Combination, History, SharedHistory};
 use kernel::{Kernels, Shared, Sweep};
 use lanes::Row;
 use packs::{HEADER, IMPULSE, POINT, Packs};
@@ -51,6 +53,7 @@ pub(crate) struct Buffers {
     masses: Vec<Row>,
     sums: Vec<[Row; 5]>,
     single: Vec<Single>,
+    history: History,
 }
 
 impl Buffers {
@@ -62,8 +65,15 @@ impl Buffers {
             + bytes_of(&self.masses)
             + bytes_of(&self.sums)
             + bytes_of(&self.single)
+            + self.history.bytes()
     }
 }
+
+/// Sweeps with conjugate gradients before a quarter as many are combined instead, and so on in longer and longer turns.
+const BOUT: usize = 400;
+
+/// A pack sits out some sweeps where it changes less than this part of the mean change of a contact [–].
+const STIR: f64 = 0.3;
 
 /// A contact that is solved by itself.
 #[derive(Clone, Copy, Debug)]
@@ -111,11 +121,11 @@ impl Coloured {
             w,
             problem,
             start: impulses,
-            options: &self.options,
             kernels: Kernels::choose(self.width),
             chunks: &packs.chunks,
             colours: &packs.colours,
             n_rows: packs.rows.len(),
+            n_packs: packs.packs.len(),
             shared: Shared {
                 rows: packs.rows.as_mut_ptr(),
                 packs: packs.packs.as_ptr(),
@@ -130,7 +140,26 @@ impl Coloured {
             n_single: buffers.single.len(),
         };
         // Safety: see `Shared`; the buffers are borrowed here and nowhere else until the team is done.
-        let report = team(members_for(problem.len()), |member| unsafe { job.solve(member) });
+        let members = members_for(problem.len());
+        team(members, |member| unsafe { job.fill(member) });
+        let mut progress = Progress::new(&self.options);
+        let mut bout = BOUT;
+        loop {
+            progress = team(members, |member| unsafe { job.conjugate(member, progress, bout) });
+            if progress.over {
+                break;
+            }
+            let history = buffers.history.share(&job);
+            let combine = |member: &Member| unsafe {
+                job.combine_sweeps(member, &history, progress, bout / 4)
+            };
+            progress = team(members, combine);
+            if progress.over {
+                break;
+            }
+            bout += bout / 2;
+        }
+        let report = progress.report;
         for pack in &packs.packs {
             let rows = &packs.rows[pack.first as usize..][..pack.n_rows()];
             for (lane, point, a) in pack.contacts() {
@@ -157,11 +186,11 @@ struct Job<'a> {
     w: &'a Factored,
     problem: &'a ContactProblem,
     start: &'a Impulses,
-    options: &'a GaussSeidelOptions,
     kernels: Kernels,
     chunks: &'a [[u32; 2]],
     colours: &'a [[u32; 2]],
     n_rows: usize,
+    n_packs: usize,
     shared: Shared,
     last: Pointer<Row>,
     single: Pointer<Single>,
@@ -169,29 +198,29 @@ struct Job<'a> {
 }
 
 impl Job<'_> {
-    /// What each member does; all come to the same decisions from the same sums.
-    unsafe fn solve(&self, member: &Member) -> SolveReport {
+    /// Sweeps accelerated by conjugate gradients: a bout of them, or until the solve is over. All members come to the same decisions
+    /// from the same sums.
+    unsafe fn conjugate<'a>(
+        &self,
+        member: &Member,
+        mut progress: Progress<'a>,
+        bout: usize,
+    ) -> Progress<'a> {
+        let end = progress.report.sweeps + bout;
+        let mut patience = Patience::default();
+        let mut last = f64::INFINITY;
+        let all = progress.report.sweeps > 0;
+        let mut sweep = Sweep { beta: 0.0, relaxation: 1.0, local: 1e-6, all, stir: 0.0 };
         unsafe {
-            let mut progress = Progress::new(self.options);
-            let mut patience = Patience::default();
-            let mut last = f64::INFINITY;
-            self.fill(member);
             self.restart(member);
             self.look_ahead(member, 0.0);
-            let mut sweep = Sweep { beta: 0.0, relaxation: 1.0, local: 1e-6, all: false };
             loop {
                 sweep.relaxation = patience.relaxation();
                 let change = self.sweep(member, &sweep, patience.backwards());
-                let want = progress.note(&change);
-                sweep.all = false;
-                if want != Want::Sweep {
-                    self.restart(member);
-                    let residual = self.measure(member);
-                    if progress.judge(&residual, self.problem.approach_scale, want) {
-                        return progress.report;
-                    }
-                    // What was thought idle may not be.
-                    sweep.all = true;
+                // What was thought idle may not be.
+                sweep.all = self.judge(member, &mut progress, &change, sweep.all);
+                if progress.over || progress.report.sweeps >= end {
+                    return progress;
                 }
                 // Fletcher–Reeves; forgets its direction when a sweep changes more than the one before.
                 let gradient = change.squared();
@@ -199,10 +228,82 @@ impl Job<'_> {
                 last = gradient;
                 let lost = patience.lost(gradient);
                 sweep.beta = if beta >= 1.0 || lost { 0.0 } else { beta };
-                sweep.local = (1e-3 * progress.report.velocity_change_rms).clamp(1e-15, 1e-6);
+                sweep.local = local_accuracy(&progress);
+                sweep.stir = STIR * STIR * gradient / change.active.max(1) as f64;
                 self.look_ahead(member, sweep.beta);
             }
         }
+    }
+
+    /// Sweeps accelerated by combination: a bout of them, or until the solve is over.
+    unsafe fn combine_sweeps<'a>(
+        &self,
+        member: &Member,
+        history: &SharedHistory,
+        mut progress: Progress<'a>,
+        bout: usize,
+    ) -> Progress<'a> {
+        /// By how much a combination may make the squared change of the next sweep grow.
+        const GROWTH: f64 = 4.0;
+        let end = progress.report.sweeps + bout;
+        let mut known = Combination::default();
+        let mut before = None;
+        let (mut plain, mut penalty) = (0, 1);
+        unsafe {
+            self.restart(member);
+            loop {
+                let local = local_accuracy(&progress);
+                let sweep = Sweep { beta: 0.0, relaxation: 1.0, local, all: true, stir: 0.0 };
+                let change = self.sweep(member, &sweep, false);
+                self.judge(member, &mut progress, &change, true);
+                if progress.over {
+                    return progress;
+                }
+                if let Some(before) = before.take()
+                    && change.squared() > GROWTH * before
+                {
+                    self.return_to(member, history);
+                    known.forget();
+                    plain = penalty;
+                    penalty = (2 * penalty).min(64);
+                    continue;
+                }
+                if progress.report.sweeps >= end {
+                    return progress;
+                }
+                self.note(member, history, &mut known);
+                if plain > 0 {
+                    plain -= 1;
+                } else if self.combine(member, history, &known) {
+                    before = Some(change.squared());
+                }
+            }
+        }
+    }
+
+    /// Takes note of a sweep and, where that is due, of the residual; `all`: no contact sat out. True where the next sweep is to leave
+    /// out none: the residual is due but has to wait for such a sweep, or it was measured and is too large.
+    unsafe fn judge(
+        &self,
+        member: &Member,
+        progress: &mut Progress,
+        change: &Change,
+        all: bool,
+    ) -> bool {
+        let want = progress.note(change);
+        if want == Want::Sweep {
+            return false;
+        }
+        if !all && progress.has_sweeps_left() {
+            progress.ask_again();
+            return true;
+        }
+        unsafe {
+            self.restart(member);
+            let residual = self.measure(member);
+            progress.judge(&residual, self.problem.approach_scale, want);
+        }
+        true
     }
 
     /// Lays out the rows of the packs.
@@ -403,6 +504,11 @@ impl ContactSolver for Coloured {
             _ => ConjugateGradient { options: self.options }.solve(problem, impulses, scratch),
         }
     }
+}
+
+/// Accuracy of a sliding contact's solve in the next sweep [–].
+fn local_accuracy(progress: &Progress) -> f64 {
+    (1e-3 * progress.report.velocity_change_rms).clamp(1e-15, 1e-6)
 }
 
 /// Sums of the single contacts: all in the first lane.

@@ -50,11 +50,30 @@ pub(super) struct Pack {
     pub points: u32,
 }
 
-/// Sweeps that an idle pack still sits out, and how many it sat out last.
-#[derive(Clone, Copy, Debug, Default)]
+/// A pack that changes little sits out some sweeps.
+#[derive(Clone, Copy, Debug)]
 pub(super) struct Idle {
+    /// Sweeps that it still sits out, and how many it sat out last.
     pub left: u8,
     pub last: u8,
+    /// How much of its last change the velocities have looked ahead to since, [–], and the part of that in the last sweep.
+    pub ahead: f64,
+    pub factor: f64,
+}
+
+impl Default for Idle {
+    fn default() -> Self {
+        Idle { left: 0, last: 0, ahead: 0.0, factor: 1.0 }
+    }
+}
+
+impl Idle {
+    /// The velocities look ahead by one more sweep.
+    #[inline(always)]
+    pub fn look_ahead(&mut self, beta: f64) {
+        self.factor *= beta;
+        self.ahead += self.factor;
+    }
 }
 
 #[derive(Clone, Copy, Debug)]

@@ -85,8 +85,9 @@ fn neither_width_nor_threads_change_a_bit() {
     let (w, mut problem) = chain(1, 3000);
     assert!(w.contacts().len() > 8000);
     problem.w = Delassus::Factored(w);
-    let mut options = GaussSeidelOptions::tolerance(1e-9);
-    options.max_sweeps = 60;
+    let mut options = GaussSeidelOptions::tolerance(1e-12);
+    // Into the second bout of conjugate gradients: combinations come between.
+    options.max_sweeps = BOUT + BOUT / 4 + 20;
     let mut all = Vec::new();
     for width in [Width::One, Width::Four, Width::Eight] {
         all.push(solve(&Coloured { width, options, fewest: 0 }, &problem));
@@ -99,6 +100,7 @@ fn neither_width_nor_threads_change_a_bit() {
             }),
         );
     }
+    assert_eq!(all[0].1.sweeps, options.max_sweeps, "too easy: {:?}", all[0].1);
     for other in &all[1..] {
         assert!(all[0] == *other, "{:?} {:?}", all[0].1, other.1);
     }
