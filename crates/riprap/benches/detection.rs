@@ -79,7 +79,7 @@ fn replay(name: &str, scene: &Scene, recording: &Recording, rounds: usize) {
                 *best = best.min(spent);
             }
             near += detector.n_near_pairs(detection.alert);
-            points += detector.points().len();
+            points += detector.points().count();
             for p in detector.points() {
                 let fields = [p.point.x, p.point.y, p.point.z, p.normal.x, p.normal.y, p.gap];
                 let head = [

@@ -84,15 +84,12 @@ impl Frame<'_> {
     /// The contacts of the last step with their mean forces.
     pub fn contacts(&self) -> impl Iterator<Item = ContactForce> + '_ {
         let dt = self.dt;
-        self.work.contacts().active().iter().zip(self.work.impulses()).map(move |(c, r)| {
-            let impulse = c.frame[0] * r[0] + c.frame[1] * r[1] + c.frame[2] * r[2];
-            ContactForce {
-                bodies: c.bodies.map(Body),
-                point: c.point.point,
-                normal: c.point.normal,
-                gap: c.point.gap,
-                force: impulse / dt,
-            }
+        self.work.contacts().active().zip(self.work.impulses()).map(move |(c, r)| ContactForce {
+            bodies: c.bodies.map(Body),
+            point: c.point.point,
+            normal: c.point.normal,
+            gap: c.point.gap,
+            force: c.impulse_w(r) / dt,
         })
     }
 

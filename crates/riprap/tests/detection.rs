@@ -86,11 +86,11 @@ fn a_warm_detector_finds_the_bits_of_a_fresh_one() {
         warm.detect(&query);
         let mut cold = Detector::default();
         cold.detect(&query);
-        assert_eq!(warm.points().len(), cold.points().len(), "step {step}");
-        for (w, c) in warm.points().iter().zip(cold.points()) {
+        assert_eq!(warm.points().count(), cold.points().count(), "step {step}");
+        for (w, c) in warm.points().zip(cold.points()) {
             assert_eq!(w, c, "step {step}");
         }
-        points += warm.points().len();
+        points += warm.points().count();
         pairs += warm.n_near_pairs(query.alert);
     }
     assert!(pairs > 300_000 && points > 300_000, "{pairs} pairs, {points} points");
@@ -122,6 +122,6 @@ fn a_detector_used_for_other_shapes_forgets_what_it_knew() {
         fresh.detect(&query);
         used.detect(&query);
         used.detect(&query);
-        assert_eq!(used.points(), fresh.points());
+        assert!(used.points().eq(fresh.points()));
     }
 }

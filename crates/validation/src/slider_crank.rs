@@ -316,7 +316,7 @@ pub fn run(model: Model, p: &Parameters, dt: f64, until: f64) -> Motion {
         let (pose, v) = (run.pose(body), run.velocity(body));
         run.step().expect("it moves");
         let mut now = [false; 4];
-        for (c, r) in run.frame().work.contacts().active().iter().zip(run.frame().work.impulses()) {
+        for (c, r) in run.frame().work.contacts().active().zip(run.frame().work.impulses()) {
             now[((c.point.colliders[0] - first) / 2) as usize] = r[0] > 0.0;
         }
         let approach = |i: usize| {

@@ -215,14 +215,14 @@ fn contacts(scene: &Scene) -> Rows {
         method: detection.method,
         apart: scene.pairs_apart(),
     });
-    let gap = detector.points().iter().map(|point| point.gap).fold(f64::INFINITY, f64::min);
+    let gap = detector.points().map(|point| point.gap).fold(f64::INFINITY, f64::min);
     let gap = match gap.is_finite() {
         true => format!("{} mm", number(1e3 * gap)),
         false => "more than the alert distance".into(),
     };
     let rows = vec![
         vec!["alert distance".into(), format!("{} mm", number(1e3 * detection.alert))],
-        vec!["contact points at the begin".into(), detector.points().len().to_string()],
+        vec!["contact points at the begin".into(), detector.points().count().to_string()],
         vec!["smallest gap at the begin".into(), gap],
     ];
     rows

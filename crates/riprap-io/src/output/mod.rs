@@ -1,14 +1,15 @@
-//! What a run leaves behind: an observer that writes the series, the frames and the summary into a [`RunFolder`].
-//! Whenever the run ends, also by a kill, every file is whole and tells how far it came.
+//! What a run leaves behind: an observer that writes the series, the frames and the summary into a [`RunFolder`], by a thread of
+//! its own. Whenever the run ends, also by a kill, every file is whole and tells how far it came.
 
 mod mechanisms;
+mod queue;
 mod series;
 mod summary;
 mod surfaces;
 
 pub use summary::Ending;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use riprap::assembly::joint_drift;
@@ -23,21 +24,22 @@ use crate::error::Error;
 use crate::run_folder::{Existing, RunFolder};
 use crate::scene_file::SceneFile;
 use crate::table::TableWriter;
+use queue::{Files, Queue};
 use series::Series;
 use summary::Tally;
-use surfaces::Surfaces;
+use surfaces::{Snapshot, Surfaces};
 
 /// Writes a run while it goes on.
 ///
 /// Show it every step of a run ([`Observer`]), and call [`RunWriter::finish`] at the end.
 #[derive(Debug)]
 pub struct RunWriter {
-    folder: RunFolder,
+    path: PathBuf,
+    files: Queue<Files>,
     scene: Description,
     series: Series,
-    table: TableWriter,
-    /// `None` if no frames are wanted.
-    surfaces: Option<Surfaces>,
+    /// Whether frames are wanted.
+    frames: bool,
     /// Steps between two outputs.
     every: u64,
     /// Steps between two checkpoints; `None` if none are wanted.
@@ -139,8 +141,11 @@ impl RunWriter {
         let scene = &built.scene;
         let dt = file.run.dt;
         let steps = |time: f64| ((time / dt).round() as u64).max(1);
+        let path = folder.path().to_owned();
+        let surfaces = file.run.frames.then(|| Surfaces::new(scene));
         let writer = RunWriter {
-            folder,
+            path,
+            files: Queue::new(Files { folder, table, surfaces }),
             scene: Description {
                 title: file.title.clone(),
                 seed: file.seed,
@@ -161,8 +166,7 @@ impl RunWriter {
                 settled: None,
             },
             series,
-            table,
-            surfaces: file.run.frames.then(|| Surfaces::new(scene)),
+            frames: file.run.frames,
             every: steps(file.run.output_every),
             checkpoint_every: file.run.checkpoint_every.map(steps),
             identity: file.identity(),
@@ -172,12 +176,13 @@ impl RunWriter {
             begin: Instant::now(),
         };
         writer.write_summary(&Ending::Running, None)?;
+        writer.files.wait()?;
         Ok(writer)
     }
 
     /// The folder.
     pub fn path(&self) -> &Path {
-        self.folder.path()
+        &self.path
     }
 
     /// Number of frames written for ParaView.
@@ -220,22 +225,32 @@ impl RunWriter {
         {
             self.output(frame)?;
         }
-        self.write_summary(ending, frame)
+        self.write_summary(ending, frame)?;
+        self.files.wait()
     }
 
     /// Writes a checkpoint, in the place of the last one. All that is seen of the run later has to come after it.
     pub fn write_checkpoint(&mut self, frame: &Frame) -> Result<(), Error> {
+        self.send_checkpoint(frame)?;
+        self.files.wait()
+    }
+
+    fn send_checkpoint(&self, frame: &Frame) -> Result<(), Error> {
         let mut tally = self.tally.clone();
         tally.report = self.report();
-        let progress = Progress {
-            series: self.table.sync()?,
+        let mut progress = Progress {
+            series: 0,
             frame_times: self.frame_times.clone(),
             written: self.written,
             tally,
             probes: self.series.progress(),
             settled: self.scene.settled,
         };
-        Checkpoint::write(self.folder.path(), &self.identity, frame.state, &progress)
+        let (identity, state) = (self.identity.clone(), frame.state.clone());
+        self.files.send(move |files| {
+            progress.series = files.table.sync()?;
+            Checkpoint::write(files.folder.path(), &identity, &state, &progress)
+        })
     }
 
     /// Whether a state is the last of the run.
@@ -244,14 +259,21 @@ impl RunWriter {
     }
 
     fn output(&mut self, frame: &Frame) -> Result<(), Error> {
-        self.table.row(&self.series.row(frame, &mut self.tally))?;
-        if let Some(surfaces) = &self.surfaces {
-            let (t, number) = (frame.state.t, self.frame_times.len());
-            for (part, data) in
-                PARTS.iter().zip([surfaces.bodies(frame), surfaces::contacts(frame)])
-            {
-                self.folder.write_frame(part, number, t, &data)?;
+        let row = self.series.row(frame, &mut self.tally);
+        let (t, number) = (frame.state.t, self.frame_times.len());
+        let snapshot = self.frames.then(|| Snapshot::of(frame));
+        self.files.send(move |files| {
+            files.table.row(&row)?;
+            if let (Some(surfaces), Some(snapshot)) = (&files.surfaces, snapshot) {
+                for (part, data) in
+                    PARTS.iter().zip([surfaces.bodies(&snapshot), snapshot.contacts()])
+                {
+                    files.folder.write_frame(part, number, t, &data)?;
+                }
             }
+            Ok(())
+        })?;
+        if self.frames {
             self.frame_times.push(t);
         }
         self.written = Some(frame.state.step);
@@ -262,12 +284,14 @@ impl RunWriter {
     fn write_summary(&self, ending: &Ending, frame: Option<&Frame>) -> Result<(), Error> {
         let wall = self.report().wall;
         let end = frame.map(|frame| (frame.state.t, Balance::of(frame.scene, frame.state)));
-        self.folder.write_summary(&summary::summary(&self.scene, &self.tally, ending, end, wall))
+        let summary = summary::summary(&self.scene, &self.tally, ending, end, wall);
+        self.files.send(move |files| files.folder.write_summary(&summary))
     }
 }
 
 impl Observer for RunWriter {
     fn observe(&mut self, frame: &Frame) -> Result<(), Box<dyn std::error::Error + Send + Sync>> {
+        self.files.check()?;
         if self.tally.begin.is_none() {
             self.tally.begin = Some(Balance::of(frame.scene, frame.state));
         } else if frame.state.step > self.tally.seen {
@@ -289,7 +313,7 @@ impl Observer for RunWriter {
             && step.is_multiple_of(every)
             && !self.is_end(frame.state.t)
         {
-            self.write_checkpoint(frame)?;
+            self.send_checkpoint(frame)?;
         }
         Ok(())
     }

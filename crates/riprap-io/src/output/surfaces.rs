@@ -4,7 +4,7 @@
 use riprap::math::{Pose, Vec3};
 use riprap::scene::{Body, Scene};
 use riprap::shape::Shape;
-use riprap::simulation::Frame;
+use riprap::simulation::{ContactForce, Frame};
 
 use super::extent;
 use crate::vtk::PolyData;
@@ -51,12 +51,10 @@ impl Surfaces {
     }
 
     /// All surfaces at the time of a frame.
-    pub fn bodies(&self, frame: &Frame) -> PolyData {
+    pub fn bodies(&self, snapshot: &Snapshot) -> PolyData {
         let mut data = PolyData::new();
         let (mut index, mut material, mut speed) = (Vec::new(), Vec::new(), Vec::new());
-        for (i, parts) in self.bodies.iter().enumerate() {
-            let pose = frame.scene.shape_pose(frame.state, Body(i as u32));
-            let v = frame.state.v[i].linear.norm();
+        for (i, (parts, (pose, v))) in self.bodies.iter().zip(&snapshot.bodies).enumerate() {
             for part in parts {
                 let first = data.n_points();
                 for corner in &part.corners {
@@ -67,7 +65,7 @@ impl Surfaces {
                     data.add_polygon(&corners);
                     index.push(i as i64);
                     material.push(self.materials[i]);
-                    speed.push(v);
+                    speed.push(*v);
                 }
             }
         }
@@ -78,26 +76,44 @@ impl Surfaces {
     }
 }
 
-/// The contacts of a frame as points.
-pub(super) fn contacts(frame: &Frame) -> PolyData {
-    let mut data = PolyData::new();
-    let (mut force, mut normal) = (Vec::new(), Vec::new());
-    let (mut gap, mut impulse, mut bodies) = (Vec::new(), Vec::new(), Vec::new());
-    for contact in frame.contacts() {
-        let point = data.add_point(contact.point.into());
-        data.add_vertex(point);
-        force.push(<[f64; 3]>::from(contact.force));
-        normal.push(<[f64; 3]>::from(contact.normal));
-        gap.push(contact.gap);
-        impulse.push(contact.force.norm() * frame.dt);
-        bodies.push(contact.bodies.map(|body| i64::from(body.0)));
+/// What pictures show of a frame.
+#[derive(Debug)]
+pub(super) struct Snapshot {
+    /// Pose of each shape, and speed of its centre of mass [m/s].
+    bodies: Vec<(Pose, f64)>,
+    contacts: Vec<ContactForce>,
+    dt: f64,
+}
+
+impl Snapshot {
+    pub fn of(frame: &Frame) -> Snapshot {
+        let Frame { scene, state, dt, .. } = *frame;
+        let body = |i: usize| (scene.shape_pose(state, Body(i as u32)), state.v[i].linear.norm());
+        let bodies = (0..state.q.len()).map(body).collect();
+        Snapshot { bodies, contacts: frame.contacts().collect(), dt }
     }
-    data.point_data("force [N]", force);
-    data.point_data("normal", normal);
-    data.point_data("gap [m]", gap);
-    data.point_data("impulse [N s]", impulse);
-    data.point_data("bodies", bodies);
-    data
+
+    /// The contacts as points.
+    pub fn contacts(&self) -> PolyData {
+        let mut data = PolyData::new();
+        let (mut force, mut normal) = (Vec::new(), Vec::new());
+        let (mut gap, mut impulse, mut bodies) = (Vec::new(), Vec::new(), Vec::new());
+        for contact in &self.contacts {
+            let point = data.add_point(contact.point.into());
+            data.add_vertex(point);
+            force.push(<[f64; 3]>::from(contact.force));
+            normal.push(<[f64; 3]>::from(contact.normal));
+            gap.push(contact.gap);
+            impulse.push(contact.force.norm() * self.dt);
+            bodies.push(contact.bodies.map(|body| i64::from(body.0)));
+        }
+        data.point_data("force [N]", force);
+        data.point_data("normal", normal);
+        data.point_data("gap [m]", gap);
+        data.point_data("impulse [N s]", impulse);
+        data.point_data("bodies", bodies);
+        data
+    }
 }
 
 /// The surface of a convex part; `pose` is its place in its body, `begin` that of the body at the begin.

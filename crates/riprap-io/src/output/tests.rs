@@ -90,8 +90,29 @@ fn every_face_is_shown_and_the_floor_as_a_patch() {
     let file = SceneFile::parse(BALL, ".").unwrap();
     let surfaces = Surfaces::new(&file.build().unwrap().scene);
     let run = Simulation::new(file.build().unwrap().scene, file.scheme()).unwrap();
-    let data = surfaces.bodies(&run.frame());
+    let data = surfaces.bodies(&Snapshot::of(&run.frame()));
     assert_eq!((data.n_points(), data.n_cells()), (4 + 8, 1 + 6));
+}
+
+#[test]
+fn the_error_of_a_frame_that_cannot_be_written_comes_back() {
+    let file = SceneFile::parse(BALL, ".").unwrap();
+    let built = file.build().unwrap();
+    let path = folder("refused");
+    let mut writer = RunWriter::create(&path, Existing::Keep, &file, &built, 1).unwrap();
+    let mut run = Simulation::new(built.scene, file.scheme()).unwrap();
+    run.until(0.04, &mut writer).unwrap();
+    writer.files.wait().unwrap();
+    std::fs::remove_dir_all(path.join("frames")).unwrap();
+    // The frame of 60 ms is handed over with the last step: the error comes back then, or when the queue is waited for.
+    let told = run.until(0.06, &mut writer).map(drop).map_err(|e| e.to_string());
+    let error = told.and_then(|()| writer.files.wait().map_err(|e| e.to_string())).unwrap_err();
+    assert!(error.contains("cannot write") && error.contains("surfaces-000002"), "{error}");
+    writer.finish(Some(&run.frame()), &Ending::Failed(error)).unwrap();
+    assert_eq!(json(&path)["state"], "failed");
+    let series = std::fs::read_to_string(path.join("series.csv")).unwrap();
+    assert_eq!(series.lines().count(), 1 + 3);
+    std::fs::remove_dir_all(path).unwrap();
 }
 
 /// The last row of a run, by the headings of the columns.

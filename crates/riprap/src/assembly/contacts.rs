@@ -2,22 +2,49 @@
 //! and the impulses to start from.
 
 use super::{Dynamics, Mechanisms};
-use crate::detect::{ContactPoint, Detector, Query};
-use crate::friction::{ContactProblem, Delassus, Impulses};
+use crate::detect::{CHUNK_POINTS, ContactPoint, Detector, Query};
+use crate::friction::{Contact3, ContactProblem, Delassus, Impulses};
 use crate::math::{Pose, Vec3, bytes_of, length2, parallel, tangents};
 use crate::multibody::Spatial;
 use crate::scene::{ContactLaw, PairLaw, Scene, State, Twist, WarmContact};
 
 /// A contact that takes part in the contact problem.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct ActiveContact {
+#[derive(Clone, Copy, Debug)]
+pub struct ActiveContact<'a> {
     /// Where and between whom.
-    pub point: ContactPoint,
+    pub point: &'a ContactPoint,
     /// Indices of the two bodies.
     pub bodies: [u32; 2],
-    /// Rows n, t1, t2 in the world frame.
-    pub frame: [Vec3; 3],
 }
+
+impl ActiveContact<'_> {
+    /// Rows n, t1, t2 in the world frame.
+    pub fn frame(&self) -> [Vec3; 3] {
+        let (t1, t2) = tangents(self.point.normal);
+        [self.point.normal, t1, t2]
+    }
+
+    /// The impulse with these components in its frame, in the world frame [N s].
+    pub fn impulse_w(&self, r: &[f64; 3]) -> Vec3 {
+        in_world(&self.frame(), r)
+    }
+}
+
+/// Where the point of an active contact is kept, and its two bodies.
+#[derive(Clone, Copy, Debug, Default)]
+struct Active {
+    /// Its place in its chunk of detected points, after [`CHUNK_POINTS`] for each chunk before; the chosen points are a last
+    /// chunk of any length.
+    place: u32,
+    bodies: [u32; 2],
+}
+
+/// Place of a point that does not take part.
+const OPEN: u32 = u32::MAX;
+/// Nothing is remembered of a contact.
+const FRESH: u32 = u32::MAX;
+/// Contacts that are matched with remembered ones by one task, up to the end of a pair.
+const PART: usize = 1024;
 
 /// The contacts of one step and their buffers.
 #[derive(Debug, Default)]
@@ -25,12 +52,13 @@ pub struct Contacts {
     detector: Detector,
     reach: Vec<f64>,
     motion: Vec<Twist>,
+    /// The remembered contact that each one goes on from, or [`FRESH`], and what that had slipped.
+    old: Vec<u32>,
     slips: Vec<Vec3>,
     /// Chosen points at their planes.
     chosen: Vec<ContactPoint>,
-    /// Which points, detected then chosen, take part.
-    kept: Vec<u32>,
-    active: Vec<ActiveContact>,
+    /// Detected points, then chosen ones.
+    active: Vec<Active>,
     /// Contacts between two driven bodies.
     gone: Vec<bool>,
     deepest: f64,
@@ -89,43 +117,37 @@ impl Contacts {
         problem.approach_scale = dt / scene.grain_size();
         self.touch_points(scene, q_m);
         self.keep(scene, dynamics, q_m, dt);
-        let (detected, chosen) = (self.detector.points(), &self.chosen[..]);
-        let n = self.kept.len();
-        parallel::fill(&mut self.active, n, |c| {
-            let k = self.kept[c] as usize;
-            let point = detected.get(k).unwrap_or_else(|| &chosen[k - detected.len()]);
-            let (t1, t2) = tangents(point.normal);
-            let frame = [point.normal, t1, t2];
-            ActiveContact { point: *point, bodies: meeting(scene, point).0, frame }
-        });
 
-        let active = &self.active;
-        let arms =
-            |c: usize| active[c].bodies.map(|b| active[c].point.point - q_m[b as usize].position);
-        w.set(n, |c| {
-            let blocks = active[c].bodies.map(|b| dynamics.block[b as usize]);
-            (blocks, active[c].frame.map(Into::into), arms(c).map(Into::into))
+        let n = self.active.len();
+        let arms = |c: &ActiveContact| c.bodies.map(|b| c.point.point - q_m[b as usize].position);
+        w.set(n, |k| {
+            let c = self.contact(k);
+            let blocks = c.bodies.map(|b| dynamics.block[b as usize]);
+            (blocks, c.frame().map(Into::into), arms(&c).map(Into::into))
         });
-        parallel::fill(&mut problem.v_rel_free, n, |c| {
-            let (point, bodies) = (&active[c].point, active[c].bodies);
-            let relative = |v: &[Twist]| relative_velocity(v, bodies, arms(c));
-            let (_, law) = meeting(scene, point);
+        let sides = w.contacts();
+        parallel::fill(&mut problem.v_rel_free, n, |k| {
+            let c = self.contact(k);
+            let relative = |v: &[Twist]| relative_velocity(v, c.bodies, arms(&c));
+            let (_, law) = meeting(scene, c.point);
             let shift = match law.law {
                 ContactLaw::MoreauNewton if law.restitution == 0.0 => 0.0,
                 // Eq. (6) to the letter, also where V_n⁻ > 0.
                 ContactLaw::MoreauNewton => {
-                    law.restitution * point.normal.dot(&relative(dynamics.begin_velocity()))
+                    law.restitution * c.point.normal.dot(&relative(dynamics.begin_velocity()))
                 }
                 ContactLaw::QuasiShock => {
-                    let [i, j] = bodies.map(|b| b as usize);
-                    quasi_shock_gap(point.gap, smaller_size(scene, i, j)) / dt
+                    let [i, j] = c.bodies.map(|b| b as usize);
+                    quasi_shock_gap(c.point.gap, smaller_size(scene, i, j)) / dt
                 }
             };
             let v_rel = relative(dynamics.free_velocity());
-            let [n, t1, t2] = active[c].frame;
+            let [n, t1, t2] = sides[k].frame.map(Vec3::from);
             [n.dot(&v_rel) + shift, t1.dot(&v_rel), t2.dot(&v_rel)]
         });
-        parallel::fill(&mut problem.friction, n, |c| meeting(scene, &active[c].point).1.friction);
+        parallel::fill(&mut problem.friction, n, |k| {
+            meeting(scene, self.contact(k).point).1.friction
+        });
         if !scene.mechanisms().is_empty() {
             self.add_mechanisms(scene, state, mechanisms, problem);
         }
@@ -133,31 +155,40 @@ impl Contacts {
 
     /// Which of the points take part under their law, and how deep the deepest is.
     fn keep(&mut self, scene: &Scene, dynamics: &Dynamics, q_m: &[Pose], dt: f64) {
-        self.kept.clear();
-        self.deepest = 0.0;
-        for (first, group) in [(0, self.detector.points()), (1, &self.chosen[..])] {
-            let offset = first * self.detector.points().len();
-            for (k, point) in group.iter().enumerate() {
-                self.deepest = self.deepest.min(point.gap);
+        let Contacts { detector, chosen, active, .. } = self;
+        let detected = detector.chunks();
+        let chunk = |c: usize| detected.get(c).unwrap_or(chosen);
+        let n_chunks = detected.len() + 1;
+        parallel::set_length(active, (0..n_chunks).map(|c| chunk(c).len()).sum());
+        parallel::for_each_part(active, 0..n_chunks, &|c| chunk(c).len(), &|c, active| {
+            for (k, contact) in active.iter_mut().enumerate() {
+                let point = &chunk(c)[k];
                 let (bodies, law) = meeting(scene, point);
                 let [i, j] = bodies.map(|b| b as usize);
-                if law.law == ContactLaw::MoreauNewton
-                    && !closed(scene, group, k, CLOSED * smaller_size(scene, i, j))
-                {
-                    continue;
-                }
-                if first == 1 {
+                let mut takes_part = law.law != ContactLaw::MoreauNewton
+                    || closed(scene, chunk(c), k, CLOSED * smaller_size(scene, i, j));
+                if c == detected.len() {
                     let arms = [i, j].map(|b| point.point - q_m[b].position);
                     let v_rel = relative_velocity(dynamics.free_velocity(), bodies, arms);
                     let nearest = point.gap + dt * point.normal.dot(&v_rel).min(0.0);
-                    if nearest > scene.detection().alert {
-                        // Far from its plane.
-                        continue;
-                    }
+                    // Else it is far from its plane.
+                    takes_part &= nearest <= scene.detection().alert;
                 }
-                self.kept.push((offset + k) as u32);
+                let place = if takes_part { (c * CHUNK_POINTS + k) as u32 } else { OPEN };
+                *contact = Active { place, bodies };
             }
-        }
+        });
+        active.retain(|c| c.place != OPEN);
+        self.deepest = detector.points().chain(&*chosen).map(|p| p.gap).fold(0.0, f64::min);
+    }
+
+    /// One contact of the contact problem.
+    fn contact(&self, k: usize) -> ActiveContact<'_> {
+        let Active { place, bodies } = self.active[k];
+        let detected = self.detector.chunks();
+        let chunk = (place as usize / CHUNK_POINTS).min(detected.len());
+        let points = detected.get(chunk).unwrap_or(&self.chosen);
+        ActiveContact { point: &points[place as usize - chunk * CHUNK_POINTS], bodies }
     }
 
     /// Sides of contacts on bodies that a mechanism carries; a body that is a mechanism by itself is a block like any grain.
@@ -170,9 +201,9 @@ impl Contacts {
     ) {
         let Delassus::Factored(w) = &mut problem.w else { return };
         let bodies = scene.bodies();
-        let gone = &mut self.gone;
+        let mut gone = std::mem::take(&mut self.gone);
         gone.clear();
-        for (c, contact) in self.active.iter().enumerate() {
+        for (c, contact) in self.active().enumerate() {
             let side = |b: u32, sign: f64| {
                 let b = b as usize;
                 let carried = bodies.carried[b].filter(|_| !bodies.movable[b]);
@@ -182,8 +213,8 @@ impl Contacts {
             if sides == [None; 2] {
                 continue;
             }
-            let (point, frame) = (contact.point.point, &contact.frame);
-            mechanisms.push_sides(scene, state, &sides, point, frame, c, w);
+            let (point, frame) = (contact.point.point, contact.frame());
+            mechanisms.push_sides(scene, state, &sides, point, &frame, c, w);
             if w.is_immovable(c) {
                 // Both are driven: no impulse changes anything.
                 gone.resize(self.active.len(), false);
@@ -199,8 +230,9 @@ impl Contacts {
             self.active.retain(|_| kept(&mut a));
             problem.v_rel_free.retain(|_| kept(&mut b));
             problem.friction.retain(|_| kept(&mut c));
-            w.remove(gone);
+            w.remove(&gone);
         }
+        self.gone = gone;
     }
 
     /// The chosen points at their planes. Each stands for two colliders that come after all others.
@@ -232,35 +264,62 @@ impl Contacts {
         problem: &mut ContactProblem,
         impulses: &mut Impulses,
     ) {
-        impulses.clear();
-        impulses.resize(self.active.len(), [0.0; 3]);
-        self.slips.clear();
-        self.slips.resize(self.active.len(), Vec3::zeros());
-        let old = &state.warm_start;
-        let near = 0.05 * scene.grain_size();
-        let (mut k, mut first) = (0, 0);
-        while k < self.active.len() {
-            let colliders = self.active[k].point.colliders;
-            let end = k + run_length(&self.active[k..], |c| c.point.colliders == colliders);
-            while first < old.len() && old[first].colliders < colliders {
-                first += 1;
-            }
-            let last = first + run_length(&old[first..], |c| c.colliders == colliders);
-            let matches = match_pair(&self.active[k..end], &old[first..last], q_m, near);
-            for (c, o) in (k..end).zip(matches) {
-                if let Some(o) = o {
-                    impulses[c] = turned(&old[first + o], &self.active[c]);
-                    self.slips[c] = Vec3::from(old[first + o].slip_w);
-                }
-            }
-            k = end;
-        }
-        for (k, c) in self.active.iter().enumerate() {
+        let Delassus::Factored(w) = &problem.w else { unreachable!("`assemble` has filled it") };
+        let (n, warm) = (self.active.len(), &state.warm_start);
+        self.match_all(warm, q_m, 0.05 * scene.grain_size());
+        let old = |k: usize| warm.get(self.old[k] as usize);
+        parallel::fill(impulses, n, |k| {
+            old(k).map_or([0.0; 3], |old| turned(old, &w.contacts()[k]))
+        });
+        let mut slips = std::mem::take(&mut self.slips);
+        parallel::fill(&mut slips, n, |k| old(k).map_or(Vec3::zeros(), |old| old.slip_w.into()));
+        parallel::for_each(&mut problem.v_rel_free, |k, v_rel| {
             for t in 1..3 {
-                problem.v_rel_free[k][t] += NOISE_GAIN * c.frame[t].dot(&self.slips[k]) / dt;
+                let along = Vec3::from(w.contacts()[k].frame[t]);
+                v_rel[t] += NOISE_GAIN * along.dot(&slips[k]) / dt;
             }
-        }
+        });
+        self.slips = slips;
         super::joints::assemble(scene, state, dynamics, q_m, problem, impulses);
+    }
+
+    /// Finds the remembered contact that each contact goes on from. Both lists are sorted by colliders.
+    fn match_all(&mut self, warm: &[WarmContact], q_m: &[Pose], near: f64) {
+        let n = self.active.len();
+        let mut old = std::mem::take(&mut self.old);
+        parallel::set_length(&mut old, n);
+        let colliders = |k: usize| self.contact(k).point.colliders;
+        // Parts of whole pairs.
+        let begin = |part: usize| {
+            let mut k = (part * PART).min(n);
+            while 0 < k && k < n && colliders(k) == colliders(k - 1) {
+                k += 1;
+            }
+            k
+        };
+        let length = |part: usize| begin(part + 1) - begin(part);
+        parallel::for_each_part(&mut old, 0..n.div_ceil(PART), &length, &|part, old| {
+            let (first, last) = (begin(part), begin(part + 1));
+            let mut k = first;
+            let mut at = match k < last {
+                true => warm.partition_point(|w| w.colliders < colliders(first)),
+                false => 0,
+            };
+            while k < last {
+                let pair = colliders(k);
+                let end = k + (k..last).take_while(|&l| colliders(l) == pair).count();
+                at += run_length(&warm[at..], |w| w.colliders < pair);
+                let same = run_length(&warm[at..], |w| w.colliders == pair);
+                let found =
+                    match_pair((k..end).map(|k| self.contact(k)), &warm[at..at + same], q_m, near);
+                for (l, old) in old[k - first..end - first].iter_mut().enumerate() {
+                    let found = found.get(l).copied().flatten();
+                    *old = found.map_or(FRESH, |o| (at + o) as u32);
+                }
+                k = end;
+            }
+        });
+        self.old = old;
     }
 
     /// Remembers the impulses, and the slip of contacts that stick, for the next step.
@@ -274,8 +333,10 @@ impl Contacts {
         impulses: &Impulses,
         warm: &mut Vec<WarmContact>,
     ) {
+        let Delassus::Factored(w) = &problem.w else { unreachable!("`assemble` has filled it") };
         parallel::fill(warm, self.active.len(), |k| {
-            let (c, r) = (&self.active[k], &impulses[k]);
+            let (c, r) = (self.contact(k), &impulses[k]);
+            let frame = w.contacts()[k].frame.map(Vec3::from);
             let [i, j] = c.bodies.map(|b| b as usize);
             let sticks = length2(r[1], r[2]) < (1.0 - 1e-9) * problem.friction[k] * r[0];
             let mut slip = Vec3::zeros();
@@ -284,7 +345,7 @@ impl Contacts {
                     v_next[b].linear + v_next[b].angular.cross(&(c.point.point - q_m[b].position))
                 };
                 let v = at(j) - at(i);
-                slip = self.slips[k] + (v - c.frame[0] * c.frame[0].dot(&v)) * dt;
+                slip = self.slips[k] + (v - frame[0] * frame[0].dot(&v)) * dt;
                 // More than noise is motion.
                 if slip.norm() > NOISE * smaller_size(scene, i, j) {
                     slip = Vec3::zeros();
@@ -293,8 +354,8 @@ impl Contacts {
             WarmContact {
                 colliders: c.point.colliders,
                 feature: c.point.feature,
-                point_b: local(c, q_m).into(),
-                impulse_w: (c.frame[0] * r[0] + c.frame[1] * r[1] + c.frame[2] * r[2]).into(),
+                point_b: local(&c, q_m).into(),
+                impulse_w: in_world(&frame, r).into(),
                 slip_w: slip.into(),
             }
         });
@@ -304,8 +365,8 @@ impl Contacts {
     pub fn pushes(&self, scene: &Scene, mechanism: usize, impulses: &Impulses) -> Spatial {
         let links = scene.links_of(mechanism);
         let mut sum = Spatial::default();
-        for (c, r) in self.active.iter().zip(impulses) {
-            let impulse = c.frame[0] * r[0] + c.frame[1] * r[1] + c.frame[2] * r[2];
+        for (c, r) in self.active().zip(impulses) {
+            let impulse = c.impulse_w(r);
             for (body, sign) in c.bodies.into_iter().zip([-1.0, 1.0]) {
                 if links.contains(&(body as usize)) {
                     let angular = c.point.point.cross(&impulse);
@@ -324,8 +385,8 @@ impl Contacts {
     }
 
     /// The contacts of the contact problem, in its order.
-    pub fn active(&self) -> &[ActiveContact] {
-        &self.active
+    pub fn active(&self) -> impl ExactSizeIterator<Item = ActiveContact<'_>> {
+        (0..self.active.len()).map(|k| self.contact(k))
     }
 
     /// Deepest overlap found by the last detection, as a positive length [m].
@@ -339,8 +400,10 @@ impl Contacts {
             + bytes_of(&self.reach)
             + bytes_of(&self.motion)
             + bytes_of(&self.slips)
-            + bytes_of(&self.kept)
+            + bytes_of(&self.old)
+            + bytes_of(&self.chosen)
             + bytes_of(&self.active)
+            + bytes_of(&self.gone)
     }
 
     /// The detector, for its statistics.
@@ -413,25 +476,25 @@ fn local(c: &ActiveContact, q_m: &[Pose]) -> Vec3 {
 }
 
 /// Matches the points of one pair of colliders (at most four on either side): for each new one its old one.
-fn match_pair(
-    new: &[ActiveContact],
+fn match_pair<'a>(
+    new: impl Iterator<Item = ActiveContact<'a>> + Clone,
     old: &[WarmContact],
     q_m: &[Pose],
     near: f64,
 ) -> [Option<usize>; 4] {
     let (mut used, mut found) = ([false; 4], [None; 4]);
-    for (k, c) in new.iter().enumerate().take(4) {
+    for (k, c) in new.clone().enumerate().take(4) {
         let same = |w: &WarmContact| w.feature == c.point.feature;
         found[k] = old.iter().take(4).position(same);
         if let Some(o) = found[k] {
             used[o] = true;
         }
     }
-    for (k, c) in new.iter().enumerate().take(4) {
+    for (k, c) in new.enumerate().take(4) {
         if found[k].is_some() {
             continue;
         }
-        let at = local(c, q_m);
+        let at = local(&c, q_m);
         let mut best = near;
         for (o, w) in old.iter().enumerate().take(4) {
             let d = (Vec3::from(w.point_b) - at).norm();
@@ -447,7 +510,13 @@ fn match_pair(
 }
 
 /// A remembered impulse in the frame of a contact.
-fn turned(old: &WarmContact, c: &ActiveContact) -> [f64; 3] {
+fn turned(old: &WarmContact, c: &Contact3) -> [f64; 3] {
     let p = Vec3::from(old.impulse_w);
-    [c.frame[0].dot(&p).max(0.0), c.frame[1].dot(&p), c.frame[2].dot(&p)]
+    let [n, t1, t2] = c.frame.map(Vec3::from);
+    [n.dot(&p).max(0.0), t1.dot(&p), t2.dot(&p)]
+}
+
+/// An impulse given in a frame, in the world frame [N s].
+fn in_world(frame: &[Vec3; 3], r: &[f64; 3]) -> Vec3 {
+    frame[0] * r[0] + frame[1] * r[1] + frame[2] * r[2]
 }

@@ -5,14 +5,13 @@
 //! `h` this is `−ω × J ω` of the equations of motion.
 
 use crate::friction::{Factored, InverseMass};
-use crate::math::{Mat3, Pose, Vec3, bytes_of, turn};
+use crate::math::{Mat3, Pose, Vec3, bytes_of, parallel, turn};
 use crate::scene::{Motion, Scene, State, Twist};
 
 /// `M⁻¹`, `f` and the free velocity of all bodies at `q_m`.
 #[derive(Debug, Default)]
 pub struct Dynamics {
     inverse_inertia: Vec<Mat3>,
-    inertia: Vec<Mat3>,
     /// Block of each body in the contact problem; [`Factored::NONE`] where impulses do not move it.
     pub(super) block: Vec<u32>,
     v_n: Vec<Twist>,
@@ -33,28 +32,26 @@ impl Dynamics {
         theta: f64,
     ) {
         let bodies = scene.bodies();
-        self.inertia.clear();
-        self.inverse_inertia.clear();
-        self.v_free.clear();
-        self.v_n.clone_from(&state.v);
-        self.block.clear();
-        let mut next_block = 0;
-        for i in 0..bodies.len() {
+        let Dynamics { inverse_inertia, block, v_n, v_free, n_blocks } = self;
+        v_n.clone_from(&state.v);
+        block.clear();
+        *n_blocks = 0;
+        block.extend(bodies.movable.iter().map(|&movable| {
+            *n_blocks += u32::from(movable);
+            if movable { *n_blocks - 1 } else { Factored::NONE }
+        }));
+        parallel::fill(inverse_inertia, bodies.len(), |i| match bodies.movable[i] {
+            true => bodies.inverse_inertia_w(i, &q_m[i].rotation),
+            false => Mat3::zeros(),
+        });
+        parallel::fill(v_free, bodies.len(), |i| {
             let v_n = &state.v[i];
             if !bodies.movable[i] {
-                self.inertia.push(Mat3::zeros());
-                self.inverse_inertia.push(Mat3::zeros());
-                self.block.push(Factored::NONE);
                 let motion = bodies.motion[i].as_ref();
-                self.v_free.push(
-                    motion.map_or(Twist::default(), |m| prescribed(m, t_next, dt, theta, &q_m[i])),
-                );
-                continue;
+                return motion
+                    .map_or_else(Twist::default, |m| prescribed(m, t_next, dt, theta, &q_m[i]));
             }
-            self.block.push(next_block);
-            next_block += 1;
-            let inertia_m = bodies.inertia_w(i, &q_m[i].rotation);
-            let inverse = bodies.inverse_inertia_w(i, &q_m[i].rotation);
+            let inverse = inverse_inertia[i];
             let angular = if bodies.tumbles[i] {
                 let momentum = bodies.inertia_w(i, &state.q[i].rotation) * v_n.angular;
                 inverse * (momentum + bodies.torque[i] * dt)
@@ -65,17 +62,13 @@ impl Dynamics {
             let linear = Vec3::from_fn(|k, _| {
                 if bodies.inverse_mass[i][k] == 0.0 { 0.0 } else { v_n.linear[k] + dt * pull[k] }
             });
-            self.v_free.push(Twist { linear, angular });
-            self.inertia.push(inertia_m);
-            self.inverse_inertia.push(inverse);
-        }
-        self.n_blocks = next_block;
+            Twist { linear, angular }
+        });
     }
 
     /// Bytes held by the buffers.
     pub(crate) fn bytes(&self) -> usize {
         bytes_of(&self.inverse_inertia)
-            + bytes_of(&self.inertia)
             + bytes_of(&self.block)
             + bytes_of(&self.v_n)
             + bytes_of(&self.v_free)
@@ -116,8 +109,8 @@ impl Dynamics {
 
     /// `v = v_free + M⁻¹ H I` (28), with the second part given for each block.
     pub fn apply(&self, change: &[[f64; 6]], v: &mut Vec<Twist>) {
-        v.clear();
-        v.extend(self.v_free.iter().zip(&self.block).map(|(free, &block)| {
+        parallel::fill(v, self.v_free.len(), |i| {
+            let (free, block) = (&self.v_free[i], self.block[i]);
             if block == Factored::NONE {
                 return *free;
             }
@@ -126,7 +119,7 @@ impl Dynamics {
                 linear: free.linear + Vec3::new(c[0], c[1], c[2]),
                 angular: free.angular + Vec3::new(c[3], c[4], c[5]),
             }
-        }));
+        });
     }
 
     /// Carries the angular momentum of the step over to its end: `q_next = q_m + θ h ω`, `ω = J(q_next)⁻¹ L`, where
@@ -140,15 +133,15 @@ impl Dynamics {
         v: &mut [Twist],
     ) {
         let bodies = scene.bodies();
-        for i in 0..bodies.len() {
-            if !bodies.tumbles[i] || v[i].angular == Vec3::zeros() {
-                continue;
+        parallel::for_each_both(q_next, v, |i, q, v| {
+            if !bodies.tumbles[i] || v.angular == Vec3::zeros() {
+                return;
             }
-            let momentum = self.inertia[i] * v[i].angular;
-            let guess = bodies.inverse_inertia_w(i, &q_next[i].rotation) * momentum;
-            q_next[i].rotation = turn(q_m[i].rotation, guess * theta_dt);
-            v[i].angular = bodies.inverse_inertia_w(i, &q_next[i].rotation) * momentum;
-        }
+            let momentum = bodies.inertia_w(i, &q_m[i].rotation) * v.angular;
+            let guess = bodies.inverse_inertia_w(i, &q.rotation) * momentum;
+            q.rotation = turn(q_m[i].rotation, guess * theta_dt);
+            v.angular = bodies.inverse_inertia_w(i, &q.rotation) * momentum;
+        });
     }
 }
 

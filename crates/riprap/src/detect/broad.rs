@@ -4,7 +4,7 @@
 //! through half of it.
 
 use super::{Collider, Geometry, Placed, Query};
-use crate::math::Vec3;
+use crate::math::{Mat3, Vec3, bytes_of, make_room};
 
 /// Pairs of neighbours, and what tells how long they are valid.
 #[derive(Debug, Default)]
@@ -12,8 +12,7 @@ pub(super) struct BroadPhase {
     pairs: Vec<u64>,
     boxes: Vec<Aabb>,
     levels: Vec<Level>,
-    built_at: Vec<Placed>,
-    built_reach: Vec<f64>,
+    built_at: Vec<Built>,
     built_alert: f64,
     /// The skin asked for and the wider one that is used while everything moves fast.
     asked_skin: f64,
@@ -21,6 +20,14 @@ pub(super) struct BroadPhase {
     widening: f64,
     /// Detections since the list was made.
     age: u32,
+}
+
+/// A collider when the list was made.
+#[derive(Clone, Copy, Debug)]
+struct Built {
+    rot: Mat3,
+    origin: Vec3,
+    reach: f64,
 }
 
 /// A list that lasts for fewer detections than this is made wider next time, one that lasts much longer narrower.
@@ -59,14 +66,14 @@ struct Level {
 #[derive(Clone, Copy, Debug)]
 struct Item {
     collider: u32,
-    cell: [i64; 3],
+    cell: [i32; 3],
     next: u32,
 }
 
 const END: u32 = u32::MAX;
 
 impl Level {
-    fn slot(&self, cell: [i64; 3]) -> usize {
+    fn slot(&self, cell: [i32; 3]) -> usize {
         let mix = (cell[0] as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15)
             ^ (cell[1] as u64).wrapping_mul(0xc2b2_ae3d_27d4_eb4f).rotate_left(21)
             ^ (cell[2] as u64).wrapping_mul(0x1656_67b1_9e37_79f9).rotate_left(42);
@@ -77,6 +84,7 @@ impl Level {
     fn clear(&mut self, cell: f64, capacity: usize) {
         self.cell = cell;
         self.items.clear();
+        make_room(&mut self.items, capacity);
         self.heads.clear();
         self.heads.resize((2 * capacity).next_power_of_two().max(16), END);
     }
@@ -89,8 +97,8 @@ impl Level {
     }
 
     /// The cell of a point; coordinates beyond any reasonable scene share the outermost cells.
-    fn cell_of(&self, p: Vec3) -> [i64; 3] {
-        let index = |x: f64| (x / self.cell).floor().clamp(-1e15, 1e15) as i64;
+    fn cell_of(&self, p: Vec3) -> [i32; 3] {
+        let index = |x: f64| (x / self.cell).floor().clamp(-1e9, 1e9) as i32;
         [index(p.x), index(p.y), index(p.z)]
     }
 
@@ -98,7 +106,7 @@ impl Level {
     fn visit(&self, query: &Aabb, mut visit: impl FnMut(u32)) {
         let half = Vec3::repeat(0.5 * self.cell);
         let (lo, hi) = (self.cell_of(query.min - half), self.cell_of(query.max + half));
-        let cells = (0..3).map(|k| (hi[k] - lo[k] + 1) as f64).product::<f64>();
+        let cells = (0..3).map(|k| f64::from(hi[k]) - f64::from(lo[k]) + 1.0).product::<f64>();
         if cells > self.items.len() as f64 {
             self.items.iter().for_each(|item| visit(item.collider));
             return;
@@ -147,7 +155,7 @@ impl BroadPhase {
                 Geometry::HalfSpace(_) => 0.0,
                 _ => (new.rot - old.rot).norm() * ((new.centre - new.origin).norm() + new.radius),
             };
-            moved + turned + (reach[i] - self.built_reach[i]).max(0.0) <= slack
+            moved + turned + (reach[i] - old.reach).max(0.0) <= slack
         })
     }
 
@@ -170,9 +178,9 @@ impl BroadPhase {
         self.age = 0;
         let skin = self.widening * query.skin;
         self.built_at.clear();
-        self.built_at.extend_from_slice(placed);
-        self.built_reach.clear();
-        self.built_reach.extend_from_slice(reach);
+        let built =
+            |(p, reach): (&Placed, &f64)| Built { rot: p.rot, origin: p.origin, reach: *reach };
+        self.built_at.extend(placed.iter().zip(reach).map(built));
         self.built_alert = alert;
         self.asked_skin = query.skin;
         self.built_skin = skin;
@@ -202,6 +210,7 @@ impl BroadPhase {
                     if (l == own && j <= i) || !may_touch(c, d) || !boxes[i].overlaps(&boxes[j]) {
                         return;
                     }
+                    make_room(pairs, 1);
                     pairs.push(key(i, j));
                 });
             }
@@ -237,14 +246,10 @@ impl BroadPhase {
     }
 
     pub(super) fn bytes(&self) -> usize {
-        use std::mem::size_of;
-        let levels = self
-            .levels
-            .iter()
-            .map(|l| l.heads.capacity() * 4 + l.items.capacity() * size_of::<Item>());
-        self.pairs.capacity() * 8
-            + self.boxes.capacity() * size_of::<Aabb>()
-            + self.built_at.capacity() * (size_of::<Placed>() + 8)
+        let levels = self.levels.iter().map(|l| bytes_of(&l.heads) + bytes_of(&l.items));
+        bytes_of(&self.pairs)
+            + bytes_of(&self.boxes)
+            + bytes_of(&self.built_at)
             + levels.sum::<usize>()
     }
 }
@@ -283,6 +288,7 @@ fn half_space_pairs(
         let p = &placed[j];
         let height = normal.dot(&(p.centre - placed[i].origin)) - p.radius;
         if height <= margin(i) + margin(j) {
+            make_room(pairs, 1);
             pairs.push(key(i, j));
         }
     }

@@ -16,10 +16,11 @@ mod shortlist;
 pub use manifold::{Drift, Manifold, ManifoldPoint};
 pub use narrow::{Ask, NarrowScratch, PairCache, narrow_phase};
 
-use crate::math::{Mat3, Pose, Twist, Vec3};
+use crate::math::parallel::{n_threads, thread};
+use crate::math::{Mat3, Pose, Twist, Vec3, bytes_of, make_room};
 use crate::shape::{Polygon, Polyhedron, Shape};
 use broad::BroadPhase;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// How polyhedra are tested against each other.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
@@ -131,7 +132,7 @@ struct Pair {
     cache: PairCache,
 }
 
-/// A pile has six to seven pairs a grain, twice while lists change hands.
+/// A pile has six to seven pairs a grain.
 const _: () = assert!(size_of::<Pair>() <= 104);
 
 /// Finds contacts; keeps its buffers and caches between calls.
@@ -139,26 +140,23 @@ const _: () = assert!(size_of::<Pair>() <= 104);
 pub struct Detector {
     broad: BroadPhase,
     pairs: Vec<Pair>,
-    spare: Vec<Pair>,
     placed: Vec<Placed>,
     /// How far the points of each collider have travelled at most since the list of pairs was made [m].
     paths: Vec<f64>,
     /// Where the colliders of the last detection lie in memory: caches are about their shapes.
     colliders: usize,
     reach: Vec<f64>,
-    chunks: Vec<Chunk>,
-    points: Vec<ContactPoint>,
-}
-
-/// Output of one fixed chunk of pairs: what makes the result independent of the number of threads.
-#[derive(Debug, Default)]
-struct Chunk {
-    points: Vec<ContactPoint>,
-    scratch: NarrowScratch,
+    /// Points of each fixed chunk of pairs: what makes the result independent of the number of threads.
+    chunks: Vec<Vec<ContactPoint>>,
+    n_chunks: usize,
+    /// Buffers of each thread.
+    scratch: Vec<Mutex<NarrowScratch>>,
 }
 
 /// Pairs that one task tests.
 const CHUNK: usize = 256;
+/// Points that they have at most.
+pub(crate) const CHUNK_POINTS: usize = 4 * CHUNK;
 
 /// What a detection is asked for.
 #[derive(Clone, Copy, Debug)]
@@ -195,20 +193,20 @@ impl Detector {
             self.carry_caches();
         }
 
-        let n_chunks = self.pairs.len().div_ceil(CHUNK);
-        if self.chunks.len() < n_chunks {
-            self.chunks.resize_with(n_chunks, Chunk::default);
+        self.n_chunks = self.pairs.len().div_ceil(CHUNK);
+        if self.chunks.len() < self.n_chunks {
+            self.chunks.resize_with(self.n_chunks, Vec::new);
+        }
+        if self.scratch.len() < n_threads() {
+            self.scratch.resize_with(n_threads(), Mutex::default);
         }
         let here = Here { query, placed: &self.placed, reach: &self.reach, paths: &self.paths };
-        let work = |(pairs, chunk): (&mut [Pair], &mut Chunk)| {
-            test_pairs(pairs, &here, chunk);
-        };
-        for_each_chunk(&mut self.pairs, &mut self.chunks[..n_chunks], work);
-
-        self.points.clear();
-        for chunk in &self.chunks[..n_chunks] {
-            self.points.extend_from_slice(&chunk.points);
-        }
+        let scratch = &self.scratch;
+        for_each_chunk(&mut self.pairs, &mut self.chunks[..self.n_chunks], |pairs, points| {
+            // No other thread has this number.
+            let mut scratch = scratch[thread()].lock().unwrap_or_else(PoisonError::into_inner);
+            test_pairs(pairs, &here, points, &mut scratch);
+        });
     }
 
     /// Places all colliders and adds what they moved to their paths; forgets everything about other colliders.
@@ -236,8 +234,13 @@ impl Detector {
     }
 
     /// The contact points of the last detection.
-    pub fn points(&self) -> &[ContactPoint] {
-        &self.points
+    pub fn points(&self) -> impl Iterator<Item = &ContactPoint> {
+        self.chunks().iter().flatten()
+    }
+
+    /// The same as they lie in memory; points of one pair are in one chunk.
+    pub(crate) fn chunks(&self) -> &[Vec<ContactPoint>] {
+        &self.chunks[..self.n_chunks]
     }
 
     /// Number of pairs that the last detection tested.
@@ -254,33 +257,45 @@ impl Detector {
         self.pairs.iter().filter(near).count()
     }
 
-    /// Bytes held by buffers and caches.
+    /// Bytes held by buffers and caches, but for the few kilobytes that each thread has.
     pub fn bytes(&self) -> usize {
-        use std::mem::size_of;
-        self.pairs.capacity() * size_of::<Pair>() * 2
-            + self.placed.capacity() * (size_of::<Placed>() + 16)
-            + self.points.capacity() * size_of::<ContactPoint>() * 2
+        bytes_of(&self.pairs)
+            + bytes_of(&self.placed)
+            + bytes_of(&self.paths)
+            + bytes_of(&self.reach)
+            + bytes_of(&self.chunks)
+            + self.chunks.iter().map(bytes_of).sum::<usize>()
             + self.broad.bytes()
     }
 
-    /// Takes the new list of pairs, keeping the caches of those that were there before.
+    /// Takes the new list of pairs, keeping the caches of those that were there before. In place: first without those that
+    /// are gone, then from the back with those that came.
     fn carry_caches(&mut self) {
-        self.spare.clear();
-        let mut old = self.pairs.iter().peekable();
-        for &key in self.broad.pairs() {
-            let colliders = [(key >> 32) as u32, key as u32];
-            while old.next_if(|p| p.colliders < colliders).is_some() {}
-            let pair = match old.peek() {
+        let Detector { pairs, paths, .. } = self;
+        let listed = self.broad.pairs();
+        let colliders = |key: u64| [(key >> 32) as u32, key as u32];
+        let mut at = listed.iter().peekable();
+        pairs.retain_mut(|p| {
+            while at.next_if(|&&key| colliders(key) < p.colliders).is_some() {}
+            let [i, j] = p.colliders.map(|c| paths[c as usize]);
+            p.apart -= i + j;
+            at.peek().is_some_and(|&&key| colliders(key) == p.colliders)
+        });
+        paths.fill(0.0);
+
+        let mut old = pairs.len();
+        make_room(pairs, listed.len() - old);
+        pairs.resize(listed.len(), Pair::default());
+        for (k, key) in listed.iter().enumerate().rev() {
+            let colliders = colliders(*key);
+            pairs[k] = match old.checked_sub(1).map(|o| pairs[o]) {
                 Some(p) if p.colliders == colliders => {
-                    let [i, j] = colliders.map(|c| self.paths[c as usize]);
-                    Pair { apart: p.apart - (i + j), ..**p }
+                    old -= 1;
+                    p
                 }
                 _ => Pair { colliders, apart: f64::NEG_INFINITY, cache: PairCache::default() },
             };
-            self.spare.push(pair);
         }
-        self.paths.fill(0.0);
-        std::mem::swap(&mut self.pairs, &mut self.spare);
     }
 }
 
@@ -306,33 +321,53 @@ struct Here<'a> {
 
 /// Tests a chunk of pairs with the widest instructions of this processor. The same source compiled twice: Rust neither
 /// fuses nor reorders operations, so both give the same bits.
-fn test_pairs(pairs: &mut [Pair], here: &Here, chunk: &mut Chunk) {
+fn test_pairs(
+    pairs: &mut [Pair],
+    here: &Here,
+    points: &mut Vec<ContactPoint>,
+    scratch: &mut NarrowScratch,
+) {
     #[cfg(target_arch = "x86_64")]
     if std::arch::is_x86_feature_detected!("avx2") {
         // SAFETY: the processor has AVX2. On a pile of 250 stones a tenth of the time of the narrow phase.
-        unsafe { test_pairs_avx2(pairs, here, chunk) };
+        unsafe { test_pairs_avx2(pairs, here, points, scratch) };
         return;
     }
-    test_pairs_here(pairs, here, chunk);
+    test_pairs_here(pairs, here, points, scratch);
 }
 
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2")]
-fn test_pairs_avx2(pairs: &mut [Pair], here: &Here, chunk: &mut Chunk) {
-    test_pairs_here(pairs, here, chunk);
+fn test_pairs_avx2(
+    pairs: &mut [Pair],
+    here: &Here,
+    points: &mut Vec<ContactPoint>,
+    scratch: &mut NarrowScratch,
+) {
+    test_pairs_here(pairs, here, points, scratch);
 }
 
 #[inline(always)]
-fn test_pairs_here(pairs: &mut [Pair], here: &Here, chunk: &mut Chunk) {
-    chunk.points.clear();
+fn test_pairs_here(
+    pairs: &mut [Pair],
+    here: &Here,
+    points: &mut Vec<ContactPoint>,
+    scratch: &mut NarrowScratch,
+) {
+    points.clear();
     for pair in pairs {
-        test_pair(pair, here, chunk);
+        test_pair(pair, here, points, scratch);
     }
 }
 
-/// Tests one pair and appends its contact points to the chunk.
+/// Tests one pair and appends its contact points.
 #[inline(always)]
-fn test_pair(pair: &mut Pair, here: &Here, chunk: &mut Chunk) {
+fn test_pair(
+    pair: &mut Pair,
+    here: &Here,
+    points: &mut Vec<ContactPoint>,
+    scratch: &mut NarrowScratch,
+) {
     let Here { query, placed, reach, paths } = *here;
     let [i, j] = pair.colliders.map(|c| c as usize);
     let alert = query.alert.max(reach[i] + reach[j]);
@@ -351,11 +386,12 @@ fn test_pair(pair: &mut Pair, here: &Here, chunk: &mut Chunk) {
     let geometries = (&query.colliders[i].geometry, &query.colliders[j].geometry);
     let drift = drift_between(query, i, j);
     let ask = Ask { alert, method: query.method, drift };
-    chunk.scratch.apart = f64::NEG_INFINITY;
-    let found = narrow::test(geometries, (a, b), &ask, &mut pair.cache, &mut chunk.scratch);
-    pair.apart = until(chunk.scratch.apart);
+    scratch.apart = f64::NEG_INFINITY;
+    let found = narrow::test(geometries, (a, b), &ask, &mut pair.cache, scratch);
+    pair.apart = until(scratch.apart);
     let Some(m) = found else { return };
-    chunk.points.extend(m.points().iter().map(|p| ContactPoint {
+    make_room(points, m.points().len());
+    points.extend(m.points().iter().map(|p| ContactPoint {
         colliders: pair.colliders,
         feature: p.feature,
         point: p.position,
@@ -378,14 +414,15 @@ fn drift_between(query: &Query, i: usize, j: usize) -> Drift {
 /// Runs `work` on each chunk of pairs and its output, on all threads where the feature is on.
 fn for_each_chunk(
     pairs: &mut [Pair],
-    chunks: &mut [Chunk],
-    work: impl Fn((&mut [Pair], &mut Chunk)) + Sync + Send,
+    chunks: &mut [Vec<ContactPoint>],
+    work: impl Fn(&mut [Pair], &mut Vec<ContactPoint>) + Sync,
 ) {
     #[cfg(feature = "parallel")]
-    if rayon::current_num_threads() > 1 && chunks.len() > 1 {
+    if n_threads() > 1 && chunks.len() > 1 {
         use rayon::prelude::*;
-        pairs.par_chunks_mut(CHUNK).zip(chunks.par_iter_mut()).for_each(work);
+        let chunks = pairs.par_chunks_mut(CHUNK).zip(chunks);
+        chunks.for_each(|(pairs, points)| work(pairs, points));
         return;
     }
-    pairs.chunks_mut(CHUNK).zip(chunks).for_each(work);
+    pairs.chunks_mut(CHUNK).zip(chunks).for_each(|(pairs, points)| work(pairs, points));
 }

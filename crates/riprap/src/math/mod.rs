@@ -69,6 +69,12 @@ impl Pose {
     }
 }
 
+impl Default for Pose {
+    fn default() -> Pose {
+        Pose::IDENTITY
+    }
+}
+
 /// Velocity of a rigid body, in the world frame.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Twist {
@@ -188,6 +194,16 @@ pub fn tangents(n: Vec3) -> (Vec3, Vec3) {
 /// Bytes that a buffer holds, used or not.
 pub(crate) fn bytes_of<T>(buffer: &Vec<T>) -> usize {
     buffer.capacity() * std::mem::size_of::<T>()
+}
+
+/// Makes room for `more` items, and for an eighth beyond where a list grows: so it seldom moves and holds little that it does not
+/// need. `Vec` by itself takes twice what it had.
+pub(crate) fn make_room<T>(buffer: &mut Vec<T>, more: usize) {
+    let needed = buffer.len() + more;
+    if needed > buffer.capacity() {
+        let beyond = if buffer.capacity() == 0 { 0 } else { needed / 8 };
+        buffer.reserve_exact(more + beyond);
+    }
 }
 
 #[cfg(test)]

@@ -1,27 +1,88 @@
 //! Loops over many items on all threads. Each item is computed by itself, so the number of threads changes no bit.
 
+use super::make_room;
+use std::ops::Range;
+
 /// Items that one task takes.
-#[cfg(feature = "parallel")]
 const CHUNK: usize = 1024;
+
+/// Number of threads at work.
+pub(crate) fn n_threads() -> usize {
+    #[cfg(feature = "parallel")]
+    return rayon::current_num_threads();
+    #[cfg(not(feature = "parallel"))]
+    1
+}
+
+/// Which of them this one is.
+pub(crate) fn thread() -> usize {
+    #[cfg(feature = "parallel")]
+    return rayon::current_thread_index().unwrap_or(0);
+    #[cfg(not(feature = "parallel"))]
+    0
+}
 
 /// Makes `items` the `n` values `value(0)`, `value(1)`, …
 pub(crate) fn fill<T>(items: &mut Vec<T>, n: usize, value: impl Fn(usize) -> T + Sync)
 where
     T: Clone + Default + Send,
 {
-    items.resize(n, T::default());
+    set_length(items, n);
     for_each(items, |k, item| *item = value(k));
+}
+
+/// Makes `items` a list of `n`, whatever they are.
+pub(crate) fn set_length<T: Clone + Default>(items: &mut Vec<T>, n: usize) {
+    make_room(items, n.saturating_sub(items.len()));
+    items.resize(n, T::default());
 }
 
 /// Calls `work` with each item and its index.
 pub(crate) fn for_each<T: Send>(items: &mut [T], work: impl Fn(usize, &mut T) + Sync) {
+    let length = items.len();
+    let n_parts = length.div_ceil(CHUNK);
+    let part = |c: usize| CHUNK.min(length - c * CHUNK);
+    for_each_part(items, 0..n_parts, &part, &|c, items: &mut [T]| {
+        items.iter_mut().enumerate().for_each(|(k, item)| work(c * CHUNK + k, item));
+    });
+}
+
+/// Calls `work` with each pair of items, one of either list, and their index.
+pub(crate) fn for_each_both<T: Send, U: Send>(
+    first: &mut [T],
+    second: &mut [U],
+    work: impl Fn(usize, &mut T, &mut U) + Sync,
+) {
     #[cfg(feature = "parallel")]
-    if items.len() > CHUNK && rayon::current_num_threads() > 1 {
+    if first.len() > CHUNK && n_threads() > 1 {
         use rayon::prelude::*;
-        items.par_chunks_mut(CHUNK).enumerate().for_each(|(c, chunk)| {
-            chunk.iter_mut().enumerate().for_each(|(k, item)| work(c * CHUNK + k, item));
-        });
+        let both = first.par_iter_mut().zip(second).with_min_len(CHUNK).enumerate();
+        both.for_each(|(k, (t, u))| work(k, t, u));
         return;
     }
-    items.iter_mut().enumerate().for_each(|(k, item)| work(k, item));
+    first.iter_mut().zip(second).enumerate().for_each(|(k, (t, u))| work(k, t, u));
+}
+
+/// Calls `work` with each part of the items and its number; `length` tells how many items a part has.
+pub(crate) fn for_each_part<T: Send>(
+    items: &mut [T],
+    parts: Range<usize>,
+    length: &(impl Fn(usize) -> usize + Sync),
+    work: &(impl Fn(usize, &mut [T]) + Sync),
+) {
+    #[cfg(feature = "parallel")]
+    if parts.len() > 1 && n_threads() > 1 {
+        let middle = parts.start + parts.len() / 2;
+        let (left, right) = items.split_at_mut((parts.start..middle).map(length).sum());
+        rayon::join(
+            || for_each_part(left, parts.start..middle, length, work),
+            || for_each_part(right, middle..parts.end, length, work),
+        );
+        return;
+    }
+    let mut rest = items;
+    for part in parts {
+        let items = rest.split_off_mut(..length(part)).expect("parts are as long as all items");
+        work(part, items);
+    }
 }

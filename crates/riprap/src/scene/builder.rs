@@ -506,8 +506,7 @@ fn overlaps(scene: &Scene, share: f64) -> Vec<BuildError> {
         if size > 0.0 { size } else { f64::INFINITY }
     };
     let smaller = |p: &ContactPoint| size(p.colliders[0]).min(size(p.colliders[1]));
-    let mut deep: Vec<_> =
-        detector.points().iter().filter(|p| p.gap < -share * smaller(p)).collect();
+    let mut deep: Vec<_> = detector.points().filter(|p| p.gap < -share * smaller(p)).collect();
     // One line for each pair of bodies, the deepest first.
     let pair = |p: &ContactPoint| p.colliders.map(|c| scene.colliders[c as usize].body);
     deep.sort_by(|p, q| pair(p).cmp(&pair(q)).then(p.gap.total_cmp(&q.gap)));

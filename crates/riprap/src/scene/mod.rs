@@ -23,7 +23,7 @@ pub use state::{State, WarmContact};
 pub(crate) use mechanism::{place_links, twist};
 
 use crate::detect::{Collider, Method};
-use crate::math::{Pose, Vec3};
+use crate::math::{Pose, Vec3, parallel, turn};
 use crate::multibody::{Link, Multibody};
 use crate::shape::Shape;
 
@@ -184,14 +184,13 @@ impl Scene {
 
     /// Moves positions along velocities, `q + h v` on the manifold of poses; `out` takes the result.
     pub fn integrate(&self, q: &[Pose], v: &[Twist], dt: f64, out: &mut Vec<Pose>) {
-        out.clear();
-        out.extend(q.iter().zip(v).map(|(q, v)| Pose {
-            position: q.position + v.linear * dt,
-            rotation: if v.angular == Vec3::zeros() {
-                q.rotation
+        parallel::fill(out, q.len(), |i| Pose {
+            position: q[i].position + v[i].linear * dt,
+            rotation: if v[i].angular == Vec3::zeros() {
+                q[i].rotation
             } else {
-                crate::math::turn(q.rotation, v.angular * dt)
+                turn(q[i].rotation, v[i].angular * dt)
             },
-        }));
+        });
     }
 }

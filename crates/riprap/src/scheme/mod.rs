@@ -54,7 +54,6 @@ impl Scheme for Box<dyn Scheme> {
 #[derive(Debug, Default)]
 pub struct Workspace {
     pub(crate) q_m: Vec<Pose>,
-    pub(crate) v_next: Vec<Twist>,
     pub(crate) dynamics: Dynamics,
     pub(crate) mechanisms: Mechanisms,
     pub(crate) smooth: Vec<(SmoothScratch, MultibodyScratch)>,
@@ -86,7 +85,6 @@ impl Workspace {
     pub fn bytes(&self) -> usize {
         let next = &self.next;
         bytes_of(&self.q_m)
-            + bytes_of(&self.v_next)
             + self.dynamics.bytes()
             + self.contacts.bytes()
             + self.problem.bytes()

@@ -58,7 +58,7 @@ impl Scheme for MoreauJean {
     ) -> Result<StepReport, StepError> {
         self.check(scene)?;
         let (dt, theta) = (self.dt, self.theta);
-        let Workspace { q_m, v_next, dynamics, mechanisms, contacts, problem, .. } = work;
+        let Workspace { q_m, dynamics, mechanisms, contacts, problem, .. } = work;
         let (impulses, change, next) = (&mut work.impulses, &mut work.change, &mut work.next);
         let mut clock = Lap(Instant::now());
         let mut times = StageTimes::default();
@@ -90,11 +90,10 @@ impl Scheme for MoreauJean {
         if let Delassus::Factored(w) = &problem.w {
             w.velocity_change(impulses, change);
         }
-        dynamics.apply(change, v_next);
-        scene.integrate(q_m, v_next, theta * dt, &mut next.q);
-        dynamics.finish_spin(scene, q_m, theta * dt, &mut next.q, v_next);
+        dynamics.apply(change, &mut next.v);
+        scene.integrate(q_m, &next.v, theta * dt, &mut next.q);
+        dynamics.finish_spin(scene, q_m, theta * dt, &mut next.q, &mut next.v);
         contacts.project_joints(scene, &mut next.q);
-        std::mem::swap(&mut next.v, v_next);
 
         // Dependent joints follow the independent ones: h_B(q) = 0, v_dep = B v_ind.          (16), (20)
         let pushes = |mechanism| contacts.pushes(scene, mechanism, impulses);
@@ -110,6 +109,8 @@ impl Scheme for MoreauJean {
             }
         };
 
+        // Nothing fails from here on: what was remembered gives its place to what is.
+        std::mem::swap(&mut state.warm_start, &mut next.warm_start);
         contacts.remember(scene, q_m, &next.v, dt, problem, impulses, &mut next.warm_start);
         next.joint_impulses.clear();
         next.joint_impulses.extend_from_slice(&impulses[contacts.active().len()..]);

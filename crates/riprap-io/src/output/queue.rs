@@ -1,0 +1,180 @@
+//! The files of a run, written by a thread of their own while the run goes on. Jobs are done in their order; few may wait, so that
+//! a slow disk holds up the run instead of filling the memory. An error comes back with the next word to the queue.
+
+use std::sync::mpsc::{self, SyncSender};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread::JoinHandle;
+
+use super::surfaces::Surfaces;
+use crate::error::Error;
+use crate::run_folder::RunFolder;
+use crate::table::TableWriter;
+
+/// What a run writes to.
+#[derive(Debug)]
+pub(super) struct Files {
+    pub folder: RunFolder,
+    pub table: TableWriter,
+    /// `None` if no frames are wanted.
+    pub surfaces: Option<Surfaces>,
+}
+
+/// Something to write.
+type Job<F> = Box<dyn FnOnce(&mut F) -> Result<(), Error> + Send>;
+
+/// Jobs that may wait while one is done.
+const WAITING: usize = 1;
+
+/// A thread that does jobs with `F`. Dropping it waits until all are done.
+#[derive(Debug)]
+pub(super) struct Queue<F> {
+    /// `None` while it is dropped.
+    jobs: Option<SyncSender<Job<F>>>,
+    thread: Option<JoinHandle<()>>,
+    failure: Failure,
+}
+
+/// Why a job failed, until somebody is told. What was to come after it is left out until then.
+#[derive(Clone, Debug, Default)]
+struct Failure(Arc<Mutex<Option<Error>>>);
+
+impl Failure {
+    fn get(&self) -> MutexGuard<'_, Option<Error>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl<F: Send + 'static> Queue<F> {
+    /// Starts the thread.
+    pub fn new(mut files: F) -> Queue<F> {
+        let (jobs, inbox) = mpsc::sync_channel::<Job<F>>(WAITING);
+        let failure = Failure::default();
+        let told = failure.clone();
+        let thread = std::thread::spawn(move || {
+            for job in inbox {
+                if told.get().is_none()
+                    && let Err(error) = job(&mut files)
+                {
+                    *told.get() = Some(error);
+                }
+            }
+        });
+        Queue { jobs: Some(jobs), thread: Some(thread), failure }
+    }
+
+    /// Tells whether an earlier job has failed.
+    pub fn check(&self) -> Result<(), Error> {
+        self.failure.get().take().map_or(Ok(()), Err)
+    }
+
+    /// Hands over a job, unless an earlier one has failed.
+    pub fn send(
+        &self,
+        job: impl FnOnce(&mut F) -> Result<(), Error> + Send + 'static,
+    ) -> Result<(), Error> {
+        self.check()?;
+        let jobs = self.jobs.as_ref().expect("taken by `drop` alone");
+        // The thread goes on until `drop`; had a job panicked, joining it there tells.
+        let _ = jobs.send(Box::new(job));
+        Ok(())
+    }
+
+    /// Waits until everything is done.
+    pub fn wait(&self) -> Result<(), Error> {
+        let (done, all_done) = mpsc::channel::<()>();
+        // Done or left out, the job drops its end.
+        self.send(move |_| {
+            drop(done);
+            Ok(())
+        })?;
+        let _ = all_done.recv();
+        self.check()
+    }
+}
+
+impl<F> Drop for Queue<F> {
+    fn drop(&mut self) {
+        drop(self.jobs.take());
+        if let Some(Err(panic)) = self.thread.take().map(JoinHandle::join)
+            && !std::thread::panicking()
+        {
+            std::panic::resume_unwind(panic);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    fn refuse() -> Error {
+        Error::Data { path: "series.csv".into(), message: "the disk is full".into() }
+    }
+
+    #[test]
+    fn jobs_are_done_in_order_and_all_of_them_before_the_queue_is_gone() {
+        let (out, seen) = mpsc::channel();
+        let queue = Queue::new(0);
+        for k in 0..100 {
+            let out = out.clone();
+            queue
+                .send(move |n: &mut i32| {
+                    *n += 1;
+                    out.send((k, *n)).unwrap();
+                    Ok(())
+                })
+                .unwrap();
+        }
+        drop((queue, out));
+        assert!(seen.iter().eq((0..100).map(|k| (k, k + 1))));
+    }
+
+    #[test]
+    fn no_more_jobs_wait_than_allowed() {
+        let (go, gate) = mpsc::channel();
+        let started = Arc::new(AtomicUsize::new(0));
+        let queue = Arc::new(Queue::new(gate));
+        let (sender, count) = (queue.clone(), started.clone());
+        let producer = std::thread::spawn(move || {
+            for _ in 0..WAITING + 3 {
+                let job = |gate: &mut mpsc::Receiver<()>| {
+                    let _ = gate.recv();
+                    Ok(())
+                };
+                sender.send(job).unwrap();
+                count.fetch_add(1, Ordering::SeqCst);
+            }
+        });
+        // One in work and those that may wait; the next one holds up whoever brings it.
+        while started.load(Ordering::SeqCst) < WAITING + 1 {
+            std::thread::yield_now();
+        }
+        std::thread::sleep(std::time::Duration::from_millis(20));
+        assert_eq!(started.load(Ordering::SeqCst), WAITING + 1);
+        drop(go);
+        producer.join().unwrap();
+        assert_eq!(started.load(Ordering::SeqCst), WAITING + 3);
+    }
+
+    #[test]
+    fn a_failure_is_told_once_and_what_came_after_it_is_left_out() {
+        let queue = Queue::new(Vec::new());
+        let push = |k: i32| {
+            move |done: &mut Vec<i32>| {
+                done.push(k);
+                Ok(())
+            }
+        };
+        queue.send(push(1)).unwrap();
+        queue.send(|_| Err(refuse())).unwrap();
+        // Whether it is told here or by `wait`, the job is not done.
+        let told = queue.send(push(2)).and_then(|()| queue.wait());
+        assert_eq!(told.unwrap_err().to_string(), refuse().to_string());
+        queue.send(push(3)).unwrap();
+        queue.wait().unwrap();
+        let (out, seen) = mpsc::channel();
+        queue.send(move |done| Ok(out.send(done.clone()).unwrap())).unwrap();
+        assert_eq!(seen.recv().unwrap(), [1, 3]);
+    }
+}
