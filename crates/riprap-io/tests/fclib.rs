@@ -52,6 +52,7 @@ fn balls() -> ContactProblem {
         w.push([ball, ball + 1], along, [[0.5, 0.0, 0.0], [-0.5, 0.0, 0.0]]);
     }
     ContactProblem {
+        rolling: Vec::new(),
         w: Delassus::Factored(w),
         v_rel_free: vec![
             [-0.1, 0.5, 0.2],

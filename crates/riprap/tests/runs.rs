@@ -74,7 +74,12 @@ fn what_cannot_be_is_refused() {
     ));
     assert!(matches!(
         only(&|s| {
-            let law = PairLaw { friction: 0.1, restitution: 0.5, law: ContactLaw::QuasiShock };
+            let law = PairLaw {
+                friction: 0.1,
+                restitution: 0.5,
+                law: ContactLaw::QuasiShock,
+                rolling: 0.0,
+            };
             s.pair("rock", "rock", law);
             s.add_body(ball());
         }),

@@ -55,12 +55,20 @@ pub fn block_on_slope(angle: f64, friction: f64, speed: f64) -> (SceneBuilder, B
 
 /// A ball of radius 0.1 m sliding at `speed` [m/s] on the ground.
 pub fn sliding_ball(friction: f64, speed: f64) -> (SceneBuilder, Body) {
-    let m = rock(friction, 0.0);
+    ball_on_slope(&rock(friction, 0.0), 0.0, speed, 0.0)
+}
+
+/// A ball of radius 0.1 m on the ground, which falls towards +x by an angle [rad]; it moves down with a speed [m/s] and spins [rad/s].
+pub fn ball_on_slope(m: &Material, angle: f64, speed: f64, spin: f64) -> (SceneBuilder, Body) {
     let mut scene = Scene::builder();
-    add_ground(&mut scene, &m, 0.0);
+    add_ground(&mut scene, m, angle);
+    let (s, c) = angle.sin_cos();
     let shape = Shape::sphere(0.1).expect("positive");
-    let ball = BodyDescription::new(shape, &m).at([0.0, 0.0, 0.1]).velocity([speed, 0.0, 0.0]);
-    let ball = scene.add(ball, &m);
+    let ball = BodyDescription::new(shape, m)
+        .at([0.1 * s, 0.0, 0.1 * c])
+        .velocity([speed * c, 0.0, -speed * s])
+        .spin([0.0, spin, 0.0]);
+    let ball = scene.add(ball, m);
     (scene, ball)
 }
 
@@ -160,11 +168,15 @@ fn add_stone(scene: &mut SceneBuilder, stone: Polyhedron, pose: Pose, material: 
 /// `n` ballast stones (25 corners, EN 13450 31.5–50 mm, μ 0.7, e 0) raining into an open box of inner width
 /// `width` [m].
 pub fn stones_in_box(n: usize, width: f64, seed: u64) -> (SceneBuilder, Vec<Body>) {
-    let m = rock(0.7, 0.0);
+    stones_of(&rock(0.7, 0.0), n, width, seed)
+}
+
+/// As [`stones_in_box`], of a material.
+pub fn stones_of(m: &Material, n: usize, width: f64, seed: u64) -> (SceneBuilder, Vec<Body>) {
     let mut scene = Scene::builder();
     let half = 0.5 * width;
     let mut wall = |normal: [f64; 3], at: [f64; 3]| {
-        scene.add_fixed(Shape::half_space(normal).expect("unit"), Pose::at(at), &m);
+        scene.add_fixed(Shape::half_space(normal).expect("unit"), Pose::at(at), m);
     };
     wall([0.0, 0.0, 1.0], [0.0; 3]);
     wall([1.0, 0.0, 0.0], [-half, 0.0, 0.0]);
@@ -177,7 +189,7 @@ pub fn stones_in_box(n: usize, width: f64, seed: u64) -> (SceneBuilder, Vec<Body
     let radii: Vec<f64> = stones.iter().map(|s| s.outer_radius()).collect();
     let poses =
         rain(&radii, [-half, -half, 0.0], [half, half], &mut rng).expect("stones fit into the box");
-    let place = |(stone, pose)| add_stone(&mut scene, stone, pose, &m);
+    let place = |(stone, pose)| add_stone(&mut scene, stone, pose, m);
     let stones = stones.into_iter().zip(poses).map(place).collect();
     (scene, stones)
 }

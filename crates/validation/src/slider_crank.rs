@@ -101,8 +101,12 @@ pub fn scene(model: Model, p: &Parameters) -> (SceneBuilder, [On; 3]) {
         _ => joint_coordinates(&mut scene, model, p),
     };
     let [a, b] = SLIDER;
-    let law =
-        PairLaw { friction: p.friction, restitution: p.restitution, law: ContactLaw::MoreauNewton };
+    let law = PairLaw {
+        friction: p.friction,
+        restitution: p.restitution,
+        law: ContactLaw::MoreauNewton,
+        rolling: 0.0,
+    };
     let corners = [(-a, b), (a, b), (-a, -b), (a, -b)];
     for (name, (x, y)) in CORNERS.into_iter().zip(corners) {
         let side = y.signum();

@@ -137,7 +137,7 @@ impl SceneFile {
                 point: place(&contact.point),
                 plane: place(&contact.plane),
                 normal: Vec3::from(contact.normal),
-                law: pair_law(contact.friction, contact.restitution, contact.law),
+                law: pair_law(contact.friction, contact.restitution, contact.law, 0.0),
             });
         }
         for [a, b] in &self.ignored_contacts {
@@ -220,7 +220,7 @@ impl SceneFile {
         }
         for pair in &self.pairs {
             let [a, b] = pair.between.map(|index| &self.materials[index].name);
-            builder.pair(a, b, pair_law(pair.friction, pair.restitution, pair.law));
+            builder.pair(a, b, pair_law(pair.friction, pair.restitution, pair.law, pair.rolling));
         }
         builder
     }
@@ -233,6 +233,7 @@ impl SceneFile {
             density: material.density,
             friction: material.friction,
             restitution: material.restitution,
+            rolling: material.rolling,
         }
     }
 
@@ -364,12 +365,12 @@ impl SceneFile {
     }
 }
 
-fn pair_law(friction: f64, restitution: f64, law: NormalLaw) -> PairLaw {
+fn pair_law(friction: f64, restitution: f64, law: NormalLaw, rolling: f64) -> PairLaw {
     let law = match law {
         NormalLaw::MoreauNewton => ContactLaw::MoreauNewton,
         NormalLaw::QuasiShock => ContactLaw::QuasiShock,
     };
-    PairLaw { friction, restitution, law }
+    PairLaw { friction, restitution, law, rolling }
 }
 
 /// A joint between bodies, at their poses at the start.

@@ -82,6 +82,7 @@ pub fn read(path: &Path) -> Result<Stored, Error> {
         Form::Global => global(&file, n)?,
     };
     let problem = ContactProblem {
+        rolling: Vec::new(),
         w: Delassus::Blocks(blocks(&w, dim)),
         v_rel_free: triples(&q, dim),
         friction,
@@ -206,6 +207,10 @@ pub fn write(
     };
     let data = |message: String| Error::Data { path: path.to_owned(), message };
     let n = problem.len();
+    if !problem.rolling.is_empty() {
+        let message = "the problem has rolling resistance, which the format does not know";
+        return Err(data(message.into()));
+    }
     if w.len() != n || problem.friction.len() != n || solution.is_some_and(|r| r.len() != n) {
         return Err(data("the parts of the problem differ in their number of contacts".into()));
     }

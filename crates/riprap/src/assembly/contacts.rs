@@ -183,7 +183,7 @@ impl Contacts {
     }
 
     /// One contact of the contact problem.
-    fn contact(&self, k: usize) -> ActiveContact<'_> {
+    pub(super) fn contact(&self, k: usize) -> ActiveContact<'_> {
         let Active { place, bodies } = self.active[k];
         let detected = self.detector.chunks();
         let chunk = (place as usize / CHUNK_POINTS).min(detected.len());
@@ -281,6 +281,7 @@ impl Contacts {
         });
         self.slips = slips;
         super::joints::assemble(scene, state, dynamics, q_m, problem, impulses);
+        super::rolling::assemble(scene, state, dynamics, self, problem, impulses);
     }
 
     /// Finds the remembered contact that each contact goes on from. Both lists are sorted by colliders.
@@ -322,19 +323,19 @@ impl Contacts {
         self.old = old;
     }
 
-    /// Remembers the impulses, and the slip of contacts that stick, for the next step.
+    /// Remembers the impulses, and the slip of contacts that stick, for the next step, and the impulses of joints and moments.
     pub fn remember(
         &self,
         scene: &Scene,
         q_m: &[Pose],
-        v_next: &[Twist],
         dt: f64,
         problem: &ContactProblem,
         impulses: &Impulses,
-        warm: &mut Vec<WarmContact>,
+        next: &mut State,
     ) {
         let Delassus::Factored(w) = &problem.w else { unreachable!("`assemble` has filled it") };
-        parallel::fill(warm, self.active.len(), |k| {
+        let State { v: v_next, warm_start, .. } = next;
+        parallel::fill(warm_start, self.active.len(), |k| {
             let (c, r) = (self.contact(k), &impulses[k]);
             let frame = w.contacts()[k].frame.map(Vec3::from);
             let [i, j] = c.bodies.map(|b| b as usize);
@@ -359,6 +360,10 @@ impl Contacts {
                 slip_w: slip.into(),
             }
         });
+        let joints = self.active.len()..problem.len() - problem.rolling.len();
+        next.joint_impulses.clear();
+        next.joint_impulses.extend_from_slice(&impulses[joints]);
+        super::rolling::remember(self, problem, impulses, &mut next.warm_moments);
     }
 
     /// Sum of the contact impulses on the bodies of a mechanism: force [N s] and moment about the world's origin [N m s].
@@ -437,7 +442,7 @@ fn relative_velocity(v: &[Twist], bodies: [u32; 2], arms: [Vec3; 2]) -> Vec3 {
 const CHOSEN: u32 = u32::MAX;
 
 /// The two bodies of a contact and their law. A chosen point stands for two colliders after all others.
-fn meeting<'a>(scene: &'a Scene, point: &ContactPoint) -> ([u32; 2], &'a PairLaw) {
+pub(super) fn meeting<'a>(scene: &'a Scene, point: &ContactPoint) -> ([u32; 2], &'a PairLaw) {
     let n = scene.colliders().len();
     if let Some(beyond) = (point.colliders[0] as usize).checked_sub(n) {
         let chosen = &scene.points[beyond / 2];
@@ -448,7 +453,7 @@ fn meeting<'a>(scene: &'a Scene, point: &ContactPoint) -> ([u32; 2], &'a PairLaw
 }
 
 /// Size of the smaller of two bodies, of which one at least is movable [m].
-fn smaller_size(scene: &Scene, i: usize, j: usize) -> f64 {
+pub(super) fn smaller_size(scene: &Scene, i: usize, j: usize) -> f64 {
     let bodies = scene.bodies();
     let size = |k: usize| if bodies.size[k] > 0.0 { bodies.size[k] } else { f64::INFINITY };
     let smaller = size(i).min(size(j));

@@ -5,6 +5,7 @@ mod contacts;
 mod dynamics;
 mod joints;
 mod mechanisms;
+mod rolling;
 
 pub use contacts::{ActiveContact, Contacts};
 pub use dynamics::Dynamics;

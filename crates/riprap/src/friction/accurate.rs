@@ -220,6 +220,9 @@ impl ContactSolver for Accurate {
         impulses: &mut Impulses,
         scratch: &mut SolverScratch,
     ) -> SolveReport {
+        if !problem.rolling.is_empty() {
+            return self.options.without_blocks().improve(problem, impulses, scratch);
+        }
         let options = &self.options;
         let mut packed = std::mem::take(&mut scratch.packed);
         let mut at = Iterate::default();
@@ -269,6 +272,7 @@ mod tests {
         let free = |row: &Vec<f64>| row.iter().zip(&v).map(|(g, v)| g * v).sum::<f64>();
         let free: Vec<f64> = g.iter().map(free).collect();
         ContactProblem {
+            rolling: Vec::new(),
             w: Delassus::Blocks(blocks),
             v_rel_free: free.chunks_exact(3).map(|v| [v[0], v[1], v[2]]).collect(),
             friction: (0..n).map(|a| [0.0, 0.3, 0.8][a % 3]).collect(),
@@ -326,6 +330,7 @@ mod tests {
         w.push(0, [[0.0; 3]; 3]);
         w.end_row();
         let problem = ContactProblem {
+            rolling: Vec::new(),
             w: Delassus::Blocks(w),
             v_rel_free: vec![[-1.0, 0.0, 0.0]],
             friction: vec![0.5],

@@ -3,7 +3,8 @@
 
 use super::packed::{Iterate, Packed};
 use super::{
-    ContactProblem, ContactSolver, Impulses, Measure, SolveReport, SolverScratch, residual,
+    ConjugateGradient, ContactProblem, ContactSolver, GaussSeidelOptions, Impulses, Measure,
+    SolveReport, SolverScratch, residual,
 };
 
 /// Options of [`Anderson`] and [`super::Accurate`].
@@ -21,6 +22,16 @@ impl StoredOptions {
     /// Stops at a residual [–] relative to all that enters a stored problem.
     pub fn tolerance(tolerance: f64) -> StoredOptions {
         StoredOptions { tolerance, measure: Measure::All, max_sweeps: 1_000_000 }
+    }
+}
+
+impl StoredOptions {
+    /// The solver for problems with moments of rolling resistance, which are not kept as blocks.
+    pub(super) fn without_blocks(&self) -> ConjugateGradient {
+        let StoredOptions { tolerance, measure, max_sweeps } = *self;
+        let options =
+            GaussSeidelOptions { measure, max_sweeps, ..GaussSeidelOptions::stored(tolerance) };
+        ConjugateGradient { options }
     }
 }
 
@@ -269,6 +280,9 @@ impl ContactSolver for Anderson {
         impulses: &mut Impulses,
         scratch: &mut SolverScratch,
     ) -> SolveReport {
+        if !problem.rolling.is_empty() {
+            return self.options.without_blocks().improve(problem, impulses, scratch);
+        }
         let options = &self.options;
         let mut packed = std::mem::take(&mut scratch.packed);
         let mut at = Iterate::default();

@@ -106,11 +106,23 @@ struct Side {
     rows: usize,
 }
 
+/// A moment between two blocks; it has its place after all contacts.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Turning {
+    /// As for a contact.
+    pub blocks: [u32; 2],
+    /// The length that makes a spin a velocity and an impulse a moment [m].
+    pub length: f64,
+    /// `W^αα`.
+    pub w: [[f64; 3]; 3],
+}
+
 /// `W` in factored form, for blocks of six velocities. A mechanism takes as many blocks as its degrees of freedom fill.
 #[derive(Clone, Debug, Default)]
 pub struct Factored {
     masses: Vec<InverseMass>,
     contacts: Vec<Contact3>,
+    turning: Vec<Turning>,
     sides: Vec<Side>,
     rows: Vec<f64>,
     trace: f64,
@@ -125,6 +137,7 @@ impl Factored {
         self.masses.clear();
         self.masses.extend(masses);
         self.contacts.clear();
+        self.turning.clear();
         self.sides.clear();
         self.rows.clear();
         self.trace = 0.0;
@@ -134,6 +147,7 @@ impl Factored {
     pub(super) fn bytes(&self) -> usize {
         bytes_of(&self.masses)
             + bytes_of(&self.contacts)
+            + bytes_of(&self.turning)
             + bytes_of(&self.sides)
             + bytes_of(&self.rows)
     }
@@ -170,6 +184,34 @@ impl Factored {
         });
         self.trace = contacts.iter().map(|c| c.w[0][0] + c.w[1][1] + c.w[2][2]).sum();
         self.contacts = contacts;
+    }
+
+    /// Adds a moment between two blocks, after all contacts: the impulse is a moment over a length [m], the velocity the relative spin
+    /// times it, along x, y, z.
+    pub fn push_turning(&mut self, blocks: [u32; 2], length: f64) {
+        let mut w = [[0.0; 3]; 3];
+        for block in blocks.into_iter().filter(|b| *b != Factored::NONE) {
+            let m = &self.masses[block as usize];
+            for k in 0..3 {
+                let mut unit = [0.0; 3];
+                unit[k] = length * length;
+                let spin = m.turn(unit);
+                for i in 0..3 {
+                    w[i][k] += spin[i];
+                }
+            }
+        }
+        self.trace += w[0][0] + w[1][1] + w[2][2];
+        self.turning.push(Turning { blocks, length, w });
+    }
+
+    /// The length of a moment, counted from the first [m].
+    pub fn length_of_moment(&self, k: usize) -> f64 {
+        self.turning[k].length
+    }
+
+    pub(super) fn turning(&self) -> &[Turning] {
+        &self.turning
     }
 
     /// Adds to the last contact a side over blocks `first`, `first + 1`, …, none of which the contact has yet: `rows` holds three
@@ -266,7 +308,20 @@ impl Factored {
         r: [f64; 3],
         velocity: &mut [[f64; N]],
     ) {
-        let c = &self.contacts[a];
+        let Some(c) = self.contacts.get(a) else {
+            let Turning { blocks, length, .. } = self.turning[a - self.contacts.len()];
+            let moment = r.map(|x| length * x);
+            for (block, sign) in blocks.into_iter().zip([-1.0, 1.0]) {
+                if block != Factored::NONE {
+                    let spin = self.masses[block as usize].turn(moment);
+                    let v = &mut velocity[block as usize];
+                    for i in 0..3 {
+                        v[3 + i] += sign * spin[i];
+                    }
+                }
+            }
+            return;
+        };
         let [n, t1, t2] = c.frame;
         let p: [f64; 3] = std::array::from_fn(|i| n[i] * r[0] + t1[i] * r[1] + t2[i] * r[2]);
         for (side, sign) in [(0, -1.0), (1, 1.0)] {
@@ -296,8 +351,19 @@ impl Factored {
     /// `Hᵀ_α v`: the relative velocity of the two blocks at the contact, in its frame. A block's six velocities may be padded.
     #[inline]
     pub fn to_local<const N: usize>(&self, a: usize, velocity: &[[f64; N]]) -> [f64; 3] {
-        let c = &self.contacts[a];
         let mut dv = [0.0; 3];
+        let Some(c) = self.contacts.get(a) else {
+            let Turning { blocks, length, .. } = self.turning[a - self.contacts.len()];
+            for (block, sign) in blocks.into_iter().zip([-1.0, 1.0]) {
+                if block != Factored::NONE {
+                    let v = &velocity[block as usize];
+                    for i in 0..3 {
+                        dv[i] += sign * length * v[3 + i];
+                    }
+                }
+            }
+            return dv;
+        };
         for (side, sign) in [(0, -1.0), (1, 1.0)] {
             if c.blocks[side] == Factored::NONE {
                 continue;
@@ -340,7 +406,7 @@ impl Factored {
         own.chain(self.sides_of(c).iter().flat_map(|s| s.first..s.first + s.blocks))
     }
 
-    /// The same operator multiplied out.
+    /// The same operator multiplied out, without moments.
     pub fn to_blocks(&self) -> Blocks {
         let mut velocity = Vec::new();
         let mut blocks = Blocks::default();
@@ -374,7 +440,10 @@ impl Factored {
 impl Operator for Factored {
     #[inline]
     fn diagonal(&self, a: usize) -> &[[f64; 3]; 3] {
-        &self.contacts[a].w
+        match self.contacts.get(a) {
+            Some(c) => &c.w,
+            None => &self.turning[a - self.contacts.len()].w,
+        }
     }
 
     fn start(&self, impulses: &[[f64; 3]], scratch: &mut SolverScratch) {

@@ -2,6 +2,7 @@
 //! impulses held. Plain and readable: the oracle for every faster solver.
 
 use super::residual::{Residual, measure, squared};
+use super::rolling::{ROLLING, solve_rolling};
 use super::{
     ContactProblem, ContactSolver, Delassus, Impulses, JOINT, Measure, Operator, SolveReport,
     SolverScratch, solve_contact, solve_joint,
@@ -120,7 +121,9 @@ pub(super) fn sweep<W: Operator>(
         let a = if backwards { n - 1 - k } else { k };
         let wr = w.velocity(a, impulses, scratch);
         let old = impulses[a];
-        let (new, step) = visit(problem, a, w.diagonal(a), wr, old, relaxation, &mut change);
+        let limit = problem.limit(a, impulses);
+        let at = At { a, block: w.diagonal(a), wr, old, limit };
+        let (new, step) = visit(problem, &at, relaxation, &mut change);
         if step != [0.0; 3] {
             impulses[a] = new;
             w.add(a, step, scratch);
@@ -129,26 +132,42 @@ pub(super) fn sweep<W: Operator>(
     change
 }
 
-/// The new impulse of one contact and its step from the old one, exact while all other impulses are held; `wr` is `(W I)^α` with
-/// the old ones [m/s].
+/// A contact as a sweep finds it.
+pub(super) struct At<'a> {
+    /// Which.
+    pub a: usize,
+    /// `W^αα` [1/kg].
+    pub block: &'a [[f64; 3]; 3],
+    /// `(W I)^α` [m/s].
+    pub wr: [f64; 3],
+    /// Its impulse [N s].
+    pub old: [f64; 3],
+    /// Largest impulse of a moment [N s].
+    pub limit: f64,
+}
+
+/// The new impulse of one contact and its step from the old one, exact while all other impulses are held.
 #[inline]
 pub(super) fn visit(
     problem: &ContactProblem,
-    a: usize,
-    block: &[[f64; 3]; 3],
-    wr: [f64; 3],
-    old: [f64; 3],
+    at: &At,
     relaxation: f64,
     change: &mut Change,
 ) -> ([f64; 3], [f64; 3]) {
+    let At { a, block, wr, old, limit } = *at;
     let own = apply(block, old);
     // V_free + Σ_{β≠α} W^αβ I^β
     let q = problem.v_rel_free[a];
     let v_rel = std::array::from_fn(|i| q[i] + wr[i] - own[i]);
     let friction = problem.friction[a];
     let joint = friction == JOINT;
-    let mut new =
-        if joint { solve_joint(block, v_rel) } else { solve_contact(block, v_rel, friction) };
+    let mut new = if joint {
+        solve_joint(block, v_rel)
+    } else if friction == ROLLING {
+        solve_rolling(block, std::array::from_fn(|i| q[i] + wr[i]), old, limit)
+    } else {
+        solve_contact(block, v_rel, friction)
+    };
     let mut step = [new[0] - old[0], new[1] - old[1], new[2] - old[2]];
     if step != [0.0; 3] {
         if relaxation < 1.0 {
@@ -159,7 +178,7 @@ pub(super) fn visit(
         change.sum += dv;
         change.max = change.max.max(dv);
     }
-    if new[0] > 0.0 || joint {
+    if joint || new[0] > 0.0 && friction != ROLLING {
         change.active += 1;
         change.scale += squared(apply(block, new));
     }

@@ -14,6 +14,7 @@ mod local;
 mod newton;
 mod packed;
 mod residual;
+mod rolling;
 
 use crate::math::bytes_of;
 pub use accurate::Accurate;
@@ -24,6 +25,7 @@ pub use delassus::{Blocks, Contact3, Delassus, Factored, InverseMass, Operator};
 pub use gauss_seidel::{GaussSeidel, GaussSeidelOptions};
 pub use local::{solve_contact, solve_joint};
 pub use residual::{Measure, Residual, natural_map, residual};
+pub use rolling::{ROLLING, Rolling};
 
 /// Impulses of all contacts [N s], each in its frame `(n, t1, t2)`; the normal one is not negative.
 pub type Impulses = Vec<[f64; 3]>;
@@ -35,7 +37,8 @@ pub const JOINT: f64 = -1.0;
 ///
 /// The unknown impulses `I` and velocities `V = W I + V_free` satisfy, at each contact,
 /// `0 ≤ V_n ⊥ I_n ≥ 0` and Coulomb's law with the exact cone `‖I_t‖ ≤ μ I_n`. Restitution and gaps
-/// are already part of the normal component of `v_rel_free`.
+/// are already part of the normal component of `v_rel_free`. Where `rolling` has moments, each is at most as large as it says, and is
+/// smaller only where the spin vanishes.
 #[derive(Clone, Debug, Default)]
 pub struct ContactProblem {
     /// The Delassus operator `W` [1/kg].
@@ -44,12 +47,14 @@ pub struct ContactProblem {
     pub v_rel_free: Vec<[f64; 3]>,
     /// Coefficient of friction `μ` of each contact [–]; [`JOINT`] for a joint, whose relative velocities vanish.
     pub friction: Vec<f64>,
+    /// Moments of rolling resistance; they come after all contacts and joints.
+    pub rolling: Vec<Rolling>,
     /// Time step over grain size [s/m]: turns an approach velocity into a relative penetration.
     pub approach_scale: f64,
 }
 
 impl ContactProblem {
-    /// Number of contacts.
+    /// Number of contacts, joints and moments: of triples of unknowns.
     pub fn len(&self) -> usize {
         self.v_rel_free.len()
     }
@@ -60,7 +65,21 @@ impl ContactProblem {
             Delassus::Factored(w) => w.bytes(),
             Delassus::Blocks(_) => 0,
         };
-        w + bytes_of(&self.v_rel_free) + bytes_of(&self.friction)
+        w + bytes_of(&self.v_rel_free) + bytes_of(&self.friction) + bytes_of(&self.rolling)
+    }
+
+    /// Place of the first moment of rolling resistance.
+    fn first_rolling(&self) -> usize {
+        self.len() - self.rolling.len()
+    }
+
+    /// Largest impulse of a moment of rolling resistance with these impulses [N s]; 0 for all others.
+    #[inline]
+    fn limit(&self, a: usize, impulses: &[[f64; 3]]) -> f64 {
+        match a.checked_sub(self.first_rolling()) {
+            Some(k) => self.rolling[k].limit(impulses),
+            None => 0.0,
+        }
     }
 
     /// Whether there is no contact at all.

@@ -3,6 +3,7 @@
 
 use crate::math::length2;
 
+use super::rolling::{ROLLING, rolling_map};
 use super::{ContactProblem, Delassus, JOINT, Operator, SolverScratch};
 
 /// How far impulses are from solving a contact problem.
@@ -51,6 +52,15 @@ impl Residual {
             -u[0]
         };
         self.approach = self.approach.max(approach);
+    }
+
+    /// As [`Residual::note`], for a moment of rolling resistance with its limit as a velocity [m/s].
+    pub(super) fn note_rolling(&mut self, r: [f64; 3], q: [f64; 3], wr: [f64; 3], limit: f64) {
+        let u = [wr[0] + q[0], wr[1] + q[1], wr[2] + q[2]];
+        self.natural_map += squared(rolling_map(r, u, limit));
+        self.impulses += squared(r);
+        self.free += squared(q);
+        self.velocities += squared(u);
     }
 
     /// From sums of squares to norms.
@@ -121,7 +131,12 @@ pub(super) fn measure<W: Operator>(
     for (a, r) in impulses.iter().enumerate() {
         let q = problem.v_rel_free[a];
         let wr = w.velocity(a, impulses, scratch);
-        sum.note(r.map(|x| mobility * x), q, wr, problem.friction[a]);
+        let (r, friction) = (r.map(|x| mobility * x), problem.friction[a]);
+        if friction == ROLLING {
+            sum.note_rolling(r, q, wr, mobility * problem.limit(a, impulses));
+        } else {
+            sum.note(r, q, wr, friction);
+        }
     }
     sum.roots()
 }
@@ -136,9 +151,9 @@ pub fn natural_map(r: [f64; 3], u: [f64; 3], friction: f64) -> [f64; 3] {
     [r[0] - p[0], r[1] - p[1], r[2] - p[2]]
 }
 
-/// Projection on Coulomb's cone `K = {‖x_t‖ ≤ μ x_n}`; a joint has no cone.
+/// Projection on Coulomb's cone `K = {‖x_t‖ ≤ μ x_n}`; joints and moments have none.
 pub(super) fn project(x: [f64; 3], friction: f64) -> [f64; 3] {
-    if friction == JOINT {
+    if friction < 0.0 {
         return x;
     }
     let t = length2(x[1], x[2]);

@@ -212,7 +212,7 @@ impl SceneBuilder {
                     range,
                 });
             }
-            check_law(&item(), m.friction, m.restitution, errors);
+            check_law(&item(), m.friction, m.restitution, m.rolling, errors);
         }
     }
 
@@ -220,7 +220,7 @@ impl SceneBuilder {
         let mut table = PairTable::new(&self.materials);
         for (a, b, law) in &self.pairs {
             let item = format!("pair `{a}`–`{b}`");
-            check_law(&item, law.friction, law.restitution, errors);
+            check_law(&item, law.friction, law.restitution, law.rolling, errors);
             if law.law == ContactLaw::QuasiShock && law.restitution > 0.0 {
                 errors.push(BuildError::InelasticRestitution { a: a.clone(), b: b.clone() });
             }
@@ -428,12 +428,21 @@ impl SceneBuilder {
     }
 }
 
-pub(super) fn check_law(item: &str, friction: f64, restitution: f64, errors: &mut Vec<BuildError>) {
+pub(super) fn check_law(
+    item: &str,
+    friction: f64,
+    restitution: f64,
+    rolling: f64,
+    errors: &mut Vec<BuildError>,
+) {
     let mut wrong = |what, value, range| {
         errors.push(BuildError::OutOfRange { item: item.to_owned(), what, value, range });
     };
     if !(friction >= 0.0 && friction.is_finite()) {
         wrong("friction", friction, "not below 0");
+    }
+    if !(rolling >= 0.0 && rolling.is_finite()) {
+        wrong("rolling resistance", rolling, "not below 0");
     }
     if !(0.0..=1.0).contains(&restitution) {
         wrong("restitution", restitution, "between 0 and 1");

@@ -11,12 +11,20 @@ pub struct Material {
     pub friction: f64,
     /// Coefficient of restitution against itself [–].
     pub restitution: f64,
+    /// Rolling resistance against itself [m]; see [`PairLaw::rolling`].
+    pub rolling: f64,
 }
 
 impl Material {
-    /// A material without friction and restitution.
+    /// A material without friction, restitution and rolling resistance.
     pub fn new(name: &str) -> Material {
-        Material { name: name.to_owned(), density: None, friction: 0.0, restitution: 0.0 }
+        Material {
+            name: name.to_owned(),
+            density: None,
+            friction: 0.0,
+            restitution: 0.0,
+            rolling: 0.0,
+        }
     }
 
     /// Sets the density [kg/m³].
@@ -34,6 +42,12 @@ impl Material {
     /// Sets the coefficient of restitution [–].
     pub fn restitution(mut self, restitution: f64) -> Material {
         self.restitution = restitution;
+        self
+    }
+
+    /// Sets the rolling resistance [m]; see [`PairLaw::rolling`].
+    pub fn rolling(mut self, rolling: f64) -> Material {
+        self.rolling = rolling;
         self
     }
 }
@@ -58,15 +72,19 @@ pub struct PairLaw {
     pub restitution: f64,
     /// Law along the normal.
     pub law: ContactLaw,
+    /// Rolling resistance [m]: where they touch, two bodies resist turning against each other by a moment of up to this length times
+    /// the normal force. Half the width of the patch where real surfaces meet is a good value. Bodies of mechanisms have none.
+    pub rolling: f64,
 }
 
 impl PairLaw {
-    /// The law that follows from two materials: the smaller friction and restitution of both; quasi-shock
+    /// The law that follows from two materials: the smaller friction, restitution and rolling resistance of both; quasi-shock
     /// where nothing rebounds, Moreau–Newton where it does.
     pub fn combined(a: &Material, b: &Material) -> PairLaw {
         let restitution = a.restitution.min(b.restitution);
         let law = if restitution > 0.0 { ContactLaw::MoreauNewton } else { ContactLaw::QuasiShock };
-        PairLaw { friction: a.friction.min(b.friction), restitution, law }
+        let (friction, rolling) = (a.friction.min(b.friction), a.rolling.min(b.rolling));
+        PairLaw { friction, restitution, law, rolling }
     }
 }
 
@@ -89,6 +107,11 @@ impl PairTable {
     pub(super) fn set(&mut self, a: usize, b: usize, law: PairLaw) {
         self.laws[a * self.n + b] = law;
         self.laws[b * self.n + a] = law;
+    }
+
+    /// Whether any pair resists rolling.
+    pub fn any_rolling(&self) -> bool {
+        self.laws.iter().any(|law| law.rolling > 0.0)
     }
 
     /// The law between two materials, by index.

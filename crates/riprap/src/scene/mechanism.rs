@@ -205,7 +205,13 @@ impl SceneBuilder {
         let mut resolved = Vec::new();
         for c in &self.point_contacts {
             let item = format!("point contact `{}`", c.name);
-            super::builder::check_law(&item, c.law.friction, c.law.restitution, errors);
+            super::builder::check_law(
+                &item,
+                c.law.friction,
+                c.law.restitution,
+                c.law.rolling,
+                errors,
+            );
             let length = c.normal.norm();
             if !(length > 0.0 && length.is_finite()) {
                 let (what, range) = ("length of the normal", "positive");

@@ -19,6 +19,15 @@ pub struct WarmContact {
     pub slip_w: [f64; 3],
 }
 
+/// A moment of rolling resistance remembered for the next step.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct WarmMoment {
+    /// The two colliders.
+    pub colliders: [u32; 2],
+    /// The moment on the second body, over a step, in the world frame [N m s].
+    pub moment_w: [f64; 3],
+}
+
 /// State of a scene at one time.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct State {
@@ -39,4 +48,7 @@ pub struct State {
     pub joint_impulses: Vec<[f64; 3]>,
     /// Impulses of the last step, in the order of its contacts.
     pub warm_start: Vec<WarmContact>,
+    /// Moments of rolling resistance of the last step, in the order of its pairs.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub warm_moments: Vec<WarmMoment>,
 }

@@ -111,9 +111,7 @@ impl Scheme for MoreauJean {
 
         // Nothing fails from here on: what was remembered gives its place to what is.
         std::mem::swap(&mut state.warm_start, &mut next.warm_start);
-        contacts.remember(scene, q_m, &next.v, dt, problem, impulses, &mut next.warm_start);
-        next.joint_impulses.clear();
-        next.joint_impulses.extend_from_slice(&impulses[contacts.active().len()..]);
+        contacts.remember(scene, q_m, dt, problem, impulses, next);
         next.step = state.step + 1;
         next.t = t_next;
         std::mem::swap(state, next);

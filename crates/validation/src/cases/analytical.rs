@@ -194,7 +194,7 @@ fn spinning_block(checks: &mut Checks, effort: Effort) {
     checks.close("it ends on the ground", at.z, 0.001, 1e-9, "m");
 }
 
-/// A ball that slides starts to roll at 5/7 of its speed, after 2 v0 / (7 μ g).
+/// A ball that slides starts to roll at 5/7 of its speed, after 2 v0 / (7 μ g); and what rolling resistance does to it.
 pub(super) fn rolling(_: Effort) -> Checks {
     let mut checks = Checks::new("rolling");
     let (mu, speed, dt) = (0.3, 2.0, 1e-4);
@@ -213,6 +213,24 @@ pub(super) fn rolling(_: Effort) -> Checks {
     checks.close("speed once it rolls", v.linear.x, 5.0 / 7.0 * speed, 1e-11, "m/s");
     checks.close("spin once it rolls", v.angular.y, 5.0 / 7.0 * speed / 0.1, 1e-10, "rad/s");
     checks.close("begin of rolling", rolls_at, 2.0 * speed / (7.0 * mu * 9.81), 1.5 * dt, "s");
+
+    // With a moment of up to ρ N against the spin, v' = −5/7 g ρ / R; on a slope the ball starts where tan φ > ρ / R.
+    let (rolling, radius) = (1e-3, 0.1);
+    let m = scenes::rock(mu, 0.0).rolling(rolling);
+    let after = |angle: f64, speed: f64| {
+        let (scene, ball) = scenes::ball_on_slope(&m, angle, speed, speed / radius);
+        let mut run = scenes::start(&scene, dt, 0.5, 1e-13);
+        run.until(1.0, &mut ()).expect("a ball cannot fail");
+        let v = run.velocity(ball).linear;
+        v.x * angle.cos() - v.z * angle.sin()
+    };
+    let slower = speed - 5.0 / 7.0 * 9.81 * rolling / radius;
+    checks.close("speed after 1 s of rolling resistance", after(0.0, speed), slower, 1e-9, "m/s");
+    let angle = |part: f64| (part * rolling / radius).atan();
+    checks.at_most("speed on 0.99 of the slope it rests on", after(angle(0.99), 0.0), 1e-12, "m/s");
+    let a = angle(1.01);
+    let faster = 5.0 / 7.0 * 9.81 * (a.sin() - a.cos() * rolling / radius);
+    checks.close("speed after 1 s on 1.01 of that slope", after(a, 0.0), faster, 1e-9, "m/s");
     checks
 }
 

@@ -35,7 +35,7 @@ pub const CASES: &[Case] = &[
     },
     Case {
         name: "rolling",
-        about: "a ball from slip to roll at 5/7 of its speed",
+        about: "a ball from slip to roll at 5/7 of its speed, and its rolling resistance",
         run: analytical::rolling,
     },
     Case { name: "three-balls", about: "(−1/3, 2/3, 2/3)", run: analytical::three_balls },

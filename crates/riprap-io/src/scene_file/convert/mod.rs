@@ -283,6 +283,7 @@ impl Converter<'_> {
                 density,
                 friction: material.number("friction").unwrap_or(0.0),
                 restitution: material.number("restitution").unwrap_or(0.0),
+                rolling: material.number("rolling").unwrap_or(0.0),
             });
         }
     }
@@ -298,6 +299,7 @@ impl Converter<'_> {
             let (first, second) = (&self.materials[a], &self.materials[b]);
             let restitution =
                 pair.number("restitution").unwrap_or(first.restitution.min(second.restitution));
+            let rolling = pair.number("rolling").unwrap_or(first.rolling.min(second.rolling));
             let friction = pair.number("friction").unwrap_or(first.friction.min(second.friction));
             if !seen.insert([a.min(b), a.max(b)]) {
                 let message = format!(
@@ -307,7 +309,7 @@ impl Converter<'_> {
                 self.problems.report(pair.value_span("between"), message);
             }
             let law = self.normal_law(pair, restitution, "pair");
-            pairs.push(Pair { between: [a, b], friction, restitution, law });
+            pairs.push(Pair { between: [a, b], friction, restitution, law, rolling });
         }
         pairs
     }

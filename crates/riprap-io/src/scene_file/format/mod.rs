@@ -333,7 +333,7 @@ static CONTACT: Table = Table {
 static MATERIAL_TABLE: Table = Table {
     name: "material",
     title: "[materials.*]",
-    doc: "A material. Two materials meet with the smaller friction and the smaller restitution of both, \
+    doc: "A material. Two materials meet with the smaller friction, restitution and rolling resistance of both, \
           unless a `[[pair]]` says otherwise.",
     fields: &[
         field(
@@ -353,6 +353,13 @@ static MATERIAL_TABLE: Table = Table {
             Kind::Number(Limits::Within(0.0, 1.0)),
             Need::Default("0.0"),
             "Newton's coefficient of restitution.",
+        ),
+        field(
+            "rolling",
+            Kind::Quantity(Dimension::LENGTH, Limits::NonNegative),
+            Need::Default("0.0"),
+            "Rolling resistance: two bodies that touch resist turning against each other by a moment of up to this length times the \
+             normal force. Bodies of mechanisms do not.",
         ),
     ],
     tag: None,
@@ -385,6 +392,13 @@ static PAIR: Table = Table {
             Kind::Number(Limits::Within(0.0, 1.0)),
             Need::Computed("the smaller of both materials"),
             "Newton's coefficient of restitution.",
+        ),
+        field(
+            "rolling",
+            Kind::Quantity(Dimension::LENGTH, Limits::NonNegative),
+            Need::Computed("the smaller of both materials"),
+            "Rolling resistance: two bodies that touch resist turning against each other by a moment of up to this length times the \
+             normal force. Bodies of mechanisms do not.",
         ),
         field(
             "law",

@@ -224,6 +224,8 @@ pub struct Material {
     pub friction: f64,
     /// Coefficient of restitution [–], 0 to 1.
     pub restitution: f64,
+    /// Rolling resistance [m].
+    pub rolling: f64,
 }
 
 /// How two materials meet.
@@ -237,6 +239,8 @@ pub struct Pair {
     pub restitution: f64,
     /// Law in the normal direction.
     pub law: NormalLaw,
+    /// Rolling resistance [m].
+    pub rolling: f64,
 }
 
 /// Contact law in the normal direction.
@@ -740,8 +744,8 @@ pub struct Place {
 }
 
 impl SceneFile {
-    /// How two materials meet, given by their indices: their `[[pair]]`, or else the smaller friction and
-    /// the smaller restitution of both.
+    /// How two materials meet, given by their indices: their `[[pair]]`, or else the smaller friction,
+    /// restitution and rolling resistance of both.
     ///
     /// # Panics
     ///
@@ -758,6 +762,7 @@ impl SceneFile {
             friction: first.friction.min(second.friction),
             restitution,
             law: NormalLaw::for_restitution(restitution),
+            rolling: first.rolling.min(second.rolling),
         }
     }
 

@@ -93,6 +93,7 @@ impl SceneFile {
             }
             writeln!(out, "friction = {}", number(material.friction))?;
             writeln!(out, "restitution = {}", number(material.restitution))?;
+            writeln!(out, "rolling = {}", number(material.rolling))?;
         }
         for pair in &self.pairs {
             let [a, b] = pair.between.map(|index| text(&self.materials[index].name));
@@ -100,6 +101,7 @@ impl SceneFile {
             writeln!(out, "friction = {}", number(pair.friction))?;
             writeln!(out, "restitution = {}", number(pair.restitution))?;
             writeln!(out, "law = \"{}\"", law_word(pair.law))?;
+            writeln!(out, "rolling = {}", number(pair.rolling))?;
         }
         for named in &self.shapes {
             writeln!(out, "\n[shapes.{}]", text(&named.name))?;

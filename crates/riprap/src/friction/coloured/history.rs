@@ -118,7 +118,7 @@ impl Job<'_> {
             unsafe {
                 let pack = &*self.shared.packs.add(k);
                 let at = 3 * (pack.first as usize - HEADER * k) / POINT;
-                for point in 0..pack.points as usize {
+                for point in 0..(pack.points + pack.moments) as usize {
                     let row = self.shared.rows.add(pack.first as usize + HEADER + POINT * point);
                     for i in 0..3 {
                         let row = row.add(i);

@@ -3,8 +3,8 @@
 
 use super::lanes::{LANES, Lanes, Row};
 use super::packs::{
-    ARM, BLOCK, COUPLING, DIRECTION, FRAME, FREE, FRICTION, HEADER, IMPULSE, INVERSE, Idle, POINT,
-    Pack, SLIP, TANGENTIAL, W_NN,
+    ARM, BLOCK, COUPLING, DIRECTION, FRAME, FREE, FRICTION, HEADER, IMPULSE, INVERSE, Idle, LENGTH,
+    MASS, MOBILITY, POINT, Pack, RATIO, SLIP, TANGENTIAL, W_NN,
 };
 
 /// The data that all threads work on.
@@ -143,6 +143,43 @@ unsafe fn push<L: Lanes>(head: At, point: At, r: V3<L>, masses: &Sides<L>, v: &m
                 }
             }
         }
+    }
+}
+
+/// Relative spin of the two sides as a velocity, without the free part.
+#[inline(always)]
+unsafe fn to_spin<L: Lanes>(moment: At, v: &Sides<L>) -> V3<L> {
+    unsafe {
+        let length: L = moment.one(LENGTH);
+        let (a, b) = (&v[0], &v[1]);
+        [length.mul(b[3].sub(a[3])), length.mul(b[4].sub(a[4])), length.mul(b[5].sub(a[5]))]
+    }
+}
+
+/// Adds the effect of a moment to the velocities of the two sides.
+#[inline(always)]
+unsafe fn turn<L: Lanes>(moment: At, r: V3<L>, masses: &Sides<L>, v: &mut Sides<L>) {
+    unsafe {
+        let length: L = moment.one(LENGTH);
+        let m = [length.mul(r[0]), length.mul(r[1]), length.mul(r[2])];
+        for side in 0..2 {
+            let [xx, yy, zz, xy, xz, yz, ..] = masses[side];
+            let spin = [dot([xx, xy, xz], m), dot([xy, yy, yz], m), dot([xz, yz, zz], m)];
+            let v = &mut v[side];
+            for i in 0..3 {
+                v[3 + i] = if side == 0 { v[3 + i].sub(spin[i]) } else { v[3 + i].add(spin[i]) };
+            }
+        }
+    }
+}
+
+/// Back into the ball of a radius.
+#[inline(always)]
+unsafe fn into_ball<L: Lanes>(x: V3<L>, limit: L) -> V3<L> {
+    unsafe {
+        let length = squared(x).sqrt();
+        let scale = L::select(limit.lt(length), limit.div(length), L::splat(1.0));
+        [x[0].mul(scale), x[1].mul(scale), x[2].mul(scale)]
     }
 }
 
@@ -358,6 +395,7 @@ unsafe fn visit_lanes<L: Lanes>(
         let masses = [L::gather(shared.masses, blocks[0]), L::gather(shared.masses, blocks[1])];
         let mu: L = head.one(FRICTION);
         let (mut stirs, mut moved) = (false, false);
+        let mut carried = zero;
         for k in 0..pack.points as usize {
             let point = At(head.0.add((HEADER + POINT * k) * LANES));
             let block = Block::load(point, lane);
@@ -380,6 +418,7 @@ unsafe fn visit_lanes<L: Lanes>(
                 }
             }
             point.put3(IMPULSE, new);
+            carried = carried.add(new[0].max(zero));
             point.put3(DIRECTION, [new[0].sub(last[0]), new[1].sub(last[1]), new[2].sub(last[2])]);
             let active = zero.lt(new[0]);
             let dv = squared(apply(&block, step));
@@ -394,6 +433,38 @@ unsafe fn visit_lanes<L: Lanes>(
                 let w = squared(apply(&block, new));
                 change.0[2] = change.0[2].add(L::select(active, w, zero));
                 change.0[3] = change.0[3].add(L::select(active, L::splat(1.0), zero));
+            }
+        }
+        if pack.moments > 0 {
+            let moment = At(head.0.add(pack.moment_row() * LANES));
+            let (old, p): (V3<L>, V3<L>) = (moment.three(IMPULSE), moment.three(DIRECTION));
+            let q: V3<L> = moment.three(FREE);
+            let wr = to_spin(moment, &v);
+            let mass: L = moment.one(MASS);
+            let (mut last, mut r, mut new) = (old, old, old);
+            for i in 0..3 {
+                last[i] = last[i].add(ahead[0].mul(p[i]));
+                r[i] = r[i].add(ahead[1].mul(p[i]));
+                new[i] = r[i].sub(wr[i].add(q[i]).mul(mass));
+            }
+            new = into_ball(new, carried.mul(moment.one(RATIO)));
+            let mut step = [new[0].sub(r[0]), new[1].sub(r[1]), new[2].sub(r[2])];
+            if sweep.relaxation < 1.0 {
+                for i in 0..3 {
+                    step[i] = step[i].mul(L::splat(sweep.relaxation));
+                    new[i] = r[i].add(step[i]);
+                }
+            }
+            moment.put3(IMPULSE, new);
+            moment.put3(DIRECTION, [new[0].sub(last[0]), new[1].sub(last[1]), new[2].sub(last[2])]);
+            let mobility: L = moment.one(MOBILITY);
+            let dv = squared(step).mul(mobility).mul(mobility);
+            if L::any(zero.lt(dv)) {
+                turn(moment, step, &masses, &mut v);
+                moved = true;
+                change.0[0] = change.0[0].add(dv);
+                change.0[1] = dv.max(change.0[1]);
+                stirs |= L::any(stir.lt(dv));
             }
         }
         if moved {
@@ -421,6 +492,10 @@ unsafe fn start<L: Lanes>(shared: &Shared, packs: [u32; 2]) {
                     let point = At(head.0.add((HEADER + POINT * k) * LANES));
                     push(head, point, point.three(IMPULSE), &masses, &mut v);
                 }
+                if pack.moments > 0 {
+                    let moment = At(head.0.add(pack.moment_row() * LANES));
+                    turn(moment, moment.three(IMPULSE), &masses, &mut v);
+                }
                 L::scatter(six(v[0]), shared.velocity, blocks[0], shared.none);
                 L::scatter(six(v[1]), shared.velocity, blocks[1], shared.none);
             }
@@ -443,6 +518,7 @@ unsafe fn measure<L: Lanes>(shared: &Shared, chunk: usize, packs: [u32; 2], mobi
                 let blocks = [pack.blocks[0].as_ptr().add(lane), pack.blocks[1].as_ptr().add(lane)];
                 let v =
                     [L::gather(shared.velocity, blocks[0]), L::gather(shared.velocity, blocks[1])];
+                let mut carried = zero;
                 for k in 0..pack.points as usize {
                     let point = At(head.0.add((HEADER + POINT * k) * LANES));
                     let q: V3<L> = point.three(FREE);
@@ -457,12 +533,31 @@ unsafe fn measure<L: Lanes>(shared: &Shared, chunk: usize, packs: [u32; 2], mobi
                     for i in 0..3 {
                         r[i] = r[i].mul(L::splat(mobility));
                     }
+                    carried = carried.add(r[0].max(zero));
                     let f = natural_map(r, u, head.one(FRICTION));
                     at.put(0, at.one::<L>(0).add(squared(f)));
                     at.put(1, at.one::<L>(1).add(squared(r)));
                     at.put(2, at.one::<L>(2).add(squared(q)));
                     at.put(3, at.one::<L>(3).add(squared(u)));
                     at.put(4, u[0].neg().max(at.one(4)));
+                }
+                if pack.moments > 0 {
+                    let moment = At(head.0.add(pack.moment_row() * LANES));
+                    let q: V3<L> = moment.three(FREE);
+                    let wr = to_spin(moment, &v);
+                    let mut r: V3<L> = moment.three(IMPULSE);
+                    let (mut u, mut x) = (wr, wr);
+                    for i in 0..3 {
+                        r[i] = r[i].mul(L::splat(mobility));
+                        u[i] = wr[i].add(q[i]);
+                        x[i] = r[i].sub(u[i]);
+                    }
+                    let p = into_ball(x, carried.mul(moment.one(RATIO)));
+                    let f = [r[0].sub(p[0]), r[1].sub(p[1]), r[2].sub(p[2])];
+                    at.put(0, at.one::<L>(0).add(squared(f)));
+                    at.put(1, at.one::<L>(1).add(squared(r)));
+                    at.put(2, at.one::<L>(2).add(squared(q)));
+                    at.put(3, at.one::<L>(3).add(squared(u)));
                 }
             }
         }

@@ -11,11 +11,11 @@ mod team;
 pub use kernel::Width;
 
 use super::conjugate_gradient::Patience;
-use super::gauss_seidel::{Change, Progress, Want, visit};
+use super::gauss_seidel::{At, Change, Progress, Want, visit};
 use super::residual::Residual;
 use super::{
     ConjugateGradient, ContactProblem, ContactSolver, Delassus, Factored, GaussSeidelOptions,
-    Impulses, Operator, SolveReport, SolverScratch,
+    Impulses, Operator, ROLLING, SolveReport, SolverScratch,
 };
 use crate::math::bytes_of;
 use history::{Combination, History, SharedHistory};
@@ -126,6 +126,7 @@ impl Coloured {
             colours: &packs.colours,
             n_rows: packs.rows.len(),
             n_packs: packs.packs.len(),
+            moments: &packs.moments,
             shared: Shared {
                 rows: packs.rows.as_mut_ptr(),
                 packs: packs.packs.as_ptr(),
@@ -167,6 +168,13 @@ impl Coloured {
                 impulses[a] = [rows[at].0[lane], rows[at + 1].0[lane], rows[at + 2].0[lane]];
             }
         }
+        let first_moment = problem.first_rolling();
+        for (pack, moments) in packs.packs.iter().zip(&packs.moments) {
+            let rows = &packs.rows[pack.first as usize + pack.moment_row() + IMPULSE..];
+            for (lane, k) in packs::Pack::moments(moments) {
+                impulses[first_moment + k] = [0, 1, 2].map(|i| rows[i].0[lane]);
+            }
+        }
         for s in &buffers.single {
             impulses[s.contact] = s.impulse;
         }
@@ -191,6 +199,7 @@ struct Job<'a> {
     colours: &'a [[u32; 2]],
     n_rows: usize,
     n_packs: usize,
+    moments: &'a [[u32; lanes::LANES]],
     shared: Shared,
     last: Pointer<Row>,
     single: Pointer<Single>,
@@ -316,7 +325,7 @@ impl Job<'_> {
                     debug_assert!(pack.first as usize + pack.n_rows() <= self.n_rows);
                     let rows = self.shared.rows.add(pack.first as usize);
                     let rows = std::slice::from_raw_parts_mut(rows, pack.n_rows());
-                    pack.fill(self.w, self.problem, self.start, rows);
+                    pack.fill(self.w, self.problem, self.start, self.moments.get(k), rows);
                 }
             }
         }
@@ -371,12 +380,14 @@ impl Job<'_> {
         let (velocity, sums) = unsafe { (self.velocity(), &mut *self.sums_of_single()) };
         let single = unsafe { std::slice::from_raw_parts_mut(self.single.0, self.n_single) };
         let mut change = Change::default();
-        for s in single {
+        for k in 0..single.len() {
+            let limit = self.limit(single, k);
+            let s = &mut single[k];
             let a = s.contact;
             let old: [f64; 3] = std::array::from_fn(|i| s.impulse[i] + sweep.beta * s.direction[i]);
             let wr = self.w.to_local(a, velocity);
-            let block = self.w.diagonal(a);
-            let (new, step) = visit(self.problem, a, block, wr, old, sweep.relaxation, &mut change);
+            let at = At { a, block: self.w.diagonal(a), wr, old, limit };
+            let (new, step) = visit(self.problem, &at, sweep.relaxation, &mut change);
             s.direction = std::array::from_fn(|i| new[i] - s.impulse[i]);
             s.impulse = new;
             if step != [0.0; 3] {
@@ -385,6 +396,18 @@ impl Job<'_> {
         }
         let Change { sum, max, scale, active } = change;
         store(sums, [sum, max, scale, active as f64]);
+    }
+
+    /// Largest impulse of a single contact that is a moment [N s]; 0 for others. Its contacts are single too.
+    fn limit(&self, single: &[Single], k: usize) -> f64 {
+        let Some(k) = single[k].contact.checked_sub(self.problem.first_rolling()) else {
+            return 0.0;
+        };
+        let rolling = &self.problem.rolling[k];
+        let [first, end] = rolling.contacts.map(|a| a as usize);
+        let from = single.partition_point(|s| s.contact < first);
+        let carry = single[from..].iter().take_while(|s| s.contact < end);
+        rolling.ratio * carry.map(|s| s.impulse[0].max(0.0)).sum::<f64>()
     }
 
     /// Makes the velocities those of the impulses.
@@ -425,12 +448,15 @@ impl Job<'_> {
     unsafe fn measure_single(&self, mobility: f64) {
         let (velocity, sums) = unsafe { (self.velocity(), &mut *self.sums_of_single()) };
         let mut sum = Residual::default();
-        for k in 0..self.n_single {
-            let s = unsafe { &*self.single.0.add(k) };
+        let single = unsafe { std::slice::from_raw_parts(self.single.0, self.n_single) };
+        for (k, s) in single.iter().enumerate() {
             let wr = self.w.to_local(s.contact, velocity);
             let r = s.impulse.map(|x| mobility * x);
-            let a = s.contact;
-            sum.note(r, self.problem.v_rel_free[a], wr, self.problem.friction[a]);
+            let (a, q) = (s.contact, self.problem.v_rel_free[s.contact]);
+            match self.problem.friction[a] {
+                ROLLING => sum.note_rolling(r, q, wr, mobility * self.limit(single, k)),
+                friction => sum.note(r, q, wr, friction),
+            }
         }
         let Residual { natural_map, impulses, free, velocities, approach } = sum;
         store(sums, [natural_map, impulses, free, velocities, approach]);

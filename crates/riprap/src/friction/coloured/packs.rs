@@ -1,6 +1,7 @@
 //! The contact problem laid out for the sweeps: manifolds coloured so that a colour touches no block twice, and eight of them
 //! side by side in a pack.
 
+use super::super::rolling::largest;
 use super::super::{ContactProblem, Factored, JOINT};
 use super::lanes::{LANES, Row};
 use crate::math::bytes_of;
@@ -30,6 +31,16 @@ pub(super) const COUPLING: usize = 2;
 /// The tangential block with the normal eliminated: 11, 12, 22.
 pub(super) const TANGENTIAL: usize = 4;
 
+/// Rows of a moment of rolling resistance, which comes after the points and is as long: the length that makes spins velocities, the
+/// limit over the normal impulses, and a bound of the block with its inverse. `FREE`, `IMPULSE` and `DIRECTION` are those of a point.
+pub(super) const LENGTH: usize = 0;
+pub(super) const RATIO: usize = 1;
+pub(super) const MOBILITY: usize = 2;
+pub(super) const MASS: usize = 3;
+
+/// No moment.
+const NO_MOMENT: u32 = u32::MAX;
+
 /// More colours than this are not worth a round of their own: what does not fit is left to the end.
 const COLOURS: u32 = 48;
 /// Packs of a chunk, the unit that a thread takes and that sums are made of.
@@ -48,6 +59,8 @@ pub(super) struct Pack {
     pub first: u32,
     /// Points of the longest manifold.
     pub points: u32,
+    /// 1 where moments come after the points, else 0.
+    pub moments: u32,
 }
 
 /// A pack that changes little sits out some sweeps.
@@ -83,6 +96,8 @@ struct Manifold {
     /// Warm or approaching: not expected to stay open.
     busy: bool,
     colour: u8,
+    /// Its moment in [`ContactProblem::rolling`], or [`NO_MOMENT`].
+    moment: u32,
 }
 
 /// A problem in packs.
@@ -95,8 +110,10 @@ pub(super) struct Packs {
     pub chunks: Vec<[u32; 2]>,
     /// Ranges of chunks, one a colour.
     pub colours: Vec<[u32; 2]>,
+    /// Moments of each pack in [`ContactProblem::rolling`]; empty where there are none.
+    pub moments: Vec<[u32; LANES]>,
     /// Contacts that are solved one by one after all colours: joints, sides on mechanisms, locked directions, and blocks with
-    /// more contacts than colours.
+    /// more contacts than colours; then the moments of such contacts.
     pub single: Vec<u32>,
     manifolds: Vec<Manifold>,
     order: Vec<u32>,
@@ -111,6 +128,7 @@ impl Packs {
             + bytes_of(&self.packs)
             + bytes_of(&self.idle)
             + bytes_of(&self.chunks)
+            + bytes_of(&self.moments)
             + bytes_of(&self.single)
             + bytes_of(&self.manifolds)
             + bytes_of(&self.order)
@@ -120,27 +138,32 @@ impl Packs {
     /// Sorts the contacts into manifolds, colours and packs. The impulses tell which are expected to carry.
     pub fn arrange(&mut self, w: &Factored, problem: &ContactProblem, impulses: &[[f64; 3]]) {
         self.find_manifolds(w, problem, impulses);
-        self.colour(w);
-        self.pack(w);
+        self.colour(w, problem);
+        self.pack(w, problem);
     }
 
     fn find_manifolds(&mut self, w: &Factored, problem: &ContactProblem, impulses: &[[f64; 3]]) {
         self.manifolds.clear();
         self.single.clear();
         let contacts = w.contacts();
+        let first_moment = problem.first_rolling() as u32;
+        let mut moments = (0..).zip(&problem.rolling).peekable();
         for (a, c) in contacts.iter().enumerate() {
+            let moment = moments.next_if(|(_, m)| m.contacts[0] as usize == a).map(|(k, _)| k);
             let even = c.blocks.iter().all(|b| {
                 let m = w.masses().get(*b as usize).map_or([0.0; 3], |m| m.linear);
                 m[0] == m[1] && m[1] == m[2]
             });
             if problem.friction[a] == JOINT || !even || c.has_sides() || c.is_locked() {
                 self.single.push(a as u32);
+                self.single.extend(moment.map(|k: u32| first_moment + k));
                 continue;
             }
             let busy = impulses[a][0] > 0.0 || problem.v_rel_free[a][0] < 0.0;
             if let Some(m) = self.manifolds.last_mut()
                 && m.first + u32::from(m.length) == a as u32
                 && m.length < 4
+                && moment.is_none()
                 && contacts[m.first as usize].blocks == c.blocks
                 && contacts[m.first as usize].frame == c.frame
                 && problem.friction[m.first as usize] == problem.friction[a]
@@ -148,13 +171,15 @@ impl Packs {
                 m.length += 1;
                 m.busy |= busy;
             } else {
-                self.manifolds.push(Manifold { first: a as u32, length: 1, busy, colour: 0 });
+                let moment = moment.unwrap_or(NO_MOMENT);
+                let first = a as u32;
+                self.manifolds.push(Manifold { first, length: 1, busy, colour: 0, moment });
             }
         }
     }
 
     /// The first colour that neither block has yet.
-    fn colour(&mut self, w: &Factored) {
+    fn colour(&mut self, w: &Factored, problem: &ContactProblem) {
         let none = w.n_blocks();
         self.used.clear();
         self.used.resize(none + 1, 0);
@@ -166,6 +191,9 @@ impl Packs {
             let colour = taken.trailing_ones();
             if colour >= COLOURS {
                 single.extend(m.first..m.first + u32::from(m.length));
+                if m.moment != NO_MOMENT {
+                    single.push(problem.first_rolling() as u32 + m.moment);
+                }
                 return false;
             }
             m.colour = colour as u8;
@@ -177,7 +205,7 @@ impl Packs {
     }
 
     /// By colour, then those expected to carry, then the longer ones first: few lanes stay empty, and idle ones keep together.
-    fn pack(&mut self, w: &Factored) {
+    fn pack(&mut self, w: &Factored, problem: &ContactProblem) {
         let class = |m: &Manifold| {
             8 * usize::from(m.colour) + 4 * usize::from(!m.busy) + usize::from(4 - m.length)
         };
@@ -201,6 +229,8 @@ impl Packs {
 
         let none = w.n_blocks();
         self.packs.clear();
+        self.moments.clear();
+        let has_moments = u32::from(!problem.rolling.is_empty());
         self.chunks.clear();
         self.colours.clear();
         let (mut rows, mut k) = (0, 0);
@@ -211,6 +241,8 @@ impl Packs {
             while k < self.order.len() && manifold(k).colour == colour {
                 let mut pack = Pack { first: rows, ..Pack::default() };
                 pack.blocks = [[none as u32; LANES]; 2];
+                let mut moments = [NO_MOMENT; LANES];
+                pack.moments = has_moments;
                 // Idle manifolds begin a pack of their own.
                 let busy = manifold(k).busy;
                 for lane in 0..LANES {
@@ -225,11 +257,15 @@ impl Packs {
                     (pack.blocks[0][lane], pack.blocks[1][lane]) = (i as u32, j as u32);
                     pack.contacts[lane] = m.first;
                     pack.lengths[lane] = m.length;
+                    moments[lane] = m.moment;
                     pack.points = pack.points.max(u32::from(m.length));
                     k += 1;
                 }
-                rows += HEADER as u32 + POINT as u32 * pack.points;
+                rows += pack.n_rows() as u32;
                 self.packs.push(pack);
+                if has_moments > 0 {
+                    self.moments.push(moments);
+                }
             }
             let n = self.packs.len();
             for start in (first_pack..n).step_by(CHUNK) {
@@ -253,9 +289,20 @@ impl Pack {
         })
     }
 
+    /// Its moments: lane, and index in [`ContactProblem::rolling`].
+    pub fn moments(moments: &[u32; LANES]) -> impl Iterator<Item = (usize, usize)> + '_ {
+        let there = moments.iter().enumerate().filter(|(_, k)| **k != NO_MOMENT);
+        there.map(|(lane, k)| (lane, *k as usize))
+    }
+
+    /// First row of its moments.
+    pub fn moment_row(&self) -> usize {
+        HEADER + POINT * self.points as usize
+    }
+
     /// Number of its rows.
     pub fn n_rows(&self) -> usize {
-        HEADER + POINT * self.points as usize
+        HEADER + POINT * (self.points + self.moments) as usize
     }
 
     /// Writes the rows of the pack.
@@ -264,6 +311,7 @@ impl Pack {
         w: &Factored,
         problem: &ContactProblem,
         impulses: &[[f64; 3]],
+        moments: Option<&[u32; LANES]>,
         rows: &mut [Row],
     ) {
         rows.fill(Row::default());
@@ -295,6 +343,23 @@ impl Pack {
             for (field, x) in block.into_iter().enumerate() {
                 at[BLOCK + field / 2].put_single(LANES * (field % 2) + lane, x as f32);
             }
+        }
+        for (lane, k) in moments.into_iter().flat_map(Pack::moments) {
+            let (turning, a) = (&w.turning()[k], problem.first_rolling() + k);
+            let mobility = largest(&turning.w);
+            if mobility <= 0.0 {
+                continue;
+            }
+            let ratio = problem.rolling[k].ratio;
+            let at = &mut rows[self.moment_row()..];
+            let mut put = |row: usize, numbers: &[f64]| {
+                for (k, x) in numbers.iter().enumerate() {
+                    at[row + k].0[lane] = *x;
+                }
+            };
+            put(LENGTH, &[turning.length, ratio, mobility, 1.0 / mobility]);
+            put(FREE, &problem.v_rel_free[a]);
+            put(IMPULSE, &impulses[a]);
         }
     }
 }

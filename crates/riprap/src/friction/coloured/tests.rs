@@ -1,5 +1,5 @@
 use super::*;
-use crate::friction::{InverseMass, JOINT, residual};
+use crate::friction::{InverseMass, JOINT, Rolling, residual};
 use crate::math::{Vec3, tangents};
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64;
@@ -80,9 +80,55 @@ fn packed_contacts_are_solved_as_the_readable_solver_does() {
     }
 }
 
+/// Moments on the manifolds of a chain.
+fn resist(w: &mut Factored, problem: &mut ContactProblem) {
+    let n = w.contacts().len();
+    let mut k = 0;
+    while k < n {
+        let (first, c) = (k, w.contacts()[k]);
+        while k < n && w.contacts()[k].frame == c.frame && w.contacts()[k].blocks == c.blocks {
+            k += 1;
+        }
+        if first % 3 == 1 {
+            continue;
+        }
+        w.push_turning(c.blocks, 0.4);
+        problem.v_rel_free.push([0.2, -0.1, 0.3]);
+        problem.friction.push(ROLLING);
+        problem.rolling.push(Rolling { contacts: [first as u32, k as u32], ratio: 0.05 });
+    }
+}
+
+#[test]
+fn moments_of_rolling_resistance_are_solved_as_the_readable_solver_does() {
+    for seed in [0, 6, 8, 9] {
+        let (mut w, mut problem) = chain(seed, 40);
+        resist(&mut w, &mut problem);
+        assert!(problem.rolling.len() > 20);
+        problem.w = Delassus::Factored(w);
+        let (packed, report) = solve(&always(1e-9), &problem);
+        assert!(report.converged, "seed {seed}: {report:?}");
+        let judged = residual(&problem, &packed, &mut SolverScratch::default());
+        assert!(judged.relative_to_impulses() <= 1.01e-9, "seed {seed}: {judged:?}");
+        let (plain, report) = solve(&ConjugateGradient::tolerance(1e-9), &problem);
+        assert!(report.converged, "seed {seed}: {report:?}");
+        let first = problem.first_rolling();
+        let mut at_limit = 0;
+        for (k, rolling) in problem.rolling.iter().enumerate() {
+            let (a, limit) = (first + k, rolling.limit(&packed));
+            let size = packed[a].iter().map(|x| x * x).sum::<f64>().sqrt();
+            assert!(size <= limit * (1.0 + 1e-12), "{size} {limit}");
+            at_limit += usize::from(limit > 0.0 && size > 0.999 * limit);
+        }
+        assert!(at_limit > 0);
+        assert_eq!(plain.len(), packed.len());
+    }
+}
+
 #[test]
 fn neither_width_nor_threads_change_a_bit() {
-    let (w, mut problem) = chain(1, 3000);
+    let (mut w, mut problem) = chain(1, 3000);
+    resist(&mut w, &mut problem);
     assert!(w.contacts().len() > 8000);
     problem.w = Delassus::Factored(w);
     let mut options = GaussSeidelOptions::tolerance(1e-12);

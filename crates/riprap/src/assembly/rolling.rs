@@ -1,0 +1,70 @@
+//! Moments of rolling resistance in the contact problem: one for each pair of shapes that touch, after all contacts and joints.
+
+use super::Dynamics;
+use super::contacts::{Contacts, meeting, smaller_size};
+use crate::friction::{ContactProblem, Delassus, Factored, Impulses, ROLLING, Rolling};
+use crate::math::Vec3;
+use crate::scene::{Scene, State, WarmMoment};
+
+/// Adds the moments between the contacts of a step, with those of the last step to start from. Bodies of mechanisms have none.
+pub(super) fn assemble(
+    scene: &Scene,
+    state: &State,
+    dynamics: &Dynamics,
+    contacts: &Contacts,
+    problem: &mut ContactProblem,
+    impulses: &mut Impulses,
+) {
+    problem.rolling.clear();
+    if !scene.pairs.any_rolling() {
+        return;
+    }
+    let Delassus::Factored(w) = &mut problem.w else { return };
+    let v = dynamics.free_velocity();
+    let bodies = scene.bodies();
+    let in_mechanism = |b: usize| bodies.carried[b].is_some() && !bodies.movable[b];
+    let mut warm = state.warm_moments.iter().peekable();
+    let (mut k, n) = (0, contacts.active().len());
+    while k < n {
+        let c = contacts.contact(k);
+        let colliders = c.point.colliders;
+        let first = k;
+        while k < n && contacts.contact(k).point.colliders == colliders {
+            k += 1;
+        }
+        let rolling = meeting(scene, c.point).1.rolling;
+        let [i, j] = c.bodies.map(|b| b as usize);
+        let blocks = c.bodies.map(|b| dynamics.block[b as usize]);
+        if rolling == 0.0 || blocks == [Factored::NONE; 2] || in_mechanism(i) || in_mechanism(j) {
+            continue;
+        }
+        let length = 0.5 * smaller_size(scene, i, j);
+        w.push_turning(blocks, length);
+        let spin = v[j].angular - v[i].angular;
+        problem.v_rel_free.push((spin * length).into());
+        problem.friction.push(ROLLING);
+        problem
+            .rolling
+            .push(Rolling { contacts: [first as u32, k as u32], ratio: rolling / length });
+        while warm.next_if(|m| m.colliders < colliders).is_some() {}
+        let old = warm.peek().filter(|m| m.colliders == colliders);
+        impulses.push(old.map_or([0.0; 3], |m| m.moment_w.map(|x| x / length)));
+    }
+}
+
+/// Remembers the moments for the next step.
+pub(super) fn remember(
+    contacts: &Contacts,
+    problem: &ContactProblem,
+    impulses: &Impulses,
+    warm: &mut Vec<WarmMoment>,
+) {
+    warm.clear();
+    let Delassus::Factored(w) = &problem.w else { return };
+    let first = problem.len() - problem.rolling.len();
+    for (k, rolling) in problem.rolling.iter().enumerate() {
+        let colliders = contacts.contact(rolling.contacts[0] as usize).point.colliders;
+        let moment = Vec3::from(impulses[first + k]) * w.length_of_moment(k);
+        warm.push(WarmMoment { colliders, moment_w: moment.into() });
+    }
+}

@@ -1,0 +1,90 @@
+//! Rolling resistance: where two bodies touch they resist turning against each other. The moment is at most a length times the
+//! normal impulses, and works against the relative spin: Coulomb's law, for spins.
+
+use super::residual::squared;
+
+/// Stands in the place of the friction of a moment of rolling resistance.
+pub const ROLLING: f64 = -2.0;
+
+/// One moment of rolling resistance. Like a contact it has three numbers of the problem: a moment over a length as impulse [N s], and the
+/// relative spin times that length as velocity [m/s]. These come after all contacts and joints.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Rolling {
+    /// The contacts that carry it: the first, and the one after the last.
+    pub contacts: [u32; 2],
+    /// Largest moment over its length and the normal impulses [–].
+    pub ratio: f64,
+}
+
+impl Rolling {
+    /// Largest impulse with these impulses at its contacts [N s].
+    #[inline]
+    pub(super) fn limit(&self, impulses: &[[f64; 3]]) -> f64 {
+        let [first, end] = self.contacts.map(|a| a as usize);
+        self.ratio * impulses[first..end].iter().map(|r| r[0].max(0.0)).sum::<f64>()
+    }
+}
+
+/// The next impulse for a velocity `u` that the impulse `old` made: a step along the velocity, back into the ball. The block's
+/// eigenvalues are of one size, so that the exact solve would gain little.
+#[inline]
+pub(super) fn solve_rolling(
+    block: &[[f64; 3]; 3],
+    u: [f64; 3],
+    old: [f64; 3],
+    limit: f64,
+) -> [f64; 3] {
+    let mobility = largest(block);
+    if mobility <= 0.0 {
+        return [0.0; 3];
+    }
+    into_ball(std::array::from_fn(|i| old[i] - u[i] / mobility), limit)
+}
+
+/// A bound for the eigenvalues of a symmetric block: its largest sum along a row.
+pub(super) fn largest(block: &[[f64; 3]; 3]) -> f64 {
+    block.iter().map(|row| row.iter().map(|x| x.abs()).sum()).fold(0.0, f64::max)
+}
+
+/// `r − P(r − u)` with the projection on the ball of radius `limit`; all in the same unit.
+#[inline]
+pub(super) fn rolling_map(r: [f64; 3], u: [f64; 3], limit: f64) -> [f64; 3] {
+    let p = into_ball(std::array::from_fn(|i| r[i] - u[i]), limit);
+    std::array::from_fn(|i| r[i] - p[i])
+}
+
+#[inline]
+fn into_ball(x: [f64; 3], limit: f64) -> [f64; 3] {
+    let length = squared(x).sqrt();
+    if length <= limit { x } else { x.map(|x| x * (limit / length)) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_moment_resists_the_spin_up_to_its_limit() {
+        let block = [[2.0, 0.1, 0.0], [0.1, 1.0, 0.0], [0.0, 0.0, 1.5]];
+        let solve = |free: [f64; 3], limit: f64| {
+            let mut m = [0.0; 3];
+            for _ in 0..200 {
+                let u = velocity(&block, m, free);
+                m = solve_rolling(&block, u, m, limit);
+            }
+            (m, velocity(&block, m, free))
+        };
+        fn velocity(block: &[[f64; 3]; 3], m: [f64; 3], free: [f64; 3]) -> [f64; 3] {
+            std::array::from_fn(|i| (0..3).map(|k| block[i][k] * m[k]).sum::<f64>() + free[i])
+        }
+        // Strong enough, it stops the spin.
+        let (m, u) = solve([0.3, -0.2, 0.1], 10.0);
+        assert!(squared(u) < 1e-28 && squared(rolling_map(m, u, 10.0)) < 1e-28, "{u:?}");
+        // Else it is at its limit and against the spin.
+        let (m, u) = solve([0.3, -0.2, 0.1], 0.05);
+        assert!((squared(m).sqrt() - 0.05).abs() < 1e-15);
+        let along: f64 = (0..3).map(|k| m[k] * u[k]).sum();
+        assert!((along + 0.05 * squared(u).sqrt()).abs() < 1e-12, "{m:?} {u:?}");
+        assert!(squared(rolling_map(m, u, 0.05)) < 1e-24);
+    }
+}
