@@ -391,16 +391,19 @@ fn test_pair(
     pair.apart = until(scratch.apart);
     let Some(m) = found else { return };
     make_room(points, m.points().len());
-    points.extend(m.points().iter().map(|p| ContactPoint {
-        colliders: pair.colliders,
-        feature: p.feature,
-        point: p.position,
-        normal: m.normal,
-        gap: p.gap,
-    }));
+    for p in m.points() {
+        points.push(ContactPoint {
+            colliders: pair.colliders,
+            feature: p.feature,
+            point: p.position,
+            normal: m.normal,
+            gap: p.gap,
+        });
+    }
 }
 
 /// Motion of the second collider's body against the first's over the step.
+#[inline(always)]
 fn drift_between(query: &Query, i: usize, j: usize) -> Drift {
     let [a, b] = [i, j].map(|c| query.colliders[c].body as usize);
     let (ma, mb) = (&query.motion[a], &query.motion[b]);
