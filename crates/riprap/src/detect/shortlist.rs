@@ -99,6 +99,16 @@ impl Shortlist {
         })
     }
 
+    /// Faces of a, edges of a, faces of b, edges of b.
+    #[inline(always)]
+    pub(super) fn features(&self) -> [&[u8]; 4] {
+        let [n_faces_a, n_edges_a, n_faces_b, n_edges_b] = self.counts.map(usize::from);
+        let (faces_a, items) = self.items.split_at(n_faces_a);
+        let (edges_a, items) = items.split_at(n_edges_a);
+        let (faces_b, items) = items.split_at(n_faces_b);
+        [faces_a, edges_a, faces_b, &items[..n_edges_b]]
+    }
+
     /// What the search over all features would find; `None` where the list does not tell.
     #[inline(always)]
     pub(super) fn best_axis(
@@ -112,11 +122,7 @@ impl Shortlist {
     ) -> Option<Result<Found, Vec3>> {
         let size = a.outer_radius().min(b.outer_radius());
         let mut features = Features { edges: None, ..*last };
-        let [n_faces_a, n_edges_a, n_faces_b, n_edges_b] = self.counts.map(usize::from);
-        let (faces_a, items) = self.items.split_at(n_faces_a);
-        let (edges_a, items) = items.split_at(n_edges_a);
-        let (faces_b, items) = items.split_at(n_faces_b);
-        let edges_b = &items[..n_edges_b];
+        let [faces_a, edges_a, faces_b, edges_b] = self.features();
 
         let (above_a, above_b) = (AboveA { a, b, rel }, AboveB::new(a, b, rel));
         let (top_a, top_b) = (best_of(&above_a, faces_a), best_of(&above_b, faces_b));
