@@ -174,7 +174,11 @@ mod tests {
         queue.send(push(3)).unwrap();
         queue.wait().unwrap();
         let (out, seen) = mpsc::channel();
-        queue.send(move |done| Ok(out.send(done.clone()).unwrap())).unwrap();
+        let report = move |done: &mut Vec<i32>| {
+            out.send(done.clone()).unwrap();
+            Ok(())
+        };
+        queue.send(report).unwrap();
         assert_eq!(seen.recv().unwrap(), [1, 3]);
     }
 }

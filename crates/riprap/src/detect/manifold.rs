@@ -148,11 +148,10 @@ impl Clipper {
     ) -> &[ManifoldPoint] {
         let eps = 1e-12 * size;
         self.polygon.clear();
-        self.polygon.extend(b.corners.iter().map(|c| Corner {
-            at: c.at,
-            feature: feature(VERTEX_B, 0, c.vertex),
-            edge: Origin::B(c.edge),
-        }));
+        for c in &b.corners {
+            let feature = feature(VERTEX_B, 0, c.vertex);
+            self.polygon.push(Corner { at: c.at, feature, edge: Origin::B(c.edge) });
+        }
         for k in 0..a.corners.len() {
             self.cut_by_line(a, k, eps);
             if self.polygon.is_empty() {
@@ -203,7 +202,9 @@ impl Clipper {
         }
         let inside = |c: &Corner| (d[0] * (c.at[1] - p[1]) - d[1] * (c.at[0] - p[0])) / length;
         self.insides.clear();
-        self.insides.extend(self.polygon.iter().map(inside));
+        for c in &self.polygon {
+            self.insides.push(inside(c));
+        }
         if self.insides.iter().all(|&h| h >= -eps) {
             return;
         }

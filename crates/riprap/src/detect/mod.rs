@@ -17,9 +17,10 @@ pub use manifold::{Drift, Manifold, ManifoldPoint};
 pub use narrow::{Ask, NarrowScratch, PairCache, narrow_phase};
 
 use crate::math::parallel::{n_threads, thread};
-use crate::math::{Mat3, Pose, Twist, Vec3, bytes_of, make_room};
+use crate::math::{Mat3, Pose, Twist, Vec3, bytes_of, make_room, prefetch};
 use crate::shape::{Polygon, Polyhedron, Shape};
 use broad::BroadPhase;
+use narrow::Known;
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// How polyhedra are tested against each other.
@@ -355,8 +356,41 @@ fn test_pairs_here(
     scratch: &mut NarrowScratch,
 ) {
     points.clear();
-    for pair in pairs {
-        test_pair(pair, here, points, scratch);
+    for k in 0..pairs.len() {
+        look_ahead(&pairs[k..], here);
+        test_pair(&mut pairs[k], here, points, scratch);
+    }
+}
+
+/// Asks for the memory that the next pairs will read: colliders of the third, shapes of the second, and of the first what its
+/// last test read of the shapes. The shapes of a large pile fit into no cache, and pairs come in the order of their first collider.
+#[inline(always)]
+fn look_ahead(pairs: &[Pair], here: &Here) {
+    let colliders = here.query.colliders;
+    if let Some(third) = pairs.get(3) {
+        let j = third.colliders[1] as usize;
+        prefetch(&colliders[j]);
+        prefetch(&here.placed[j]);
+        prefetch(&here.placed[j].centre);
+    }
+    let shape = |c: u32| match &colliders[c as usize].geometry {
+        Geometry::Polyhedron(shape) => Some(&**shape),
+        _ => None,
+    };
+    if let Some(second) = pairs.get(2) {
+        let body = colliders[second.colliders[1] as usize].body as usize;
+        prefetch(&here.query.motion[body]);
+        prefetch(&here.query.bodies[body]);
+        if let Some(shape) = shape(second.colliders[1]) {
+            shape.prefetch_head();
+        }
+    }
+    if let Some(first) = pairs.get(1)
+        && let Known::Touching(_, Some(list)) = &first.cache.known
+        && let Some(shape) = shape(first.colliders[1])
+    {
+        let [_, _, faces, edges] = list.features();
+        shape.prefetch(faces, edges);
     }
 }
 
@@ -391,16 +425,19 @@ fn test_pair(
     pair.apart = until(scratch.apart);
     let Some(m) = found else { return };
     make_room(points, m.points().len());
-    points.extend(m.points().iter().map(|p| ContactPoint {
-        colliders: pair.colliders,
-        feature: p.feature,
-        point: p.position,
-        normal: m.normal,
-        gap: p.gap,
-    }));
+    for p in m.points() {
+        points.push(ContactPoint {
+            colliders: pair.colliders,
+            feature: p.feature,
+            point: p.position,
+            normal: m.normal,
+            gap: p.gap,
+        });
+    }
 }
 
 /// Motion of the second collider's body against the first's over the step.
+#[inline(always)]
 fn drift_between(query: &Query, i: usize, j: usize) -> Drift {
     let [a, b] = [i, j].map(|c| query.colliders[c].body as usize);
     let (ma, mb) = (&query.motion[a], &query.motion[b]);

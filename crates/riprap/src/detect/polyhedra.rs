@@ -125,8 +125,12 @@ pub(super) fn contact(
         },
     };
     let is_listed = listed.is_some();
-    let search = || best_axis(a, b, rel, clear, hint, scratch);
-    let Found { axis, features } = match listed.unwrap_or_else(search) {
+    // No closure: what is not inlined here loses the instructions of the caller.
+    let found = match listed {
+        Some(found) => found,
+        None => best_axis(a, b, rel, clear, hint, scratch),
+    };
+    let Found { axis, features } = match found {
         Ok(found) => found,
         Err(apart) => {
             cache.known = Known::Apart(apart);
@@ -677,12 +681,13 @@ fn project(
     let corners = p.face(face);
     let edges = p.face_edges(face);
     let len = corners.len();
-    side.corners.extend((0..len).map(|k| {
+    for k in 0..len {
         // The second shape's faces are counter-clockwise from its own outside, so they run backwards here.
         let (i, e) = if reversed { (len - 1 - k, (2 * len - 2 - k) % len) } else { (k, k) };
         let x = point(p.vertices()[corners[i] as usize]);
-        SideCorner { at: [t1.dot(&x), t2.dot(&x)], vertex: corners[i], edge: edges[e] }
-    }));
+        let at = [t1.dot(&x), t2.dot(&x)];
+        side.corners.push(SideCorner { at, vertex: corners[i], edge: edges[e] });
+    }
     let offset = normal.dot(&point(p.vertices()[corners[0] as usize]));
     side.height = [offset / slope, -normal.dot(&t1) / slope, -normal.dot(&t2) / slope];
     true

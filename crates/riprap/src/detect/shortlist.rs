@@ -99,6 +99,16 @@ impl Shortlist {
         })
     }
 
+    /// Faces of a, edges of a, faces of b, edges of b.
+    #[inline(always)]
+    pub(super) fn features(&self) -> [&[u8]; 4] {
+        let [n_faces_a, n_edges_a, n_faces_b, n_edges_b] = self.counts.map(usize::from);
+        let (faces_a, items) = self.items.split_at(n_faces_a);
+        let (edges_a, items) = items.split_at(n_edges_a);
+        let (faces_b, items) = items.split_at(n_faces_b);
+        [faces_a, edges_a, faces_b, &items[..n_edges_b]]
+    }
+
     /// What the search over all features would find; `None` where the list does not tell.
     #[inline(always)]
     pub(super) fn best_axis(
@@ -112,9 +122,7 @@ impl Shortlist {
     ) -> Option<Result<Found, Vec3>> {
         let size = a.outer_radius().min(b.outer_radius());
         let mut features = Features { edges: None, ..*last };
-        let mut items = &self.items[..];
-        let [faces_a, edges_a, faces_b, edges_b] =
-            self.counts.map(|n| items.split_off(..usize::from(n)).unwrap_or_default());
+        let [faces_a, edges_a, faces_b, edges_b] = self.features();
 
         let (above_a, above_b) = (AboveA { a, b, rel }, AboveB::new(a, b, rel));
         let (top_a, top_b) = (best_of(&above_a, faces_a), best_of(&above_b, faces_b));
@@ -139,10 +147,16 @@ impl Shortlist {
         let near_b = |j: usize| over_b.is_none_or(|p| b.point_over_edge(j, p) >= needed);
         moved.clear();
         let (mut axis, mut s_edge) = (face, bound);
-        for i in edges_a.iter().map(|&i| usize::from(i)).filter(|&i| near_a(i)) {
+        for i in edges_a.iter().map(|&i| usize::from(i)) {
+            if !near_a(i) {
+                continue;
+            }
             if moved.is_empty() {
-                let near = edges_b.iter().map(|&j| usize::from(j)).filter(|&j| near_b(j));
-                moved.extend(near.map(|j| NearEdge::of(b, j).moved(rel)));
+                for j in edges_b.iter().map(|&j| usize::from(j)) {
+                    if near_b(j) {
+                        moved.push(NearEdge::of(b, j).moved(rel));
+                    }
+                }
                 if moved.is_empty() {
                     break;
                 }

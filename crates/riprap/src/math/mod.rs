@@ -196,6 +196,19 @@ pub(crate) fn bytes_of<T>(buffer: &Vec<T>) -> usize {
     buffer.capacity() * std::mem::size_of::<T>()
 }
 
+/// Asks for the memory of `value` ahead of its use. Where the processor knows no such request, nothing happens.
+#[inline(always)]
+pub(crate) fn prefetch<T>(value: &T) {
+    #[cfg(target_arch = "x86_64")]
+    // SAFETY: a hint that reads nothing and cannot fail, whatever the address.
+    unsafe {
+        use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+        _mm_prefetch::<_MM_HINT_T0>(std::ptr::from_ref(value).cast());
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = value;
+}
+
 /// Makes room for `more` items, and for an eighth beyond where a list grows: so it seldom moves and holds little that it does not
 /// need. `Vec` by itself takes twice what it had.
 pub(crate) fn make_room<T>(buffer: &mut Vec<T>, more: usize) {

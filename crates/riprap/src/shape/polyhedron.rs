@@ -3,7 +3,7 @@
 
 use super::hull::{hull, plane};
 use super::{MassProperties, ShapeError, positive};
-use crate::math::Vec3;
+use crate::math::{Vec3, prefetch};
 
 /// An edge between two vertices and two faces of a polyhedron.
 #[derive(Clone, Copy, Debug)]
@@ -203,6 +203,37 @@ impl Polyhedron {
             unit_mass,
             inner_radius,
             outer_radius,
+        }
+    }
+
+    /// Asks for the memory of the polyhedron itself, which tells where its tables are.
+    #[inline(always)]
+    pub(crate) fn prefetch_head(&self) {
+        prefetch(&self.vertices);
+        prefetch(&self.face_normals);
+        prefetch(&self.edges);
+        prefetch(&self.unit_mass);
+        prefetch(&self.outer_radius);
+    }
+
+    /// Asks for the memory of the vertices, and of some faces and edges.
+    #[inline(always)]
+    pub(crate) fn prefetch(&self, faces: &[u8], edges: &[u8]) {
+        for lane in &self.lanes {
+            lane.iter().step_by(LANES).for_each(prefetch);
+        }
+        self.vertices.iter().step_by(LANES / 3).for_each(prefetch);
+        for f in faces.iter().map(|&f| usize::from(f)) {
+            self.face_normals.get(f).into_iter().for_each(prefetch);
+            self.face_offsets.get(f).into_iter().for_each(prefetch);
+            self.face_start.get(f).into_iter().for_each(prefetch);
+            // Where the corners of the face are if all are triangles.
+            self.face_vertices.get(3 * f).into_iter().for_each(prefetch);
+            self.face_edges.get(3 * f).into_iter().for_each(prefetch);
+        }
+        for &e in edges {
+            self.edges.get(usize::from(e)).into_iter().for_each(prefetch);
+            self.bends.get(usize::from(e)).into_iter().for_each(prefetch);
         }
     }
 
