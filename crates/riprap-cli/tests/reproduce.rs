@@ -101,7 +101,8 @@ fn tamping_that_was_killed_goes_on_and_makes_all_files() {
     let coarse =
         ["reproduce", "tamping", "--small", "--dt", "2 ms", "--tolerance", "1e-2", "--out", "made"];
     let kept = folder.0.join("made/runs/small-seed-1-2ms-1e-2");
-    let mut killed = command(&folder.0).args(coarse).spawn().unwrap();
+    let mut killed =
+        command(&folder.0).args(coarse).stderr(std::process::Stdio::null()).spawn().unwrap();
     let begin = Instant::now();
     while std::fs::read_dir(&kept).map_or(0, Iterator::count) == 0 {
         assert!(begin.elapsed() < Duration::from_secs(300), "no checkpoint");

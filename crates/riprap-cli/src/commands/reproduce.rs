@@ -37,7 +37,7 @@ struct More {
     /// Only this run, several times for several [default: all]
     #[arg(long, value_name = "CASE", value_parser = Case::NAMES)]
     case: Vec<String>,
-    /// Number of threads of each run [default: all cores, shared among the runs]
+    /// Number of threads of each run [default: all cores, shared among the runs; 1 with --small]
     #[arg(long, value_name = "N", value_parser = parse_threads)]
     threads: Option<usize>,
     /// Seed of the bed [default: 1]

@@ -84,8 +84,14 @@ pub(super) fn tamping(
     let wanted = |case: &&Case| options.cases.is_empty() || options.cases.contains(case);
     let cases: Vec<Case> = Case::ALL.iter().filter(wanted).copied().collect();
     let jobs = jobs(&settled, &cases, schedule, setting.accuracy, &setting.folder);
-    let runs = run_all(&jobs, options.threads, tell)?;
+    let runs = run_all(&jobs, threads(options), tell)?;
     Ok(outputs(&settled, &runs))
+}
+
+/// Threads of a run, if their number is known before the runs are.
+fn threads(options: &Options) -> Option<usize> {
+    // A small bed is not worth a second thread.
+    options.threads.or((options.effort == Effort::Small).then_some(1))
 }
 
 /// The runs of some cases, kept in a folder.

@@ -90,7 +90,7 @@ pub(super) fn repeat(
             Some(job.named(name))
         })
         .collect();
-    let runs = run_all(&jobs, options.threads, tell)?;
+    let runs = run_all(&jobs, super::threads(options), tell)?;
     let runs: Vec<_> =
         jobs.iter().zip(&runs).map(|(job, run)| (job.name.as_str(), job.settled, run)).collect();
     Ok(outputs(&runs))
