@@ -235,6 +235,14 @@ mod tests {
         let text = |files: &[Output]| files.iter().map(|f| f.content.clone()).collect::<Vec<_>>();
         assert_eq!(text(&outputs(&settled, &again)), text(&files));
 
+        // As if they were one case with other settings.
+        let named: Vec<_> = runs.iter().map(|run| ("again", &settled, run)).collect();
+        let files = repeat::outputs(&named);
+        let names: Vec<_> = files.iter().map(|f| f.name.as_str()).collect();
+        assert_eq!(names, ["repeatability.svg", "repeatability.md", "repeatability.json"]);
+        assert!(!files[0].content.contains("NaN"));
+        assert!(files[1].content.contains("| depth of the tips after diving [mm] |"));
+
         // Without 30 Hz, claims 1 and 3 are judged; figures and table take what there is.
         let some: Vec<Run> = runs.into_iter().filter(|r| r.case.frequency < 20.0).collect();
         let files = outputs(&settled, &some);

@@ -97,7 +97,7 @@ pub(super) fn repeat(
 }
 
 /// The files of finished runs, each with its name and bed; the first is the one to compare with.
-fn outputs(runs: &[(&str, &Settled, &Run)]) -> Vec<Output> {
+pub(super) fn outputs(runs: &[(&str, &Settled, &Run)]) -> Vec<Output> {
     let named: Vec<_> =
         runs.iter().map(|(name, settled, run)| ((*name).to_owned(), *run, &settled.bed)).collect();
     let (common_depth, rows) = table::rows(&named);
@@ -179,4 +179,45 @@ fn markdown(table: &Table, rows: &[Row], common_depth: f64) -> String {
     }
     let _ = write!(text, "\n## All numbers\n\n{}", table::markdown(rows, common_depth));
     text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Effort;
+
+    #[test]
+    fn the_variants_change_one_thing_each_and_the_first_is_the_run_of_the_study() {
+        let study = Options::new(Effort::Full);
+        let settings: Vec<Setting> = variants(&Options { repeat: true, ..study.clone() })
+            .iter()
+            .map(|(_, options)| Setting::new(Path::new("out"), options))
+            .collect();
+        let all: Vec<_> =
+            settings.iter().map(|s| (s.accuracy.dt, s.accuracy.tolerance, s.bed.seed)).collect();
+        let (dt, tolerance) = (5e-4, 1e-3);
+        let changed =
+            [(dt, 3e-4, 1), (2.5e-4, tolerance, 1), (dt, tolerance, 2), (dt, tolerance, 3)];
+        assert_eq!(all, [&[(dt, tolerance, 1)], &changed[..]].concat());
+        assert_eq!(settings[0].folder, Setting::new(Path::new("out"), &study).folder);
+        let folders = settings.iter().map(|s| s.folder.display().to_string());
+        assert_eq!(
+            folders.collect::<Vec<_>>()[1..4],
+            [
+                "out/runs/full-seed-1-0.5ms-3e-4",
+                "out/runs/full-seed-1-0.25ms-1e-3",
+                "out/runs/full-seed-2-0.5ms-1e-3",
+            ]
+        );
+    }
+
+    #[test]
+    fn a_move_is_the_largest_distance_from_the_first_run() {
+        let row = |depth: f64| Row { depth, ..Row::default() };
+        let rows = [0.2, 0.19, 0.22, 0.2, 0.15].map(row);
+        let moves = moves(&rows);
+        assert!((moves[0].by_numerics - 0.02).abs() < 1e-15, "{:?}", moves[0]);
+        assert!((moves[0].by_bed - 0.05).abs() < 1e-15, "{:?}", moves[0]);
+        assert_eq!((moves[1].by_numerics, moves.len()), (0.0, 5));
+    }
 }

@@ -41,6 +41,9 @@ pub(super) fn settled_bed(path: &Path, bed: &Bed, tell: &mut Tell) -> Result<Set
     Ok(settled)
 }
 
+/// Version of what is kept of a run; raised whenever [`Run`] changes its form.
+const LAYOUT: u32 = 1;
+
 /// A run to be made, and the file that keeps it.
 pub(super) struct Job<'a> {
     /// How lines to the user name it.
@@ -67,7 +70,7 @@ impl<'a> Job<'a> {
         let name = case.name();
         let stones: Vec<_> = settled.stones.iter().map(|(s, pose)| (s.vertices(), pose)).collect();
         let settings = format!(
-            "{name}\n{accuracy:?}\n{schedule:?}\n{:?}\n{} stones {:016x}\n",
+            "layout {LAYOUT}\n{name}\n{accuracy:?}\n{schedule:?}\n{:?}\n{} stones {:016x}\n",
             settled.bed,
             stones.len(),
             kept::fingerprint(&stones)

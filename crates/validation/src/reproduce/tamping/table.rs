@@ -12,7 +12,7 @@ use crate::tamping::{Run, Sample};
 const PAPER: [f64; 2] = [160.0, 220.0];
 
 /// A run: a row of the table.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Default, Serialize)]
 pub(super) struct Row {
     /// Which run: the case, or what is special about it.
     pub case: String,
