@@ -2,7 +2,9 @@
 
 mod common;
 
-use common::{Folder, code, stderr, stdout, success};
+use std::time::{Duration, Instant};
+
+use common::{Folder, code, command, stderr, stdout, success};
 use serde_json::Value;
 
 /// Fails unless a text is one XML element whose tags are balanced, whose attributes are quoted and whose text is escaped.
@@ -90,6 +92,82 @@ fn the_slider_crank_makes_its_figures_and_a_table_within_the_limits_of_its_valid
     for order in table["observed_order"].as_array().unwrap().iter().take(3) {
         assert!((number(order, "order") - 1.0).abs() <= 0.2, "{order}");
     }
+}
+
+/// The small study with twice its step and a loose tolerance: all four runs, all figures.
+#[test]
+fn tamping_that_was_killed_goes_on_and_makes_all_files() {
+    let folder = Folder::new("reproduce-tamping");
+    let coarse =
+        ["reproduce", "tamping", "--small", "--dt", "2 ms", "--tolerance", "1e-2", "--out", "made"];
+    let kept = folder.0.join("made/runs/small-seed-1-2ms-1e-2");
+    let mut killed =
+        command(&folder.0).args(coarse).stderr(std::process::Stdio::null()).spawn().unwrap();
+    let begin = Instant::now();
+    while std::fs::read_dir(&kept).map_or(0, Iterator::count) == 0 {
+        assert!(begin.elapsed() < Duration::from_secs(300), "no checkpoint");
+        assert_eq!(killed.try_wait().unwrap(), None, "ended early");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    killed.kill().unwrap();
+    killed.wait().unwrap();
+
+    let output = folder.riprap(&coarse);
+    success(&output);
+    let told = stderr(&output);
+    assert!(told.contains("stones at rest from made/beds/small-seed-1.bin"), "{told}");
+    assert!(told.contains(": goes on at t = 0."), "{told}");
+    for name in ["fig9.svg", "fig10.svg", "fig11.svg", "solver.svg"] {
+        let svg = folder.read(&format!("made/{name}"));
+        assert_well_formed(name, &svg);
+        assert!(svg.starts_with("<svg ") && !svg.contains("NaN"), "{name}");
+    }
+    let table = || -> Value { serde_json::from_str(&folder.read("made/table.json")).unwrap() };
+    let runs = table()["runs"].as_array().unwrap().clone();
+    assert_eq!(runs.len(), 4);
+    for row in &runs {
+        assert!(number(row, "loop_residual") <= 1e-11, "{row}");
+        assert!(number(row, "worst_residual") <= 1e-2 || number(row, "unconverged") > 0.0, "{row}");
+        assert_eq!((number(row, "outside"), number(row, "steps")), (0.0, 1300.0), "{row}");
+        assert!(number(row, "penetration") > 0.0 && number(row, "wall") > 0.0, "{row}");
+        // The tips are below the surface, and stone is pushed below the sleeper.
+        assert!(number(row, "depth") > 0.02, "{row}");
+        let filling = row["filling"].as_array().unwrap();
+        assert!(filling[1].as_f64() > filling[0].as_f64(), "{row}");
+        let series = row["case"].as_str().unwrap().replace(' ', "-") + ".csv";
+        assert_eq!(folder.read(&format!("made/{series}")).lines().count(), 1 + 1301);
+    }
+
+    // Finished runs are taken as they are; claims that need others say so.
+    let some = [&coarse[..], &["--case", "imposed", "--case", "15", "--threads", "1"]].concat();
+    let output = folder.riprap(&some);
+    success(&output);
+    assert_eq!(stderr(&output).matches(": finished before, made/runs/").count(), 2);
+    assert_eq!(table()["runs"], Value::from(vec![runs[0].clone(), runs[3].clone()]));
+    let verdicts = table()["claims"].as_array().unwrap().clone();
+    let not_run = |claim: &&Value| claim["verdict"] == "not run";
+    assert_eq!(verdicts.iter().filter(not_run).count(), 3, "{verdicts:?}");
+}
+
+#[test]
+fn options_that_make_no_sense_are_refused_before_anything_is_made() {
+    let folder = Folder::new("reproduce-options");
+    for (arguments, answer) in [
+        (&["tamping", "--case", "20"][..], "15, 30, 45, imposed"),
+        (&["tamping", "--dt", "0.3 ms"], "0.1 s is a whole number"),
+        (&["tamping", "--dt", "0"], "a step of 0.01 to 2 ms"),
+        (&["tamping", "--tolerance", "2"], "from 1e-10 to 0.1"),
+        (&["tamping", "--tolerance", "NaN"], "greater than 0"),
+        (&["tamping", "--threads", "0"], "from 1 to 1024"),
+        (&["tamping", "--seed", "first"], "invalid digit"),
+        (&["tamping", "--repeat", "--case", "15"], "cannot be used with"),
+        (&["slider-crank", "--seed", "2"], "takes no --seed; those that do: tamping"),
+    ] {
+        let output = folder.riprap(&[&["reproduce"], arguments].concat());
+        assert_eq!(code(&output), Some(2), "{arguments:?}");
+        assert!(stderr(&output).contains(answer), "{arguments:?}: {}", stderr(&output));
+    }
+    assert_eq!(folder.names(), [""; 0]);
 }
 
 #[test]

@@ -4,7 +4,7 @@
 //! states shared with other engines.
 //! [`build`] makes the scene of the simulator. [`vtk`] writes frames for ParaView, [`table`] the series of a run, and [`run_folder`] holds them together.
 //! These writers know nothing of the simulator: they take points, numbers and names. [`output`] observes a run and
-//! feeds them; [`checkpoint`] keeps what a killed run goes on from. [`fclib`] reads and writes contact problems.
+//! feeds them; [`checkpoint`] keeps what a killed run goes on from, [`kept`] what a study does. [`fclib`] reads and writes contact problems.
 
 mod atomic;
 pub mod build;
@@ -12,6 +12,7 @@ pub mod checkpoint;
 mod error;
 pub mod fclib;
 pub mod grain_table;
+pub mod kept;
 pub mod mesh;
 pub mod output;
 pub mod peer_scene;

@@ -1,5 +1,5 @@
 //! The tamping of docquier2020 Sec. 6 as runs: the machine in the air, then through its cycle in a settled bed, and what is
-//! measured on the way.
+//! measured on the way. A run can be stored at any step and goes on from there with the same bits.
 
 use crate::scenes::tamping::{
     Bed, CHASSIS, HALF_PLATE, Harmonic, INDEPENDENT, SLEEPER, SLEEPER_BOTTOM, SQUEEZE, Schedule,
@@ -8,10 +8,10 @@ use crate::scenes::tamping::{
 use riprap::prelude::*;
 use riprap::shape::Polyhedron;
 use riprap::simulation::{Error, RunReport};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// One of the runs.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Case {
     /// Of the flywheel [Hz].
     pub frequency: f64,
@@ -33,10 +33,18 @@ impl Case {
         let way = if self.imposed { "imposed" } else { "dynamic" };
         format!("{} Hz {way}", self.frequency)
     }
+
+    /// How the command line names the runs, in the order of [`Case::ALL`].
+    pub const NAMES: [&str; 4] = ["15", "30", "45", "imposed"];
+
+    /// The run with a name of the command line.
+    pub fn named(name: &str) -> Option<Case> {
+        Case::NAMES.iter().position(|n| *n == name).map(|k| Case::ALL[k])
+    }
 }
 
 /// Step [s] and tolerance [–] of a run.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Accuracy {
     /// Time step [s].
     pub dt: f64,
@@ -44,8 +52,32 @@ pub struct Accuracy {
     pub tolerance: f64,
 }
 
+/// Longest and shortest step of a run [s]. With longer ones the loops of the machine, shaken at 45 Hz, need not close.
+const STEPS: [f64; 2] = [2e-3, 1e-5];
+
+/// Says what is wrong with a step [s]: the times of the cycle are multiples of 0.1 s and must be whole steps.
+pub fn check_step(dt: f64) -> Result<(), String> {
+    let [longest, shortest] = STEPS;
+    let whole = (0.1 / dt - (0.1 / dt).round()).abs() < 1e-6;
+    if whole && (shortest..=longest).contains(&dt) {
+        return Ok(());
+    }
+    let (shortest, longest) = (1e3 * shortest, 1e3 * longest);
+    Err(format!(
+        "a step of {shortest} to {longest} ms is expected of which 0.1 s is a whole number, such as 0.25 ms"
+    ))
+}
+
+/// Says what is wrong with a tolerance of the solver [–].
+pub fn check_tolerance(tolerance: f64) -> Result<(), String> {
+    if (1e-10..=1e-1).contains(&tolerance) {
+        return Ok(());
+    }
+    Err("a tolerance from 1e-10 to 0.1 is expected, such as 1e-3".into())
+}
+
 /// The machine's steady motion in free air.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Air {
     /// Where it is and how it moves when the dive begins.
     pub start: Start,
@@ -87,7 +119,7 @@ pub fn in_air(frequency: f64, height: f64, dt: f64) -> Result<Air, Error> {
 }
 
 /// What is recorded after a step.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Sample {
     /// Time [s].
     pub t: f64,
@@ -111,138 +143,232 @@ pub struct Sample {
     pub residual: f64,
 }
 
-/// A run and its measurements.
-#[derive(Clone, Debug)]
+/// A run as far as it has come, and its measurements. Stored and read again, it goes on with the same bits.
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Run {
     /// Which.
     pub case: Case,
     /// Its times and heights.
     pub schedule: Schedule,
+    /// Its step and tolerance.
+    pub accuracy: Accuracy,
     /// The machine in free air.
     pub air: Air,
     /// After every step, and at the begin.
     pub samples: Vec<Sample>,
-    /// Sums over all steps.
+    /// Sums over all steps; wall times add up over the parts of a run that was stopped.
     pub report: RunReport,
+    /// Most threads that it ran on.
+    pub threads: usize,
     /// Wall time of the first 2 s, which the paper simulates [s].
     pub wall_2s: f64,
     /// Stone under the sleeper between the plates' ends [–]: at the begin, after the squeeze, at the end.
     pub filling: [f64; 3],
-    /// Energy that drives and prescribed motions put into the machine [J].
+    /// Energy lost in the bushings [J].
+    pub lost: f64,
+    /// Energy of the machine at the begin [J].
+    pub energy: f64,
+    /// Energy that drives and prescribed motions put into the machine [J], at the end.
     pub put_in: f64,
     /// Stones beyond the walls at the end.
     pub outside: usize,
     /// Stones and machine after the squeeze, for a picture.
     pub squeezed: State,
+    /// Where it stands.
+    pub state: State,
 }
 
-/// Runs a case from a settled bed through the whole cycle.
-pub fn run(
-    settled: &Settled,
-    case: Case,
+/// Simulated time between two moments at which a run is kept [s].
+const KEEP_EVERY: f64 = 0.05;
+
+impl Run {
+    /// A case over a settled bed, before its first step.
+    pub fn begin(
+        settled: &Settled,
+        case: Case,
+        schedule: Schedule,
+        accuracy: Accuracy,
+    ) -> Result<Run, Error> {
+        let air = in_air(case.frequency, schedule.start, accuracy.dt)?;
+        let stage = Stage::new(settled, case, schedule, accuracy, &air);
+        Ok(Run {
+            case,
+            schedule,
+            accuracy,
+            air,
+            samples: vec![stage.sample(0.0)],
+            report: RunReport::default(),
+            threads: 1,
+            wall_2s: 0.0,
+            filling: [stage.filling(); 3],
+            lost: 0.0,
+            energy: stage.energy(),
+            put_in: 0.0,
+            outside: 0,
+            squeezed: State::default(),
+            state: stage.run.state().clone(),
+        })
+    }
+
+    /// Steps from begin to end.
+    pub fn steps(&self) -> u64 {
+        self.step_at(self.schedule.end)
+    }
+
+    /// Whether it has come to its end.
+    pub fn is_finished(&self) -> bool {
+        self.state.step >= self.steps()
+    }
+
+    fn step_at(&self, t: f64) -> u64 {
+        (t / self.accuracy.dt).round() as u64
+    }
+
+    /// Goes on to the end of the cycle, over the bed where it began. `keep` gets the run every 0.05 s and at its end; its error
+    /// ends the run.
+    pub fn finish<E: From<Error>>(
+        &mut self,
+        settled: &Settled,
+        keep: &mut dyn FnMut(&Run) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let (steps, dt) = (self.steps(), self.accuracy.dt);
+        let mut stage = Stage::new(settled, self.case, self.schedule, self.accuracy, &self.air);
+        stage.run.set_state(self.state.clone())?;
+        let every = self.step_at(KEEP_EVERY).max(1);
+        let squeezed = self.step_at(self.schedule.open);
+        let (begin, before) = (std::time::Instant::now(), self.report.wall);
+        let mut given = self.samples.last().map_or(0.0, |s| s.given);
+        self.threads = self.threads.max(rayon::current_num_threads());
+        for k in self.state.step + 1..=steps {
+            let arms = stage.arms.map(|arm| (stage.run.pose(arm), stage.run.velocity(arm)));
+            let [x0, z0, turn0] = stage.chassis_velocity();
+            self.report.add(&stage.run.step()?);
+            let [x1, z1, turn1] = stage.chassis_velocity();
+            // Two bushings 0.6 m apart, 0.25 m above the chassis's origin, each with 200 N s/m.
+            let (x, z, turn) = (0.5 * (x0 + x1), 0.5 * (z0 + z1), 0.5 * (turn0 + turn1));
+            let rate = 2.0 * ((x - 0.25 * turn).powi(2) + z * z + (0.3 * turn).powi(2));
+            self.lost += 200.0 * rate * dt;
+            given += work_on_stones(&stage.run, &stage.arms, &arms, dt);
+            self.samples.push(stage.sample(given));
+            let wall = before + begin.elapsed().as_secs_f64();
+            if k == squeezed {
+                self.filling[1] = stage.filling();
+                self.wall_2s = wall;
+                // Impulses are in no picture.
+                self.squeezed = State { warm_start: Vec::new(), ..stage.run.state().clone() };
+            }
+            if k == steps {
+                self.filling[2] = stage.filling();
+                self.put_in = stage.energy() - self.energy + given + self.lost;
+                self.outside = stage.outside();
+            }
+            if k == steps || k.is_multiple_of(every) {
+                self.report.wall = wall;
+                self.state.clone_from(stage.run.state());
+                keep(self)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The simulation of a run, and what is looked at.
+struct Stage<'a> {
+    settled: &'a Settled,
     schedule: Schedule,
-    accuracy: Accuracy,
-) -> Result<Run, Error> {
-    let air = in_air(case.frequency, schedule.start, accuracy.dt)?;
-    let imposed = case.imposed.then_some(air.chassis);
-    let machine =
-        machine(case.frequency, schedule.start, Some(schedule), Some(&air.start), imposed);
-    let (scene, stones, id) = tamping(settled, machine);
-    let mut run = crate::scenes::start(&scene, accuracy.dt, 0.5, accuracy.tolerance);
-    let system = &run.scene().mechanisms()[id.index()];
-    let place = |name: &str| {
-        let c = system.coordinate_named(name).expect("a coordinate of the machine");
-        (system.q_of(c).expect("one coordinate"), c.0 as usize)
-    };
-    let (zs, zc, xa) = (place("zs"), place("zc"), place("xa"));
-    let arms = ["phiL", "phiR"].map(|name| {
-        run.scene().link_body(id, system.link_named(name).expect("an arm of the machine"))
-    });
-    let filling = |state: &State, scene: &Scene| {
-        let poses = stones.iter().map(|body| scene.shape_pose(state, *body));
-        let shapes = settled.stones.iter().map(|(stone, _)| stone);
-        let region = [0.5 * SLEEPER[0], HALF_PLATE.min(0.5 * settled.bed.size[1])];
-        filling(shapes.zip(poses), region, [0.1, SLEEPER_BOTTOM])
-    };
-    let sample = |run: &Simulation, given: f64| {
-        let (state, step) = (run.state(), run.frame().step);
-        let m = &state.mechanisms[id.index()];
-        let length = m.q[xa.0];
-        let tip = |arm: Body| run.scene().shape_pose(state, arm).point(Vec3::new(0.0, 0.0, -TIP)).z;
+    run: Simulation,
+    stones: Vec<Body>,
+    arms: [Body; 2],
+    id: MechanismId,
+    /// Indices of support, chassis and actuator in positions and velocities.
+    support: (usize, usize),
+    height: (usize, usize),
+    actuator: (usize, usize),
+    chassis: [(usize, usize); 3],
+}
+
+impl<'a> Stage<'a> {
+    fn new(
+        settled: &'a Settled,
+        case: Case,
+        schedule: Schedule,
+        accuracy: Accuracy,
+        air: &Air,
+    ) -> Stage<'a> {
+        let imposed = case.imposed.then_some(air.chassis);
+        let machine =
+            machine(case.frequency, schedule.start, Some(schedule), Some(&air.start), imposed);
+        let (scene, stones, id) = tamping(settled, machine);
+        let run = crate::scenes::start(&scene, accuracy.dt, 0.5, accuracy.tolerance);
+        let system = &run.scene().mechanisms()[id.index()];
+        let place = |name: &str| {
+            let c = system.coordinate_named(name).expect("a coordinate of the machine");
+            (system.q_of(c).expect("one coordinate"), c.0 as usize)
+        };
+        let arms = ["phiL", "phiR"].map(|name| {
+            run.scene().link_body(id, system.link_named(name).expect("an arm of the machine"))
+        });
+        let (support, height, actuator) = (place("zs"), place("zc"), place("xa"));
+        let chassis = CHASSIS.map(place);
+        Stage { settled, schedule, run, stones, arms, id, support, height, actuator, chassis }
+    }
+
+    /// Position and velocity of the machine in joint coordinates.
+    fn machine(&self) -> &riprap::multibody::MultibodyState {
+        &self.run.state().mechanisms[self.id.index()]
+    }
+
+    /// Velocity of the chassis against the support: x, z, turn [m/s, rad/s].
+    fn chassis_velocity(&self) -> [f64; 3] {
+        self.chassis.map(|(_, v)| self.machine().v[v])
+    }
+
+    /// Energy of the machine [J].
+    fn energy(&self) -> f64 {
+        let (system, m) = (&self.run.scene().mechanisms()[self.id.index()], self.machine());
+        let (kinetic, potential) = system.energy(&m.q, &m.v, &mut system.scratch());
+        kinetic + potential
+    }
+
+    /// What is recorded after a step, with the energy given to the ballast until then [J].
+    fn sample(&self, given: f64) -> Sample {
+        let (state, step, m) = (self.run.state(), self.run.frame().step, self.machine());
+        let length = m.q[self.actuator.0];
+        let wanted = self.schedule.length(state.t);
+        let tip =
+            |arm: Body| self.run.scene().shape_pose(state, arm).point(Vec3::new(0.0, 0.0, -TIP)).z;
         Sample {
             t: state.t,
-            support: m.q[zs.0],
-            chassis: m.q[zs.0] + m.q[zc.0],
-            tip: tip(arms[0]).min(tip(arms[1])),
+            support: m.q[self.support.0],
+            chassis: m.q[self.support.0] + m.q[self.height.0],
+            tip: tip(self.arms[0]).min(tip(self.arms[1])),
             length,
-            force: -SQUEEZE[0] * (length - schedule.length(state.t)) - SQUEEZE[1] * m.v[xa.1],
+            force: -SQUEEZE[0] * (length - wanted) - SQUEEZE[1] * m.v[self.actuator.1],
             given,
             contacts: step.contacts,
             sweeps: step.solve.sweeps,
             residual: step.solve.residual,
         }
-    };
-    let energy = |run: &Simulation| {
-        let (system, m) =
-            (&run.scene().mechanisms()[id.index()], &run.state().mechanisms[id.index()]);
-        let (kinetic, potential) = system.energy(&m.q, &m.v, &mut system.scratch());
-        kinetic + potential
-    };
-
-    let begin = std::time::Instant::now();
-    let (mut samples, mut given, mut lost) = (vec![sample(&run, 0.0)], 0.0, 0.0);
-    let mut fillings = [filling(run.state(), run.scene()); 3];
-    let mut wall_2s = 0.0;
-    let mut squeezed = run.state().clone();
-    let first = energy(&run);
-    let steps = (schedule.end / accuracy.dt).round() as usize;
-    let squeezed_at = (schedule.open / accuracy.dt).round() as usize;
-    for k in 1..=steps {
-        let before = arms.map(|arm| (run.pose(arm), run.velocity(arm)));
-        let relative = |run: &Simulation| {
-            let m = &run.state().mechanisms[id.index()];
-            CHASSIS.map(|name| {
-                let c = run.scene().mechanisms()[id.index()].coordinate_named(name);
-                m.v[c.expect("a coordinate of the machine").0 as usize]
-            })
-        };
-        let [x0, z0, turn0] = relative(&run);
-        run.step()?;
-        let [x1, z1, turn1] = relative(&run);
-        // Two bushings 0.6 m apart, 0.25 m above the chassis's origin, each with 200 N s/m.
-        let (x, z, turn) = (0.5 * (x0 + x1), 0.5 * (z0 + z1), 0.5 * (turn0 + turn1));
-        let rate = 2.0 * ((x - 0.25 * turn).powi(2) + z * z + (0.3 * turn).powi(2));
-        lost += 200.0 * rate * accuracy.dt;
-        given += work_on_stones(&run, &arms, &before, accuracy.dt);
-        samples.push(sample(&run, given));
-        if k == squeezed_at {
-            fillings[1] = filling(run.state(), run.scene());
-            wall_2s = begin.elapsed().as_secs_f64();
-            squeezed = run.state().clone();
-        }
     }
-    fillings[2] = filling(run.state(), run.scene());
-    let put_in = energy(&run) - first + given + lost;
-    let [x, y] = settled.bed.size.map(|w| 0.5 * w);
-    let outside = stones.iter().filter(|stone| {
-        let p = run.pose(**stone).position;
-        p.x.abs() > x || p.y.abs() > y || p.z < 0.0
-    });
-    let outside = outside.count();
-    let mut report = run.report();
-    report.wall = begin.elapsed().as_secs_f64();
-    Ok(Run {
-        case,
-        schedule,
-        air,
-        samples,
-        report,
-        wall_2s,
-        filling: fillings,
-        put_in,
-        outside,
-        squeezed,
-    })
+
+    /// Stone under the sleeper [–].
+    fn filling(&self) -> f64 {
+        let (scene, state) = (self.run.scene(), self.run.state());
+        let poses = self.stones.iter().map(|body| scene.shape_pose(state, *body));
+        let shapes = self.settled.stones.iter().map(|(stone, _)| stone);
+        let region = [0.5 * SLEEPER[0], HALF_PLATE.min(0.5 * self.settled.bed.size[1])];
+        filling(shapes.zip(poses), region, [0.1, SLEEPER_BOTTOM])
+    }
+
+    /// Stones beyond the walls.
+    fn outside(&self) -> usize {
+        let [x, y] = self.settled.bed.size.map(|w| 0.5 * w);
+        let outside = self.stones.iter().filter(|stone| {
+            let p = self.run.pose(**stone).position;
+            p.x.abs() > x || p.y.abs() > y || p.z < 0.0
+        });
+        outside.count()
+    }
 }
 
 /// Work of the arms on what they touch during the last step [J]: impulses times the mean of the velocities before and after it.

@@ -5,8 +5,10 @@ use std::path::{Path, PathBuf};
 
 use riprap_io::scene_file::closest;
 use validation::Effort;
-use validation::reproduce::{STUDIES, Study, find};
+use validation::reproduce::{Options, STUDIES, Study, find};
+use validation::tamping::{Case, check_step, check_tolerance};
 
+use super::{parse_positive, parse_threads, parse_time};
 use crate::failure::Failure;
 use crate::progress::duration;
 use crate::text::{print, table};
@@ -22,6 +24,75 @@ pub struct Arguments {
     /// Less and coarser, to see quickly that it works
     #[arg(long)]
     small: bool,
+    #[command(flatten)]
+    more: More,
+}
+
+/// What a study of long runs takes; it is kept in the folder and goes on where it was stopped.
+#[derive(clap::Args)]
+#[command(
+    next_help_heading = "Options of tamping (started again, it goes on where it was stopped)"
+)]
+struct More {
+    /// Only this run, several times for several [default: all]
+    #[arg(long, value_name = "CASE", value_parser = Case::NAMES)]
+    case: Vec<String>,
+    /// Number of threads of each run [default: all cores, shared among the runs; 1 with --small]
+    #[arg(long, value_name = "N", value_parser = parse_threads)]
+    threads: Option<usize>,
+    /// Seed of the bed [default: 1]
+    #[arg(long, value_name = "S")]
+    seed: Option<u64>,
+    /// Time step, such as "0.25 ms" [default: 0.5 ms; 1 ms with --small]
+    #[arg(long, value_name = "H", value_parser = parse_step)]
+    dt: Option<f64>,
+    /// Tolerance of the solver [default: 1e-3]
+    #[arg(long, value_name = "E", value_parser = parse_tolerance)]
+    tolerance: Option<f64>,
+    /// Instead of the study: how far 15 Hz dynamic moves with tolerance, step and bed
+    #[arg(long, conflicts_with_all = ["case", "seed", "dt", "tolerance"])]
+    repeat: bool,
+}
+
+fn parse_step(text: &str) -> Result<f64, String> {
+    let dt = parse_time(text)?;
+    check_step(dt).map(|()| dt)
+}
+
+fn parse_tolerance(text: &str) -> Result<f64, String> {
+    let tolerance = parse_positive(text)?;
+    check_tolerance(tolerance).map(|()| tolerance)
+}
+
+impl More {
+    /// The first option that is given.
+    fn first(&self) -> Option<&'static str> {
+        let given = [
+            (!self.case.is_empty(), "--case"),
+            (self.threads.is_some(), "--threads"),
+            (self.seed.is_some(), "--seed"),
+            (self.dt.is_some(), "--dt"),
+            (self.tolerance.is_some(), "--tolerance"),
+            (self.repeat, "--repeat"),
+        ];
+        given.into_iter().find(|(given, _)| *given).map(|(_, name)| name)
+    }
+}
+
+impl Arguments {
+    fn options(&self) -> Options {
+        let effort = if self.small { Effort::Small } else { Effort::Full };
+        let More { case, threads, seed, dt, tolerance, repeat } = &self.more;
+        Options {
+            cases: case.iter().filter_map(|name| Case::named(name)).collect(),
+            threads: *threads,
+            seed: *seed,
+            dt: *dt,
+            tolerance: *tolerance,
+            repeat: *repeat,
+            ..Options::new(effort)
+        }
+    }
 }
 
 /// Runs a study and writes its files, or lists the studies.
@@ -32,17 +103,23 @@ pub fn reproduce(arguments: &Arguments) -> Result<(), Failure> {
         return Ok(());
     };
     let study = find(name).ok_or_else(|| unknown(name))?;
+    if let Some(option) = arguments.more.first().filter(|_| !study.takes_options) {
+        let taking = STUDIES.iter().filter(|s| s.takes_options).map(|s| s.name);
+        let taking = taking.collect::<Vec<_>>().join(", ");
+        let message = format!("the study `{name}` takes no {option}; those that do: {taking}");
+        return Err(Failure::Input(message));
+    }
     let default = || Path::new("out/reproduce").join(study.name);
     let folder = arguments.out.clone().unwrap_or_else(default);
     // Before the run, which takes a while.
     fs::create_dir_all(&folder)
         .map_err(|e| Failure::Input(format!("cannot make {}: {e}", folder.display())))?;
-    run(study, &folder, if arguments.small { Effort::Small } else { Effort::Full })
+    run(study, &folder, &arguments.options())
 }
 
-fn run(study: &Study, folder: &Path, effort: Effort) -> Result<(), Failure> {
+fn run(study: &Study, folder: &Path, options: &Options) -> Result<(), Failure> {
     let begin = std::time::Instant::now();
-    let outputs = (study.run)(folder, effort, &mut |line| eprintln!("{line}"))
+    let outputs = (study.run)(folder, options, &mut |line| eprintln!("{line}"))
         .map_err(|e| Failure::Run(e.to_string()))?;
     for output in &outputs {
         riprap_io::write_whole(&folder.join(&output.name), output.content.as_bytes())

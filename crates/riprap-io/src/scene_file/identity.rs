@@ -62,7 +62,7 @@ fn by_content(content: &impl Debug) -> PathBuf {
 }
 
 /// A number that changes with anything in a value: FNV-1a of its text, in which numbers have all their digits.
-pub(crate) fn fingerprint(value: &impl Debug) -> u64 {
+pub fn fingerprint(value: &impl Debug) -> u64 {
     struct Fnv(u64);
     impl Write for Fnv {
         fn write_str(&mut self, text: &str) -> fmt::Result {

@@ -22,7 +22,8 @@ mod suggest;
 mod units;
 mod values;
 
-pub(crate) use identity::{fingerprint, first_difference};
+pub use identity::fingerprint;
+pub(crate) use identity::first_difference;
 
 pub use expression::{Expression, ExpressionError};
 pub use model::*;

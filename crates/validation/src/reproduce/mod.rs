@@ -6,6 +6,7 @@ mod tamping;
 use std::path::Path;
 
 use crate::Effort;
+use crate::tamping::Case;
 
 /// Is told about every run of a study as it ends, in a line.
 pub type Tell<'a> = dyn FnMut(&str) + 'a;
@@ -19,8 +20,44 @@ pub struct Study {
     pub name: &'static str,
     /// What it repeats, in a line.
     pub about: &'static str,
+    /// Whether it takes more options than the effort.
+    pub takes_options: bool,
     /// Runs it. What takes long to make and can be used again is kept in the folder.
-    pub run: fn(&Path, Effort, &mut Tell) -> Result<Vec<Output>, Failure>,
+    pub run: fn(&Path, &Options, &mut Tell) -> Result<Vec<Output>, Failure>,
+}
+
+/// How a study is run; the default is the study of the publication.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// As in the publication, or small.
+    pub effort: Effort,
+    /// Which runs; all if empty.
+    pub cases: Vec<Case>,
+    /// Threads of a run; without, the cores are shared among the runs.
+    pub threads: Option<usize>,
+    /// Seed of the bed.
+    pub seed: Option<u64>,
+    /// Time step [s].
+    pub dt: Option<f64>,
+    /// Tolerance of the solver [–].
+    pub tolerance: Option<f64>,
+    /// How far the results move with tolerance, step and bed, instead of the study itself.
+    pub repeat: bool,
+}
+
+impl Options {
+    /// The study with an effort, and nothing else said.
+    pub fn new(effort: Effort) -> Options {
+        Options {
+            effort,
+            cases: Vec::new(),
+            threads: None,
+            seed: None,
+            dt: None,
+            tolerance: None,
+            repeat: false,
+        }
+    }
 }
 
 /// A file that a study makes.
@@ -42,11 +79,13 @@ pub const STUDIES: &[Study] = &[
     Study {
         name: "slider-crank",
         about: "docquier2020 Sec. 5, Figs. 6 and 7: slider–crank with clearance, models a, b, c",
-        run: |_, effort, tell| Ok(slider_crank::slider_crank(effort, tell)),
+        takes_options: false,
+        run: |_, options, tell| Ok(slider_crank::slider_crank(options.effort, tell)),
     },
     Study {
         name: "tamping",
         about: "docquier2020 Sec. 6, Figs. 9 to 11: a machine tamps ballast under a sleeper, four runs",
+        takes_options: true,
         run: tamping::tamping,
     },
 ];

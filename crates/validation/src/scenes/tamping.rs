@@ -71,9 +71,8 @@ pub struct Settled {
 }
 
 /// A settled bed as it is stored: the shapes follow from the seed.
-#[derive(Serialize, Deserialize)]
-struct Stored {
-    bed: Bed,
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Stored {
     poured: usize,
     stones: Vec<(usize, Pose)>,
 }
@@ -223,8 +222,8 @@ impl Settled {
         self.stones.iter().map(reach).fold(0.0, f64::max)
     }
 
-    /// The bed as text, from which [`Settled::from_text`] makes it again.
-    pub fn to_text(&self) -> String {
+    /// The bed to be stored, from which [`Settled::restore`] makes it again.
+    pub fn store(&self) -> Stored {
         let all = stones(&self.bed);
         let mut next = 0;
         let mut find = |(stone, pose): &(Polyhedron, Pose)| {
@@ -235,8 +234,7 @@ impl Settled {
             (next - 1, *pose)
         };
         let stones = self.stones.iter().map(&mut find).collect();
-        let stored = Stored { bed: self.bed.clone(), poured: all.len(), stones };
-        serde_json::to_string(&stored).expect("plain data")
+        Stored { poured: all.len(), stones }
     }
 
     /// The bed for a scene file, where it has few shapes: of each shape its corners [m], and a table of the stones that have it. The
@@ -267,20 +265,20 @@ impl Settled {
         tables
     }
 
-    /// A stored bed, if it is the one that is wanted.
-    pub fn from_text(text: &str, wanted: &Bed) -> Option<Settled> {
-        let stored: Stored = serde_json::from_str(text).ok()?;
-        let all = stones(wanted);
-        let fits = stored.bed == *wanted
-            && stored.poured == all.len()
-            && stored.stones.iter().all(|(k, _)| *k < all.len());
+    /// A stored bed of this description; `None` if it is none of its stones.
+    pub fn restore(bed: &Bed, stored: &Stored) -> Option<Settled> {
+        let all = stones(bed);
+        let fits = stored.poured == all.len() && stored.stones.iter().all(|(k, _)| *k < all.len());
         let stone = |(k, pose): &(usize, Pose)| (all[*k].0.clone(), *pose);
-        fits.then(|| Settled { bed: stored.bed, stones: stored.stones.iter().map(stone).collect() })
+        fits.then(|| Settled {
+            bed: bed.clone(),
+            stones: stored.stones.iter().map(stone).collect(),
+        })
     }
 }
 
 /// When the machine does what, and where [s, m, m/s].
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Schedule {
     /// Height of the support at the begin [m].
     pub start: f64,
@@ -333,7 +331,7 @@ impl Schedule {
 }
 
 /// An oscillation about a mean: mean, cosine and sine [m, rad].
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Harmonic {
     /// Mean.
     pub mean: f64,
@@ -472,14 +470,15 @@ mod tests {
             let p = pose.point(stone.centre());
             assert!(p.x.abs() < 0.3 && p.y.abs() < 0.2 && p.z > 0.0 && p.z < 0.2, "{p}");
         }
-        let text = settled.to_text();
-        let again = Settled::from_text(&text, &bed).expect("the same bed");
-        assert_eq!(again.to_text(), text);
+        let stored = settled.store();
+        let again = Settled::restore(&bed, &stored).expect("the same bed");
+        assert_eq!(again.store(), stored);
         for (a, b) in settled.stones.iter().zip(&again.stones) {
             assert_eq!((a.0.vertices(), a.1), (b.0.vertices(), b.1));
         }
-        assert!(Settled::from_text(&text, &Bed { seed: 4, ..bed.clone() }).is_none());
-        assert!(Settled::from_text(&text[1..], &bed).is_none());
+        assert!(Settled::restore(&Bed { seed: 4, ..bed.clone() }, &stored).is_none());
+        let cut = Stored { poured: stored.poured - 1, ..stored };
+        assert!(Settled::restore(&bed, &cut).is_none());
     }
 
     #[test]

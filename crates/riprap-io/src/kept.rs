@@ -1,0 +1,80 @@
+//! What a study keeps for the next time: a value in a sealed file, under the text of all that determines it. A file of other
+//! settings, of another version of the numbers, or a damaged one is refused with the reason.
+
+use std::borrow::Cow;
+use std::path::Path;
+
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+
+use crate::error::{Error, Place};
+use crate::scene_file::first_difference;
+use crate::sealed::{self, Kind};
+
+pub use crate::scene_file::fingerprint;
+
+const KIND: Kind = Kind {
+    magic: *b"riprapKP",
+    layout: 1,
+    name: "stored result",
+    advice: "it is not used, and overwritten later",
+};
+
+/// What a file holds.
+#[derive(Serialize, Deserialize)]
+struct Kept<'a, T> {
+    settings: Cow<'a, str>,
+    value: T,
+}
+
+/// Writes a value, whole or not at all, and waits until it is on the disk. `settings` tells all that determines it, a line
+/// each. The folder is made where it is missing.
+pub fn write(path: &Path, settings: &str, value: &impl Serialize) -> Result<(), Error> {
+    if let Some(folder) = path.parent() {
+        std::fs::create_dir_all(folder).map_err(Error::io("make the folder", folder))?;
+    }
+    sealed::write(path, &KIND, &Kept { settings: settings.into(), value })
+}
+
+/// Reads a value that was written under the same settings; `None` where there is no file.
+pub fn read<T: DeserializeOwned>(path: &Path, settings: &str) -> Result<Option<T>, Error> {
+    if !path.exists() {
+        return Ok(None);
+    }
+    let kept: Kept<T> = sealed::read(path, &KIND)?;
+    match first_difference(&kept.settings, settings) {
+        None => Ok(Some(kept.value)),
+        Some(what) => Err(Error::format(
+            path,
+            Place::Whole,
+            format!("the {} has other settings: {what}; {}", KIND.name, KIND.advice),
+        )),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_value_comes_back_under_its_settings_and_under_no_others() {
+        let folder = std::env::temp_dir().join(format!("riprap-kept-{}", std::process::id()));
+        let path = folder.join("deep/run.bin");
+        let none: Option<Vec<f64>> = read(&path, "dt = 1").unwrap();
+        assert_eq!(none, None);
+        let value = vec![0.1_f64, -0.0, 1e-300];
+        write(&path, "dt = 1\nseed = 2\n", &value).unwrap();
+        assert_eq!(read(&path, "dt = 1\nseed = 2\n").unwrap(), Some(value));
+        let refused = read::<Vec<f64>>(&path, "dt = 1\nseed = 3\n").unwrap_err().to_string();
+        assert!(refused.contains("run.bin: the stored result has other settings"), "{refused}");
+        assert!(refused.contains("`seed = 2`, now `seed = 3`"), "{refused}");
+
+        // The version of the numbers stands in bytes 12 to 15.
+        let mut bytes = std::fs::read(&path).unwrap();
+        bytes[12] ^= 0x40;
+        std::fs::write(&path, bytes).unwrap();
+        let refused = read::<Vec<f64>>(&path, "dt = 1\nseed = 2\n").unwrap_err().to_string();
+        assert!(refused.contains("of the numbers, this riprap has version"), "{refused}");
+        std::fs::remove_dir_all(folder).unwrap();
+    }
+}
