@@ -209,12 +209,12 @@ pub(crate) fn prefetch<T>(value: &T) {
     let _ = value;
 }
 
-/// Makes room for `more` items, and for an eighth beyond where a list grows: so it seldom moves and holds little that it does not
+/// Makes room for `more` items, and for a sixteenth beyond where a list grows: so it seldom moves and holds little that it does not
 /// need. `Vec` by itself takes twice what it had.
 pub(crate) fn make_room<T>(buffer: &mut Vec<T>, more: usize) {
     let needed = buffer.len() + more;
     if needed > buffer.capacity() {
-        let beyond = if buffer.capacity() == 0 { 0 } else { needed / 8 };
+        let beyond = if buffer.capacity() == 0 { 0 } else { needed / 16 };
         buffer.reserve_exact(more + beyond);
     }
 }
