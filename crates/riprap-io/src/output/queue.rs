@@ -34,7 +34,7 @@ pub(super) struct Queue<F> {
     failure: Failure,
 }
 
-/// Why a job failed, until somebody is told. What was to come after it is left out until then.
+/// Why a job failed, until somebody is told. What was handed over before that is left out.
 #[derive(Clone, Debug, Default)]
 struct Failure(Arc<Mutex<Option<Error>>>);
 
@@ -62,8 +62,12 @@ impl<F: Send + 'static> Queue<F> {
         Queue { jobs: Some(jobs), thread: Some(thread), failure }
     }
 
-    /// Tells whether an earlier job has failed.
+    /// Tells whether an earlier job has failed; then all that was handed over since has been left out.
     pub fn check(&self) -> Result<(), Error> {
+        if self.failure.get().is_none() {
+            return Ok(());
+        }
+        self.catch_up();
         self.failure.get().take().map_or(Ok(()), Err)
     }
 
@@ -73,22 +77,31 @@ impl<F: Send + 'static> Queue<F> {
         job: impl FnOnce(&mut F) -> Result<(), Error> + Send + 'static,
     ) -> Result<(), Error> {
         self.check()?;
-        let jobs = self.jobs.as_ref().expect("taken by `drop` alone");
-        // The thread goes on until `drop`; had a job panicked, joining it there tells.
-        let _ = jobs.send(Box::new(job));
+        self.hand_over(job);
         Ok(())
     }
 
     /// Waits until everything is done.
     pub fn wait(&self) -> Result<(), Error> {
+        self.catch_up();
+        self.check()
+    }
+
+    fn hand_over(&self, job: impl FnOnce(&mut F) -> Result<(), Error> + Send + 'static) {
+        let jobs = self.jobs.as_ref().expect("taken by `drop` alone");
+        // The thread goes on until `drop`; had a job panicked, joining it there tells.
+        let _ = jobs.send(Box::new(job));
+    }
+
+    /// Waits until all jobs are done or left out.
+    fn catch_up(&self) {
         let (done, all_done) = mpsc::channel::<()>();
         // Done or left out, the job drops its end.
-        self.send(move |_| {
+        self.hand_over(move |_| {
             drop(done);
             Ok(())
-        })?;
+        });
         let _ = all_done.recv();
-        self.check()
     }
 }
 

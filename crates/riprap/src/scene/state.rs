@@ -49,6 +49,6 @@ pub struct State {
     /// Impulses of the last step, in the order of its contacts.
     pub warm_start: Vec<WarmContact>,
     /// Moments of rolling resistance of the last step, in the order of its pairs.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(default)]
     pub warm_moments: Vec<WarmMoment>,
 }
