@@ -160,6 +160,8 @@ impl Coloured {
             }
             bout += bout / 2;
         }
+        // Few steps need it, and it is large.
+        buffers.history = History::default();
         let report = progress.report;
         for pack in &packs.packs {
             let rows = &packs.rows[pack.first as usize..][..pack.n_rows()];

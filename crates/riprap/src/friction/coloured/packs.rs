@@ -4,7 +4,7 @@
 use super::super::rolling::largest;
 use super::super::{ContactProblem, Factored, JOINT};
 use super::lanes::{LANES, Row};
-use crate::math::bytes_of;
+use crate::math::{bytes_of, make_room};
 
 /// Rows of a pack before its points: frame and friction.
 pub(super) const FRAME: usize = 0;
@@ -274,8 +274,11 @@ impl Packs {
             self.colours.push([first_chunk as u32, self.chunks.len() as u32]);
         }
         // Every row is written by `fill`.
+        let more = (rows as usize).saturating_sub(self.rows.len());
+        make_room(&mut self.rows, more);
         self.rows.resize(rows as usize, Row::default());
         self.idle.clear();
+        make_room(&mut self.idle, self.packs.len());
         self.idle.resize(self.packs.len(), Idle::default());
     }
 }
