@@ -98,6 +98,8 @@ fn cases() -> Vec<Case> {
         instead("theta", 3, "until = 1\ntheta = 0.1\n", "between 0.5 and 1").at(4),
         instead("negative density", 5, "density = -1", "greater than 0"),
         instead("negative friction", 6, "friction = -0.1", "at least 0"),
+        instead("negative rolling resistance", 6, "rolling = \"-1 mm\"", "at least 0"),
+        instead("rolling resistance without a length", 6, "rolling = \"1 kg\"", "a length"),
         instead("restitution above 1", 6, "restitution = 1.5", "between 0 and 1"),
         // Names.
         after_ball(

@@ -180,8 +180,8 @@ fn stones(scans: &[Scan]) -> String {
 }
 
 fn materials(file: &SceneFile) -> String {
-    let mut rows =
-        vec![["materials", "friction", "restitution", "law"].map(str::to_owned).to_vec()];
+    let head = ["materials", "friction", "restitution", "rolling [mm]", "law"];
+    let mut rows = vec![head.map(str::to_owned).to_vec()];
     for a in 0..file.materials.len() {
         for b in a..file.materials.len() {
             let pair = file.pair(a, b);
@@ -193,11 +193,12 @@ fn materials(file: &SceneFile) -> String {
                 format!("{} – {}", file.materials[a].name, file.materials[b].name),
                 number(pair.friction),
                 number(pair.restitution),
+                number(1e3 * pair.rolling),
                 law.to_owned(),
             ]);
         }
     }
-    table(&rows, &[1, 2])
+    table(&rows, &[1, 2, 3])
 }
 
 /// Contacts at the begin.

@@ -38,10 +38,7 @@ impl Residual {
     /// Adds the squares of one contact: its impulse as a velocity, free velocity and `(W I)^α`, all [m/s].
     pub(super) fn note(&mut self, r: [f64; 3], q: [f64; 3], wr: [f64; 3], friction: f64) {
         let u = [wr[0] + q[0], wr[1] + q[1], wr[2] + q[2]];
-        self.natural_map += squared(natural_map(r, u, friction));
-        self.impulses += squared(r);
-        self.free += squared(q);
-        self.velocities += squared(u);
+        self.add(natural_map(r, u, friction), r, q, u);
         // Not a number counts as the worst there is. What a joint lets move counts in every direction: joints that contradict
         // each other must not pass because their impulses grow.
         let approach = if u[0].is_nan() {
@@ -57,7 +54,11 @@ impl Residual {
     /// As [`Residual::note`], for a moment of rolling resistance with its limit as a velocity [m/s].
     pub(super) fn note_rolling(&mut self, r: [f64; 3], q: [f64; 3], wr: [f64; 3], limit: f64) {
         let u = [wr[0] + q[0], wr[1] + q[1], wr[2] + q[2]];
-        self.natural_map += squared(rolling_map(r, u, limit));
+        self.add(rolling_map(r, u, limit), r, q, u);
+    }
+
+    fn add(&mut self, natural_map: [f64; 3], r: [f64; 3], q: [f64; 3], u: [f64; 3]) {
+        self.natural_map += squared(natural_map);
         self.impulses += squared(r);
         self.free += squared(q);
         self.velocities += squared(u);
