@@ -319,7 +319,7 @@ impl Job<'_> {
 
     /// Lays out the rows of the packs.
     unsafe fn fill(&self, member: &Member) {
-        for chunk in member.part(0..self.chunks.len()) {
+        for chunk in member.share(0..self.chunks.len()) {
             let [first, last] = self.chunks[chunk];
             for k in first as usize..last as usize {
                 unsafe {
@@ -348,15 +348,11 @@ impl Job<'_> {
                 member.meet();
             }
             alone = small;
-            let mine = if !small {
-                member.part(chunks)
+            // Packs that sit out are at the end of a colour.
+            if !small {
+                member.share(chunks).for_each(|chunk| work(chunk, self.chunks[chunk]));
             } else if member.number == 0 {
-                chunks
-            } else {
-                0..0
-            };
-            for chunk in mine {
-                work(chunk, self.chunks[chunk]);
+                chunks.for_each(|chunk| work(chunk, self.chunks[chunk]));
             }
         }
         member.meet();
@@ -436,7 +432,7 @@ impl Job<'_> {
     /// The residual of the impulses to which the velocities belong: that of `residual.rs`, in packs.
     unsafe fn measure(&self, member: &Member) -> Residual {
         let mobility = self.w.trace() / (3.0 * self.problem.len() as f64);
-        for chunk in member.part(0..self.chunks.len()) {
+        for chunk in member.share(0..self.chunks.len()) {
             unsafe { (self.kernels.measure)(&self.shared, chunk, self.chunks[chunk], mobility) };
         }
         if member.number == 0 {

@@ -57,6 +57,11 @@ impl Member<'_> {
         cut(self.number)..cut(self.number + 1)
     }
 
+    /// Its share of a range, dealt out one by one: where work changes along the range, all have as much of it.
+    pub fn share(&self, range: std::ops::Range<usize>) -> impl Iterator<Item = usize> + use<> {
+        (range.start + self.number..range.end).step_by(self.members)
+    }
+
     /// Waits for all others.
     pub fn meet(&self) {
         self.meeting.wait();
