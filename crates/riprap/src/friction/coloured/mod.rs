@@ -123,6 +123,7 @@ impl Coloured {
             start: impulses,
             kernels: Kernels::choose(self.width),
             chunks: &packs.chunks,
+            places: &packs.places,
             colours: &packs.colours,
             n_rows: packs.rows.len(),
             n_packs: packs.packs.len(),
@@ -198,6 +199,7 @@ struct Job<'a> {
     start: &'a Impulses,
     kernels: Kernels,
     chunks: &'a [[u32; 2]],
+    places: &'a [[u32; 2]],
     colours: &'a [[u32; 2]],
     n_rows: usize,
     n_packs: usize,
@@ -319,7 +321,7 @@ impl Job<'_> {
 
     /// Lays out the rows of the packs.
     unsafe fn fill(&self, member: &Member) {
-        for chunk in member.share(0..self.chunks.len()) {
+        for chunk in self.chunks_of(member, 0..self.chunks.len()) {
             let [first, last] = self.chunks[chunk];
             for k in first as usize..last as usize {
                 unsafe {
@@ -332,6 +334,16 @@ impl Job<'_> {
             }
         }
         member.meet();
+    }
+
+    /// The chunks of a range that a member works on: of each kind of work a part, and of the blocks, which are in their order within each
+    /// kind, nearly the same in every colour.
+    fn chunks_of<'a>(
+        &'a self,
+        member: &'a Member,
+        range: std::ops::Range<usize>,
+    ) -> impl Iterator<Item = usize> + 'a {
+        range.filter(|&chunk| member.owns(self.places[chunk]))
     }
 
     /// Calls `work` for this member's chunks of one colour after the other; the members meet in between. Colours too small to
@@ -348,9 +360,8 @@ impl Job<'_> {
                 member.meet();
             }
             alone = small;
-            // Packs that sit out are at the end of a colour.
             if !small {
-                member.share(chunks).for_each(|chunk| work(chunk, self.chunks[chunk]));
+                self.chunks_of(member, chunks).for_each(|chunk| work(chunk, self.chunks[chunk]));
             } else if member.number == 0 {
                 chunks.for_each(|chunk| work(chunk, self.chunks[chunk]));
             }
@@ -432,7 +443,7 @@ impl Job<'_> {
     /// The residual of the impulses to which the velocities belong: that of `residual.rs`, in packs.
     unsafe fn measure(&self, member: &Member) -> Residual {
         let mobility = self.w.trace() / (3.0 * self.problem.len() as f64);
-        for chunk in member.share(0..self.chunks.len()) {
+        for chunk in self.chunks_of(member, 0..self.chunks.len()) {
             unsafe { (self.kernels.measure)(&self.shared, chunk, self.chunks[chunk], mobility) };
         }
         if member.number == 0 {

@@ -61,6 +61,8 @@ pub(super) struct Pack {
     pub points: u32,
     /// 1 where moments come after the points, else 0.
     pub moments: u32,
+    /// Whether it is expected to carry.
+    busy: bool,
 }
 
 /// A pack that changes little sits out some sweeps.
@@ -108,6 +110,8 @@ pub(super) struct Packs {
     pub idle: Vec<Idle>,
     /// Ranges of packs.
     pub chunks: Vec<[u32; 2]>,
+    /// Where each chunk is among those of its colour that have as much work, and how many these are.
+    pub places: Vec<[u32; 2]>,
     /// Ranges of chunks, one a colour.
     pub colours: Vec<[u32; 2]>,
     /// Moments of each pack in [`ContactProblem::rolling`]; empty where there are none.
@@ -128,6 +132,7 @@ impl Packs {
             + bytes_of(&self.packs)
             + bytes_of(&self.idle)
             + bytes_of(&self.chunks)
+            + bytes_of(&self.places)
             + bytes_of(&self.moments)
             + bytes_of(&self.single)
             + bytes_of(&self.manifolds)
@@ -232,6 +237,7 @@ impl Packs {
         self.moments.clear();
         let has_moments = u32::from(!problem.rolling.is_empty());
         self.chunks.clear();
+        self.places.clear();
         self.colours.clear();
         let (mut rows, mut k) = (0, 0);
         while k < self.order.len() {
@@ -245,6 +251,7 @@ impl Packs {
                 pack.moments = has_moments;
                 // Idle manifolds begin a pack of their own.
                 let busy = manifold(k).busy;
+                pack.busy = busy;
                 for lane in 0..LANES {
                     if k == self.order.len() {
                         break;
@@ -272,6 +279,14 @@ impl Packs {
                 self.chunks.push([start as u32, (start + CHUNK).min(n) as u32]);
             }
             self.colours.push([first_chunk as u32, self.chunks.len() as u32]);
+            let work = |chunk: &[u32; 2]| {
+                let pack = &self.packs[chunk[0] as usize];
+                (pack.busy, pack.points)
+            };
+            for alike in self.chunks[first_chunk..].chunk_by(|a, b| work(a) == work(b)) {
+                let n = alike.len() as u32;
+                self.places.extend((0..n).map(|k| [k, n]));
+            }
         }
         // Every row is written by `fill`.
         let more = (rows as usize).saturating_sub(self.rows.len());

@@ -57,9 +57,9 @@ impl Member<'_> {
         cut(self.number)..cut(self.number + 1)
     }
 
-    /// Its share of a range, dealt out one by one: where work changes along the range, all have as much of it.
-    pub fn share(&self, range: std::ops::Range<usize>) -> impl Iterator<Item = usize> + use<> {
-        (range.start + self.number..range.end).step_by(self.members)
+    /// Whether the item at a place among so many that have as much work is its own: parts are contiguous.
+    pub fn owns(&self, [place, of]: [u32; 2]) -> bool {
+        place as usize * self.members / of as usize == self.number
     }
 
     /// Waits for all others.
