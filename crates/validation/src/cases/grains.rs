@@ -34,29 +34,20 @@ pub(super) fn stones_at_rest(effort: Effort) -> Checks {
         let unconverged = report.unconverged as f64 / report.steps as f64;
         at_most("share of unconverged steps", unconverged, 0.01, "1");
         let speed = |i: &usize| state.v[*i].linear.norm();
-        if rolling > 0.0 {
-            let fastest = stones.iter().map(speed).fold(0.0, f64::max);
-            let rms = (stones.iter().map(|i| speed(i).powi(2)).sum::<f64>() / n as f64).sqrt();
-            at_most(&format!("root mean square velocity after {time} s"), rms, 1e-4, "m/s");
-            at_most(&format!("fastest stone after {time} s"), fastest, 1e-4, "m/s");
-        } else {
-            // A stone that hangs on two points, its centre below them, is a pendulum, and Coulomb's law damps none. All others rest.
-            let mut carrying = vec![0; scene.bodies().len()];
-            for c in run.frame().contacts().filter(|c| c.force.norm() > 0.0) {
-                c.bodies.into_iter().for_each(|b| carrying[b.index()] += 1);
-            }
-            let resting = stones.iter().filter(|&&i| carrying[i] > 2).map(speed);
-            let fastest = resting.fold(0.0, f64::max);
-            let what = format!("fastest stone on three contacts or more after {time} s");
-            at_most(&what, fastest, 1e-4, "m/s");
-            let moving = stones.iter().filter(|i| speed(i) > 1e-4).count() as f64;
-            at_most(
-                &format!("share of stones that move after {time} s"),
-                moving / n as f64,
-                0.01,
-                "1",
-            );
+        let fastest = |some: &dyn Fn(usize) -> bool| {
+            stones.iter().filter(|i| some(**i)).map(speed).fold(0.0, f64::max)
+        };
+        let rms = (stones.iter().map(|i| speed(i).powi(2)).sum::<f64>() / n as f64).sqrt();
+        at_most(&format!("root mean square velocity after {time} s"), rms, 1e-4, "m/s");
+        // Coulomb alone fails here in the full case: a stone that hangs on two points, its centre below them, is a pendulum that
+        // nothing damps. The next row tells that all others rest.
+        at_most(&format!("fastest stone after {time} s"), fastest(&|_| true), 1e-4, "m/s");
+        let mut carrying = vec![0; scene.bodies().len()];
+        for c in run.frame().contacts().filter(|c| c.force.norm() > 0.0) {
+            c.bodies.into_iter().for_each(|b| carrying[b.index()] += 1);
         }
+        let what = format!("fastest stone on three contacts or more after {time} s");
+        at_most(&what, fastest(&|i| carrying[i] > 2), 1e-4, "m/s");
     }
     checks
 }
