@@ -7,6 +7,7 @@ use std::path::Path;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
+use crate::atomic;
 use crate::error::{Error, Place};
 use crate::scene_file::first_difference;
 use crate::sealed::{self, Kind};
@@ -36,8 +37,12 @@ pub fn write(path: &Path, settings: &str, value: &impl Serialize) -> Result<(), 
     sealed::write(path, &KIND, &Kept { settings: settings.into(), value })
 }
 
-/// Reads a value that was written under the same settings; `None` where there is no file.
+/// Reads a value that was written under the same settings; `None` where there is no file. What killed programs have left
+/// half-written beside it is removed, so nobody may be writing there meanwhile.
 pub fn read<T: DeserializeOwned>(path: &Path, settings: &str) -> Result<Option<T>, Error> {
+    if let Some(folder) = path.parent().filter(|folder| folder.is_dir()) {
+        atomic::sweep(folder)?;
+    }
     if !path.exists() {
         return Ok(None);
     }
@@ -64,7 +69,10 @@ mod tests {
         assert_eq!(none, None);
         let value = vec![0.1_f64, -0.0, 1e-300];
         write(&path, "dt = 1\nseed = 2\n", &value).unwrap();
+        let left = path.with_file_name(".run.bin.12-3.tmp");
+        std::fs::write(&left, b"half").unwrap();
         assert_eq!(read(&path, "dt = 1\nseed = 2\n").unwrap(), Some(value));
+        assert!(!left.exists());
         let refused = read::<Vec<f64>>(&path, "dt = 1\nseed = 3\n").unwrap_err().to_string();
         assert!(refused.contains("run.bin: the stored result has other settings"), "{refused}");
         assert!(refused.contains("`seed = 2`, now `seed = 3`"), "{refused}");
