@@ -250,6 +250,7 @@ pub struct Simulation {
     work: Workspace,
     scheme: Box<dyn Scheme>,
     on_unconverged: OnUnconverged,
+    drag: f64,
     last: StepReport,
     report: RunReport,
 }
@@ -265,6 +266,7 @@ impl Simulation {
             work: Workspace::default(),
             scheme: Box::new(scheme),
             on_unconverged: OnUnconverged::default(),
+            drag: 0.0,
             last: StepReport::default(),
             report: RunReport::default(),
         })
@@ -276,9 +278,25 @@ impl Simulation {
         self
     }
 
+    /// Slows the free bodies down from now on, as air of that density would: their velocities fall by `exp(−rate h)` with every
+    /// step, `rate` in 1/s; 0 is none. A means to bring grains to rest before a study begins: friction alone does not damp a
+    /// stone that hangs on two points.
+    pub fn drag(&mut self, rate: f64) -> &mut Self {
+        self.drag = rate.max(0.0);
+        self
+    }
+
     /// Makes one step.
     pub fn step(&mut self) -> Result<StepReport, Error> {
         let step = self.scheme.step(&self.scene, &mut self.state, &mut self.work)?;
+        if self.drag > 0.0 {
+            let (bodies, kept) = (self.scene.bodies(), (-self.drag * self.scheme.dt()).exp());
+            let free = |i: &usize| bodies.movable[*i] && bodies.carried[*i].is_none();
+            for i in (0..bodies.len()).filter(free) {
+                self.state.v[i].linear *= kept;
+                self.state.v[i].angular *= kept;
+            }
+        }
         self.last = step;
         self.report.add(&step);
         if !step.solve.converged && self.on_unconverged == OnUnconverged::Fail {

@@ -276,10 +276,13 @@ impl Bench {
         Bench::new(&name, &builder, grains, settings)
     }
 
-    /// Runs for a time [s] that is not measured.
-    pub fn settle(&mut self, time: f64) -> Result<(), BenchError> {
+    /// Runs for a time [s] that is not measured, the second half of it with a drag [1/s].
+    pub fn settle(&mut self, time: f64, drag: f64) -> Result<(), BenchError> {
         let begin = Instant::now();
-        self.run.until(self.run.time() + time, &mut ())?;
+        let end = self.run.time() + time;
+        self.run.until(end - 0.5 * time, &mut ())?;
+        self.run.drag(drag).until(end, &mut ())?;
+        self.run.drag(0.0);
         self.settle += time;
         self.settle_wall += begin.elapsed().as_secs_f64();
         Ok(())

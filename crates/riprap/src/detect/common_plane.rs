@@ -36,7 +36,7 @@ pub(super) fn contact(
     if separation > alert {
         return None;
     }
-    let axis = Axis { normal, separation, kind: Kind::Plane };
+    let axis = Axis { normal, separation, kind: Kind::Plane, vertex: 0 };
     let across = manifold(a, b, rel, &axis, ask, scratch);
     let size = a.outer_radius().min(b.outer_radius());
     if across.grazes && separation > -1e-6 * size {

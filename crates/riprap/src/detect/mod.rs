@@ -320,6 +320,22 @@ struct Here<'a> {
     paths: &'a [f64],
 }
 
+impl Here<'_> {
+    /// Gap up to which a pair is of interest [m].
+    #[inline(always)]
+    fn alert(&self, i: usize, j: usize) -> f64 {
+        self.query.alert.max(self.reach[i] + self.reach[j])
+    }
+
+    /// [`Pair::apart`] of a pair with a distance [m]. What is known to be apart is so by more than round-off: no test of the
+    /// shapes would find a contact.
+    #[inline(always)]
+    fn apart_until(&self, i: usize, j: usize, distance: f64) -> f64 {
+        let smaller = self.placed[i].radius.min(self.placed[j].radius);
+        distance - 1e-8 * smaller + (self.paths[i] + self.paths[j])
+    }
+}
+
 /// Tests a chunk of pairs with the widest instructions of this processor. The same source compiled twice: Rust neither
 /// fuses nor reorders operations, so both give the same bits.
 fn test_pairs(
@@ -356,45 +372,77 @@ fn test_pairs_here(
     scratch: &mut NarrowScratch,
 ) {
     points.clear();
-    for k in 0..pairs.len() {
-        look_ahead(&pairs[k..], here);
-        test_pair(&mut pairs[k], here, points, scratch);
+    // First those that need a look at their shapes: then memory can be asked for in time.
+    let mut near = std::mem::take(&mut scratch.near);
+    near.clear();
+    for (k, pair) in pairs.iter_mut().enumerate() {
+        if balls_touch(pair, here) {
+            near.push(k as u16);
+        }
     }
+    for (n, &k) in near.iter().enumerate() {
+        let next = |ahead: usize| near.get(n + ahead).map(|k| &pairs[usize::from(*k)]);
+        look_ahead(&pairs[usize::from(k)], [next(1), next(2), next(3)], here);
+        test_pair(&mut pairs[usize::from(k)], here, points, scratch);
+    }
+    scratch.near = near;
 }
 
 /// Asks for the memory that the next pairs will read: colliders of the third, shapes of the second, and of the first what its
-/// last test read of the shapes. The shapes of a large pile fit into no cache, and pairs come in the order of their first collider.
+/// last test read of the shapes. The shapes of a large pile fit into no cache. Pairs of the same first collider follow each other.
 #[inline(always)]
-fn look_ahead(pairs: &[Pair], here: &Here) {
+fn look_ahead(now: &Pair, [first, second, third]: [Option<&Pair>; 3], here: &Here) {
     let colliders = here.query.colliders;
-    if let Some(third) = pairs.get(3) {
-        let j = third.colliders[1] as usize;
-        prefetch(&colliders[j]);
-        prefetch(&here.placed[j]);
-        prefetch(&here.placed[j].centre);
-    }
-    let shape = |c: u32| match &colliders[c as usize].geometry {
-        Geometry::Polyhedron(shape) => Some(&**shape),
-        _ => None,
-    };
-    if let Some(second) = pairs.get(2) {
-        let body = colliders[second.colliders[1] as usize].body as usize;
-        prefetch(&here.query.motion[body]);
-        prefetch(&here.query.bodies[body]);
-        if let Some(shape) = shape(second.colliders[1]) {
-            shape.prefetch_head();
+    let known = now.colliders[0];
+    if let Some(third) = third {
+        for c in third.colliders.map(|c| c as usize) {
+            prefetch(&colliders[c]);
+            prefetch(&here.placed[c]);
+            prefetch(&here.placed[c].centre);
         }
     }
-    if let Some(first) = pairs.get(1)
+    if let Some(second) = second {
+        for c in second.colliders {
+            let body = colliders[c as usize].body as usize;
+            prefetch(&here.query.motion[body]);
+            prefetch(&here.query.bodies[body]);
+            if let Geometry::Polyhedron(shape) = &colliders[c as usize].geometry {
+                shape.prefetch_head();
+            }
+        }
+    }
+    if let Some(first) = first
         && let Known::Touching(_, Some(list)) = &first.cache.known
-        && let Some(shape) = shape(first.colliders[1])
     {
-        let [_, _, faces, edges] = list.features();
-        shape.prefetch(faces, edges);
+        let [_, edges_a, _, edges_b] = list.features();
+        for (c, edges) in first.colliders.into_iter().zip([edges_a, edges_b]) {
+            if c != known
+                && let Geometry::Polyhedron(shape) = &colliders[c as usize].geometry
+            {
+                shape.prefetch(edges);
+            }
+        }
     }
 }
 
-/// Tests one pair and appends its contact points.
+/// Whether the bounding balls of a pair are so near that its shapes have to be looked at.
+#[inline(always)]
+fn balls_touch(pair: &mut Pair, here: &Here) -> bool {
+    let [i, j] = pair.colliders.map(|c| c as usize);
+    let alert = here.alert(i, j);
+    if pair.apart - (here.paths[i] + here.paths[j]) > alert {
+        return false;
+    }
+    let (a, b) = (&here.placed[i], &here.placed[j]);
+    let between = (a.centre - b.centre).norm_squared();
+    if between > (a.radius + b.radius + alert).powi(2) {
+        pair.apart = here.apart_until(i, j, between.sqrt() - a.radius - b.radius);
+        return false;
+    }
+    true
+}
+
+/// Tests the shapes of a pair and appends its contact points.
 #[inline(always)]
 fn test_pair(
     pair: &mut Pair,
@@ -402,27 +450,15 @@ fn test_pair(
     points: &mut Vec<ContactPoint>,
     scratch: &mut NarrowScratch,
 ) {
-    let Here { query, placed, reach, paths } = *here;
+    let Here { query, placed, .. } = *here;
     let [i, j] = pair.colliders.map(|c| c as usize);
-    let alert = query.alert.max(reach[i] + reach[j]);
-    let travelled = paths[i] + paths[j];
-    if pair.apart - travelled > alert {
-        return;
-    }
     let (a, b) = (&placed[i], &placed[j]);
-    // What is known to be apart is so by more than round-off: no test of the shapes would find a contact.
-    let until = |distance: f64| distance - 1e-8 * a.radius.min(b.radius) + travelled;
-    let between = (a.centre - b.centre).norm_squared();
-    if between > (a.radius + b.radius + alert).powi(2) {
-        pair.apart = until(between.sqrt() - a.radius - b.radius);
-        return;
-    }
     let geometries = (&query.colliders[i].geometry, &query.colliders[j].geometry);
     let drift = drift_between(query, i, j);
-    let ask = Ask { alert, method: query.method, drift };
+    let ask = Ask { alert: here.alert(i, j), method: query.method, drift };
     scratch.apart = f64::NEG_INFINITY;
     let found = narrow::test(geometries, (a, b), &ask, &mut pair.cache, scratch);
-    pair.apart = until(scratch.apart);
+    pair.apart = here.apart_until(i, j, scratch.apart);
     let Some(m) = found else { return };
     make_room(points, m.points().len());
     for p in m.points() {

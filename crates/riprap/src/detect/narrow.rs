@@ -37,6 +37,8 @@ pub(super) struct Features {
 pub struct NarrowScratch {
     /// A distance of the pair just tested, where it is apart [m].
     pub(super) apart: f64,
+    /// Which pairs of a chunk have to be looked at.
+    pub(super) near: Vec<u16>,
     pub(super) heights: Vec<f64>,
     pub(super) more_heights: Vec<f64>,
     pub(super) edges_a: Vec<NearEdge>,

@@ -61,6 +61,8 @@ pub(super) struct Axis {
     pub normal: Vec3,
     pub separation: f64,
     pub kind: Kind,
+    /// The vertex of the other shape that is nearest to the plane of a face; 0 where none gives the axis.
+    pub vertex: usize,
 }
 
 /// Separation of the two shapes along a unit direction (from a to b) [m].
@@ -111,8 +113,10 @@ pub(super) fn contact(
     let mut listed = None;
     let hint = match cache.known {
         Known::Touching(features, list) => {
-            listed =
-                list.and_then(|l| l.best_axis(a, b, rel, clear, &features, &mut scratch.edges_b));
+            // No closure: what is not inlined here loses the instructions of the caller.
+            if let Some(list) = list {
+                listed = list.best_axis(a, b, rel, clear, &features, &mut scratch.edges_b);
+            }
             Some(features)
         }
         _ => match closest(a, b, rel, clear) {
@@ -125,7 +129,6 @@ pub(super) fn contact(
         },
     };
     let is_listed = listed.is_some();
-    // No closure: what is not inlined here loses the instructions of the caller.
     let found = match listed {
         Some(found) => found,
         None => best_axis(a, b, rel, clear, hint, scratch),
@@ -151,7 +154,8 @@ pub(super) fn contact(
             Closest::Apart { on_a, on_b } if (on_b - on_a).norm() > 1e-7 * size => {
                 let separation = (on_b - on_a).norm();
                 let normal = (on_b - on_a) / separation;
-                let axis = Axis { normal, separation, kind: Kind::Points { on_a, on_b } };
+                let kind = Kind::Points { on_a, on_b };
+                let axis = Axis { normal, separation, kind, vertex: 0 };
                 self::manifold(a, b, rel, &axis, ask, scratch)
             }
             _ => across,
@@ -269,12 +273,9 @@ pub(super) fn best_axis(
         b.heights(rel.inverse_point(c.ends_a[1]), more_heights);
         b.edges_below_both([heights, more_heights], needed, add_b);
     } else {
-        let [point_a, point_b] = match (&face, &top_a, &top_b) {
-            (Some(axis @ Axis { kind: Kind::FaceB(_), .. }), _, Some(top)) => {
-                amid((a, b, rel), axis, top.vertex, heights)
-            }
-            (Some(axis), Some(top), _) => amid((a, b, rel), axis, top.vertex, heights),
-            _ => [a.centre(), rel.point(b.centre())],
+        let [point_a, point_b] = match &face {
+            Some(axis) => amid((a, b, rel), axis, heights),
+            None => [a.centre(), rel.point(b.centre())],
         };
         a.heights(point_b, heights);
         a.edges_below(heights, needed, add_a);
@@ -293,7 +294,8 @@ pub(super) fn best_axis(
                     return Err(normal);
                 }
                 s_edge = s;
-                axis = Some(Axis { normal, separation: s, kind: Kind::Edges(ea.index, eb.index) });
+                let kind = Kind::Edges(ea.index, eb.index);
+                axis = Some(Axis { normal, separation: s, kind, vertex: 0 });
                 features.edges = Some([ea.index as u16, eb.index as u16]);
             }
         }
@@ -326,31 +328,32 @@ pub(super) fn better_face(
             normal: rel.vector(-b.face_normals()[top.face]),
             separation: top.separation,
             kind: Kind::FaceB(top.face),
+            vertex: top.vertex,
         }),
         (Some(top), _) => Some(Axis {
             normal: a.face_normals()[top.face],
             separation: s_a,
             kind: Kind::FaceA(top.face),
+            vertex: top.vertex,
         }),
         _ => None,
     }
 }
 
-/// A point of each shape, a's first, where `vertex` of one is nearest to a face of the other; in the frame of a.
+/// A point of each shape, a's first, where a vertex of one is nearest to a face of the other; in the frame of a.
 #[inline(always)]
 pub(super) fn amid(
     (a, b, rel): (&Polyhedron, &Polyhedron, &Relative),
     face: &Axis,
-    vertex: usize,
     heights: &mut Vec<f64>,
 ) -> [Vec3; 2] {
     if let Kind::FaceB(_) = face.kind {
-        let vertex = a.vertices()[vertex];
+        let vertex = a.vertices()[face.vertex];
         let p = vertex + face.normal * face.separation;
         b.heights(rel.inverse_point(p), heights);
         [vertex, pulled_in(p, heights, || rel.point(b.centre()), b.inner_radius())]
     } else {
-        let vertex = rel.point(b.vertices()[vertex]);
+        let vertex = rel.point(b.vertices()[face.vertex]);
         let p = vertex - face.normal * face.separation;
         a.heights(p, heights);
         [pulled_in(p, heights, || a.centre(), a.inner_radius()), vertex]
@@ -612,13 +615,16 @@ pub(super) fn manifold(
     let size = a.outer_radius().min(b.outer_radius());
     let n = axis.normal;
     let mut m = Manifold::new(n, axis.separation);
+    let towards_a = rel.inverse_vector(-n);
     let facing_a = match axis.kind {
         Kind::FaceA(i) => i,
-        _ => facing(a, n),
+        Kind::FaceB(_) => facing(a, axis.vertex, n),
+        _ => facing(a, a.support(n).0, n),
     };
     let facing_b = match axis.kind {
         Kind::FaceB(j) => j,
-        _ => facing(b, rel.inverse_vector(-n)),
+        Kind::FaceA(_) => facing(b, axis.vertex, towards_a),
+        _ => facing(b, b.support(towards_a).0, towards_a),
     };
     let NarrowScratch { side_a, side_b, clipper, .. } = scratch;
     let across = tangents(n);
@@ -647,10 +653,9 @@ pub(super) fn manifold(
     Across { manifold: m, shown, grazes }
 }
 
-/// The face at the vertex farthest along `n` that looks most along it.
+/// The face at a vertex that looks most along `n`.
 #[inline(always)]
-fn facing(p: &Polyhedron, n: Vec3) -> usize {
-    let (vertex, _) = p.support(n);
+fn facing(p: &Polyhedron, vertex: usize, n: Vec3) -> usize {
     let mut best = (0, f64::NEG_INFINITY);
     for &f in p.faces_at(vertex) {
         let d = p.face_normals()[f as usize].dot(&n);
@@ -686,7 +691,8 @@ fn project(
         let (i, e) = if reversed { (len - 1 - k, (2 * len - 2 - k) % len) } else { (k, k) };
         let x = point(p.vertices()[corners[i] as usize]);
         let at = [t1.dot(&x), t2.dot(&x)];
-        side.corners.push(SideCorner { at, vertex: corners[i], edge: edges[e] });
+        let (vertex, edge) = (corners[i].into(), edges[e].into());
+        side.corners.push(SideCorner { at, vertex, edge });
     }
     let offset = normal.dot(&point(p.vertices()[corners[0] as usize]));
     side.height = [offset / slope, -normal.dot(&t1) / slope, -normal.dot(&t2) / slope];
@@ -698,11 +704,14 @@ fn witness(a: &Polyhedron, b: &Polyhedron, rel: &Relative, axis: &Axis) -> Manif
     let (n, s) = (axis.normal, axis.separation);
     let (position, id) = match axis.kind {
         Kind::FaceA(_) | Kind::Plane => {
-            let (j, _) = b.support(rel.inverse_vector(-n));
+            let j = match axis.kind {
+                Kind::FaceA(_) => axis.vertex,
+                _ => b.support(rel.inverse_vector(-n)).0,
+            };
             (rel.point(b.vertices()[j]) - n * (0.5 * s), feature(VERTEX_B, 0, j as u32))
         }
         Kind::FaceB(_) => {
-            let (i, _) = a.support(n);
+            let i = axis.vertex;
             (a.vertices()[i] + n * (0.5 * s), feature(VERTEX_A, i as u32, 0))
         }
         Kind::Edges(i, j) => {
@@ -730,24 +739,22 @@ mod tests {
     /// The search over every face and every pair of edges: the judge of [`best_axis`].
     fn full_search(a: &Polyhedron, b: &Polyhedron, rel: &Relative) -> Axis {
         let size = a.outer_radius().min(b.outer_radius());
-        let over = |n: Vec3, (top, bottom): (f64, f64), shift: f64, kind: Kind| Axis {
-            normal: n,
-            separation: shift - bottom - top,
-            kind,
+        let over = |n: Vec3, top: f64, (vertex, bottom): (usize, f64), shift: f64, kind: Kind| {
+            Axis { normal: n, separation: shift - bottom - top, kind, vertex }
         };
         let first_best = |axes: &mut dyn Iterator<Item = Axis>| {
             axes.reduce(|best, x| if x.separation > best.separation { x } else { best }).unwrap()
         };
         let top_a = first_best(&mut (0..a.n_faces()).map(|i| {
             let n = a.face_normals()[i];
-            let bottom = b.support(rel.inverse_vector(-n)).1;
-            over(n, (a.face_offsets()[i], bottom), n.dot(&rel.origin), Kind::FaceA(i))
+            let bottom = b.support(rel.inverse_vector(-n));
+            over(n, a.face_offsets()[i], bottom, n.dot(&rel.origin), Kind::FaceA(i))
         }));
         let origin_a = rel.inverse_vector(-rel.origin);
         let top_b = first_best(&mut (0..b.n_faces()).map(|j| {
             let n = b.face_normals()[j];
-            let bottom = a.support(rel.vector(-n)).1;
-            let axis = over(n, (b.face_offsets()[j], bottom), n.dot(&origin_a), Kind::FaceB(j));
+            let bottom = a.support(rel.vector(-n));
+            let axis = over(n, b.face_offsets()[j], bottom, n.dot(&origin_a), Kind::FaceB(j));
             Axis { normal: rel.vector(-n), ..axis }
         }));
         let first = top_b.separation > top_a.separation + FIRST_BIAS * size;
@@ -760,7 +767,7 @@ mod tests {
                     && s > s_edge
                 {
                     s_edge = s;
-                    best = Axis { normal, separation: s, kind: Kind::Edges(i, j) };
+                    best = Axis { normal, separation: s, kind: Kind::Edges(i, j), vertex: 0 };
                 }
             }
         }
@@ -826,7 +833,8 @@ mod tests {
     }
 
     fn same(x: &Axis, y: &Axis) -> bool {
-        x.kind == y.kind && x.normal == y.normal && x.separation.to_bits() == y.separation.to_bits()
+        (x.kind, x.vertex, x.normal) == (y.kind, y.vertex, y.normal)
+            && x.separation.to_bits() == y.separation.to_bits()
     }
 
     #[test]

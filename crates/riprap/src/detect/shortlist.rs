@@ -65,12 +65,8 @@ impl Shortlist {
                 a.edges()[i].vertices.map(|v| rel.inverse_point(a.vertices()[v as usize])),
                 b.edges()[j].vertices.map(|v| rel.point(b.vertices()[v as usize])),
             ),
-            Kind::FaceA(i) | Kind::FaceB(i) => {
-                let face = match axis.kind {
-                    Kind::FaceA(_) => above_a.evaluate(i),
-                    _ => above_b.evaluate(i),
-                };
-                let [p_a, p_b] = amid((a, b, rel), axis, face.vertex, heights);
+            Kind::FaceA(_) | Kind::FaceB(_) => {
+                let [p_a, p_b] = amid((a, b, rel), axis, heights);
                 ([rel.inverse_point(p_a); 2], [p_b; 2])
             }
             Kind::Points { .. } | Kind::Plane => return None,
@@ -166,7 +162,8 @@ impl Shortlist {
                 let Some((normal, s)) = edge_axis(&ea, eb) else { continue };
                 if s > s_edge {
                     s_edge = s;
-                    axis = Some(Axis { normal, separation: s, kind: Kind::Edges(i, eb.index) });
+                    let kind = Kind::Edges(i, eb.index);
+                    axis = Some(Axis { normal, separation: s, kind, vertex: 0 });
                     features.edges = Some([i as u16, eb.index as u16]);
                 }
             }

@@ -90,6 +90,16 @@ pub enum ShapeError {
         /// How many were given.
         got: usize,
     },
+    /// More corners than features of contacts can tell apart.
+    #[error(
+        "the hull has {got} corners, at most {most} are allowed; give fewer points, or a coarser mesh"
+    )]
+    TooManyCorners {
+        /// How many are allowed.
+        most: usize,
+        /// How many the hull has.
+        got: usize,
+    },
     /// All points lie in one plane (or on a line), so the hull has no volume.
     #[error(
         "the points lie in one plane or on one line: their hull has no volume \

@@ -8,44 +8,52 @@ use crate::math::{Vec3, prefetch};
 /// An edge between two vertices and two faces of a polyhedron.
 #[derive(Clone, Copy, Debug)]
 pub struct Edge {
-    /// Start and end vertex.
-    pub vertices: [u32; 2],
-    /// The two faces; the first has the edge in its own (counter-clockwise) sense.
-    pub faces: [u32; 2],
     /// Unit direction from start to end [–].
     pub direction: Vec3,
+    bend: Bend,
+    /// Start and end vertex.
+    pub vertices: [u16; 2],
+    /// The two faces; the first has the edge in its own (counter-clockwise) sense.
+    pub faces: [u16; 2],
 }
 
 /// A convex polyhedron. Faces are flat and merged, vertices are true corners.
+///
+/// The shapes of a large pile fit into no cache, and a contact reads a little of everything: so there are few tables, narrow and
+/// without gaps, about 4 kB for a stone of 25 corners.
 #[derive(Clone, Debug)]
 pub struct Polyhedron {
-    vertices: Vec<Vec3>,
-    /// Coordinates field by field, padded to a multiple of [`LANES`] by repeating the last vertex.
-    lanes: [Vec<f64>; 3],
-    face_normals: Vec<Vec3>,
-    face_offsets: Vec<f64>,
-    /// Normals and offsets field by field, padded to a multiple of [`LANES`] by faces that every point lies below.
-    face_lanes: [Vec<f64>; 4],
-    face_start: Vec<u32>,
-    face_vertices: Vec<u32>,
-    /// Edge that leaves each entry of `face_vertices`.
-    face_edges: Vec<u32>,
-    edges: Vec<Edge>,
-    bends: Vec<Bend>,
-    vertex_start: Vec<u32>,
-    vertex_faces: Vec<u32>,
-    unit_mass: MassProperties,
-    inner_radius: f64,
+    n_vertices: u16,
+    n_faces: u16,
     outer_radius: f64,
+    inner_radius: f64,
+    /// Largest distance of a vertex from the origin [m].
+    reach: f64,
+    /// Coordinates of the vertices in single precision, all x, all y, all z, each padded to a multiple of [`LANES`] by
+    /// repeating the last vertex. They say which vertices may be the farthest.
+    lanes: Box<[f32]>,
+    /// Vertices, then normals of the faces.
+    vectors: Box<[Vec3]>,
+    /// Where each face begins among the corners, where each vertex begins among the faces around vertices; corners of the
+    /// faces, edges that leave them, faces around the vertices.
+    indices: Box<[u16]>,
+    edges: Box<[Edge]>,
+    /// Offsets of the faces, all x of their normals, all y, all z, each padded to a multiple of [`LANES`] by faces that every
+    /// point lies below.
+    planes: Box<[f64]>,
+    unit_mass: MassProperties,
 }
+
+/// Corners that a polyhedron has at most: a feature of a contact has 15 bits for an edge, and there are fewer than three times as
+/// many edges as corners.
+const MOST_VERTICES: usize = 10_000;
 
 /// Number of vertices or faces that a search takes at once.
 const LANES: usize = 8;
 
-/// How the surface bends over an edge: its two faces and the angle between their normals.
-#[derive(Clone, Copy, Debug)]
+/// How the surface bends over an edge: the angle between the normals of its two faces.
+#[derive(Clone, Copy, Debug, Default)]
 struct Bend {
-    faces: [u32; 2],
     /// Cosine of the angle.
     cos: f64,
     /// One over the square of its sine; 0 where the faces are almost parallel.
@@ -53,10 +61,10 @@ struct Bend {
 }
 
 impl Bend {
-    fn new(faces: [u32; 2], normals: [Vec3; 2]) -> Bend {
+    fn new(normals: [Vec3; 2]) -> Bend {
         let cos = normals[0].dot(&normals[1]);
         let sin2 = normals[0].cross(&normals[1]).norm_squared();
-        Bend { faces, cos, per_sin2: if sin2 > 1e-6 { 1.0 / sin2 } else { 0.0 } }
+        Bend { cos, per_sin2: if sin2 > 1e-6 { 1.0 / sin2 } else { 0.0 } }
     }
 
     /// The greatest height of a point along any normal of the edge, from its heights above the two faces.
@@ -101,10 +109,27 @@ impl Bend {
     }
 }
 
+/// Where each of several runs of these lengths begins, one after the other, and where the last ends.
+fn starts(lengths: impl Iterator<Item = usize>) -> Vec<u16> {
+    let mut end = 0;
+    std::iter::once(0)
+        .chain(lengths.map(|n| {
+            end += n;
+            end as u16
+        }))
+        .collect()
+}
+
 impl Polyhedron {
     /// The convex hull of points [m].
     pub fn from_points(points: &[Vec3]) -> Result<Polyhedron, ShapeError> {
         let hull = hull(points)?;
+        if hull.vertices.len() > MOST_VERTICES {
+            return Err(ShapeError::TooManyCorners {
+                most: MOST_VERTICES,
+                got: hull.vertices.len(),
+            });
+        }
         Ok(Polyhedron::from_faces(hull.vertices, &hull.faces))
     }
 
@@ -125,45 +150,40 @@ impl Polyhedron {
 
     fn from_faces(vertices: Vec<Vec3>, faces: &[Vec<usize>]) -> Polyhedron {
         let planes: Vec<(Vec3, f64)> = faces.iter().map(|f| plane(&vertices, f)).collect();
-        let mut face_start = vec![0u32];
-        let mut face_vertices = Vec::new();
-        for f in faces {
-            face_vertices.extend(f.iter().map(|&i| i as u32));
-            face_start.push(face_vertices.len() as u32);
-        }
-
         let mut edges: Vec<Edge> = Vec::new();
         let mut face_edges = Vec::new();
         let mut seen = std::collections::HashMap::new();
         for (id, f) in faces.iter().enumerate() {
             for k in 0..f.len() {
-                let (i, j) = (f[k] as u32, f[(k + 1) % f.len()] as u32);
+                let (i, j) = (f[k], f[(k + 1) % f.len()]);
                 if let Some(&e) = seen.get(&(j, i)) {
                     let edge: &mut Edge = &mut edges[e as usize];
-                    edge.faces[1] = id as u32;
+                    edge.faces[1] = id as u16;
+                    edge.bend = Bend::new(edge.faces.map(|f| planes[f as usize].0));
                     face_edges.push(e);
                 } else {
-                    seen.insert((i, j), edges.len() as u32);
-                    face_edges.push(edges.len() as u32);
-                    let direction = (vertices[j as usize] - vertices[i as usize]).normalize();
-                    let faces = [id as u32, id as u32];
-                    edges.push(Edge { vertices: [i, j], faces, direction });
+                    seen.insert((i, j), edges.len() as u16);
+                    face_edges.push(edges.len() as u16);
+                    edges.push(Edge {
+                        direction: (vertices[j] - vertices[i]).normalize(),
+                        bend: Bend::default(),
+                        vertices: [i as u16, j as u16],
+                        faces: [id as u16; 2],
+                    });
                 }
             }
         }
-
         let mut around = vec![Vec::new(); vertices.len()];
         for (id, f) in faces.iter().enumerate() {
             for &i in f {
-                around[i].push(id as u32);
+                around[i].push(id as u16);
             }
         }
-        let mut vertex_start = vec![0u32];
-        let mut vertex_faces = Vec::new();
-        for a in around {
-            vertex_faces.extend(a);
-            vertex_start.push(vertex_faces.len() as u32);
-        }
+        let mut indices = starts(faces.iter().map(Vec::len));
+        indices.extend(starts(around.iter().map(Vec::len)));
+        indices.extend(faces.iter().flatten().map(|&i| i as u16));
+        indices.extend(face_edges);
+        indices.extend(around.into_iter().flatten());
 
         let fan = faces.iter().flat_map(|f| {
             (1..f.len() - 1).map(|k| [vertices[f[0]], vertices[f[k]], vertices[f[k + 1]]])
@@ -172,110 +192,114 @@ impl Polyhedron {
         let centre = unit_mass.centre;
         let inner_radius =
             planes.iter().map(|(n, d)| d - n.dot(&centre)).fold(f64::INFINITY, f64::min).max(0.0);
-        let outer_radius = vertices.iter().map(|v| (v - centre).norm()).fold(0.0, f64::max);
         let padded = vertices.len().next_multiple_of(LANES);
-        let lane = |k: usize| {
-            (0..padded).map(|i| vertices[i.min(vertices.len() - 1)][k]).collect::<Vec<f64>>()
+        let lanes = (0..3)
+            .flat_map(|k| (0..padded).map(move |i| (i, k)))
+            .map(|(i, k)| vertices[i.min(vertices.len() - 1)][k] as f32);
+        let padding = planes.len().next_multiple_of(LANES) - planes.len();
+        let field = |field: fn(&(Vec3, f64)) -> f64, none: f64| {
+            planes.iter().map(field).chain(std::iter::repeat_n(none, padding))
         };
-        let padding = planes.len()..planes.len().next_multiple_of(LANES);
-        let face_lane = |field: fn(&(Vec3, f64)) -> f64, none: f64| {
-            planes.iter().map(field).chain(padding.clone().map(|_| none)).collect::<Vec<f64>>()
-        };
-        let bend = |e: &Edge| Bend::new(e.faces, e.faces.map(|f| planes[f as usize].0));
         Polyhedron {
-            lanes: [lane(0), lane(1), lane(2)],
-            face_lanes: [
-                face_lane(|p| p.0.x, 0.0),
-                face_lane(|p| p.0.y, 0.0),
-                face_lane(|p| p.0.z, 0.0),
-                face_lane(|p| p.1, f64::INFINITY),
-            ],
-            bends: edges.iter().map(bend).collect(),
-            vertices,
-            face_normals: planes.iter().map(|p| p.0).collect(),
-            face_offsets: planes.iter().map(|p| p.1).collect(),
-            face_start,
-            face_vertices,
-            face_edges,
-            edges,
-            vertex_start,
-            vertex_faces,
-            unit_mass,
+            n_vertices: vertices.len() as u16,
+            n_faces: faces.len() as u16,
+            outer_radius: vertices.iter().map(|v| (v - centre).norm()).fold(0.0, f64::max),
             inner_radius,
-            outer_radius,
+            reach: vertices.iter().map(Vec3::norm).fold(0.0, f64::max),
+            lanes: lanes.collect(),
+            vectors: vertices.iter().copied().chain(planes.iter().map(|p| p.0)).collect(),
+            indices: indices.into(),
+            edges: edges.into(),
+            planes: field(|p| p.1, f64::INFINITY)
+                .chain(field(|p| p.0.x, 0.0))
+                .chain(field(|p| p.0.y, 0.0))
+                .chain(field(|p| p.0.z, 0.0))
+                .collect(),
+            unit_mass,
         }
     }
 
     /// Asks for the memory of the polyhedron itself, which tells where its tables are.
     #[inline(always)]
     pub(crate) fn prefetch_head(&self) {
-        prefetch(&self.vertices);
-        prefetch(&self.face_normals);
+        prefetch(&self.n_vertices);
+        prefetch(&self.lanes);
         prefetch(&self.edges);
-        prefetch(&self.unit_mass);
-        prefetch(&self.outer_radius);
+        prefetch(&self.unit_mass.centre);
     }
 
-    /// Asks for the memory of the vertices, and of some faces and edges.
+    /// Asks for the memory of vertices, normals and indices, and of some edges.
     #[inline(always)]
-    pub(crate) fn prefetch(&self, faces: &[u8], edges: &[u8]) {
-        for lane in &self.lanes {
-            lane.iter().step_by(LANES).for_each(prefetch);
-        }
-        self.vertices.iter().step_by(LANES / 3).for_each(prefetch);
-        for f in faces.iter().map(|&f| usize::from(f)) {
-            self.face_normals.get(f).into_iter().for_each(prefetch);
-            self.face_offsets.get(f).into_iter().for_each(prefetch);
-            self.face_start.get(f).into_iter().for_each(prefetch);
-            // Where the corners of the face are if all are triangles.
-            self.face_vertices.get(3 * f).into_iter().for_each(prefetch);
-            self.face_edges.get(3 * f).into_iter().for_each(prefetch);
-        }
+    pub(crate) fn prefetch(&self, edges: &[u8]) {
+        // A line of memory has 64 bytes.
+        self.lanes.iter().step_by(16).for_each(prefetch);
+        self.indices.iter().step_by(32).for_each(prefetch);
+        self.vectors.iter().step_by(2).for_each(prefetch);
+        self.planes.iter().take(self.n_faces()).step_by(8).for_each(prefetch);
         for &e in edges {
             self.edges.get(usize::from(e)).into_iter().for_each(prefetch);
-            self.bends.get(usize::from(e)).into_iter().for_each(prefetch);
         }
     }
 
     /// The corners [m].
+    #[inline(always)]
     pub fn vertices(&self) -> &[Vec3] {
-        &self.vertices
+        &self.vectors[..usize::from(self.n_vertices)]
     }
 
     /// The edges.
+    #[inline(always)]
     pub fn edges(&self) -> &[Edge] {
         &self.edges
     }
 
     /// Number of faces.
+    #[inline(always)]
     pub fn n_faces(&self) -> usize {
-        self.face_normals.len()
+        usize::from(self.n_faces)
     }
 
     /// Unit outward normals of the faces [–].
+    #[inline(always)]
     pub fn face_normals(&self) -> &[Vec3] {
-        &self.face_normals
+        &self.vectors[usize::from(self.n_vertices)..]
     }
 
     /// Offsets of the faces [m]: a point of face `i` has `normal · x = offset`.
+    #[inline(always)]
     pub fn face_offsets(&self) -> &[f64] {
-        &self.face_offsets
+        &self.planes[..self.n_faces()]
     }
 
     /// Corners of a face, counter-clockwise seen from outside.
-    pub fn face(&self, i: usize) -> &[u32] {
-        &self.face_vertices[self.face_start[i] as usize..self.face_start[i + 1] as usize]
+    #[inline(always)]
+    pub fn face(&self, i: usize) -> &[u16] {
+        &self.corner_table(0)[self.between(i)]
     }
 
     /// Edges of a face: entry `k` leaves corner `k`.
-    pub fn face_edges(&self, i: usize) -> &[u32] {
-        &self.face_edges[self.face_start[i] as usize..self.face_start[i + 1] as usize]
+    #[inline(always)]
+    pub fn face_edges(&self, i: usize) -> &[u16] {
+        &self.corner_table(1)[self.between(i)]
     }
 
     /// Faces that meet at a vertex.
-    pub fn faces_at(&self, vertex: usize) -> &[u32] {
-        &self.vertex_faces
-            [self.vertex_start[vertex] as usize..self.vertex_start[vertex + 1] as usize]
+    #[inline(always)]
+    pub fn faces_at(&self, vertex: usize) -> &[u16] {
+        &self.corner_table(2)[self.between(self.n_faces() + 1 + vertex)]
+    }
+
+    /// The range from one start to the next: faces first, then vertices.
+    #[inline(always)]
+    fn between(&self, i: usize) -> std::ops::Range<usize> {
+        usize::from(self.indices[i])..usize::from(self.indices[i + 1])
+    }
+
+    /// One of the three tables that have an entry for each corner of each face, as many as two for each edge.
+    #[inline(always)]
+    fn corner_table(&self, k: usize) -> &[u16] {
+        let (starts, n) = (self.n_faces() + self.vertices().len() + 2, 2 * self.edges.len());
+        &self.indices[starts + k * n..][..n]
     }
 
     /// Mass properties for a density of 1 kg/m³.
@@ -301,40 +325,67 @@ impl Polyhedron {
     /// The vertex farthest along `direction` and its height `direction · x`. Of several, the first.
     #[inline(always)]
     pub fn support(&self, direction: Vec3) -> (usize, f64) {
-        // Running maxima, one a lane, that the compiler turns into vector instructions.
-        let [xs, ys, zs] = &self.lanes;
-        let mut best = [f64::NEG_INFINITY; LANES];
-        let mut index = [0u64; LANES];
-        let mut base = 0u64;
-        for ((x, y), z) in
-            xs.chunks_exact(LANES).zip(ys.chunks_exact(LANES)).zip(zs.chunks_exact(LANES))
-        {
+        // Loops and functions that are inlined for sure: a closure would lose the instructions of the caller.
+        let n = self.lanes.len() / 3;
+        let direction_lanes = [direction.x as f32, direction.y as f32, direction.z as f32];
+        let mut tops = [f32::NEG_INFINITY; LANES];
+        for base in (0..n).step_by(LANES) {
+            let h = self.rough_heights(direction_lanes, base);
             for k in 0..LANES {
-                let h = direction.x * x[k] + direction.y * y[k] + direction.z * z[k];
-                let better = h > best[k];
-                best[k] = if better { h } else { best[k] };
-                index[k] = if better { base } else { index[k] };
-            }
-            base += LANES as u64;
-        }
-        let mut winner = (index[0], best[0]);
-        for k in 1..LANES {
-            let i = index[k] + k as u64;
-            if best[k] > winner.1 || (best[k] == winner.1 && i < winner.0) {
-                winner = (i, best[k]);
+                tops[k] = if h[k] > tops[k] { h[k] } else { tops[k] };
             }
         }
-        ((winner.0 as usize).min(self.vertices.len() - 1), winner.1)
+        let mut top = tops[0];
+        for h in tops {
+            top = if h > top { h } else { top };
+        }
+
+        // Coordinates, components and three operations are rounded to 2⁻²⁴ each, so that heights are right to 8 × 2⁻²⁴ of
+        // |d| |x|: no vertex that is lower than the highest by more than twice that can be the farthest.
+        let sum = direction.x.abs() + direction.y.abs() + direction.z.abs();
+        let least = (f64::from(top) - f64::from(f32::EPSILON) * 8.0 * sum * self.reach) as f32;
+        let vertices = self.vertices();
+        let mut winner = (0, f64::NEG_INFINITY);
+        for base in (0..n).step_by(LANES) {
+            let h = self.rough_heights(direction_lanes, base);
+            let mut near = 0u32;
+            for k in 0..LANES {
+                near |= u32::from(h[k] >= least) << k;
+            }
+            while near != 0 {
+                // The last vertex stands for those beyond it too.
+                let i = (base + near.trailing_zeros() as usize).min(vertices.len() - 1);
+                let v = &vertices[i];
+                let h = direction.x * v.x + direction.y * v.y + direction.z * v.z;
+                winner = if h > winner.1 { (i, h) } else { winner };
+                near &= near - 1;
+            }
+        }
+        winner
+    }
+
+    /// Heights of some vertices along a direction, in single precision.
+    #[inline(always)]
+    fn rough_heights(&self, [dx, dy, dz]: [f32; 3], base: usize) -> [f32; LANES] {
+        let n = self.lanes.len() / 3;
+        let (x, y) = (&self.lanes[base..][..LANES], &self.lanes[n + base..][..LANES]);
+        let z = &self.lanes[2 * n + base..][..LANES];
+        let mut h = [0.0; LANES];
+        for k in 0..LANES {
+            h[k] = dx * x[k] + dy * y[k] + dz * z[k];
+        }
+        h
     }
 
     /// Heights of a point above all faces [m]; beyond the last face minus infinity.
     #[inline(always)]
     pub(crate) fn heights(&self, p: Vec3, out: &mut Vec<f64>) {
-        let [xs, ys, zs, offsets] = &self.face_lanes;
-        let n = xs.len();
+        let n = self.planes.len() / 4;
+        let (offsets, rest) = self.planes.split_at(n);
+        let (xs, rest) = rest.split_at(n);
+        let (ys, zs) = rest.split_at(n);
         out.resize(n, 0.0);
-        let (xs, ys, zs, offsets, out) =
-            (&xs[..n], &ys[..n], &zs[..n], &offsets[..n], &mut out[..n]);
+        let (zs, out) = (&zs[..n], &mut out[..n]);
         for k in 0..n {
             out[k] = p.x * xs[k] + p.y * ys[k] + p.z * zs[k] - offsets[k];
         }
@@ -343,8 +394,8 @@ impl Polyhedron {
     /// Edges along whose normals a point, given by its heights above the faces, stands at `needed` or higher.
     #[inline(always)]
     pub(crate) fn edges_below(&self, heights: &[f64], needed: f64, mut found: impl FnMut(usize)) {
-        for (i, bend) in self.bends.iter().enumerate() {
-            if bend.height(bend.faces.map(|f| heights[f as usize])) >= needed {
+        for (i, e) in self.edges.iter().enumerate() {
+            if e.bend.height(e.faces.map(|f| heights[usize::from(f)])) >= needed {
                 found(i);
             }
         }
@@ -358,9 +409,9 @@ impl Polyhedron {
         needed: f64,
         mut found: impl FnMut(usize),
     ) {
-        for (i, bend) in self.bends.iter().enumerate() {
-            let [p, q] = heights.map(|h| bend.faces.map(|f| h[f as usize]));
-            if bend.height_of_lower(p, q) >= needed {
+        for (i, e) in self.edges.iter().enumerate() {
+            let [p, q] = heights.map(|h| e.faces.map(|f| h[usize::from(f)]));
+            if e.bend.height_of_lower(p, q) >= needed {
                 found(i);
             }
         }
@@ -369,24 +420,25 @@ impl Polyhedron {
     /// The greatest height of the lower of two points, given by their heights above the faces, along any normal of an
     /// edge [m], or a bound above it.
     pub(crate) fn height_over_edge(&self, edge: usize, heights: [&[f64]; 2]) -> f64 {
-        let bend = &self.bends[edge];
-        let [p, q] = heights.map(|h| bend.faces.map(|f| h[f as usize]));
-        bend.height_of_lower(p, q)
+        let e = &self.edges[edge];
+        let [p, q] = heights.map(|h| e.faces.map(|f| h[usize::from(f)]));
+        e.bend.height_of_lower(p, q)
     }
 
     /// The greatest height of a point along any normal of an edge [m], or a bound above it.
     #[inline(always)]
     pub(crate) fn point_over_edge(&self, edge: usize, p: Vec3) -> f64 {
-        let bend = &self.bends[edge];
-        let above = |f: u32| self.face_normals[f as usize].dot(&p) - self.face_offsets[f as usize];
-        bend.height(bend.faces.map(above))
+        let e = &self.edges[edge];
+        let above =
+            |f: u16| self.face_normals()[usize::from(f)].dot(&p) - self.planes[usize::from(f)];
+        e.bend.height(e.faces.map(above))
     }
 
     /// Triangles of the surface, for pictures and cross-checks.
     pub fn triangles(&self) -> impl Iterator<Item = [u32; 3]> + '_ {
         (0..self.n_faces()).flat_map(move |i| {
             let f = self.face(i);
-            (1..f.len() - 1).map(move |k| [f[0], f[k], f[k + 1]])
+            (1..f.len() - 1).map(move |k| [f[0], f[k], f[k + 1]].map(u32::from))
         })
     }
 }
@@ -395,6 +447,8 @@ impl Polyhedron {
 mod tests {
     use super::*;
     use crate::math::Mat3;
+    use rand::{RngExt, SeedableRng};
+    use rand_pcg::Pcg64;
 
     #[test]
     fn a_unit_cube_has_inertia_one_sixth() {
@@ -439,6 +493,47 @@ mod tests {
         assert_eq!(cube.support(Vec3::new(1.0, 2.0, 3.0)), (7, 3.0));
         assert_eq!(cube.support(Vec3::new(0.0, 0.0, -1.0)), (0, 0.5));
         assert_eq!(cube.support(Vec3::new(0.0, 0.0, 1.0)), (4, 0.5));
+    }
+
+    /// Single precision only chooses whom to ask: the answer is that of the plain search, to the last bit.
+    #[test]
+    fn support_is_that_of_the_plain_search_wherever_the_shape_lies() {
+        let mut rng = Pcg64::seed_from_u64(7);
+        let mut unit = move || Vec3::from_fn(|_, _| rng.random_range(-1.0..1.0));
+        for round in 0..300 {
+            let size = [1e-6, 0.04, 3.0, 1e5][round % 4];
+            let far = unit() * [0.0, 0.0, 50.0][round % 3] * size;
+            let points: Vec<Vec3> = (0..4 + round % 60).map(|_| unit() * size + far).collect();
+            let Ok(p) = Polyhedron::from_points(&points) else { continue };
+            for k in 0..50 {
+                let d = unit() * [1.0, 1e-30, 1e12][k % 3];
+                let d = if k % 5 == 0 { Vec3::new(0.0, d.y, 0.0) } else { d };
+                let mut plain = (0, f64::NEG_INFINITY);
+                for (i, v) in p.vertices().iter().enumerate() {
+                    let h = d.x * v.x + d.y * v.y + d.z * v.z;
+                    plain = if h > plain.1 { (i, h) } else { plain };
+                }
+                assert_eq!(p.support(d), plain, "round {round}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_hull_with_more_corners_than_features_can_name_is_refused() {
+        let golden = std::f64::consts::PI * (3.0 - 5.0f64.sqrt());
+        let on_sphere = |n: usize| -> Vec<Vec3> {
+            let at = |k: usize| {
+                let z = 1.0 - (2 * k + 1) as f64 / n as f64;
+                let (s, c) = (golden * k as f64).sin_cos();
+                Vec3::new((1.0 - z * z).sqrt() * c, (1.0 - z * z).sqrt() * s, z)
+            };
+            (0..n).map(at).collect()
+        };
+        let fine = Polyhedron::from_points(&on_sphere(MOST_VERTICES)).unwrap();
+        assert_eq!(fine.vertices().len(), MOST_VERTICES);
+        let refused = Polyhedron::from_points(&on_sphere(MOST_VERTICES + 1)).unwrap_err();
+        let told = refused.to_string();
+        assert!(told.contains("10001 corners, at most 10000 are allowed"), "{told}");
     }
 
     #[test]

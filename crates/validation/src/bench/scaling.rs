@@ -16,6 +16,8 @@ pub struct ScalingOptions {
     pub threads_at: usize,
     /// Time that passes before each measurement [s].
     pub settle: f64,
+    /// Drag during the second half of it [1/s].
+    pub drag: f64,
     /// Steps of each measurement.
     pub steps: u64,
     /// How the scene is run.
@@ -31,6 +33,7 @@ impl Default for ScalingOptions {
             threads: vec![1, 2],
             threads_at: 10_000,
             settle: 0.02,
+            drag: 0.0,
             steps: 10,
             settings: Settings::default(),
         }
@@ -66,7 +69,7 @@ pub fn scaling(
         let pool = pool.map_err(|e| BenchError::Threads(threads, e.to_string()))?;
         let result = pool.install(|| {
             let mut bench = Bench::named(options.scene, grains, options.settle, options.settings)?;
-            bench.settle(options.settle)?;
+            bench.settle(options.settle, options.drag)?;
             bench.measure(options.steps)
         })?;
         progress(&result);

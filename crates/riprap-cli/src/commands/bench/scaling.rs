@@ -30,6 +30,9 @@ pub struct Scaling {
     /// Time that passes before each measurement [s]
     #[arg(long, value_name = "T", default_value = "0.02", value_parser = parse_time)]
     settle: f64,
+    /// Drag during the second half of that time [1/s]
+    #[arg(long, value_name = "C", default_value = "0", value_parser = parse_time)]
+    drag: f64,
     /// Steps of each measurement
     #[arg(long, value_name = "K", default_value_t = 10, value_parser = clap::value_parser!(u64).range(1..))]
     steps: u64,
@@ -60,6 +63,7 @@ pub fn bench(arguments: &Scaling) -> Result<(), Failure> {
         threads: arguments.threads.clone(),
         threads_at: arguments.threads_at as usize,
         settle: arguments.settle,
+        drag: arguments.drag,
         steps: arguments.steps,
         settings: Settings {
             tolerance: arguments.tolerance,

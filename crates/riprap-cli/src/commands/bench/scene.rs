@@ -18,6 +18,9 @@ pub struct Named {
     /// Time that passes before the measurement [s] [default: by scene; 0.5 with a file]
     #[arg(long, value_name = "T", value_parser = parse_time)]
     settle: Option<f64>,
+    /// Drag during the second half of that time [1/s]
+    #[arg(long, value_name = "C", default_value = "0", value_parser = parse_time)]
+    drag: f64,
     #[command(flatten)]
     window: Window,
 }
@@ -102,14 +105,14 @@ impl Window {
         &self,
         bench: &mut Bench,
         settings: Settings,
-        settle: f64,
+        (settle, drag): (f64, f64),
         steps: u64,
     ) -> Result<(), Failure> {
         let steps = match self.window {
             Some(time) => ((time / settings.dt).round() as u64).max(1),
             None => self.steps.unwrap_or(steps),
         };
-        bench.settle(settle)?;
+        bench.settle(settle, drag)?;
         if let Some(paths) = &self.states {
             write_states(&paths[0], &bench.states())?;
         }
@@ -137,7 +140,7 @@ pub fn named(scene: SceneName, arguments: &Named) -> Result<(), Failure> {
     let settings = window.settings(None)?;
     let settle = arguments.settle.unwrap_or(scene.settle());
     let mut bench = Bench::named(scene, arguments.grains as usize, settle, settings)?;
-    window.run(&mut bench, settings, settle, scene.steps())
+    window.run(&mut bench, settings, (settle, arguments.drag), scene.steps())
 }
 
 /// Measures such a scene, or one from a file.
@@ -151,7 +154,7 @@ pub fn shared(scene: SceneName, arguments: &Shared) -> Result<(), Failure> {
     let tool = (scene == SceneName::Tool).then_some(settle);
     let mut bench = Bench::of_peers(&file, tool, settings)?;
     drop(file);
-    window.run(&mut bench, settings, settle, scene.steps())
+    window.run(&mut bench, settings, (settle, arguments.named.drag), scene.steps())
 }
 
 /// Writes stones for other engines.
