@@ -261,6 +261,27 @@ fn a_plate_follows_its_position_law_and_carries_what_lies_on_it() {
 }
 
 #[test]
+fn drag_slows_free_bodies_by_its_rate_and_nothing_else() {
+    let mut scene = Scene::builder();
+    scene.gravity([0.0; 3]);
+    let thrown = scene.add(ball().velocity([1.0, -2.0, 0.5]).spin([3.0, 0.0, 0.0]), &rock());
+    let along = Motion::Velocity {
+        linear: Law::constant([1.0, 0.0, 0.0]),
+        angular: Law::constant([0.0; 3]),
+    };
+    let pushed = scene.add(ball().at([0.0, 0.0, 9.0]).moving(along), &rock());
+    let mut run = Simulation::new(scene.build().unwrap(), MoreauJean::new(1e-3)).unwrap();
+    run.drag(2.0).until(0.5, &mut ()).unwrap();
+    let left = (-2.0 * 0.5f64).exp();
+    let v = run.velocity(thrown);
+    assert!((v.linear - Vec3::new(1.0, -2.0, 0.5) * left).norm() < 1e-12, "{v:?}");
+    assert!((v.angular.x - 3.0 * left).abs() < 1e-12, "{v:?}");
+    assert_eq!(run.velocity(pushed).linear.x, 1.0);
+    run.drag(0.0).until(0.6, &mut ()).unwrap();
+    assert!((run.velocity(thrown).linear.x - left).abs() < 1e-12);
+}
+
+#[test]
 fn a_box_slides_over_flush_seams_as_over_one_floor() {
     let smooth = Material::new("smooth").density(1000.0);
     for common_plane in [false, true] {

@@ -21,16 +21,18 @@ const CALM_STEPS: u64 = 10;
 pub(super) struct Plan {
     groups: Vec<(Range<usize>, f64)>,
     at_most: f64,
+    drag: f64,
 }
 
 impl Plan {
     /// The plan of a scene; `None` if no group settles.
     pub fn new(scene: &SceneFile, groups: &[Group]) -> Option<Plan> {
-        let mut plan = Plan { groups: Vec::new(), at_most: 0.0 };
+        let mut plan = Plan { groups: Vec::new(), at_most: 0.0, drag: 0.0 };
         for (grains, group) in scene.grains.iter().zip(groups) {
             if let Placement::Rain { settle: Some(settle), .. } = &grains.placement {
                 plan.groups.push((group.bodies.clone(), settle.speed));
                 plan.at_most = plan.at_most.max(settle.at_most);
+                plan.drag = plan.drag.max(settle.drag);
             }
         }
         (!plan.groups.is_empty()).then_some(plan)
@@ -68,8 +70,8 @@ impl Plan {
                 }
             }
         }
-        let (groups, at_most) = (self.groups, self.at_most);
-        Ok(Settling { scene: builder.build()?, groups, at_most, first_held })
+        let Plan { groups, at_most, drag } = self;
+        Ok(Settling { scene: builder.build()?, groups, at_most, drag, first_held })
     }
 }
 
@@ -79,6 +81,8 @@ pub struct Settling {
     pub(super) scene: Scene,
     pub(super) groups: Vec<(Range<usize>, f64)>,
     at_most: f64,
+    /// Rate at which velocities fall meanwhile, the largest of all groups [1/s].
+    drag: f64,
     /// First body that stands for a part of a mechanism.
     pub(super) first_held: usize,
 }
@@ -113,7 +117,7 @@ impl Settling {
     ) -> Result<Settled, Error> {
         let needed = ((CALM / scheme.dt).ceil() as u64).max(CALM_STEPS);
         let mut run = Simulation::new(self.scene.clone(), scheme)?;
-        run.on_unconverged(on_unconverged);
+        run.on_unconverged(on_unconverged).drag(self.drag);
         let mut watch = Watch { groups: &self.groups, calm: 0, needed, inner: observer };
         let report = run.until(self.at_most, &mut watch)?;
         let calm = watch.calm >= needed;

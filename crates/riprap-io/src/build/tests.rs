@@ -154,6 +154,23 @@ fn settling_brings_grains_to_rest_and_holds_the_rest() {
     assert!(slow);
 }
 
+#[test]
+fn spheres_that_roll_for_ever_settle_with_drag() {
+    let calm = |drag: &str| {
+        let heap = RAIN.replace("count = 20", "count = 60");
+        let scene = read(&format!(
+            "{heap}spheres = {{}}\ngrading = {{ uniform = [0.02, 0.03] }}\n\
+             settle = {{ speed = 1e-5, at_most = 4, drag = \"{drag}\" }}\n"
+        ));
+        let built = scene.build().unwrap_or_else(|e| panic!("{e}"));
+        let settling = built.settling.expect("a plan");
+        let run = settling.run(&built.scene, scene.moreau_jean(), scene.on_unconverged(), &mut ());
+        run.unwrap().calm
+    };
+    assert!(!calm("0 1/s"));
+    assert!(calm("20 1/s"));
+}
+
 const ROCKER: &str = "\
 [[mechanism]]
 name = \"rocker\"

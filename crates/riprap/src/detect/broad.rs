@@ -4,7 +4,7 @@
 //! through half of it.
 
 use super::{Collider, Geometry, Placed, Query};
-use crate::math::{Mat3, Vec3, bytes_of, make_room};
+use crate::math::{Mat3, Vec3, bytes_of, make_room, parallel};
 
 /// Pairs of neighbours, and what tells how long they are valid.
 #[derive(Debug, Default)]
@@ -145,8 +145,9 @@ impl BroadPhase {
         }
         self.age += 1;
         let slack = 0.5 * self.built_skin;
-        (0..placed.len()).all(|i| {
-            let (old, new) = (&self.built_at[i], &placed[i]);
+        let built_at = &self.built_at;
+        parallel::all(placed.len(), |i| {
+            let (old, new) = (&built_at[i], &placed[i]);
             let moved = (new.origin - old.origin).norm();
             // No point turns farther than the change of the rotation matrix times its distance.
             let turned = match query.colliders[i].geometry {

@@ -16,11 +16,12 @@ mod shortlist;
 pub use manifold::{Drift, Manifold, ManifoldPoint};
 pub use narrow::{Ask, NarrowScratch, PairCache, narrow_phase};
 
-use crate::math::parallel::{n_threads, thread};
+use crate::math::parallel::{self, n_threads, thread};
 use crate::math::{Mat3, Pose, Twist, Vec3, bytes_of, make_room, prefetch};
 use crate::shape::{Polygon, Polyhedron, Shape};
 use broad::BroadPhase;
 use narrow::Known;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// How polyhedra are tested against each other.
@@ -213,17 +214,21 @@ impl Detector {
     /// Places all colliders and adds what they moved to their paths; forgets everything about other colliders.
     fn place(&mut self, colliders: &[Collider], bodies: &[Pose]) {
         let place = |c: &Collider| Placed::new(c, &bodies[c.body as usize]);
-        let mut same =
-            self.placed.len() == colliders.len() && self.colliders == colliders.as_ptr() as usize;
-        if same {
-            for ((old, path), c) in self.placed.iter_mut().zip(&mut self.paths).zip(colliders) {
-                let new = place(c);
-                same &= new.radius == old.radius;
-                *path += moved(c, old, &new);
+        let mut others =
+            self.placed.len() != colliders.len() || self.colliders != colliders.as_ptr() as usize;
+        if !others {
+            let changed = AtomicBool::new(false);
+            parallel::for_each_both(&mut self.placed, &mut self.paths, |k, old, path| {
+                let new = place(&colliders[k]);
+                if new.radius != old.radius {
+                    changed.store(true, Ordering::Relaxed);
+                }
+                *path += moved(&colliders[k], old, &new);
                 *old = new;
-            }
+            });
+            others = changed.into_inner();
         }
-        if !same {
+        if others {
             self.pairs.clear();
             self.placed.clear();
             self.placed.extend(colliders.iter().map(place));

@@ -308,13 +308,23 @@ impl Factored {
         r: [f64; 3],
         velocity: &mut [[f64; N]],
     ) {
+        self.push_impulse_from(0, a, r, velocity);
+    }
+
+    /// The same for the velocities of some blocks, `first` and those after it; others are left alone.
+    fn push_impulse_from<const N: usize>(
+        &self,
+        first: usize,
+        a: usize,
+        r: [f64; 3],
+        velocity: &mut [[f64; N]],
+    ) {
         let Some(c) = self.contacts.get(a) else {
             let Turning { blocks, length, .. } = self.turning[a - self.contacts.len()];
             let moment = r.map(|x| length * x);
             for (block, sign) in blocks.into_iter().zip([-1.0, 1.0]) {
-                if block != Factored::NONE {
+                if let Some(v) = velocity.get_mut((block as usize).wrapping_sub(first)) {
                     let spin = self.masses[block as usize].turn(moment);
-                    let v = &mut velocity[block as usize];
                     for i in 0..3 {
                         v[3 + i] += sign * spin[i];
                     }
@@ -325,13 +335,11 @@ impl Factored {
         let [n, t1, t2] = c.frame;
         let p: [f64; 3] = std::array::from_fn(|i| n[i] * r[0] + t1[i] * r[1] + t2[i] * r[2]);
         for (side, sign) in [(0, -1.0), (1, 1.0)] {
-            if c.blocks[side] == Factored::NONE {
-                continue;
-            }
+            // Beyond all where nothing moves.
             let b = c.blocks[side] as usize;
+            let Some(v) = velocity.get_mut(b.wrapping_sub(first)) else { continue };
             let m = &self.masses[b];
             let spin = m.turn(cross(c.arms[side], p));
-            let v = &mut velocity[b];
             for i in 0..3 {
                 v[i] += sign * m.linear[i] * p[i];
                 v[3 + i] += sign * spin[i];
@@ -340,10 +348,12 @@ impl Factored {
         for side in self.sides_of(c) {
             let n = 6 * side.blocks as usize;
             let solved = &self.rows[side.rows + 3 * n..side.rows + 6 * n];
-            let first = side.first as usize;
-            let v = velocity[first..first + side.blocks as usize].iter_mut();
-            for (j, v) in v.flat_map(|v| &mut v[..6]).enumerate() {
-                *v += solved[j] * r[0] + solved[n + j] * r[1] + solved[2 * n + j] * r[2];
+            for block in 0..side.blocks as usize {
+                let at = (side.first as usize + block).wrapping_sub(first);
+                let Some(v) = velocity.get_mut(at) else { continue };
+                for (j, v) in (6 * block..).zip(&mut v[..6]) {
+                    *v += solved[j] * r[0] + solved[n + j] * r[1] + solved[2 * n + j] * r[2];
+                }
             }
         }
     }
@@ -390,13 +400,20 @@ impl Factored {
 
     /// `M⁻¹ H I`: the change of velocity that all impulses make [m/s, rad/s].
     pub fn velocity_change(&self, impulses: &[[f64; 3]], velocity: &mut Vec<[f64; 6]>) {
+        let n = self.masses.len();
         velocity.clear();
-        velocity.resize(self.masses.len(), [0.0; 6]);
-        for (a, r) in impulses.iter().enumerate() {
-            if *r != [0.0; 3] {
-                self.push_impulse(a, *r, velocity);
+        velocity.resize(n, [0.0; 6]);
+        // Each thread takes some of the blocks, and of all contacts what moves them, in their order.
+        let parts = if impulses.len() > 4096 { parallel::n_threads().min(n) } else { 1 };
+        let cut = |part: usize| n * part / parts;
+        let length = |part: usize| cut(part + 1) - cut(part);
+        parallel::for_each_part(velocity, 0..parts, &length, &|part, velocity| {
+            for (a, r) in impulses.iter().enumerate() {
+                if *r != [0.0; 3] {
+                    self.push_impulse_from(cut(part), a, *r, velocity);
+                }
             }
-        }
+        });
     }
 
     /// All blocks that a contact moves.

@@ -63,6 +63,16 @@ pub(crate) fn for_each_both<T: Send, U: Send>(
     first.iter_mut().zip(second).enumerate().for_each(|(k, (t, u))| work(k, t, u));
 }
 
+/// Whether something holds for all of `0..n`.
+pub(crate) fn all(n: usize, holds: impl Fn(usize) -> bool + Send + Sync) -> bool {
+    #[cfg(feature = "parallel")]
+    if n > CHUNK && n_threads() > 1 {
+        use rayon::prelude::*;
+        return (0..n).into_par_iter().with_min_len(CHUNK).all(holds);
+    }
+    (0..n).all(holds)
+}
+
 /// Calls `work` with each part of the items and its number; `length` tells how many items a part has.
 pub(crate) fn for_each_part<T: Send>(
     items: &mut [T],

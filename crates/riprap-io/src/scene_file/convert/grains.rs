@@ -271,8 +271,12 @@ impl Converter<'_> {
             return None;
         }
         let settle = group.table("settle").map(|settle| {
-            let (speed, at_most) = (settle.number("speed"), settle.number("at_most"));
-            Settle { speed: speed.unwrap_or(1.0), at_most: at_most.unwrap_or(1.0) }
+            let number = |key: &str, else_: f64| settle.number(key).unwrap_or(else_);
+            Settle {
+                speed: number("speed", 1.0),
+                at_most: number("at_most", 1.0),
+                drag: number("drag", 0.0),
+            }
         });
         let column = group.table("box")?;
         let (min, max): (Option<Vector>, Option<Vector>) =

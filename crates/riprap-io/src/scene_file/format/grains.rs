@@ -254,6 +254,13 @@ static SETTLE: Table = Table {
             "Largest velocity of a settled grain.",
         ),
         field("at_most", TIME, Need::Default("5.0"), "Longest time that is simulated for it."),
+        field(
+            "drag",
+            Kind::Quantity(Dimension::FREQUENCY, Limits::NonNegative),
+            Need::Default("0.0"),
+            "Slows the grains down meanwhile, as thick air would: their velocities fall with this rate. Friction alone does not damp a \
+             grain that hangs on two points.",
+        ),
     ],
     tag: None,
 };

@@ -578,6 +578,8 @@ pub struct Settle {
     pub speed: f64,
     /// Longest time that is simulated for it [s].
     pub at_most: f64,
+    /// Rate at which velocities fall meanwhile [1/s].
+    pub drag: f64,
 }
 
 /// A body whose motion becomes columns of `series.csv`.

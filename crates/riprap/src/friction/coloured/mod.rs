@@ -21,7 +21,7 @@ use crate::math::bytes_of;
 use history::{Combination, History, SharedHistory};
 use kernel::{Kernels, Shared, Sweep};
 use lanes::Row;
-use packs::{HEADER, IMPULSE, POINT, Packs};
+use packs::{HEADER, IMPULSE, POINT, Pack, Packs};
 use team::{Member, members_for, team};
 
 /// Accelerated Gauss–Seidel over colours, for factored problems; small ones and stored blocks are left to
@@ -120,7 +120,8 @@ impl Coloured {
         let job = Job {
             w,
             problem,
-            start: impulses,
+            impulses: Pointer(impulses.as_mut_ptr()),
+            n_impulses: impulses.len(),
             kernels: Kernels::choose(self.width),
             chunks: &packs.chunks,
             places: &packs.places,
@@ -164,20 +165,6 @@ impl Coloured {
         // Few steps need it, and it is large.
         buffers.history = History::default();
         let report = progress.report;
-        for pack in &packs.packs {
-            let rows = &packs.rows[pack.first as usize..][..pack.n_rows()];
-            for (lane, point, a) in pack.contacts() {
-                let at = HEADER + POINT * point + IMPULSE;
-                impulses[a] = [rows[at].0[lane], rows[at + 1].0[lane], rows[at + 2].0[lane]];
-            }
-        }
-        let first_moment = problem.first_rolling();
-        for (pack, moments) in packs.packs.iter().zip(&packs.moments) {
-            let rows = &packs.rows[pack.first as usize + pack.moment_row() + IMPULSE..];
-            for (lane, k) in packs::Pack::moments(moments) {
-                impulses[first_moment + k] = [0, 1, 2].map(|i| rows[i].0[lane]);
-            }
-        }
         for s in &buffers.single {
             impulses[s.contact] = s.impulse;
         }
@@ -196,7 +183,8 @@ unsafe impl<T> Send for Pointer<T> {}
 struct Job<'a> {
     w: &'a Factored,
     problem: &'a ContactProblem,
-    start: &'a Impulses,
+    impulses: Pointer<[f64; 3]>,
+    n_impulses: usize,
     kernels: Kernels,
     chunks: &'a [[u32; 2]],
     places: &'a [[u32; 2]],
@@ -232,6 +220,9 @@ impl Job<'_> {
                 let change = self.sweep(member, &sweep, patience.backwards());
                 // What was thought idle may not be.
                 sweep.all = self.judge(member, &mut progress, &change, sweep.all);
+                if progress.over {
+                    self.hand_over(member);
+                }
                 if progress.over || progress.report.sweeps >= end {
                     return progress;
                 }
@@ -270,6 +261,7 @@ impl Job<'_> {
                 let change = self.sweep(member, &sweep, false);
                 self.judge(member, &mut progress, &change, true);
                 if progress.over {
+                    self.hand_over(member);
                     return progress;
                 }
                 if let Some(before) = before.take()
@@ -321,6 +313,7 @@ impl Job<'_> {
 
     /// Lays out the rows of the packs.
     unsafe fn fill(&self, member: &Member) {
+        let start = unsafe { std::slice::from_raw_parts(self.impulses.0, self.n_impulses) };
         for chunk in self.chunks_of(member, 0..self.chunks.len()) {
             let [first, last] = self.chunks[chunk];
             for k in first as usize..last as usize {
@@ -329,11 +322,32 @@ impl Job<'_> {
                     debug_assert!(pack.first as usize + pack.n_rows() <= self.n_rows);
                     let rows = self.shared.rows.add(pack.first as usize);
                     let rows = std::slice::from_raw_parts_mut(rows, pack.n_rows());
-                    pack.fill(self.w, self.problem, self.start, self.moments.get(k), rows);
+                    pack.fill(self.w, self.problem, start, self.moments.get(k), rows);
                 }
             }
         }
         member.meet();
+    }
+
+    /// Writes the impulses of the packs to where they came from: each entry is in one pack.
+    unsafe fn hand_over(&self, member: &Member) {
+        let first_moment = self.problem.first_rolling();
+        let write = |a: usize, rows: &[Row], lane: usize| {
+            debug_assert!(a < self.n_impulses);
+            // SAFETY: an entry of the problem, of which there are as many impulses.
+            unsafe { *self.impulses.0.add(a) = [0, 1, 2].map(|i| rows[i].0[lane]) };
+        };
+        for k in member.part(0..self.n_packs) {
+            let pack = unsafe { &*self.shared.packs.add(k) };
+            let rows = unsafe { self.shared.rows.add(pack.first as usize) };
+            let rows = unsafe { std::slice::from_raw_parts(rows, pack.n_rows()) };
+            for (lane, point, a) in pack.contacts() {
+                write(a, &rows[HEADER + POINT * point + IMPULSE..], lane);
+            }
+            for (lane, k) in self.moments.get(k).into_iter().flat_map(Pack::moments) {
+                write(first_moment + k, &rows[pack.moment_row() + IMPULSE..], lane);
+            }
+        }
     }
 
     /// The chunks of a range that a member works on: of each kind of work a part, and of the blocks, which are in their order within each
