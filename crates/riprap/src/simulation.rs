@@ -1,9 +1,13 @@
 //! The façade: owns scene, state and workspace; runs; calls observers. It adds no physics.
 
+use crate::math::parallel::in_pool;
 use crate::math::{Pose, Vec3};
 use crate::scene::{Body, Scene, State, Twist};
 use crate::scheme::{Scheme, StageTimes, StepError, StepReport, Workspace};
 use std::time::Instant;
+
+/// Bodies from which on a step takes so long that going to another thread for it costs nothing.
+const LARGE: usize = 500;
 
 /// What to do when a solve stops short of its tolerance.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
@@ -288,7 +292,12 @@ impl Simulation {
 
     /// Makes one step.
     pub fn step(&mut self) -> Result<StepReport, Error> {
-        let step = self.scheme.step(&self.scene, &mut self.state, &mut self.work)?;
+        let Simulation { scheme, scene, state, work, .. } = self;
+        let step = if scene.bodies().len() < LARGE {
+            scheme.step(scene, state, work)?
+        } else {
+            in_pool(|| scheme.step(scene, state, work))?
+        };
         if self.drag > 0.0 {
             let (bodies, kept) = (self.scene.bodies(), (-self.drag * self.scheme.dt()).exp());
             let free = |i: &usize| bodies.movable[*i] && bodies.carried[*i].is_none();

@@ -22,6 +22,33 @@ pub(crate) fn thread() -> usize {
     0
 }
 
+/// Runs `work` on a thread of the pool, so that what it shares out begins at once. Worth it for work of a millisecond and more.
+pub(crate) fn in_pool<R: Send>(work: impl FnOnce() -> R + Send) -> R {
+    #[cfg(feature = "parallel")]
+    if n_threads() > 1 && rayon::current_thread_index().is_none() {
+        return rayon::scope(|_| work());
+    }
+    work()
+}
+
+/// Runs `lead`, and beside it `help` on up to so many other threads: as soon as they are free, at the latest after `lead`.
+pub(crate) fn with_helpers<R: Send>(
+    helpers: usize,
+    lead: impl FnOnce() -> R + Send,
+    help: impl Fn() + Sync,
+) -> R {
+    #[cfg(feature = "parallel")]
+    if helpers > 0 {
+        let help = &help;
+        return rayon::scope(|scope| {
+            (0..helpers).for_each(|_| scope.spawn(move |_| help()));
+            lead()
+        });
+    }
+    let _ = (helpers, help);
+    lead()
+}
+
 /// Makes `items` the `n` values `value(0)`, `value(1)`, …
 pub(crate) fn fill<T>(items: &mut Vec<T>, n: usize, value: impl Fn(usize) -> T + Sync)
 where

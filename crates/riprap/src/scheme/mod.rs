@@ -14,7 +14,7 @@ use crate::scene::{Scene, State, Twist};
 use std::time::{Duration, Instant};
 
 /// A way to advance a scene in time.
-pub trait Scheme: Send {
+pub trait Scheme: Send + Sync {
     /// Length of a step [s].
     fn dt(&self) -> f64;
 

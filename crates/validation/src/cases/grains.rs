@@ -17,15 +17,30 @@ pub(super) fn stones_at_rest(effort: Effort) -> Checks {
         let size = run.scene().grain_size();
         let mut end = time;
         let mut report = run.until(end, &mut ()).expect("stones cannot fail");
-        eprintln!("{law}: {:e}", (0..run.scene().bodies().len()).map(|i| run.state().v[i].linear.norm()).fold(0.0, f64::max));
+        eprintln!(
+            "{law}: {:e}",
+            (0..run.scene().bodies().len())
+                .map(|i| run.state().v[i].linear.norm())
+                .fold(0.0, f64::max)
+        );
         if rolling == 0.0 {
             // A stone that hangs on two points, its centre below them, is a pendulum that friction does not damp: air as thick as
             // this does within a second. Then it is gone, and Coulomb's law alone has to hold the stones.
             run.drag(20.0).until(end + 1.0, &mut ()).expect("stones cannot fail");
-        eprintln!("{law}: {:e}", (0..run.scene().bodies().len()).map(|i| run.state().v[i].linear.norm()).fold(0.0, f64::max));
+            eprintln!(
+                "{law}: {:e}",
+                (0..run.scene().bodies().len())
+                    .map(|i| run.state().v[i].linear.norm())
+                    .fold(0.0, f64::max)
+            );
             end += 2.0;
             report = run.drag(0.0).until(end, &mut ()).expect("stones cannot fail");
-        eprintln!("{law}: {:e}", (0..run.scene().bodies().len()).map(|i| run.state().v[i].linear.norm()).fold(0.0, f64::max));
+            eprintln!(
+                "{law}: {:e}",
+                (0..run.scene().bodies().len())
+                    .map(|i| run.state().v[i].linear.norm())
+                    .fold(0.0, f64::max)
+            );
         }
 
         let (scene, state) = (run.scene(), run.state());

@@ -22,6 +22,7 @@ use history::{Combination, History, SharedHistory};
 use kernel::{Kernels, Shared, Sweep};
 use lanes::Row;
 use packs::{HEADER, IMPULSE, POINT, Pack, Packs};
+use std::sync::{Mutex, OnceLock, PoisonError};
 use team::{Member, members_for, team};
 
 /// Accelerated Gauss–Seidel over colours, for factored problems; small ones and stored blocks are left to
@@ -96,28 +97,45 @@ impl Coloured {
         impulses: &mut Impulses,
         buffers: &mut Buffers,
     ) -> SolveReport {
+        let members = members_for(problem.len());
+        team(
+            members,
+            || self.prepare(w, problem, impulses, buffers),
+            // Safety: see `Shared`; the buffers are borrowed by the job and by nothing else until the team is done.
+            |member, job| unsafe { job.solve(member, &self.options) },
+        )
+    }
+
+    /// Sorts the contacts into packs and makes room for all that the sweeps need.
+    fn prepare<'a>(
+        &self,
+        w: &'a Factored,
+        problem: &'a ContactProblem,
+        impulses: &'a mut Impulses,
+        buffers: &'a mut Buffers,
+    ) -> Job<'a> {
+        let Buffers { packs, velocity, last, masses, sums, single, history } = buffers;
+        packs.arrange(w, problem, impulses);
         let n_blocks = w.n_blocks();
-        buffers.packs.arrange(w, problem, impulses);
-        for rows in [&mut buffers.velocity, &mut buffers.last] {
+        for rows in [&mut *velocity, &mut *last] {
             rows.clear();
             rows.resize(n_blocks + 1, Row::default());
         }
-        buffers.masses.clear();
-        buffers.masses.extend(w.masses().iter().map(|m| {
+        masses.clear();
+        masses.extend(w.masses().iter().map(|m| {
             let [xx, yy, zz, xy, xz, yz] = m.angular;
             Row([xx, yy, zz, xy, xz, yz, m.linear[0], 0.0])
         }));
-        buffers.masses.push(Row::default());
-        let packs = &mut buffers.packs;
+        masses.push(Row::default());
         // One more for the single contacts.
-        buffers.sums.resize(packs.chunks.len() + 1, [Row::default(); 5]);
-        buffers.single.clear();
-        buffers.single.extend(packs.single.iter().map(|&a| Single {
+        sums.resize(packs.chunks.len() + 1, [Row::default(); 5]);
+        single.clear();
+        single.extend(packs.single.iter().map(|&a| Single {
             contact: a as usize,
             impulse: impulses[a as usize],
             direction: [0.0; 3],
         }));
-        let job = Job {
+        Job {
             w,
             problem,
             impulses: Pointer(impulses.as_mut_ptr()),
@@ -133,42 +151,17 @@ impl Coloured {
                 rows: packs.rows.as_mut_ptr(),
                 packs: packs.packs.as_ptr(),
                 idle: packs.idle.as_mut_ptr(),
-                velocity: buffers.velocity.as_mut_ptr(),
-                masses: buffers.masses.as_ptr(),
+                velocity: velocity.as_mut_ptr(),
+                masses: masses.as_ptr(),
                 none: n_blocks as u32,
-                sums: buffers.sums.as_mut_ptr(),
+                sums: sums.as_mut_ptr(),
             },
-            last: Pointer(buffers.last.as_mut_ptr()),
-            single: Pointer(buffers.single.as_mut_ptr()),
-            n_single: buffers.single.len(),
-        };
-        // Safety: see `Shared`; the buffers are borrowed here and nowhere else until the team is done.
-        let members = members_for(problem.len());
-        team(members, |member| unsafe { job.fill(member) });
-        let mut progress = Progress::new(&self.options);
-        let mut bout = BOUT;
-        loop {
-            progress = team(members, |member| unsafe { job.conjugate(member, progress, bout) });
-            if progress.over {
-                break;
-            }
-            let history = buffers.history.share(&job);
-            let combine = |member: &Member| unsafe {
-                job.combine_sweeps(member, &history, progress, bout / 4)
-            };
-            progress = team(members, combine);
-            if progress.over {
-                break;
-            }
-            bout += bout / 2;
+            last: Pointer(last.as_mut_ptr()),
+            single: Pointer(single.as_mut_ptr()),
+            n_single: single.len(),
+            history: Mutex::new(history),
+            past: OnceLock::new(),
         }
-        // Few steps need it, and it is large.
-        buffers.history = History::default();
-        let report = progress.report;
-        for s in &buffers.single {
-            impulses[s.contact] = s.impulse;
-        }
-        report
     }
 }
 
@@ -196,9 +189,44 @@ struct Job<'a> {
     last: Pointer<Row>,
     single: Pointer<Single>,
     n_single: usize,
+    history: Mutex<&'a mut History>,
+    /// The history as all see it, once it is needed.
+    past: OnceLock<SharedHistory>,
 }
 
 impl Job<'_> {
+    /// The whole solve; every member returns the same report.
+    unsafe fn solve(&self, member: &Member, options: &GaussSeidelOptions) -> SolveReport {
+        let mut progress = Progress::new(options);
+        let mut bout = BOUT;
+        unsafe {
+            self.fill(member);
+            loop {
+                progress = self.conjugate(member, progress, bout);
+                if progress.over {
+                    break;
+                }
+                let share = || self.lock_history(|history| history.share(self));
+                progress =
+                    self.combine_sweeps(member, self.past.get_or_init(share), progress, bout / 4);
+                if progress.over {
+                    break;
+                }
+                bout += bout / 2;
+            }
+            self.hand_over(member);
+        }
+        if member.number == 0 && self.past.get().is_some() {
+            // Few steps need it, and it is large; the others are past their last look at it.
+            self.lock_history(|history| *history = History::default());
+        }
+        progress.report
+    }
+
+    fn lock_history<R>(&self, work: impl FnOnce(&mut History) -> R) -> R {
+        work(&mut self.history.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
     /// Sweeps accelerated by conjugate gradients: a bout of them, or until the solve is over. All members come to the same decisions
     /// from the same sums.
     unsafe fn conjugate<'a>(
@@ -220,9 +248,6 @@ impl Job<'_> {
                 let change = self.sweep(member, &sweep, patience.backwards());
                 // What was thought idle may not be.
                 sweep.all = self.judge(member, &mut progress, &change, sweep.all);
-                if progress.over {
-                    self.hand_over(member);
-                }
                 if progress.over || progress.report.sweeps >= end {
                     return progress;
                 }
@@ -261,7 +286,6 @@ impl Job<'_> {
                 let change = self.sweep(member, &sweep, false);
                 self.judge(member, &mut progress, &change, true);
                 if progress.over {
-                    self.hand_over(member);
                     return progress;
                 }
                 if let Some(before) = before.take()
@@ -329,7 +353,7 @@ impl Job<'_> {
         member.meet();
     }
 
-    /// Writes the impulses of the packs to where they came from: each entry is in one pack.
+    /// Writes the impulses to where they came from: each is in one pack, or single.
     unsafe fn hand_over(&self, member: &Member) {
         let first_moment = self.problem.first_rolling();
         let write = |a: usize, rows: &[Row], lane: usize| {
@@ -346,6 +370,13 @@ impl Job<'_> {
             }
             for (lane, k) in self.moments.get(k).into_iter().flat_map(Pack::moments) {
                 write(first_moment + k, &rows[pack.moment_row() + IMPULSE..], lane);
+            }
+        }
+        if member.number == 0 {
+            for k in 0..self.n_single {
+                let s = unsafe { &*self.single.0.add(k) };
+                debug_assert!(s.contact < self.n_impulses);
+                unsafe { *self.impulses.0.add(s.contact) = s.impulse };
             }
         }
     }

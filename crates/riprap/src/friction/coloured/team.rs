@@ -1,38 +1,67 @@
 //! Threads that do the same work on different parts and meet often.
 
-use std::sync::atomic::{AtomicUsize, Ordering};
+use crate::math::parallel;
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 /// Where the threads of a team wait for each other. They spin: the work between two meetings takes microseconds.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Meeting {
-    members: usize,
+    /// Who has come to work, the first one not counted; [`CLOSED`] and more once nobody else is let in.
+    enrolled: AtomicUsize,
     arrived: AtomicUsize,
     round: AtomicUsize,
+    /// One will never come: it panicked.
+    broken: AtomicBool,
 }
+
+const CLOSED: usize = usize::MAX / 2;
 
 /// Turns of waiting before a thread lets others run.
 const PATIENCE: usize = 4000;
 
 impl Meeting {
-    fn new(members: usize) -> Meeting {
-        Meeting { members, arrived: AtomicUsize::new(0), round: AtomicUsize::new(0) }
+    /// Lets a thread in and gives it a number, or not.
+    fn enrol(&self) -> Option<usize> {
+        let more = |n: usize| (n < CLOSED).then_some(n + 1);
+        self.enrolled.fetch_update(Ordering::AcqRel, Ordering::Acquire, more).ok().map(|n| n + 1)
+    }
+
+    /// Lets nobody in any more; the number of members.
+    fn close(&self) -> usize {
+        self.enrolled.fetch_add(CLOSED, Ordering::AcqRel) + 1
+    }
+
+    /// Waits until nobody is let in any more; the number of members.
+    fn wait_for_close(&self) -> usize {
+        self.spin_until(|| self.enrolled.load(Ordering::Acquire) >= CLOSED);
+        self.enrolled.load(Ordering::Acquire) - CLOSED + 1
     }
 
     /// Returns when all members have come. What each wrote before, all may read after.
-    pub fn wait(&self) {
-        if self.members == 1 {
+    fn wait(&self, members: usize) {
+        if members == 1 {
             return;
         }
         let round = self.round.load(Ordering::Acquire);
-        if self.arrived.fetch_add(1, Ordering::AcqRel) + 1 == self.members {
+        if self.arrived.fetch_add(1, Ordering::AcqRel) + 1 == members {
             self.arrived.store(0, Ordering::Relaxed);
             self.round.store(round.wrapping_add(1), Ordering::Release);
             return;
         }
+        self.spin_until(|| self.round.load(Ordering::Acquire) != round);
+    }
+
+    #[inline(always)]
+    fn spin_until(&self, done: impl Fn() -> bool) {
         let mut turns = 0;
-        while self.round.load(Ordering::Acquire) == round {
+        while !done() {
             turns += 1;
             if turns > PATIENCE {
+                assert!(
+                    !self.broken.load(Ordering::Relaxed),
+                    "another thread of the team panicked"
+                );
                 std::thread::yield_now();
             } else {
                 std::hint::spin_loop();
@@ -64,34 +93,79 @@ impl Member<'_> {
 
     /// Waits for all others.
     pub fn meet(&self) {
-        self.meeting.wait();
+        self.meeting.wait(self.members);
     }
 }
 
-/// Runs `work` on so many threads, this one among them, and returns what it returns for this one.
-pub(super) fn team<R>(members: usize, work: impl Fn(&Member) -> R + Sync) -> R {
-    let meeting = &Meeting::new(members);
-    let work = &work;
-    if members == 1 {
-        return work(&Member { number: 0, members, meeting });
-    }
-    std::thread::scope(|scope| {
-        for number in 1..members {
-            scope.spawn(move || {
-                work(&Member { number, members, meeting });
-            });
+/// Breaks the meeting where its member panics, so that the others do not wait for ever.
+struct Presence<'a>(&'a Meeting);
+
+impl Drop for Presence<'_> {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            self.0.broken.store(true, Ordering::Relaxed);
         }
-        work(&Member { number: 0, members, meeting })
-    })
+    }
+}
+
+/// Runs `work` on this thread and on those of the pool that have come, up to so many in all, by the time this one has prepared it;
+/// returns what it returns here. Who is busy elsewhere is not waited for, so teams never wait for each other.
+pub(super) fn team<P: Send + Sync, R: Send>(
+    members: usize,
+    prepare: impl FnOnce() -> P + Send,
+    work: impl Fn(&Member, &P) -> R + Sync,
+) -> R {
+    let meeting = &Meeting::default();
+    let prepared = &OnceLock::new();
+    let work = &work;
+    let lead = || {
+        let _presence = Presence(meeting);
+        let prepared = prepared.get_or_init(prepare);
+        work(&Member { number: 0, members: meeting.close(), meeting }, prepared)
+    };
+    let follow = || {
+        let Some(number) = meeting.enrol() else { return };
+        let _presence = Presence(meeting);
+        let members = meeting.wait_for_close();
+        let prepared = prepared.get().expect("it is there before the meeting is closed");
+        work(&Member { number, members, meeting }, prepared);
+    };
+    parallel::with_helpers(members - 1, lead, follow)
 }
 
 /// Threads worth having for so many contacts.
 pub(super) fn members_for(contacts: usize) -> usize {
-    // Below, starting a thread costs more than it saves.
+    // Below, waking a thread costs more than it saves.
     const LEAST: usize = 1000;
-    #[cfg(feature = "parallel")]
-    let threads = rayon::current_num_threads();
-    #[cfg(not(feature = "parallel"))]
-    let threads = 1;
-    threads.min(contacts / LEAST).max(1)
+    parallel::n_threads().min(contacts / LEAST).max(1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn members_meet_and_share_what_was_prepared() {
+        let sum = AtomicUsize::new(0);
+        let work = |member: &Member, numbers: &Vec<usize>| {
+            for _ in 0..100 {
+                let part: usize = numbers[member.part(0..numbers.len())].iter().sum();
+                sum.fetch_add(part, Ordering::Relaxed);
+                member.meet();
+            }
+        };
+        team(3, || (0..1000).collect(), work);
+        assert_eq!(sum.into_inner(), 100 * 499_500);
+    }
+
+    #[test]
+    fn nobody_waits_for_a_member_that_panicked() {
+        let work = |member: &Member, &(): &()| {
+            member.meet();
+            assert!(member.number != 0, "on purpose");
+            member.meet();
+        };
+        let run = || team(3, || (), work);
+        assert!(std::panic::catch_unwind(std::panic::AssertUnwindSafe(run)).is_err());
+    }
 }
