@@ -70,15 +70,26 @@ impl SceneName {
         }
     }
 
-    /// Time after which the scene is in the state that it is named after [s]: at rest, in full motion, the tool about to go down.
-    pub fn settle(self) -> f64 {
-        match self {
-            SceneName::Pile | SceneName::Tool => 0.1,
-            SceneName::Pour | SceneName::VibratedBox => 0.2,
-            SceneName::Drum => 0.5,
-            SceneName::Tower => 0.02,
-        }
+    /// How the scene comes to the state that it is named after: at rest, in full motion, the tool about to go down.
+    pub fn settling(self) -> Settling {
+        let (time, drag) = match self {
+            SceneName::Pile => (0.1, 50.0),
+            SceneName::Tool => (0.1, 0.0),
+            SceneName::Pour | SceneName::VibratedBox => (0.2, 0.0),
+            SceneName::Drum => (0.5, 0.0),
+            SceneName::Tower => (0.02, 0.0),
+        };
+        Settling { time, drag }
     }
+}
+
+/// How a scene comes to the state in which it is measured.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct Settling {
+    /// Time simulated before the window [s].
+    pub time: f64,
+    /// Drag during the second half of it [1/s].
+    pub drag: f64,
 }
 
 /// Which solver is measured.
@@ -166,6 +177,8 @@ pub struct BenchResult {
     pub dt: f64,
     /// Time simulated before the window [s].
     pub settle: f64,
+    /// Drag during the second half of it [1/s].
+    pub settle_drag: f64,
     /// Wall time that this took [s].
     pub settle_wall: f64,
     /// Steps measured.
@@ -220,7 +233,7 @@ pub struct Bench {
     settings: Settings,
     run: Simulation,
     grains: Vec<Body>,
-    settle: f64,
+    settling: Settling,
     settle_wall: f64,
 }
 
@@ -234,7 +247,8 @@ impl Bench {
     ) -> Result<Bench, BenchError> {
         let scheme = settings.solver.scheme(settings.dt, settings.tolerance);
         let run = Simulation::new(scene.build()?, scheme)?;
-        Ok(Bench { name: name.to_owned(), settings, run, grains, settle: 0.0, settle_wall: 0.0 })
+        let (name, settling) = (name.to_owned(), Settling { time: 0.0, drag: 0.0 });
+        Ok(Bench { name, settings, run, grains, settling, settle_wall: 0.0 })
     }
 
     /// A scene by name, with this many grains; `settle` is the time at which a tool starts to move [s].
@@ -276,14 +290,15 @@ impl Bench {
         Bench::new(&name, &builder, grains, settings)
     }
 
-    /// Runs for a time [s] that is not measured, the second half of it with a drag [1/s].
-    pub fn settle(&mut self, time: f64, drag: f64) -> Result<(), BenchError> {
+    /// Runs for a time that is not measured.
+    pub fn settle(&mut self, settling: Settling) -> Result<(), BenchError> {
+        let Settling { time, drag } = settling;
         let begin = Instant::now();
         let end = self.run.time() + time;
         self.run.until(end - 0.5 * time, &mut ())?;
         self.run.drag(drag).until(end, &mut ())?;
         self.run.drag(0.0);
-        self.settle += time;
+        self.settling = Settling { time: self.settling.time + time, drag };
         self.settle_wall += begin.elapsed().as_secs_f64();
         Ok(())
     }
@@ -339,7 +354,8 @@ impl Bench {
             solver: self.settings.solver.name(),
             tolerance: self.settings.tolerance,
             dt: self.settings.dt,
-            settle: self.settle,
+            settle: self.settling.time,
+            settle_drag: self.settling.drag,
             settle_wall: self.settle_wall,
             steps,
             wall,

@@ -12,6 +12,7 @@ pub mod solve;
 pub mod validate;
 
 use crate::failure::Failure;
+use riprap_io::scene_file::{Dimension, parse_quantity};
 
 /// Sets the number of threads; all cores without.
 fn set_threads(threads: Option<usize>) -> Result<usize, Failure> {
@@ -32,10 +33,18 @@ fn parse_threads(text: &str) -> Result<usize, String> {
 
 /// Reads a time that is not negative [s].
 fn parse_time(text: &str) -> Result<f64, String> {
-    use riprap_io::scene_file::{Dimension, parse_quantity};
-    match parse_quantity(text, Dimension::TIME) {
-        Ok(t) if t >= 0.0 => Ok(t),
-        Ok(_) => Err("the time must not be negative".into()),
+    not_negative(text, Dimension::TIME, "time")
+}
+
+/// Reads a rate, 0 or more.
+fn parse_rate(text: &str) -> Result<f64, String> {
+    not_negative(text, Dimension::FREQUENCY, "rate")
+}
+
+fn not_negative(text: &str, dimension: Dimension, what: &str) -> Result<f64, String> {
+    match parse_quantity(text, dimension) {
+        Ok(value) if value >= 0.0 => Ok(value),
+        Ok(_) => Err(format!("the {what} must not be negative")),
         Err(error) => Err(error.to_string()),
     }
 }

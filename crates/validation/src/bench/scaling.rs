@@ -1,6 +1,6 @@
 //! Growth with the number of grains and with the number of threads: `riprap bench scaling`.
 
-use super::{Bench, BenchError, BenchResult, SceneName, Settings, machine::Machine};
+use super::{Bench, BenchError, BenchResult, SceneName, Settings, Settling, machine::Machine};
 use serde::Serialize;
 
 /// What is measured.
@@ -14,10 +14,8 @@ pub struct ScalingOptions {
     pub threads: Vec<usize>,
     /// Number of grains at which they are compared.
     pub threads_at: usize,
-    /// Time that passes before each measurement [s].
-    pub settle: f64,
-    /// Drag during the second half of it [1/s].
-    pub drag: f64,
+    /// What passes before each measurement.
+    pub settling: Settling,
     /// Steps of each measurement.
     pub steps: u64,
     /// How the scene is run.
@@ -32,8 +30,7 @@ impl Default for ScalingOptions {
             sizes: vec![1000, 3000, 10_000, 30_000, 100_000],
             threads: vec![1, 2],
             threads_at: 10_000,
-            settle: 0.02,
-            drag: 0.0,
+            settling: SceneName::Pile.settling(),
             steps: 10,
             settings: Settings::default(),
         }
@@ -68,8 +65,9 @@ pub fn scaling(
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
         let pool = pool.map_err(|e| BenchError::Threads(threads, e.to_string()))?;
         let result = pool.install(|| {
-            let mut bench = Bench::named(options.scene, grains, options.settle, options.settings)?;
-            bench.settle(options.settle, options.drag)?;
+            let Settling { time, .. } = options.settling;
+            let mut bench = Bench::named(options.scene, grains, time, options.settings)?;
+            bench.settle(options.settling)?;
             bench.measure(options.steps)
         })?;
         progress(&result);

@@ -7,7 +7,7 @@ use std::path::Path;
 
 /// Names and units of the columns, and how a row is made.
 #[allow(clippy::type_complexity)] // a table of closures, read once
-const COLUMNS: [(&str, fn(&Machine, &BenchResult) -> String); 32] = [
+const COLUMNS: [(&str, fn(&Machine, &BenchResult) -> String); 33] = [
     ("cpu", |m, _| m.cpu.clone()),
     ("cores", |m, _| m.cores.to_string()),
     ("version", |_, _| env!("CARGO_PKG_VERSION").to_owned()),
@@ -18,6 +18,7 @@ const COLUMNS: [(&str, fn(&Machine, &BenchResult) -> String); 32] = [
     ("tolerance", |_, r| short(r.tolerance)),
     ("dt [s]", |_, r| short(r.dt)),
     ("settle [s]", |_, r| short(r.settle)),
+    ("drag [1/s]", |_, r| short(r.settle_drag)),
     ("steps", |_, r| r.steps.to_string()),
     ("steps_per_s [1/s]", |_, r| short(r.steps_per_s)),
     ("step [ms]", |_, r| short(r.ms_per_step)),

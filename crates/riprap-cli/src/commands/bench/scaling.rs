@@ -6,8 +6,8 @@ use validation::bench::{
     self, BenchResult, ScalingOptions, SceneName, Settings, Solver, append_csv,
 };
 
-use super::super::{parse_positive, parse_threads, parse_time};
-use super::scene::{solver, solver_names};
+use super::super::{parse_positive, parse_threads};
+use super::scene::{Settle, solver, solver_names};
 use crate::failure::Failure;
 use crate::text::{number, print, table};
 
@@ -27,12 +27,8 @@ pub struct Scaling {
     /// Number of grains at which the threads are compared
     #[arg(long, value_name = "N", default_value_t = 10_000, value_parser = clap::value_parser!(u32).range(1..=10_000_000))]
     threads_at: u32,
-    /// Time that passes before each measurement [s]
-    #[arg(long, value_name = "T", default_value = "0.02", value_parser = parse_time)]
-    settle: f64,
-    /// Drag during the second half of that time [1/s]
-    #[arg(long, value_name = "C", default_value = "0", value_parser = parse_time)]
-    drag: f64,
+    #[command(flatten)]
+    settling: Settle,
     /// Steps of each measurement
     #[arg(long, value_name = "K", default_value_t = 10, value_parser = clap::value_parser!(u64).range(1..))]
     steps: u64,
@@ -62,8 +58,7 @@ pub fn bench(arguments: &Scaling) -> Result<(), Failure> {
         sizes: arguments.sizes.iter().map(|n| *n as usize).collect(),
         threads: arguments.threads.clone(),
         threads_at: arguments.threads_at as usize,
-        settle: arguments.settle,
-        drag: arguments.drag,
+        settling: arguments.settling.or(scene.unwrap_or(SceneName::Pile).settling()),
         steps: arguments.steps,
         settings: Settings {
             tolerance: arguments.tolerance,

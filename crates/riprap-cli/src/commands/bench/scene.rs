@@ -3,9 +3,11 @@
 use std::path::PathBuf;
 
 use riprap_io::peer_scene::{PeerScene, write_states};
-use validation::bench::{self, Bench, BenchResult, SceneName, Settings, Solver, append_csv};
+use validation::bench::{
+    self, Bench, BenchResult, SceneName, Settings, Settling, Solver, append_csv,
+};
 
-use super::super::{parse_positive, parse_threads, parse_time, set_threads};
+use super::super::{parse_positive, parse_rate, parse_threads, parse_time, set_threads};
 use crate::failure::Failure;
 use crate::text::{number, print, table};
 
@@ -15,14 +17,31 @@ pub struct Named {
     /// Number of grains
     #[arg(long, value_name = "N", default_value_t = 1000, value_parser = clap::value_parser!(u32).range(1..=10_000_000))]
     grains: u32,
+    #[command(flatten)]
+    settling: Settle,
+    #[command(flatten)]
+    window: Window,
+}
+
+/// What passes before the measurement.
+#[derive(clap::Args)]
+pub struct Settle {
     /// Time that passes before the measurement [s] [default: by scene; 0.5 with a file]
     #[arg(long, value_name = "T", value_parser = parse_time)]
     settle: Option<f64>,
-    /// Drag during the second half of that time [1/s]
-    #[arg(long, value_name = "C", default_value = "0", value_parser = parse_time)]
-    drag: f64,
-    #[command(flatten)]
-    window: Window,
+    /// Drag during the second half of that time [1/s] [default: 50 for our own pile, else none]
+    #[arg(long, value_name = "C", value_parser = parse_rate)]
+    drag: Option<f64>,
+}
+
+impl Settle {
+    /// What was asked for, the rest as it is by default.
+    pub fn or(&self, default: Settling) -> Settling {
+        Settling {
+            time: self.settle.unwrap_or(default.time),
+            drag: self.drag.unwrap_or(default.drag),
+        }
+    }
 }
 
 /// Arguments of `riprap bench pile` and `riprap bench tool`.
@@ -105,14 +124,14 @@ impl Window {
         &self,
         bench: &mut Bench,
         settings: Settings,
-        (settle, drag): (f64, f64),
+        settling: Settling,
         steps: u64,
     ) -> Result<(), Failure> {
         let steps = match self.window {
             Some(time) => ((time / settings.dt).round() as u64).max(1),
             None => self.steps.unwrap_or(steps),
         };
-        bench.settle(settle, drag)?;
+        bench.settle(settling)?;
         if let Some(paths) = &self.states {
             write_states(&paths[0], &bench.states())?;
         }
@@ -138,9 +157,9 @@ pub fn named(scene: SceneName, arguments: &Named) -> Result<(), Failure> {
     let window = &arguments.window;
     set_threads(window.threads)?;
     let settings = window.settings(None)?;
-    let settle = arguments.settle.unwrap_or(scene.settle());
-    let mut bench = Bench::named(scene, arguments.grains as usize, settle, settings)?;
-    window.run(&mut bench, settings, (settle, arguments.drag), scene.steps())
+    let settling = arguments.settling.or(scene.settling());
+    let mut bench = Bench::named(scene, arguments.grains as usize, settling.time, settings)?;
+    window.run(&mut bench, settings, settling, scene.steps())
 }
 
 /// Measures such a scene, or one from a file.
@@ -150,11 +169,11 @@ pub fn shared(scene: SceneName, arguments: &Shared) -> Result<(), Failure> {
     set_threads(window.threads)?;
     let file = PeerScene::read(path)?;
     let settings = window.settings(Some(file.dt))?;
-    let settle = arguments.named.settle.unwrap_or(0.5);
-    let tool = (scene == SceneName::Tool).then_some(settle);
+    let settling = arguments.named.settling.or(Settling { time: 0.5, drag: 0.0 });
+    let tool = (scene == SceneName::Tool).then_some(settling.time);
     let mut bench = Bench::of_peers(&file, tool, settings)?;
     drop(file);
-    window.run(&mut bench, settings, (settle, arguments.named.drag), scene.steps())
+    window.run(&mut bench, settings, settling, scene.steps())
 }
 
 /// Writes stones for other engines.
@@ -170,6 +189,7 @@ fn shown(result: &BenchResult) -> String {
         row("grains", result.grains as f64, ""),
         row("threads", result.threads as f64, ""),
         row("settled for", result.settle, "s"),
+        row("drag in the second half", result.settle_drag, "1/s"),
         row("wall time of that", result.settle_wall, "s"),
         row("steps measured", result.steps as f64, ""),
         row("steps per second", result.steps_per_s, "1/s"),
