@@ -386,8 +386,7 @@ impl Crossing {
     ) -> Option<Crossing> {
         let (ea, eb) = (NearEdge::of(a, i), NearEdge::of(b, j).moved(rel));
         let (normal, separation) = edge_axis(&ea, &eb)?;
-        let ends_a = a.edges()[i].vertices.map(|v| a.vertices()[v as usize]);
-        let ends_b = b.edges()[j].vertices.map(|v| b.vertices()[v as usize]);
+        let (ends_a, ends_b) = (a.edge_ends(i), b.edge_ends(j));
         Some(Crossing { normal, separation, ends_b, ends_a })
     }
 }
@@ -541,12 +540,13 @@ impl Above for AboveB<'_> {
 impl NearEdge {
     #[inline(always)]
     pub fn of(p: &Polyhedron, index: usize) -> NearEdge {
-        let e = &p.edges()[index];
+        let (e, normals) = (&p.edges()[index], p.face_normals());
+        let [f, g] = e.faces;
         NearEdge {
             index,
-            start: p.vertices()[e.vertices[0] as usize],
+            start: p.vertices()[usize::from(e.vertices[0])],
             direction: e.direction,
-            normals: e.faces.map(|f| p.face_normals()[f as usize]),
+            normals: [normals[usize::from(f)], normals[usize::from(g)]],
         }
     }
 
@@ -556,7 +556,7 @@ impl NearEdge {
             index: self.index,
             start: rel.point(self.start),
             direction: rel.vector(self.direction),
-            normals: self.normals.map(|n| rel.vector(n)),
+            normals: [rel.vector(self.normals[0]), rel.vector(self.normals[1])],
         }
     }
 }

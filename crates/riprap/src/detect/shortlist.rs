@@ -61,10 +61,9 @@ impl Shortlist {
         let NarrowScratch { heights, more_heights, .. } = scratch;
         let (above_a, above_b) = (AboveA { a, b, rel }, AboveB::new(a, b, rel));
         let (of_a, of_b) = match axis.kind {
-            Kind::Edges(i, j) => (
-                a.edges()[i].vertices.map(|v| rel.inverse_point(a.vertices()[v as usize])),
-                b.edges()[j].vertices.map(|v| rel.point(b.vertices()[v as usize])),
-            ),
+            Kind::Edges(i, j) => {
+                (a.edge_ends(i).map(|p| rel.inverse_point(p)), b.edge_ends(j).map(|p| rel.point(p)))
+            }
             Kind::FaceA(_) | Kind::FaceB(_) => {
                 let [p_a, p_b] = amid((a, b, rel), axis, heights);
                 ([rel.inverse_point(p_a); 2], [p_b; 2])
@@ -98,11 +97,11 @@ impl Shortlist {
     /// Faces of a, edges of a, faces of b, edges of b.
     #[inline(always)]
     pub(super) fn features(&self) -> [&[u8]; 4] {
-        let [n_faces_a, n_edges_a, n_faces_b, n_edges_b] = self.counts.map(usize::from);
-        let (faces_a, items) = self.items.split_at(n_faces_a);
-        let (edges_a, items) = items.split_at(n_edges_a);
-        let (faces_b, items) = items.split_at(n_faces_b);
-        [faces_a, edges_a, faces_b, &items[..n_edges_b]]
+        let [n_faces_a, n_edges_a, n_faces_b, n_edges_b] = self.counts;
+        let (faces_a, items) = self.items.split_at(n_faces_a.into());
+        let (edges_a, items) = items.split_at(n_edges_a.into());
+        let (faces_b, items) = items.split_at(n_faces_b.into());
+        [faces_a, edges_a, faces_b, &items[..usize::from(n_edges_b)]]
     }
 
     /// What the search over all features would find; `None` where the list does not tell.

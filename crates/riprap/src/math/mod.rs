@@ -183,6 +183,7 @@ pub fn cbrt(x: f64) -> f64 {
 ///
 /// `t2` follows the coordinate axis to which `n` is most nearly perpendicular, so that in a planar
 /// scene (`n` exactly in a coordinate plane) `t2` is exactly that plane's normal.
+#[inline(always)]
 pub fn tangents(n: Vec3) -> (Vec3, Vec3) {
     let k = n.iamin();
     let mut e = Vec3::zeros();

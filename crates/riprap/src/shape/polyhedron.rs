@@ -17,6 +17,14 @@ pub struct Edge {
     pub faces: [u16; 2],
 }
 
+impl Edge {
+    /// Of numbers for all faces, those of its two.
+    #[inline(always)]
+    fn over_faces(&self, heights: &[f64]) -> [f64; 2] {
+        [heights[usize::from(self.faces[0])], heights[usize::from(self.faces[1])]]
+    }
+}
+
 /// A convex polyhedron. Faces are flat and merged, vertices are true corners.
 ///
 /// The shapes of a large pile fit into no cache, and a contact reads a little of everything: so there are few tables, narrow and
@@ -395,7 +403,7 @@ impl Polyhedron {
     #[inline(always)]
     pub(crate) fn edges_below(&self, heights: &[f64], needed: f64, mut found: impl FnMut(usize)) {
         for (i, e) in self.edges.iter().enumerate() {
-            if e.bend.height(e.faces.map(|f| heights[usize::from(f)])) >= needed {
+            if e.bend.height(e.over_faces(heights)) >= needed {
                 found(i);
             }
         }
@@ -410,7 +418,7 @@ impl Polyhedron {
         mut found: impl FnMut(usize),
     ) {
         for (i, e) in self.edges.iter().enumerate() {
-            let [p, q] = heights.map(|h| e.faces.map(|f| h[usize::from(f)]));
+            let [p, q] = [e.over_faces(heights[0]), e.over_faces(heights[1])];
             if e.bend.height_of_lower(p, q) >= needed {
                 found(i);
             }
@@ -421,7 +429,7 @@ impl Polyhedron {
     /// edge [m], or a bound above it.
     pub(crate) fn height_over_edge(&self, edge: usize, heights: [&[f64]; 2]) -> f64 {
         let e = &self.edges[edge];
-        let [p, q] = heights.map(|h| e.faces.map(|f| h[usize::from(f)]));
+        let [p, q] = [e.over_faces(heights[0]), e.over_faces(heights[1])];
         e.bend.height_of_lower(p, q)
     }
 
@@ -429,9 +437,16 @@ impl Polyhedron {
     #[inline(always)]
     pub(crate) fn point_over_edge(&self, edge: usize, p: Vec3) -> f64 {
         let e = &self.edges[edge];
-        let above =
-            |f: u16| self.face_normals()[usize::from(f)].dot(&p) - self.planes[usize::from(f)];
-        e.bend.height(e.faces.map(above))
+        let [f, g] = [usize::from(e.faces[0]), usize::from(e.faces[1])];
+        let normals = self.face_normals();
+        e.bend.height([normals[f].dot(&p) - self.planes[f], normals[g].dot(&p) - self.planes[g]])
+    }
+
+    /// The two ends of an edge [m].
+    #[inline(always)]
+    pub(crate) fn edge_ends(&self, edge: usize) -> [Vec3; 2] {
+        let [i, j] = self.edges[edge].vertices;
+        [self.vertices()[usize::from(i)], self.vertices()[usize::from(j)]]
     }
 
     /// Triangles of the surface, for pictures and cross-checks.
