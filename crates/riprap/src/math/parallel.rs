@@ -4,7 +4,7 @@ use super::make_room;
 use std::ops::Range;
 
 /// Items that one task takes.
-const CHUNK: usize = 1024;
+const CHUNK: usize = 256;
 
 /// Number of threads at work.
 pub(crate) fn n_threads() -> usize {

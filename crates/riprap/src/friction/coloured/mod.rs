@@ -23,7 +23,7 @@ use kernel::{Kernels, Shared, Sweep};
 use lanes::Row;
 use packs::{HEADER, IMPULSE, POINT, Pack, Packs};
 use std::sync::{Mutex, OnceLock, PoisonError};
-use team::{Member, members_for, team};
+use team::{Crowd, Member, members_for, team};
 
 /// Accelerated Gauss–Seidel over colours, for factored problems; small ones and stored blocks are left to
 /// [`ConjugateGradient`].
@@ -55,6 +55,7 @@ pub(crate) struct Buffers {
     sums: Vec<[Row; 5]>,
     single: Vec<Single>,
     history: History,
+    crowd: Crowd,
 }
 
 impl Buffers {
@@ -98,12 +99,16 @@ impl Coloured {
         buffers: &mut Buffers,
     ) -> SolveReport {
         let members = members_for(problem.len());
-        team(
+        let mut crowd = buffers.crowd;
+        let report = team(
             members,
+            &mut crowd,
             || self.prepare(w, problem, impulses, buffers),
             // Safety: see `Shared`; the buffers are borrowed by the job and by nothing else until the team is done.
             |member, job| unsafe { job.solve(member, &self.options) },
-        )
+        );
+        buffers.crowd = crowd;
+        report
     }
 
     /// Sorts the contacts into packs and makes room for all that the sweeps need.
@@ -114,7 +119,7 @@ impl Coloured {
         impulses: &'a mut Impulses,
         buffers: &'a mut Buffers,
     ) -> Job<'a> {
-        let Buffers { packs, velocity, last, masses, sums, single, history } = buffers;
+        let Buffers { packs, velocity, last, masses, sums, single, history, .. } = buffers;
         packs.arrange(w, problem, impulses);
         let n_blocks = w.n_blocks();
         for rows in [&mut *velocity, &mut *last] {

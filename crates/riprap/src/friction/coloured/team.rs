@@ -2,7 +2,8 @@
 
 use crate::math::parallel;
 use std::sync::OnceLock;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
 
 /// Where the threads of a team wait for each other. They spin: the work between two meetings takes microseconds.
 #[derive(Debug, Default)]
@@ -13,6 +14,8 @@ pub(super) struct Meeting {
     round: AtomicUsize,
     /// One will never come: it panicked.
     broken: AtomicBool,
+    /// How long members have waited beyond their patience, together [ns].
+    waited: AtomicU64,
 }
 
 const CLOSED: usize = usize::MAX / 2;
@@ -49,24 +52,27 @@ impl Meeting {
             self.round.store(round.wrapping_add(1), Ordering::Release);
             return;
         }
-        self.spin_until(|| self.round.load(Ordering::Acquire) != round);
+        let waited = self.spin_until(|| self.round.load(Ordering::Acquire) != round);
+        if waited > Duration::ZERO {
+            self.waited.fetch_add(waited.as_nanos() as u64, Ordering::Relaxed);
+        }
     }
 
+    /// Spins until something is done; how long beyond patience that took.
     #[inline(always)]
-    fn spin_until(&self, done: impl Fn() -> bool) {
-        let mut turns = 0;
-        while !done() {
-            turns += 1;
-            if turns > PATIENCE {
-                assert!(
-                    !self.broken.load(Ordering::Relaxed),
-                    "another thread of the team panicked"
-                );
-                std::thread::yield_now();
-            } else {
-                std::hint::spin_loop();
+    fn spin_until(&self, done: impl Fn() -> bool) -> Duration {
+        for _ in 0..PATIENCE {
+            if done() {
+                return Duration::ZERO;
             }
+            std::hint::spin_loop();
         }
+        let begin = Instant::now();
+        while !done() {
+            assert!(!self.broken.load(Ordering::Relaxed), "another thread of the team panicked");
+            std::thread::yield_now();
+        }
+        begin.elapsed()
     }
 }
 
@@ -108,13 +114,53 @@ impl Drop for Presence<'_> {
     }
 }
 
+/// Whether a team pays. On a machine that others use too, a member often loses its core between two meetings, and all wait for it: then
+/// one thread alone is faster. The number of members changes no bit of a result.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Crowd {
+    /// Tasks that are still done by one thread, and how many were the last time.
+    alone: u32,
+    last: u32,
+}
+
+impl Crowd {
+    /// Tasks for one thread after the first that was slowed down, and at most.
+    const FEWEST: u32 = 16;
+    const MOST: u32 = 512;
+
+    /// Members of the next team, out of so many.
+    fn members(&mut self, members: usize) -> usize {
+        if self.alone == 0 {
+            return members;
+        }
+        self.alone -= 1;
+        1
+    }
+
+    /// Takes note of how long a task took, and how long its members waited together for somebody who was not there.
+    fn note(&mut self, members: usize, took: Duration, waited: Duration) {
+        if members == 1 {
+            return;
+        }
+        if 3 * waited > took {
+            self.last = (2 * self.last).clamp(Crowd::FEWEST, Crowd::MOST);
+            self.alone = self.last;
+        } else {
+            self.last = 0;
+        }
+    }
+}
+
 /// Runs `work` on this thread and on those of the pool that have come, up to so many in all, by the time this one has prepared it;
 /// returns what it returns here. Who is busy elsewhere is not waited for, so teams never wait for each other.
 pub(super) fn team<P: Send + Sync, R: Send>(
     members: usize,
+    crowd: &mut Crowd,
     prepare: impl FnOnce() -> P + Send,
     work: impl Fn(&Member, &P) -> R + Sync,
 ) -> R {
+    let members = crowd.members(members);
+    let begin = Instant::now();
     let meeting = &Meeting::default();
     let prepared = &OnceLock::new();
     let work = &work;
@@ -130,7 +176,10 @@ pub(super) fn team<P: Send + Sync, R: Send>(
         let prepared = prepared.get().expect("it is there before the meeting is closed");
         work(&Member { number, members, meeting }, prepared);
     };
-    parallel::with_helpers(members - 1, lead, follow)
+    let result = parallel::with_helpers(members - 1, lead, follow);
+    let waited = Duration::from_nanos(meeting.waited.load(Ordering::Relaxed));
+    crowd.note(members, begin.elapsed(), waited);
+    result
 }
 
 /// Threads worth having for so many contacts.
@@ -154,8 +203,25 @@ mod tests {
                 member.meet();
             }
         };
-        team(3, || (0..1000).collect(), work);
+        team(3, &mut Crowd::default(), || (0..1000).collect(), work);
         assert_eq!(sum.into_inner(), 100 * 499_500);
+    }
+
+    #[test]
+    fn in_a_crowd_one_thread_works_alone_and_tries_again_later() {
+        let (long, short) = (Duration::from_millis(10), Duration::from_millis(1));
+        let mut crowd = Crowd::default();
+        crowd.note(2, long, short);
+        assert_eq!(crowd.members(2), 2);
+        for tasks in [16, 32, 64, 128, 256, 512, 512] {
+            crowd.note(2, long, long);
+            assert!((0..tasks).all(|_| crowd.members(2) == 1));
+            assert_eq!(crowd.members(2), 2, "after {tasks}");
+        }
+        crowd.note(2, long, short);
+        crowd.note(2, long, long);
+        assert!((0..16).all(|_| crowd.members(8) == 1));
+        assert_eq!(crowd.members(8), 8);
     }
 
     #[test]
@@ -165,7 +231,7 @@ mod tests {
             assert!(member.number != 0, "on purpose");
             member.meet();
         };
-        let run = || team(3, || (), work);
+        let run = || team(3, &mut Crowd::default(), || (), work);
         assert!(std::panic::catch_unwind(std::panic::AssertUnwindSafe(run)).is_err());
     }
 }
