@@ -155,7 +155,7 @@ impl Job<'_> {
             }
             (*last_r, *last_f) = (*r, *f);
         };
-        for chunk in self.chunks_of(member, 0..self.chunks.len()) {
+        for chunk in self.chunks_of(member) {
             unsafe {
                 let mut sums = <[Row; MEMORY + 1]>::default();
                 self.rows_of(chunk, |k, r, f| note(k, &*r, &*f, &mut sums));
@@ -245,7 +245,7 @@ impl Job<'_> {
         new: impl Fn(usize, Row) -> Row,
         history: &SharedHistory,
     ) {
-        for chunk in self.chunks_of(member, 0..self.chunks.len()) {
+        for chunk in self.chunks_of(member) {
             unsafe { self.rows_of(chunk, |k, r, _| *r = new(k, *r)) };
         }
         if member.number == 0 {

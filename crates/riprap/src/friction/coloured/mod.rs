@@ -23,7 +23,7 @@ use kernel::{Kernels, Shared, Sweep};
 use lanes::Row;
 use packs::{HEADER, IMPULSE, POINT, Pack, Packs};
 use std::sync::{Mutex, OnceLock, PoisonError};
-use team::{Crowd, Member, members_for, team};
+use team::{Crowd, Cursor, Member, members_for, team};
 
 /// Accelerated Gauss–Seidel over colours, for factored problems; small ones and stored blocks are left to
 /// [`ConjugateGradient`].
@@ -56,6 +56,7 @@ pub(crate) struct Buffers {
     single: Vec<Single>,
     history: History,
     crowd: Crowd,
+    cursors: Vec<Cursor>,
 }
 
 impl Buffers {
@@ -103,7 +104,7 @@ impl Coloured {
         let report = team(
             members,
             &mut crowd,
-            || self.prepare(w, problem, impulses, buffers),
+            || self.prepare(w, problem, impulses, buffers, members),
             // Safety: see `Shared`; the buffers are borrowed by the job and by nothing else until the team is done.
             |member, job| unsafe { job.solve(member, &self.options) },
         );
@@ -118,8 +119,9 @@ impl Coloured {
         problem: &'a ContactProblem,
         impulses: &'a mut Impulses,
         buffers: &'a mut Buffers,
+        members: usize,
     ) -> Job<'a> {
-        let Buffers { packs, velocity, last, masses, sums, single, history, .. } = buffers;
+        let Buffers { packs, velocity, last, masses, sums, single, history, cursors, .. } = buffers;
         packs.arrange(w, problem, impulses);
         let n_blocks = w.n_blocks();
         for rows in [&mut *velocity, &mut *last] {
@@ -132,6 +134,8 @@ impl Coloured {
             Row([xx, yy, zz, xy, xz, yz, m.linear[0], 0.0])
         }));
         masses.push(Row::default());
+        cursors.clear();
+        cursors.resize(packs.colours.len() * members, Cursor::default());
         // One more for the single contacts.
         sums.resize(packs.chunks.len() + 1, [Row::default(); 5]);
         single.clear();
@@ -147,7 +151,9 @@ impl Coloured {
             n_impulses: impulses.len(),
             kernels: Kernels::choose(self.width),
             chunks: &packs.chunks,
-            places: &packs.places,
+            shares: &packs.shares,
+            cursors,
+            most_members: members,
             colours: &packs.colours,
             n_rows: packs.rows.len(),
             n_packs: packs.packs.len(),
@@ -185,7 +191,10 @@ struct Job<'a> {
     n_impulses: usize,
     kernels: Kernels,
     chunks: &'a [[u32; 2]],
-    places: &'a [[u32; 2]],
+    shares: &'a [u32],
+    /// For each colour those of all members, and how many there are of them at most.
+    cursors: &'a [Cursor],
+    most_members: usize,
     colours: &'a [[u32; 2]],
     n_rows: usize,
     n_packs: usize,
@@ -343,7 +352,7 @@ impl Job<'_> {
     /// Lays out the rows of the packs.
     unsafe fn fill(&self, member: &Member) {
         let start = unsafe { std::slice::from_raw_parts(self.impulses.0, self.n_impulses) };
-        for chunk in self.chunks_of(member, 0..self.chunks.len()) {
+        for chunk in self.chunks_of(member) {
             let [first, last] = self.chunks[chunk];
             for k in first as usize..last as usize {
                 unsafe {
@@ -386,32 +395,36 @@ impl Job<'_> {
         }
     }
 
-    /// The chunks of a range that a member works on: of each kind of work a part, and of the blocks, which are in their order within each
-    /// kind, nearly the same in every colour.
-    fn chunks_of<'a>(
-        &'a self,
-        member: &'a Member,
-        range: std::ops::Range<usize>,
-    ) -> impl Iterator<Item = usize> + 'a {
-        range.filter(|&chunk| member.owns(self.places[chunk]))
+    /// The chunks that are a member's own: of each colour a part.
+    fn chunks_of<'a>(&'a self, member: &'a Member) -> impl Iterator<Item = usize> + 'a {
+        self.colours.iter().flat_map(|&[first, last]| {
+            let part = member.part(first as usize..last as usize);
+            self.shares[part].iter().map(|chunk| *chunk as usize)
+        })
     }
 
-    /// Calls `work` for this member's chunks of one colour after the other; the members meet in between. Colours too small to
-    /// share are left to the first member, one after the other without a meeting.
+    /// Calls `work` for the chunks of one colour after the other, each member for its own first; they meet in between. Colours too
+    /// small to share are left to the first member, one after the other without a meeting.
     fn by_colour(&self, member: &Member, backwards: bool, work: impl Fn(usize, [u32; 2])) {
         const SHARED: usize = 4;
         let n = self.colours.len();
+        let cursors = |colour: usize| &self.cursors[colour * self.most_members..];
+        (0..n).for_each(|colour| member.rewind(cursors(colour)));
         let mut alone = false;
         for k in 0..n {
-            let [first, last] = self.colours[if backwards { n - 1 - k } else { k }];
+            let colour = if backwards { n - 1 - k } else { k };
+            let [first, last] = self.colours[colour];
             let chunks = first as usize..last as usize;
             let small = chunks.len() < SHARED;
             if k > 0 && !(small && alone) {
                 member.meet();
             }
             alone = small;
-            if !small {
-                self.chunks_of(member, chunks).for_each(|chunk| work(chunk, self.chunks[chunk]));
+            if !small && !member.is_alone() {
+                member.share(chunks, cursors(colour), |k| {
+                    let chunk = self.shares[k] as usize;
+                    work(chunk, self.chunks[chunk]);
+                });
             } else if member.number == 0 {
                 chunks.for_each(|chunk| work(chunk, self.chunks[chunk]));
             }
@@ -493,7 +506,7 @@ impl Job<'_> {
     /// The residual of the impulses to which the velocities belong: that of `residual.rs`, in packs.
     unsafe fn measure(&self, member: &Member) -> Residual {
         let mobility = self.w.trace() / (3.0 * self.problem.len() as f64);
-        for chunk in self.chunks_of(member, 0..self.chunks.len()) {
+        for chunk in self.chunks_of(member) {
             unsafe { (self.kernels.measure)(&self.shared, chunk, self.chunks[chunk], mobility) };
         }
         if member.number == 0 {

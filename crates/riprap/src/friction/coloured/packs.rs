@@ -110,8 +110,9 @@ pub(super) struct Packs {
     pub idle: Vec<Idle>,
     /// Ranges of packs.
     pub chunks: Vec<[u32; 2]>,
-    /// Where each chunk is among those of its colour that have as much work, and how many these are.
-    pub places: Vec<[u32; 2]>,
+    /// The chunks of each colour in an order of which every part has like work: of each kind a part, and of the blocks, which are in their
+    /// order within each kind, nearly the same in every colour.
+    pub shares: Vec<u32>,
     /// Ranges of chunks, one a colour.
     pub colours: Vec<[u32; 2]>,
     /// Moments of each pack in [`ContactProblem::rolling`]; empty where there are none.
@@ -123,6 +124,8 @@ pub(super) struct Packs {
     order: Vec<u32>,
     used: Vec<u64>,
     starts: Vec<u32>,
+    /// Where each chunk of a colour is among those with as much work, from 0 to 1.
+    places: Vec<f32>,
 }
 
 impl Packs {
@@ -132,7 +135,7 @@ impl Packs {
             + bytes_of(&self.packs)
             + bytes_of(&self.idle)
             + bytes_of(&self.chunks)
-            + bytes_of(&self.places)
+            + bytes_of(&self.shares)
             + bytes_of(&self.moments)
             + bytes_of(&self.single)
             + bytes_of(&self.manifolds)
@@ -237,7 +240,7 @@ impl Packs {
         self.moments.clear();
         let has_moments = u32::from(!problem.rolling.is_empty());
         self.chunks.clear();
-        self.places.clear();
+        self.shares.clear();
         self.colours.clear();
         let (mut rows, mut k) = (0, 0);
         while k < self.order.len() {
@@ -283,10 +286,14 @@ impl Packs {
                 let pack = &self.packs[chunk[0] as usize];
                 (pack.busy, pack.points)
             };
+            self.places.clear();
             for alike in self.chunks[first_chunk..].chunk_by(|a, b| work(a) == work(b)) {
-                let n = alike.len() as u32;
-                self.places.extend((0..n).map(|k| [k, n]));
+                let n = alike.len() as f32;
+                self.places.extend((0..alike.len()).map(|k| (k as f32 + 0.5) / n));
             }
+            let place = |chunk: &u32| self.places[*chunk as usize - first_chunk];
+            self.shares.extend(first_chunk as u32..self.chunks.len() as u32);
+            self.shares[first_chunk..].sort_by(|a, b| place(a).total_cmp(&place(b)));
         }
         // Every row is written by `fill`.
         let more = (rows as usize).saturating_sub(self.rows.len());

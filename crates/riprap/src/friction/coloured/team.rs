@@ -76,6 +76,17 @@ impl Meeting {
     }
 }
 
+/// How many items of its part a member has begun.
+#[derive(Debug, Default)]
+#[repr(align(64))]
+pub(super) struct Cursor(AtomicUsize);
+
+impl Clone for Cursor {
+    fn clone(&self) -> Cursor {
+        Cursor::default()
+    }
+}
+
 /// One member of a team.
 pub(super) struct Member<'a> {
     /// Its number, from 0.
@@ -85,6 +96,11 @@ pub(super) struct Member<'a> {
 }
 
 impl Member<'_> {
+    /// Whether there is no other.
+    pub fn is_alone(&self) -> bool {
+        self.members == 1
+    }
+
     /// Its part of a range: parts are contiguous and cover the whole.
     pub fn part(&self, range: std::ops::Range<usize>) -> std::ops::Range<usize> {
         let n = range.len();
@@ -92,9 +108,30 @@ impl Member<'_> {
         cut(self.number)..cut(self.number + 1)
     }
 
-    /// Whether the item at a place among so many that have as much work is its own: parts are contiguous.
-    pub fn owns(&self, [place, of]: [u32; 2]) -> bool {
-        place as usize * self.members / of as usize == self.number
+    /// Calls `work` for the items of its own part of a range, then for those of the others' parts that nobody has begun; each item is taken
+    /// once. Each member has a cursor for each range, which [`Member::rewind`] sets back.
+    pub fn share(
+        &self,
+        range: std::ops::Range<usize>,
+        cursors: &[Cursor],
+        mut work: impl FnMut(usize),
+    ) {
+        for k in 0..self.members {
+            let whose = (self.number + k) % self.members;
+            let part = Member { number: whose, ..*self }.part(range.clone());
+            let cursor = &cursors[whose].0;
+            while cursor.load(Ordering::Relaxed) < part.len() {
+                let taken = cursor.fetch_add(1, Ordering::Relaxed);
+                if taken < part.len() {
+                    work(part.start + taken);
+                }
+            }
+        }
+    }
+
+    /// Sets its own cursor back: after a meeting at which all were done with it.
+    pub fn rewind(&self, cursors: &[Cursor]) {
+        cursors[self.number].0.store(0, Ordering::Relaxed);
     }
 
     /// Waits for all others.
@@ -205,6 +242,23 @@ mod tests {
         };
         team(3, &mut Crowd::default(), || (0..1000).collect(), work);
         assert_eq!(sum.into_inner(), 100 * 499_500);
+    }
+
+    #[test]
+    fn every_item_is_taken_once_whoever_takes_it() {
+        let cursors = vec![Cursor::default(); 4];
+        let taken: Vec<AtomicUsize> = (0..100).map(|_| AtomicUsize::new(0)).collect();
+        let work = |member: &Member, &(): &()| {
+            for _ in 0..50 {
+                member.rewind(&cursors);
+                member.share(0..taken.len(), &cursors, |k| {
+                    taken[k].fetch_add(1, Ordering::Relaxed);
+                });
+                member.meet();
+            }
+        };
+        team(4, &mut Crowd::default(), || (), work);
+        assert!(taken.iter().all(|n| n.load(Ordering::Relaxed) == 50));
     }
 
     #[test]
