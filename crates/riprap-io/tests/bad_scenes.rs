@@ -478,6 +478,18 @@ fn mistakes_of_grains() {
         ),
         after_rain("no shape", column, 7, "the grains have no shape"),
         after_rain(
+            "a drag in which they float",
+            &format!("{column}\n{sphere}\nsettle = {{ speed = 0.1, drag = 100 }}"),
+            14,
+            "would count as settled while they fall",
+        ),
+        after_rain(
+            "a drag that drives",
+            &format!("{column}\n{sphere}\nsettle = {{ drag = -1 }}"),
+            14,
+            "`drag`",
+        ),
+        after_rain(
             "two shapes",
             &format!("{column}\n{sphere}\nspheres = {{}}"),
             14,

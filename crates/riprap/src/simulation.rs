@@ -282,7 +282,7 @@ impl Simulation {
         self
     }
 
-    /// Slows the free bodies down from now on, as air of that density would: their velocities fall by `exp(−rate h)` with every
+    /// Slows the free bodies down from now on, as thick air would: their velocities fall by `exp(−rate h)` with every
     /// step, `rate` in 1/s; 0 is none. A means to bring grains to rest before a study begins: friction alone does not damp a
     /// stone that hangs on two points.
     pub fn drag(&mut self, rate: f64) -> &mut Self {

@@ -34,11 +34,14 @@ pub(super) fn decompose(
         .into_iter()
         .filter_map(|(corners, _)| {
             let corners: Vec<Vec3> = corners.iter().map(|p| Vec3::new(p.x, p.y, p.z)).collect();
-            // Slivers that the voxels cut off at the rim have no volume and carry no contact.
-            let part = Polyhedron::from_points(&corners).ok()?;
-            Some((Pose::IDENTITY, Shape::Polyhedron(Arc::new(part))))
+            match Polyhedron::from_points(&corners) {
+                Ok(part) => Some(Ok((Pose::IDENTITY, Shape::Polyhedron(Arc::new(part))))),
+                Err(error @ ShapeError::TooManyCorners { .. }) => Some(Err(error)),
+                // Slivers that the voxels cut off at the rim have no volume and carry no contact.
+                Err(_) => None,
+            }
         })
-        .collect::<Vec<_>>();
+        .collect::<Result<Vec<_>, _>>()?;
     if parts.is_empty() {
         return Ok(Shape::Polyhedron(Arc::new(Polyhedron::from_points(vertices)?)));
     }

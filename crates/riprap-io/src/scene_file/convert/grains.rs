@@ -278,6 +278,18 @@ impl Converter<'_> {
                 drag: number("drag", 0.0),
             }
         });
+        if let Some(Settle { speed, drag, .. }) = settle
+            && drag * speed > 0.1 * self.gravity
+            && self.gravity > 0.0
+            && let Some(entries) = group.table("settle")
+        {
+            let message = format!(
+                "grains would count as settled while they fall: with this drag at {:.2} m/s at most, and `speed` is {speed} m/s",
+                self.gravity / drag
+            );
+            let help = format!("a drag of up to {:.3} 1/s", 0.1 * self.gravity / speed);
+            self.problems.advise(entries.value_span("drag"), message, &help);
+        }
         let column = group.table("box")?;
         let (min, max): (Option<Vector>, Option<Vector>) =
             (self.polar(column, "min"), self.polar(column, "max"));

@@ -57,6 +57,8 @@ struct Converter<'a> {
     joint_names: HashSet<String>,
     /// Groups of grains: name and number, as far as known.
     groups: Vec<(String, Option<u64>)>,
+    /// Size of the acceleration of gravity [m/s²].
+    gravity: f64,
 }
 
 /// Makes the model of a checked file. What is missing or wrong has been reported and is filled with anything.
@@ -84,6 +86,7 @@ pub(crate) fn convert(
         names: HashMap::new(),
         joint_names: HashSet::new(),
         groups: Vec::new(),
+        gravity: 0.0,
     };
 
     let gravity = match scene.get("gravity") {
@@ -91,6 +94,7 @@ pub(crate) fn convert(
         None if planar => [0.0, -9.81, 0.0],
         None => [0.0, 0.0, -9.81],
     };
+    converter.gravity = gravity.iter().map(|g| g * g).sum::<f64>().sqrt();
     let parameters = converter.parameters(scene);
     let run_entries = run;
     let run = run.map(|run| converter.run(run));

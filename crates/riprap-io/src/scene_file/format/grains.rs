@@ -258,8 +258,9 @@ static SETTLE: Table = Table {
             "drag",
             Kind::Quantity(Dimension::FREQUENCY, Limits::NonNegative),
             Need::Default("0.0"),
-            "Slows the grains down meanwhile, as thick air would: their velocities fall with this rate. Friction alone does not damp a \
-             grain that hangs on two points.",
+            "Slows the grains down meanwhile, as thick air would: their velocities fall with this rate, so that they fall no faster than \
+             gravity over it. Friction alone does not damp a grain that hangs on two points. Of several groups that settle, the largest \
+             counts for all.",
         ),
     ],
     tag: None,

@@ -289,12 +289,12 @@ impl SceneFile {
                 writeln!(out, "generator = \"rain\"\ncount = {count}")?;
                 writeln!(out, "box = {{ min = {}, max = {} }}", list(min), list(max))?;
                 if let Some(settle) = settle {
-                    let [speed, at_most, drag] =
-                        [settle.speed, settle.at_most, settle.drag].map(number);
-                    writeln!(
-                        out,
-                        "settle = {{ speed = {speed}, at_most = {at_most}, drag = {drag} }}"
-                    )?;
+                    let (speed, at_most) = (number(settle.speed), number(settle.at_most));
+                    let drag = match settle.drag {
+                        0.0 => String::new(),
+                        drag => format!(", drag = {}", number(drag)),
+                    };
+                    writeln!(out, "settle = {{ speed = {speed}, at_most = {at_most}{drag} }}")?;
                 }
                 Ok(())
             }

@@ -99,6 +99,7 @@ impl Coloured {
         impulses: &mut Impulses,
         buffers: &mut Buffers,
     ) -> SolveReport {
+        assert_eq!(impulses.len(), problem.len(), "an impulse for each unknown triple");
         let members = members_for(problem.len());
         let mut crowd = buffers.crowd;
         let report = team(

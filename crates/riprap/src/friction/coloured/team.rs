@@ -77,9 +77,16 @@ impl Meeting {
 }
 
 /// How many items of its part a member has begun.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 #[repr(align(64))]
 pub(super) struct Cursor(AtomicUsize);
+
+impl Default for Cursor {
+    /// At the end: nobody takes anything before its owner has set it back.
+    fn default() -> Cursor {
+        Cursor(AtomicUsize::new(usize::MAX))
+    }
+}
 
 impl Clone for Cursor {
     fn clone(&self) -> Cursor {
@@ -129,7 +136,7 @@ impl Member<'_> {
         }
     }
 
-    /// Sets its own cursor back: after a meeting at which all were done with it.
+    /// Sets its own cursor back: after a meeting at which all were done with it. Until then the others find it at its end.
     pub fn rewind(&self, cursors: &[Cursor]) {
         cursors[self.number].0.store(0, Ordering::Relaxed);
     }
@@ -176,10 +183,11 @@ impl Crowd {
 
     /// Takes note of how long a task took, and how long its members waited together for somebody who was not there.
     fn note(&mut self, members: usize, took: Duration, waited: Duration) {
-        if members == 1 {
+        let others = members as u32 - 1;
+        if others == 0 {
             return;
         }
-        if 3 * waited > took {
+        if 3 * waited > took * others {
             self.last = (2 * self.last).clamp(Crowd::FEWEST, Crowd::MOST);
             self.alone = self.last;
         } else {
@@ -189,7 +197,8 @@ impl Crowd {
 }
 
 /// Runs `work` on this thread and on those of the pool that have come, up to so many in all, by the time this one has prepared it;
-/// returns what it returns here. Who is busy elsewhere is not waited for, so teams never wait for each other.
+/// returns what it returns here. Who is busy elsewhere is not waited for, so teams never wait for each other. Neither `prepare` nor
+/// `work` may give tasks to the pool: this thread could then take up a task of its own team and wait for itself.
 pub(super) fn team<P: Send + Sync, R: Send>(
     members: usize,
     crowd: &mut Crowd,
@@ -215,7 +224,8 @@ pub(super) fn team<P: Send + Sync, R: Send>(
     };
     let result = parallel::with_helpers(members - 1, lead, follow);
     let waited = Duration::from_nanos(meeting.waited.load(Ordering::Relaxed));
-    crowd.note(members, begin.elapsed(), waited);
+    let came = meeting.enrolled.load(Ordering::Relaxed) - CLOSED + 1;
+    crowd.note(came, begin.elapsed(), waited);
     result
 }
 
