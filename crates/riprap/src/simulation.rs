@@ -1,4 +1,4 @@
-//! The façade: owns scene, state and workspace; runs; calls observers. It adds no physics.
+//! The façade: owns scene, state and workspace; runs; calls observers. It adds no physics, except a drag that brings grains to rest.
 
 use crate::math::parallel::in_pool;
 use crate::math::{Pose, Vec3};

@@ -73,7 +73,7 @@ impl SceneName {
     /// How the scene comes to the state that it is named after: at rest, in full motion, the tool about to go down.
     pub fn settling(self) -> Settling {
         let (time, drag) = match self {
-            SceneName::Pile => (0.1, 50.0),
+            SceneName::Pile => (0.1, AT_REST),
             SceneName::Tool => (0.1, 0.0),
             SceneName::Pour | SceneName::VibratedBox => (0.2, 0.0),
             SceneName::Drum => (0.5, 0.0),
@@ -82,6 +82,9 @@ impl SceneName {
         Settling { time, drag }
     }
 }
+
+/// Drag that brings a pile to rest [1/s]: what swings loses most of its speed in a quarter of a second, what falls is hardly slowed down.
+pub const AT_REST: f64 = 20.0;
 
 /// How a scene comes to the state in which it is measured.
 #[derive(Clone, Copy, Debug, Serialize)]
