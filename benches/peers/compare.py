@@ -22,7 +22,6 @@ def main():
     here = os.path.dirname(os.path.abspath(__file__))
     window = ["--settle", a.settle, "--window", a.window]
     pile = [a.riprap, "bench", "pile", "--json", "--from", a.scene] + window
-    pile += ["--drag", "0"]  # the others settle without
     pile += os.environ.get("RIPRAP_OPTIONS", "").split()
     engines = [(f"riprap, {n} thread{'s'[: n - 1]}", pile + ["--threads", str(n)]) for n in (1, 2)]
     if a.rapier:

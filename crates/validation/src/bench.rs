@@ -84,7 +84,7 @@ impl SceneName {
 }
 
 /// Drag that brings a pile to rest [1/s]: what swings loses most of its speed in a quarter of a second, what falls is hardly slowed down.
-pub const AT_REST: f64 = 20.0;
+const AT_REST: f64 = 20.0;
 
 /// How a scene comes to the state in which it is measured.
 #[derive(Clone, Copy, Debug, Serialize)]

@@ -6,8 +6,8 @@ use riprap::prelude::*;
 /// Ballast stones poured into a box, once with rolling resistance and once without.
 ///
 /// Without it, a stone that hangs on two points, its centre below them, is a pendulum that nothing damps: of a thousand poured stones
-/// one or two still swing, at millimetres a second. So a drag of 20 1/s stills them for a second; then it is gone, and for another
-/// second Coulomb's law alone has to keep the stones where they are.
+/// one or two still swing, at millimetres a second, and the rows of all stones fail. That the solver is not what moves them is shown
+/// besides: a drag of 20 1/s stills them for a second, then it is gone, and for another second Coulomb's law alone holds all.
 pub(super) fn stones_at_rest(effort: Effort) -> Checks {
     let mut checks = Checks::new("stones-at-rest");
     let (n, width, time) = match effort {
@@ -29,19 +29,27 @@ pub(super) fn stones_at_rest(effort: Effort) -> Checks {
             checks.at_most(&format!("{what}, {law}"), value, limit, unit);
         };
 
+        let mut rest = |run: &Simulation, when: &str| {
+            let square = |i: &usize| run.state().v[*i].linear.norm_squared();
+            let rms = (stones.iter().map(square).sum::<f64>() / n as f64).sqrt();
+            at_most(&format!("root mean square velocity {when}"), rms, 1e-4, "m/s");
+            at_most(&format!("fastest stone {when}"), fastest(run, &|_| true), 1e-4, "m/s");
+        };
         run.until(time, &mut ()).expect("stones cannot fail");
-        let mut when = format!("after {time} s");
+        // Coulomb alone fails here in the full case.
+        rest(&run, &format!("after {time} s"));
+        let mut carrying = vec![0; run.scene().bodies().len()];
+        for c in run.frame().contacts().filter(|c| c.force.norm() > 0.0) {
+            c.bodies.into_iter().for_each(|b| carrying[b.index()] += 1);
+        }
+        let held = fastest(&run, &|i| carrying[i] > 2);
         if rolling == 0.0 {
-            let mut carrying = vec![0; run.scene().bodies().len()];
-            for c in run.frame().contacts().filter(|c| c.force.norm() > 0.0) {
-                c.bodies.into_iter().for_each(|b| carrying[b.index()] += 1);
-            }
-            let held = fastest(&run, &|i| carrying[i] > 2);
-            at_most(&format!("fastest stone on three contacts or more {when}"), held, 1e-4, "m/s");
             run.drag(20.0).until(time + 1.0, &mut ()).expect("stones cannot fail");
             run.drag(0.0).until(time + 2.0, &mut ()).expect("stones cannot fail");
-            when = "1 s after the drag".to_owned();
+            rest(&run, "1 s after a drag");
         }
+        let what = format!("fastest stone on three contacts or more after {time} s");
+        at_most(&what, held, 1e-4, "m/s");
         let (report, state) = (run.report(), run.state());
         let half = 0.5 * width;
         let escaped = stones.iter().filter(|&&i| {
@@ -53,10 +61,6 @@ pub(super) fn stones_at_rest(effort: Effort) -> Checks {
         at_most("deepest overlap over the mean size", report.penetration / size, 0.01, "1");
         let unconverged = report.unconverged as f64 / report.steps as f64;
         at_most("share of unconverged steps", unconverged, 0.01, "1");
-        let square: f64 = stones.iter().map(|&i| state.v[i].linear.norm_squared()).sum();
-        let rms = (square / n as f64).sqrt();
-        at_most(&format!("root mean square velocity {when}"), rms, 1e-4, "m/s");
-        at_most(&format!("fastest stone {when}"), fastest(&run, &|_| true), 1e-4, "m/s");
     }
     checks
 }

@@ -58,7 +58,7 @@ pub const CASES: &[Case] = &[
     },
     Case {
         name: "stones-at-rest",
-        about: "1000 ballast stones poured into a box come to rest and stay there, with rolling resistance and without",
+        about: "1000 ballast stones poured into a box come to rest, with rolling resistance and (not all) without",
         run: grains::stones_at_rest,
     },
     Case {

@@ -29,7 +29,7 @@ pub struct Settle {
     /// Time that passes before the measurement [s] [default: by scene; 0.5 with a file]
     #[arg(long, value_name = "T", value_parser = parse_time)]
     settle: Option<f64>,
-    /// Drag during the second half of that time [1/s] [default: 20 for piles at rest, else none]
+    /// Drag during the second half of that time [1/s] [default: 20 for our own pile, else none]
     #[arg(long, value_name = "C", value_parser = parse_rate)]
     drag: Option<f64>,
 }
@@ -169,8 +169,7 @@ pub fn shared(scene: SceneName, arguments: &Shared) -> Result<(), Failure> {
     set_threads(window.threads)?;
     let file = PeerScene::read(path)?;
     let settings = window.settings(Some(file.dt))?;
-    let drag = if scene == SceneName::Pile { bench::AT_REST } else { 0.0 };
-    let settling = arguments.named.settling.or(Settling { time: 0.5, drag });
+    let settling = arguments.named.settling.or(Settling { time: 0.5, drag: 0.0 });
     let tool = (scene == SceneName::Tool).then_some(settling.time);
     let mut bench = Bench::of_peers(&file, tool, settings)?;
     drop(file);
