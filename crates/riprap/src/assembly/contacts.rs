@@ -7,6 +7,7 @@ use crate::friction::{Contact3, ContactProblem, Delassus, Impulses};
 use crate::math::{Pose, Vec3, bytes_of, length2, parallel, tangents};
 use crate::multibody::Spatial;
 use crate::scene::{ContactLaw, PairLaw, Scene, State, Twist, WarmContact};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 /// A contact that takes part in the contact problem.
 #[derive(Clone, Copy, Debug)]
@@ -73,16 +74,15 @@ impl Contacts {
     /// `V_{n+1}` for the contacts active at `q_m`.
     pub fn detect(&mut self, scene: &Scene, q_m: &[Pose], v_free: &[Twist], dt: f64) {
         let bodies = scene.bodies();
-        self.reach.clear();
-        self.reach.extend((0..bodies.len()).map(|i| {
+        parallel::fill(&mut self.reach, bodies.len(), |i| {
             let v = &v_free[i];
             let radius = if bodies.radius[i].is_finite() { bodies.radius[i] } else { 0.0 };
             dt * (v.linear.norm() + v.angular.norm() * radius)
-        }));
-        self.motion.clear();
-        self.motion.extend(
-            v_free.iter().map(|v| Twist { linear: v.linear * dt, angular: v.angular * dt }),
-        );
+        });
+        parallel::fill(&mut self.motion, bodies.len(), |i| {
+            let v = &v_free[i];
+            Twist { linear: v.linear * dt, angular: v.angular * dt }
+        });
         let detection = scene.detection();
         self.detector.detect(&Query {
             colliders: scene.colliders(),
@@ -120,16 +120,14 @@ impl Contacts {
 
         let n = self.active.len();
         let arms = |c: &ActiveContact| c.bodies.map(|b| c.point.point - q_m[b as usize].position);
-        w.set(n, |k| {
+        parallel::set_length(&mut problem.v_rel_free, n);
+        parallel::set_length(&mut problem.friction, n);
+        w.set((&mut problem.v_rel_free, &mut problem.friction), |k, v_rel_free, friction| {
             let c = self.contact(k);
-            let blocks = c.bodies.map(|b| dynamics.block[b as usize]);
-            (blocks, c.frame().map(Into::into), arms(&c).map(Into::into))
-        });
-        let sides = w.contacts();
-        parallel::fill(&mut problem.v_rel_free, n, |k| {
-            let c = self.contact(k);
-            let relative = |v: &[Twist]| relative_velocity(v, c.bodies, arms(&c));
+            let (arms, frame) = (arms(&c), c.frame());
+            let relative = |v: &[Twist]| relative_velocity(v, c.bodies, arms);
             let (_, law) = meeting(scene, c.point);
+            *friction = law.friction;
             let shift = match law.law {
                 ContactLaw::MoreauNewton if law.restitution == 0.0 => 0.0,
                 // Eq. (6) to the letter, also where V_n⁻ > 0.
@@ -142,11 +140,10 @@ impl Contacts {
                 }
             };
             let v_rel = relative(dynamics.free_velocity());
-            let [n, t1, t2] = sides[k].frame.map(Vec3::from);
-            [n.dot(&v_rel) + shift, t1.dot(&v_rel), t2.dot(&v_rel)]
-        });
-        parallel::fill(&mut problem.friction, n, |k| {
-            meeting(scene, self.contact(k).point).1.friction
+            let [n, t1, t2] = frame;
+            *v_rel_free = [n.dot(&v_rel) + shift, t1.dot(&v_rel), t2.dot(&v_rel)];
+            let blocks = c.bodies.map(|b| dynamics.block[b as usize]);
+            (blocks, frame.map(Into::into), arms.map(Into::into))
         });
         if !scene.mechanisms().is_empty() {
             self.add_mechanisms(scene, state, mechanisms, problem);
@@ -160,7 +157,13 @@ impl Contacts {
         let chunk = |c: usize| detected.get(c).unwrap_or(chosen);
         let n_chunks = detected.len() + 1;
         parallel::set_length(active, (0..n_chunks).map(|c| chunk(c).len()).sum());
+        let some_open = AtomicBool::new(false);
+        // Depths are not negative: they and their bits are in the same order.
+        let deepest = AtomicU64::new(0);
         parallel::for_each_part(active, 0..n_chunks, &|c| chunk(c).len(), &|c, active| {
+            let deeper = |depth: f64, p: &ContactPoint| if -p.gap > depth { -p.gap } else { depth };
+            let depth = chunk(c).iter().fold(0.0, deeper);
+            deepest.fetch_max(depth.to_bits(), Ordering::Relaxed);
             for (k, contact) in active.iter_mut().enumerate() {
                 let point = &chunk(c)[k];
                 let (bodies, law) = meeting(scene, point);
@@ -176,10 +179,15 @@ impl Contacts {
                 }
                 let place = if takes_part { (c * CHUNK_POINTS + k) as u32 } else { OPEN };
                 *contact = Active { place, bodies };
+                if !takes_part {
+                    some_open.store(true, Ordering::Relaxed);
+                }
             }
         });
-        active.retain(|c| c.place != OPEN);
-        self.deepest = detector.points().chain(&*chosen).map(|p| p.gap).fold(0.0, f64::min);
+        if some_open.into_inner() {
+            active.retain(|c| c.place != OPEN);
+        }
+        self.deepest = f64::from_bits(deepest.into_inner());
     }
 
     /// One contact of the contact problem.
@@ -268,15 +276,17 @@ impl Contacts {
         let (n, warm) = (self.active.len(), &state.warm_start);
         self.match_all(warm, q_m, 0.05 * scene.grain_size());
         let old = |k: usize| warm.get(self.old[k] as usize);
-        parallel::fill(impulses, n, |k| {
-            old(k).map_or([0.0; 3], |old| turned(old, &w.contacts()[k]))
-        });
         let mut slips = std::mem::take(&mut self.slips);
-        parallel::fill(&mut slips, n, |k| old(k).map_or(Vec3::zeros(), |old| old.slip_w.into()));
-        parallel::for_each(&mut problem.v_rel_free, |k, v_rel| {
+        parallel::set_length(impulses, n);
+        parallel::set_length(&mut slips, n);
+        let lists = (&mut impulses[..], &mut slips[..], &mut problem.v_rel_free[..]);
+        parallel::for_each_triple(lists, |k, impulse, slip, v_rel| {
+            let (old, contact) = (old(k), &w.contacts()[k]);
+            *impulse = old.map_or([0.0; 3], |old| turned(old, contact));
+            *slip = old.map_or(Vec3::zeros(), |old| old.slip_w.into());
             for t in 1..3 {
-                let along = Vec3::from(w.contacts()[k].frame[t]);
-                v_rel[t] += NOISE_GAIN * along.dot(&slips[k]) / dt;
+                let along = Vec3::from(contact.frame[t]);
+                v_rel[t] += NOISE_GAIN * along.dot(slip) / dt;
             }
         });
         self.slips = slips;
@@ -396,7 +406,7 @@ impl Contacts {
 
     /// Deepest overlap found by the last detection, as a positive length [m].
     pub fn penetration(&self) -> f64 {
-        0.0 - self.deepest
+        self.deepest
     }
 
     /// Bytes held by the buffers, those of the detector included.

@@ -4,15 +4,18 @@
 //! through half of it.
 
 use super::{Collider, Geometry, Placed, Query};
-use crate::math::{Mat3, Vec3, bytes_of, make_room, parallel};
+use crate::math::{Vec3, bytes_of, make_room, parallel};
 
 /// Pairs of neighbours, and what tells how long they are valid.
 #[derive(Debug, Default)]
 pub(super) struct BroadPhase {
     pairs: Vec<u64>,
+    /// Pairs that each task has found.
+    parts: Vec<Vec<u64>>,
     boxes: Vec<Aabb>,
     levels: Vec<Level>,
-    built_at: Vec<Built>,
+    /// How far each collider may move in a step, when the list was made [m].
+    built_reach: Vec<f64>,
     built_alert: f64,
     /// The skin asked for and the wider one that is used while everything moves fast.
     asked_skin: f64,
@@ -22,18 +25,13 @@ pub(super) struct BroadPhase {
     age: u32,
 }
 
-/// A collider when the list was made.
-#[derive(Clone, Copy, Debug)]
-struct Built {
-    rot: Mat3,
-    origin: Vec3,
-    reach: f64,
-}
-
 /// A list that lasts for fewer detections than this is made wider next time, one that lasts much longer narrower.
 const SHORT_LIFE: u32 = 6;
 const LONG_LIFE: u32 = 30;
 const WIDEST: f64 = 3.0;
+
+/// Colliders whose neighbours one task seeks.
+const PART: usize = 256;
 
 /// An axis-aligned box.
 #[derive(Clone, Copy, Debug, Default)]
@@ -135,9 +133,10 @@ impl BroadPhase {
         &self.pairs
     }
 
-    /// Whether no collider has left the neighbourhood for which the list was made.
-    pub(super) fn still_valid(&mut self, placed: &[Placed], reach: &[f64], query: &Query) -> bool {
-        if self.built_at.len() != placed.len()
+    /// Whether no collider has left the neighbourhood for which the list was made; `paths` tells how far the points of each have
+    /// travelled since, at most [m].
+    pub(super) fn still_valid(&mut self, paths: &[f64], reach: &[f64], query: &Query) -> bool {
+        if self.built_reach.len() != paths.len()
             || query.alert > self.built_alert
             || query.skin != self.asked_skin
         {
@@ -145,24 +144,13 @@ impl BroadPhase {
         }
         self.age += 1;
         let slack = 0.5 * self.built_skin;
-        let built_at = &self.built_at;
-        parallel::all(placed.len(), |i| {
-            let (old, new) = (&built_at[i], &placed[i]);
-            let moved = (new.origin - old.origin).norm();
-            // No point turns farther than the change of the rotation matrix times its distance.
-            let turned = match query.colliders[i].geometry {
-                Geometry::Ball(_) => 0.0,
-                Geometry::HalfSpace(_) if new.rot != old.rot => return false,
-                Geometry::HalfSpace(_) => 0.0,
-                _ => (new.rot - old.rot).norm() * ((new.centre - new.origin).norm() + new.radius),
-            };
-            moved + turned + (reach[i] - old.reach).max(0.0) <= slack
-        })
+        let built_reach = &self.built_reach;
+        parallel::all(paths.len(), |i| paths[i] + (reach[i] - built_reach[i]).max(0.0) <= slack)
     }
 
     /// The list is good for nothing any more.
     pub(super) fn forget(&mut self) {
-        self.built_at.clear();
+        self.built_reach.clear();
     }
 
     /// Makes the list anew.
@@ -170,7 +158,7 @@ impl BroadPhase {
         let Query { colliders, alert, .. } = *query;
         // Which pairs are listed changes no result.
         let factor = match self.age {
-            _ if self.built_at.len() != placed.len() || query.skin != self.asked_skin => 0.0,
+            _ if self.built_reach.len() != placed.len() || query.skin != self.asked_skin => 0.0,
             0..SHORT_LIFE => 1.5,
             LONG_LIFE.. => 1.0 / 1.5,
             _ => 1.0,
@@ -178,50 +166,41 @@ impl BroadPhase {
         self.widening = (self.widening * factor).clamp(1.0, WIDEST);
         self.age = 0;
         let skin = self.widening * query.skin;
-        self.built_at.clear();
-        let built =
-            |(p, reach): (&Placed, &f64)| Built { rot: p.rot, origin: p.origin, reach: *reach };
-        self.built_at.extend(placed.iter().zip(reach).map(built));
+        self.built_reach.clear();
+        self.built_reach.extend_from_slice(reach);
         self.built_alert = alert;
         self.asked_skin = query.skin;
         self.built_skin = skin;
 
         let margin = |i: usize| 0.5 * (alert + skin) + reach[i];
-        self.boxes.clear();
-        self.boxes
-            .extend((0..placed.len()).map(|i| bounding_box(&colliders[i], &placed[i], margin(i))));
+        parallel::fill(&mut self.boxes, placed.len(), |i| {
+            bounding_box(&colliders[i], &placed[i], margin(i))
+        });
         self.fill_levels(colliders);
 
-        self.pairs.clear();
-        let BroadPhase { pairs, boxes, levels, .. } = self;
-        for (i, c) in colliders.iter().enumerate() {
-            if let Geometry::HalfSpace(n) = c.geometry {
-                half_space_pairs(i, placed[i].rot * n, placed, query, margin, pairs);
-                continue;
-            }
-            let own = level_of(boxes[i].extent(), levels[0].cell);
-            for (l, level) in levels.iter().enumerate().skip(own) {
-                if level.items.is_empty() {
-                    continue;
-                }
-                level.visit(&boxes[i], |other| {
-                    let j = other as usize;
-                    let d = &colliders[j];
-                    // Within a level each pair is met from both sides: keep one.
-                    if (l == own && j <= i) || !may_touch(c, d) || !boxes[i].overlaps(&boxes[j]) {
-                        return;
+        let BroadPhase { pairs, parts, boxes, levels, .. } = self;
+        let n_parts = colliders.len().div_ceil(PART);
+        parallel::set_length(parts, n_parts);
+        parallel::for_each_part(parts, 0..n_parts, &|_| 1, &|part, pairs| {
+            let pairs = &mut pairs[0];
+            pairs.clear();
+            for i in (part * PART..colliders.len()).take(PART) {
+                match colliders[i].geometry {
+                    Geometry::HalfSpace(n) => {
+                        half_space_pairs(i, placed[i].rot * n, placed, query, margin, pairs);
                     }
-                    make_room(pairs, 1);
-                    pairs.push(key(i, j));
-                });
+                    _ => grid_pairs(i, colliders, boxes, levels, pairs),
+                }
             }
-        }
-        if !query.apart.is_empty() {
             pairs.retain(|key| {
                 let [a, b] = [key >> 32, key & 0xffff_ffff].map(|c| colliders[c as usize].body);
                 query.apart.binary_search(&(a.min(b), a.max(b))).is_err()
             });
-        }
+        });
+        pairs.clear();
+        make_room(pairs, parts.iter().map(Vec::len).sum());
+        parts.iter().for_each(|part| pairs.extend_from_slice(part));
+        // Nearly sorted already, but for pairs of different sizes.
         pairs.sort_unstable();
     }
 
@@ -249,9 +228,39 @@ impl BroadPhase {
     pub(super) fn bytes(&self) -> usize {
         let levels = self.levels.iter().map(|l| bytes_of(&l.heads) + bytes_of(&l.items));
         bytes_of(&self.pairs)
+            + bytes_of(&self.parts)
+            + self.parts.iter().map(bytes_of).sum::<usize>()
             + bytes_of(&self.boxes)
-            + bytes_of(&self.built_at)
+            + bytes_of(&self.built_reach)
             + levels.sum::<usize>()
+    }
+}
+
+/// Pairs of a collider with those in its neighbourhood: of its own level the later ones, and all of larger levels.
+fn grid_pairs(
+    i: usize,
+    colliders: &[Collider],
+    boxes: &[Aabb],
+    levels: &[Level],
+    pairs: &mut Vec<u64>,
+) {
+    let own = level_of(boxes[i].extent(), levels[0].cell);
+    for (l, level) in levels.iter().enumerate().skip(own) {
+        if level.items.is_empty() {
+            continue;
+        }
+        level.visit(&boxes[i], |other| {
+            let j = other as usize;
+            // Within a level each pair is met from both sides: keep one.
+            if (l == own && j <= i)
+                || !may_touch(&colliders[i], &colliders[j])
+                || !boxes[i].overlaps(&boxes[j])
+            {
+                return;
+            }
+            make_room(pairs, 1);
+            pairs.push(key(i, j));
+        });
     }
 }
 

@@ -112,25 +112,50 @@ impl Side {
     }
 }
 
-/// A corner of the polygon being cut. `edge` is where the side that leaves it comes from.
-#[derive(Clone, Copy, Debug)]
-struct Corner {
-    at: [f64; 2],
-    feature: u32,
-    edge: Origin,
+/// A polygon being cut, field by field: the heights of all its corners above a line are computed side by side.
+#[derive(Clone, Debug, Default)]
+struct Outline {
+    x: Vec<f64>,
+    y: Vec<f64>,
+    feature: Vec<u32>,
+    /// Where the side that leaves each corner comes from: an edge of b, or of a with [`OF_A`] set.
+    edge: Vec<u32>,
+    len: usize,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq)]
-enum Origin {
-    A(u32),
-    B(u32),
+const OF_A: u32 = 1 << 31;
+
+impl Outline {
+    /// Makes room for so many corners.
+    #[cold]
+    fn grow(&mut self, room: usize) {
+        self.x.resize(room, 0.0);
+        self.y.resize(room, 0.0);
+        self.feature.resize(room, 0);
+        self.edge.resize(room, 0);
+    }
+
+    #[inline(always)]
+    fn push(&mut self, [x, y]: [f64; 2], feature: u32, edge: u32) {
+        let k = self.len;
+        if k >= self.x.len() {
+            self.grow(2 * k + 8);
+        }
+        (self.x[k], self.y[k], self.feature[k], self.edge[k]) = (x, y, feature, edge);
+        self.len += 1;
+    }
+
+    #[inline(always)]
+    fn at(&self, k: usize) -> [f64; 2] {
+        [self.x[k], self.y[k]]
+    }
 }
 
 /// Buffers of the cutting.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Clipper {
-    polygon: Vec<Corner>,
-    next: Vec<Corner>,
+    polygon: Outline,
+    next: Outline,
     insides: Vec<f64>,
     candidates: Vec<ManifoldPoint>,
 }
@@ -138,7 +163,8 @@ pub(super) struct Clipper {
 impl Clipper {
     /// Cuts side `b` by side `a` (both given across `normal`, which points from a to b) and returns the
     /// candidate points with their gaps, in the frame of the sides.
-    #[inline(always)]
+    // On its own, not within the search for axes: that one needs all registers (a tenth of detection).
+    #[inline(never)]
     pub(super) fn cut(
         &mut self,
         a: &Side,
@@ -147,28 +173,29 @@ impl Clipper {
         size: f64,
     ) -> &[ManifoldPoint] {
         let eps = 1e-12 * size;
-        self.polygon.clear();
+        self.polygon.len = 0;
         for c in &b.corners {
-            let feature = feature(VERTEX_B, 0, c.vertex);
-            self.polygon.push(Corner { at: c.at, feature, edge: Origin::B(c.edge) });
+            self.polygon.push(c.at, feature(VERTEX_B, 0, c.vertex), c.edge);
         }
         for k in 0..a.corners.len() {
             self.cut_by_line(a, k, eps);
-            if self.polygon.is_empty() {
+            if self.polygon.len == 0 {
                 break;
             }
         }
 
         let near = 1e-6 * size;
         self.candidates.clear();
-        for c in &self.polygon {
-            let (ha, hb) = (a.height_at(c.at), b.height_at(c.at));
-            let position = t1 * c.at[0] + t2 * c.at[1] + normal * (0.5 * (ha + hb));
-            let point = ManifoldPoint { position, gap: hb - ha, feature: c.feature };
+        self.candidates.reserve(self.polygon.len);
+        for k in 0..self.polygon.len {
+            let at = self.polygon.at(k);
+            let (ha, hb) = (a.height_at(at), b.height_at(at));
+            let position = t1 * at[0] + t2 * at[1] + normal * (0.5 * (ha + hb));
+            let (gap, feature) = (hb - ha, self.polygon.feature[k]);
             let twin = |p: &ManifoldPoint| (p.position - position).norm_squared() <= near * near;
             match self.candidates.iter_mut().find(|p| twin(p)) {
-                Some(p) => p.gap = p.gap.min(point.gap),
-                None => self.candidates.push(point),
+                Some(p) => p.gap = p.gap.min(gap),
+                None => self.candidates.push(ManifoldPoint { position, gap, feature }),
             }
         }
         &self.candidates
@@ -176,13 +203,14 @@ impl Clipper {
 
     /// Width of the overlap of the two sides of the last cut [m]: its area over its longest diagonal.
     pub(super) fn width(&self) -> f64 {
-        let n = self.polygon.len();
+        let n = self.polygon.len;
         let (mut area, mut longest) = (0.0, 0.0f64);
         for i in 0..n {
-            let (p, q) = (self.polygon[i].at, self.polygon[(i + 1) % n].at);
+            let (p, q) = (self.polygon.at(i), self.polygon.at((i + 1) % n));
             area += 0.5 * (p[0] * q[1] - p[1] * q[0]);
-            for c in &self.polygon[..i] {
-                longest = longest.max(length2(p[0] - c.at[0], p[1] - c.at[1]));
+            for k in 0..i {
+                let c = self.polygon.at(k);
+                longest = longest.max(length2(p[0] - c[0], p[1] - c[1]));
             }
         }
         if longest > 0.0 { area.abs() / longest } else { 0.0 }
@@ -200,45 +228,44 @@ impl Clipper {
         if length <= eps {
             return;
         }
-        let inside = |c: &Corner| (d[0] * (c.at[1] - p[1]) - d[1] * (c.at[0] - p[0])) / length;
-        self.insides.clear();
-        for c in &self.polygon {
-            self.insides.push(inside(c));
+        let Clipper { polygon, next, insides, .. } = self;
+        let n = polygon.len;
+        if insides.len() < n {
+            insides.resize(2 * n, 0.0);
         }
-        if self.insides.iter().all(|&h| h >= -eps) {
+        let (x, y, insides) = (&polygon.x[..n], &polygon.y[..n], &mut insides[..n]);
+        for i in 0..n {
+            insides[i] = (d[0] * (y[i] - p[1]) - d[1] * (x[i] - p[0])) / length;
+        }
+        if insides.iter().all(|&h| h >= -eps) {
             return;
         }
-        self.next.clear();
-        let n = self.polygon.len();
+        next.len = 0;
         for i in 0..n {
             let onto = if i + 1 < n { i + 1 } else { 0 };
-            let (hc, he) = (self.insides[i], self.insides[onto]);
-            let c = &self.polygon[i];
+            let (hc, he) = (insides[i], insides[onto]);
+            let (c, edge) = (polygon.at(i), polygon.edge[i]);
             if hc >= -eps {
-                self.next.push(*c);
+                next.push(c, polygon.feature[i], edge);
             }
             if (hc >= -eps) != (he >= -eps) {
-                let e = &self.polygon[onto];
+                let e = polygon.at(onto);
                 let s = (hc / (hc - he)).clamp(0.0, 1.0);
-                let at = [c.at[0] + s * (e.at[0] - c.at[0]), c.at[1] + s * (e.at[1] - c.at[1])];
-                let id = match c.edge {
-                    Origin::B(other) => feature(CROSSING, start.edge, other),
+                let at = [c[0] + s * (e[0] - c[0]), c[1] + s * (e[1] - c[1])];
+                let id = if edge & OF_A == 0 {
+                    feature(CROSSING, start.edge, edge)
+                } else {
                     // Two edges of a meet at the corner they share.
-                    Origin::A(other) => {
-                        let before = a.corners[if k > 0 { k - 1 } else { n_a - 1 }].edge;
-                        feature(
-                            VERTEX_A,
-                            if other == before { start.vertex } else { end.vertex },
-                            0,
-                        )
-                    }
+                    let before = a.corners[if k > 0 { k - 1 } else { n_a - 1 }].edge;
+                    let shared = if edge == before | OF_A { start.vertex } else { end.vertex };
+                    feature(VERTEX_A, shared, 0)
                 };
                 // Leaving, the polygon goes on along the line; entering, along its own side.
-                let onward = if hc >= -eps { Origin::A(start.edge) } else { c.edge };
-                self.next.push(Corner { at, feature: id, edge: onward });
+                let onward = if hc >= -eps { start.edge | OF_A } else { edge };
+                next.push(at, id, onward);
             }
         }
-        std::mem::swap(&mut self.polygon, &mut self.next);
+        std::mem::swap(polygon, next);
     }
 }
 
@@ -261,6 +288,11 @@ impl Drift {
         }
     }
 
+    /// The motion of the first against the second.
+    pub(super) fn reversed(&self) -> Drift {
+        Drift { shift: -self.shift, turn: -self.turn }
+    }
+
     fn at(&self, x: Vec3) -> Vec3 {
         self.shift + self.turn.cross(&x)
     }
@@ -273,7 +305,7 @@ pub(super) fn thin(
     normal: Vec3,
     alert: f64,
     size: f64,
-    drift: &Drift,
+    drift: &dyn Fn() -> Drift,
     manifold: &mut Manifold,
 ) {
     let near = || candidates.iter().filter(|p| p.gap <= alert);
@@ -281,6 +313,7 @@ pub(super) fn thin(
         near().for_each(|p| manifold.push(*p));
         return;
     }
+    let drift = drift();
     let ahead = |p: &ManifoldPoint| p.gap + normal.dot(&drift.at(p.position)).min(0.0);
     let nearest = near().map(ahead).fold(f64::INFINITY, f64::min);
     let closing = |p: &&ManifoldPoint| ahead(p) <= nearest.max(0.0) + 1e-4 * size;
@@ -360,7 +393,7 @@ mod tests {
             })
             .collect();
         let mut m = Manifold::new(Vec3::z(), 0.0);
-        thin(&points, Vec3::z(), 0.1, 1.0, &Drift::default(), &mut m);
+        thin(&points, Vec3::z(), 0.1, 1.0, &Drift::default, &mut m);
         let mut kept: Vec<u32> = m.points().iter().map(|p| p.feature).collect();
         kept.sort_unstable();
         assert_eq!(kept, [0, 2, 4, 6]);
@@ -378,7 +411,7 @@ mod tests {
         // The turn lowers points with large x and small y most: the last one, farthest away, comes first.
         let drift = Drift { shift: Vec3::zeros(), turn: Vec3::new(0.02, 0.02, 0.0) };
         let mut m = Manifold::new(Vec3::z(), 1e-3);
-        thin(&points, Vec3::z(), 0.1, 1.0, &drift, &mut m);
+        thin(&points, Vec3::z(), 0.1, 1.0, &|| drift, &mut m);
         assert!(m.points().iter().any(|p| p.feature == 5));
     }
 }

@@ -135,7 +135,7 @@ struct Pair {
 }
 
 /// A pile has six to seven pairs a grain.
-const _: () = assert!(size_of::<Pair>() <= 104);
+const _: () = assert!(size_of::<Pair>() <= 112);
 
 /// Finds contacts; keeps its buffers and caches between calls.
 #[derive(Debug, Default)]
@@ -187,10 +187,11 @@ impl Detector {
     pub fn detect(&mut self, query: &Query) {
         let Query { colliders, bodies, .. } = *query;
         self.place(colliders, bodies);
-        self.reach.clear();
-        self.reach.extend(colliders.iter().map(|c| query.reach[c.body as usize]));
+        parallel::fill(&mut self.reach, colliders.len(), |k| {
+            query.reach[colliders[k].body as usize]
+        });
 
-        if !self.broad.still_valid(&self.placed, &self.reach, query) {
+        if !self.broad.still_valid(&self.paths, &self.reach, query) {
             self.broad.build(&self.placed, &self.reach, query);
             self.carry_caches();
         }
@@ -408,9 +409,6 @@ fn look_ahead(now: &Pair, [first, second, third]: [Option<&Pair>; 3], here: &Her
     }
     if let Some(second) = second {
         for c in second.colliders {
-            let body = colliders[c as usize].body as usize;
-            prefetch(&here.query.motion[body]);
-            prefetch(&here.query.bodies[body]);
             if let Geometry::Polyhedron(shape) = &colliders[c as usize].geometry {
                 shape.prefetch_head();
             }
@@ -459,8 +457,8 @@ fn test_pair(
     let [i, j] = pair.colliders.map(|c| c as usize);
     let (a, b) = (&placed[i], &placed[j]);
     let geometries = (&query.colliders[i].geometry, &query.colliders[j].geometry);
-    let drift = drift_between(query, i, j);
-    let ask = Ask { alert: here.alert(i, j), method: query.method, drift };
+    let drift = || drift_between(query, i, j);
+    let ask = Ask { alert: here.alert(i, j), method: query.method, drift: &drift };
     scratch.apart = f64::NEG_INFINITY;
     let found = narrow::test(geometries, (a, b), &ask, &mut pair.cache, scratch);
     pair.apart = here.apart_until(i, j, scratch.apart);
@@ -478,7 +476,6 @@ fn test_pair(
 }
 
 /// Motion of the second collider's body against the first's over the step.
-#[inline(always)]
 fn drift_between(query: &Query, i: usize, j: usize) -> Drift {
     let [a, b] = [i, j].map(|c| query.colliders[c].body as usize);
     let (ma, mb) = (&query.motion[a], &query.motion[b]);

@@ -50,14 +50,20 @@ pub struct NarrowScratch {
 }
 
 /// What is asked about a pair.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Ask {
+#[derive(Clone, Copy)]
+pub struct Ask<'a> {
     /// Gap up to which a contact is reported [m].
     pub alert: f64,
     /// Method for two polyhedra.
     pub method: Method,
-    /// Motion of the second shape against the first over the step.
-    pub drift: Drift,
+    /// Tells the motion of the second shape against the first over the step; few pairs need it.
+    pub drift: &'a dyn Fn() -> Drift,
+}
+
+impl Default for Ask<'_> {
+    fn default() -> Self {
+        Ask { alert: 0.0, method: Method::default(), drift: &Drift::default }
+    }
 }
 
 /// Tests two placed geometries; `None` when they are more than the alert distance apart.
@@ -95,7 +101,8 @@ pub(super) fn test(
         (Polyhedron(p), Polyhedron(q)) => {
             let rot = a.rot.tr_mul(&b.rot);
             let rel = Relative { rot, origin: a.rot.tr_mul(&(b.origin - a.origin)) };
-            let ask = Ask { drift: ask.drift.seen_from(&a.rot, a.origin), ..*ask };
+            let drift = || (ask.drift)().seen_from(&a.rot, a.origin);
+            let ask = Ask { drift: &drift, ..*ask };
             let manifold = match ask.method {
                 Method::SeparatingAxes => polyhedra::contact(p, q, &rel, &ask, cache, scratch),
                 Method::CommonPlane => common_plane::contact(p, q, &rel, &ask, scratch),
@@ -113,8 +120,8 @@ pub(super) fn test(
         | (Polyhedron(_), Polygon(_)) => None,
         (Ball(_), _) | (_, HalfSpace(_)) => {
             let (g, h) = geometries;
-            let drift = Drift { shift: -ask.drift.shift, turn: -ask.drift.turn };
-            let ask = Ask { drift, ..*ask };
+            let drift = || (ask.drift)().reversed();
+            let ask = Ask { drift: &drift, ..*ask };
             narrow_phase((h, g), (b, a), &ask, cache, scratch).map(Manifold::flipped)
         }
     }

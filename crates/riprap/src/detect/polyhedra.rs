@@ -642,7 +642,7 @@ pub(super) fn manifold(
         let deepest = candidates.iter().map(|p| p.gap).fold(f64::INFINITY, f64::min);
         shown = deepest <= axis.separation + 1e-9 * size;
         if deepest <= axis.separation + 1e-6 * size {
-            thin(candidates, n, ask.alert, size, &ask.drift, &mut m);
+            thin(candidates, n, ask.alert, size, ask.drift, &mut m);
         }
         grazes = face_to_face && clipper.width() < GRAZE * size;
     }

@@ -58,7 +58,7 @@ pub(super) fn half_space_polyhedron(
         }
     }
     let mut m = Manifold::new(normal, separation);
-    thin(candidates, normal, alert, p.outer_radius(), &ask.drift, &mut m);
+    thin(candidates, normal, alert, p.outer_radius(), ask.drift, &mut m);
     Some(m)
 }
 

@@ -29,7 +29,7 @@ pub(super) struct Shortlist {
     items: [u8; CAPACITY],
 }
 
-const CAPACITY: usize = 24;
+const CAPACITY: usize = 32;
 /// Features are listed that stand lower than the winner by up to this many times the motion of a step, within these
 /// shares of the size: more features take longer to look through, fewer have to be sought again sooner.
 const STEPS: f64 = 16.0;
@@ -51,8 +51,9 @@ impl Shortlist {
     ) -> Option<Shortlist> {
         let size = a.outer_radius().min(b.outer_radius());
         let centre = rel.point(b.centre());
-        let pace = (ask.drift.shift + ask.drift.turn.cross(&centre)).norm()
-            + ask.drift.turn.norm() * arm(a, b, centre);
+        let drift = (ask.drift)();
+        let pace = (drift.shift + drift.turn.cross(&centre)).norm()
+            + drift.turn.norm() * arm(a, b, centre);
         let margin = (STEPS * pace).clamp(LEAST_MARGIN * size, LARGEST_MARGIN * size);
         if FEWEST_STEPS * pace > margin {
             return None;

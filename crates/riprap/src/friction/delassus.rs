@@ -126,6 +126,8 @@ pub struct Factored {
     sides: Vec<Side>,
     rows: Vec<f64>,
     trace: f64,
+    /// Traces of the contacts' blocks while they are [`Factored::set`]: contacts are large, and a second look at all of them takes long.
+    traces: Vec<f64>,
 }
 
 impl Factored {
@@ -150,6 +152,7 @@ impl Factored {
             + bytes_of(&self.turning)
             + bytes_of(&self.sides)
             + bytes_of(&self.rows)
+            + bytes_of(&self.traces)
     }
 
     /// Number of blocks.
@@ -167,23 +170,29 @@ impl Factored {
         self.contacts.len() - 1
     }
 
-    /// Makes the contacts those that `contact` tells: its blocks, frame and arms, as for [`Factored::push`]. Uses all threads.
+    /// Makes the contacts those that `contact` tells: its blocks, frame and arms, as for [`Factored::push`]. Its free
+    /// velocity and friction stand in lists of their own, for `contact` to write. Uses all threads.
     pub(crate) fn set(
         &mut self,
-        n: usize,
-        contact: impl Fn(usize) -> ([u32; 2], [[f64; 3]; 3], [[f64; 3]; 2]) + Sync,
+        (v_rel_free, friction): (&mut [[f64; 3]], &mut [f64]),
+        contact: impl Fn(usize, &mut [f64; 3], &mut f64) -> ([u32; 2], [[f64; 3]; 3], [[f64; 3]; 2])
+        + Sync,
     ) {
         let mut contacts = std::mem::take(&mut self.contacts);
+        let mut traces = std::mem::take(&mut self.traces);
         self.sides.clear();
         self.rows.clear();
-        parallel::fill(&mut contacts, n, |a| {
-            let (blocks, frame, arms) = contact(a);
-            let mut c = Contact3 { blocks, frame, arms, ..Contact3::default() };
-            c.w = self.diagonal_of(&c);
-            c
+        parallel::set_length(&mut contacts, friction.len());
+        parallel::set_length(&mut traces, friction.len());
+        let lists = (&mut contacts[..], v_rel_free, friction, &mut traces[..]);
+        parallel::for_each_four(lists, |a, c, v_rel_free, friction, trace| {
+            let (blocks, frame, arms) = contact(a, v_rel_free, friction);
+            *c = Contact3 { blocks, frame, arms, ..Contact3::default() };
+            c.w = self.diagonal_of(c);
+            *trace = c.w[0][0] + c.w[1][1] + c.w[2][2];
         });
-        self.trace = contacts.iter().map(|c| c.w[0][0] + c.w[1][1] + c.w[2][2]).sum();
-        self.contacts = contacts;
+        self.trace = traces.iter().sum();
+        (self.contacts, self.traces) = (contacts, traces);
     }
 
     /// Adds a moment between two blocks, after all contacts: the impulse is a moment over a length [m], the velocity the relative spin

@@ -80,14 +80,37 @@ pub(crate) fn for_each_both<T: Send, U: Send>(
     second: &mut [U],
     work: impl Fn(usize, &mut T, &mut U) + Sync,
 ) {
+    // Lists of nothing, which take no memory.
+    let (mut third, mut fourth) = (vec![(); first.len()], vec![(); first.len()]);
+    let lists = (first, second, &mut third[..], &mut fourth[..]);
+    for_each_four(lists, |k, t, u, (), ()| work(k, t, u));
+}
+
+/// Calls `work` with each triple of items, one of each list, and their index.
+pub(crate) fn for_each_triple<T: Send, U: Send, V: Send>(
+    (first, second, third): (&mut [T], &mut [U], &mut [V]),
+    work: impl Fn(usize, &mut T, &mut U, &mut V) + Sync,
+) {
+    let mut fourth = vec![(); first.len()];
+    let lists = (first, second, third, &mut fourth[..]);
+    for_each_four(lists, |k, t, u, v, ()| work(k, t, u, v));
+}
+
+/// Calls `work` with each four items, one of each list, and their index.
+pub(crate) fn for_each_four<T: Send, U: Send, V: Send, W: Send>(
+    (first, second, third, fourth): (&mut [T], &mut [U], &mut [V], &mut [W]),
+    work: impl Fn(usize, &mut T, &mut U, &mut V, &mut W) + Sync,
+) {
     #[cfg(feature = "parallel")]
     if first.len() > CHUNK && n_threads() > 1 {
         use rayon::prelude::*;
-        let both = first.par_iter_mut().zip(second).with_min_len(CHUNK).enumerate();
-        both.for_each(|(k, (t, u))| work(k, t, u));
+        let all = (first, second, third, fourth).into_par_iter().with_min_len(CHUNK).enumerate();
+        all.for_each(|(k, (t, u, v, w))| work(k, t, u, v, w));
         return;
     }
-    first.iter_mut().zip(second).enumerate().for_each(|(k, (t, u))| work(k, t, u));
+    let (halves, others) = (first.iter_mut().zip(second), third.iter_mut().zip(fourth));
+    let all = halves.zip(others).enumerate();
+    all.for_each(|(k, ((t, u), (v, w)))| work(k, t, u, v, w));
 }
 
 /// Whether something holds for all of `0..n`.

@@ -19,7 +19,7 @@ pub(super) struct Shared {
     /// `M⁻¹ H I` of each block [m/s, rad/s], and a row of zeros for what does not move.
     pub velocity: *mut Row,
     /// Inverse inertia (xx, yy, zz, xy, xz, yz) and inverse mass of each, and a row of zeros.
-    pub masses: *const Row,
+    pub masses: *mut Row,
     pub none: u32,
     /// Sums of each chunk.
     pub sums: *mut [Row; 5],

@@ -101,6 +101,7 @@ impl Coloured {
     ) -> SolveReport {
         assert_eq!(impulses.len(), problem.len(), "an impulse for each unknown triple");
         let members = members_for(problem.len());
+        buffers.packs.survey(w, problem, impulses);
         let mut crowd = buffers.crowd;
         let report = team(
             members,
@@ -123,18 +124,13 @@ impl Coloured {
         members: usize,
     ) -> Job<'a> {
         let Buffers { packs, velocity, last, masses, sums, single, history, cursors, .. } = buffers;
-        packs.arrange(w, problem, impulses);
         let n_blocks = w.n_blocks();
-        for rows in [&mut *velocity, &mut *last] {
-            rows.clear();
+        packs.arrange(n_blocks, problem);
+        // The members write all of them but the last, which stays zero.
+        for rows in [&mut *velocity, &mut *last, &mut *masses] {
             rows.resize(n_blocks + 1, Row::default());
+            rows[n_blocks] = Row::default();
         }
-        masses.clear();
-        masses.extend(w.masses().iter().map(|m| {
-            let [xx, yy, zz, xy, xz, yz] = m.angular;
-            Row([xx, yy, zz, xy, xz, yz, m.linear[0], 0.0])
-        }));
-        masses.push(Row::default());
         cursors.clear();
         cursors.resize(packs.colours.len() * members, Cursor::default());
         // One more for the single contacts.
@@ -164,7 +160,7 @@ impl Coloured {
                 packs: packs.packs.as_ptr(),
                 idle: packs.idle.as_mut_ptr(),
                 velocity: velocity.as_mut_ptr(),
-                masses: masses.as_ptr(),
+                masses: masses.as_mut_ptr(),
                 none: n_blocks as u32,
                 sums: sums.as_mut_ptr(),
             },
@@ -350,8 +346,17 @@ impl Job<'_> {
         true
     }
 
-    /// Lays out the rows of the packs.
+    /// Lays out the rows of the blocks and of the packs.
     unsafe fn fill(&self, member: &Member) {
+        for k in member.part(0..self.shared.none as usize) {
+            let m = &self.w.masses()[k];
+            let [xx, yy, zz, xy, xz, yz] = m.angular;
+            // SAFETY: a row for each block, and one more; no other member has this part.
+            unsafe {
+                *self.shared.masses.add(k) = Row([xx, yy, zz, xy, xz, yz, m.linear[0], 0.0]);
+                *self.last.0.add(k) = Row::default();
+            }
+        }
         let start = unsafe { std::slice::from_raw_parts(self.impulses.0, self.n_impulses) };
         for chunk in self.chunks_of(member) {
             let [first, last] = self.chunks[chunk];

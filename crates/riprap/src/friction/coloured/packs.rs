@@ -4,7 +4,7 @@
 use super::super::rolling::largest;
 use super::super::{ContactProblem, Factored, JOINT};
 use super::lanes::{LANES, Row};
-use crate::math::{bytes_of, make_room};
+use crate::math::{bytes_of, make_room, parallel};
 
 /// Rows of a pack before its points: frame and friction.
 pub(super) const FRAME: usize = 0;
@@ -91,9 +91,44 @@ impl Idle {
     }
 }
 
+/// What sorting asks of a contact, gathered on all threads: contacts are large, and looking at all of them takes long.
+#[derive(Clone, Copy, Debug, Default)]
+struct Outline {
+    /// Rows of its two blocks, see [`row_of`].
+    blocks: [u32; 2],
+    /// It cannot be packed.
+    single: bool,
+    /// Warm or approaching.
+    busy: bool,
+    /// Blocks, frame and friction are those of the contact before.
+    goes_on: bool,
+}
+
+impl Outline {
+    fn of(w: &Factored, problem: &ContactProblem, impulses: &[[f64; 3]], a: usize) -> Outline {
+        let contacts = w.contacts();
+        let c = &contacts[a];
+        let even = c.blocks.iter().all(|b| {
+            let m = w.masses().get(*b as usize).map_or([0.0; 3], |m| m.linear);
+            m[0] == m[1] && m[1] == m[2]
+        });
+        Outline {
+            blocks: row_of(c.blocks, w.n_blocks()),
+            single: problem.friction[a] == JOINT || !even || c.has_sides() || c.is_locked(),
+            busy: impulses[a][0] > 0.0 || problem.v_rel_free[a][0] < 0.0,
+            goes_on: a.checked_sub(1).is_some_and(|b| {
+                contacts[b].blocks == c.blocks
+                    && contacts[b].frame == c.frame
+                    && problem.friction[b] == problem.friction[a]
+            }),
+        }
+    }
+}
+
 #[derive(Clone, Copy, Debug)]
 struct Manifold {
     first: u32,
+    blocks: [u32; 2],
     length: u8,
     /// Warm or approaching: not expected to stay open.
     busy: bool,
@@ -120,6 +155,7 @@ pub(super) struct Packs {
     /// Contacts that are solved one by one after all colours: joints, sides on mechanisms, locked directions, and blocks with
     /// more contacts than colours; then the moments of such contacts.
     pub single: Vec<u32>,
+    outlines: Vec<Outline>,
     manifolds: Vec<Manifold>,
     order: Vec<u32>,
     used: Vec<u64>,
@@ -138,63 +174,62 @@ impl Packs {
             + bytes_of(&self.shares)
             + bytes_of(&self.moments)
             + bytes_of(&self.single)
+            + bytes_of(&self.outlines)
             + bytes_of(&self.manifolds)
             + bytes_of(&self.order)
             + bytes_of(&self.used)
     }
 
-    /// Sorts the contacts into manifolds, colours and packs. The impulses tell which are expected to carry.
-    pub fn arrange(&mut self, w: &Factored, problem: &ContactProblem, impulses: &[[f64; 3]]) {
-        self.find_manifolds(w, problem, impulses);
-        self.colour(w, problem);
-        self.pack(w, problem);
+    /// Looks at all contacts, on all threads. The impulses tell which are expected to carry.
+    pub fn survey(&mut self, w: &Factored, problem: &ContactProblem, impulses: &[[f64; 3]]) {
+        parallel::fill(&mut self.outlines, w.contacts().len(), |a| {
+            Outline::of(w, problem, impulses, a)
+        });
     }
 
-    fn find_manifolds(&mut self, w: &Factored, problem: &ContactProblem, impulses: &[[f64; 3]]) {
+    /// Sorts the contacts into manifolds, colours and packs, after a [`Packs::survey`].
+    pub fn arrange(&mut self, n_blocks: usize, problem: &ContactProblem) {
+        self.find_manifolds(problem);
+        self.colour(n_blocks, problem);
+        self.pack(n_blocks, problem);
+    }
+
+    fn find_manifolds(&mut self, problem: &ContactProblem) {
         self.manifolds.clear();
         self.single.clear();
-        let contacts = w.contacts();
         let first_moment = problem.first_rolling() as u32;
         let mut moments = (0..).zip(&problem.rolling).peekable();
-        for (a, c) in contacts.iter().enumerate() {
+        for (a, outline) in self.outlines.iter().enumerate() {
             let moment = moments.next_if(|(_, m)| m.contacts[0] as usize == a).map(|(k, _)| k);
-            let even = c.blocks.iter().all(|b| {
-                let m = w.masses().get(*b as usize).map_or([0.0; 3], |m| m.linear);
-                m[0] == m[1] && m[1] == m[2]
-            });
-            if problem.friction[a] == JOINT || !even || c.has_sides() || c.is_locked() {
+            let Outline { blocks, single, busy, goes_on } = *outline;
+            if single {
                 self.single.push(a as u32);
                 self.single.extend(moment.map(|k: u32| first_moment + k));
                 continue;
             }
-            let busy = impulses[a][0] > 0.0 || problem.v_rel_free[a][0] < 0.0;
             if let Some(m) = self.manifolds.last_mut()
+                && goes_on
                 && m.first + u32::from(m.length) == a as u32
                 && m.length < 4
                 && moment.is_none()
-                && contacts[m.first as usize].blocks == c.blocks
-                && contacts[m.first as usize].frame == c.frame
-                && problem.friction[m.first as usize] == problem.friction[a]
             {
                 m.length += 1;
                 m.busy |= busy;
             } else {
-                let moment = moment.unwrap_or(NO_MOMENT);
-                let first = a as u32;
-                self.manifolds.push(Manifold { first, length: 1, busy, colour: 0, moment });
+                let (first, moment) = (a as u32, moment.unwrap_or(NO_MOMENT));
+                self.manifolds.push(Manifold { first, blocks, length: 1, busy, colour: 0, moment });
             }
         }
     }
 
     /// The first colour that neither block has yet.
-    fn colour(&mut self, w: &Factored, problem: &ContactProblem) {
-        let none = w.n_blocks();
+    fn colour(&mut self, none: usize, problem: &ContactProblem) {
         self.used.clear();
         self.used.resize(none + 1, 0);
         let single = &mut self.single;
         let used = &mut self.used;
         self.manifolds.retain_mut(|m| {
-            let [i, j] = row_of(w.contacts()[m.first as usize].blocks, none);
+            let [i, j] = m.blocks.map(|b| b as usize);
             let taken = (if i < none { used[i] } else { 0 }) | (if j < none { used[j] } else { 0 });
             let colour = taken.trailing_ones();
             if colour >= COLOURS {
@@ -213,7 +248,7 @@ impl Packs {
     }
 
     /// By colour, then those expected to carry, then the longer ones first: few lanes stay empty, and idle ones keep together.
-    fn pack(&mut self, w: &Factored, problem: &ContactProblem) {
+    fn pack(&mut self, none: usize, problem: &ContactProblem) {
         let class = |m: &Manifold| {
             8 * usize::from(m.colour) + 4 * usize::from(!m.busy) + usize::from(4 - m.length)
         };
@@ -235,7 +270,6 @@ impl Packs {
         }
         self.starts = at;
 
-        let none = w.n_blocks();
         self.packs.clear();
         self.moments.clear();
         let has_moments = u32::from(!problem.rolling.is_empty());
@@ -263,8 +297,7 @@ impl Packs {
                     if m.colour != colour || m.busy != busy {
                         break;
                     }
-                    let [i, j] = row_of(w.contacts()[m.first as usize].blocks, none);
-                    (pack.blocks[0][lane], pack.blocks[1][lane]) = (i as u32, j as u32);
+                    [pack.blocks[0][lane], pack.blocks[1][lane]] = m.blocks;
                     pack.contacts[lane] = m.first;
                     pack.lengths[lane] = m.length;
                     moments[lane] = m.moment;
@@ -390,6 +423,6 @@ impl Pack {
 }
 
 /// The row of each block; the one after all others where nothing moves.
-fn row_of(blocks: [u32; 2], none: usize) -> [usize; 2] {
-    blocks.map(|b| if b == Factored::NONE { none } else { b as usize })
+fn row_of(blocks: [u32; 2], none: usize) -> [u32; 2] {
+    blocks.map(|b| if b == Factored::NONE { none as u32 } else { b })
 }
