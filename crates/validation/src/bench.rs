@@ -73,7 +73,7 @@ impl SceneName {
     /// How the scene comes to the state that it is named after: at rest, in full motion, the tool about to go down.
     pub fn settling(self) -> Settling {
         let (time, drag) = match self {
-            SceneName::Pile => (0.1, AT_REST),
+            SceneName::Pile => (0.3, AT_REST),
             SceneName::Tool => (0.1, 0.0),
             SceneName::Pour | SceneName::VibratedBox => (0.2, 0.0),
             SceneName::Drum => (0.5, 0.0),

@@ -10,8 +10,8 @@ use crate::math::{Vec3, bytes_of, make_room, parallel};
 #[derive(Debug, Default)]
 pub(super) struct BroadPhase {
     pairs: Vec<u64>,
-    /// Pairs that each task has found.
-    parts: Vec<Vec<u64>>,
+    /// What each task has found.
+    parts: Vec<Neighbours>,
     boxes: Vec<Aabb>,
     levels: Vec<Level>,
     /// How far each collider may move in a step, when the list was made [m].
@@ -32,6 +32,13 @@ const WIDEST: f64 = 3.0;
 
 /// Colliders whose neighbours one task seeks.
 const PART: usize = 256;
+
+/// Neighbours of some colliders, one after the other, and where those of each end.
+#[derive(Clone, Debug, Default)]
+struct Neighbours {
+    found: Vec<u32>,
+    ends: Vec<u32>,
+}
 
 /// An axis-aligned box.
 #[derive(Clone, Copy, Debug, Default)]
@@ -181,25 +188,35 @@ impl BroadPhase {
         let BroadPhase { pairs, parts, boxes, levels, .. } = self;
         let n_parts = colliders.len().div_ceil(PART);
         parallel::set_length(parts, n_parts);
-        parallel::for_each_part(parts, 0..n_parts, &|_| 1, &|part, pairs| {
-            let pairs = &mut pairs[0];
-            pairs.clear();
+        parallel::for_each_part(parts, 0..n_parts, &|_| 1, &|part, neighbours| {
+            let Neighbours { found, ends } = &mut neighbours[0];
+            found.clear();
+            ends.clear();
             for i in (part * PART..colliders.len()).take(PART) {
                 match colliders[i].geometry {
                     Geometry::HalfSpace(n) => {
-                        half_space_pairs(i, placed[i].rot * n, placed, query, margin, pairs);
+                        half_space_pairs(i, placed[i].rot * n, placed, query, margin, found);
                     }
-                    _ => grid_pairs(i, colliders, boxes, levels, pairs),
+                    _ => grid_pairs(i, colliders, boxes, levels, found),
                 }
+                ends.push(found.len() as u32);
             }
-            pairs.retain(|key| {
-                let [a, b] = [key >> 32, key & 0xffff_ffff].map(|c| colliders[c as usize].body);
-                query.apart.binary_search(&(a.min(b), a.max(b))).is_err()
-            });
         });
         pairs.clear();
-        make_room(pairs, parts.iter().map(Vec::len).sum());
-        parts.iter().for_each(|part| pairs.extend_from_slice(part));
+        make_room(pairs, parts.iter().map(|part| part.found.len()).sum());
+        let body = |i: usize| colliders[i].body;
+        let apart = |i: usize, j: usize| {
+            let [a, b] = [body(i), body(j)];
+            query.apart.binary_search(&(a.min(b), a.max(b))).is_ok()
+        };
+        for (part, Neighbours { found, ends }) in parts.iter().enumerate() {
+            let mut begin = 0;
+            for (i, end) in (part * PART..).zip(ends) {
+                let others = found[begin..*end as usize].iter().map(|j| *j as usize);
+                pairs.extend(others.filter(|j| !apart(i, *j)).map(|j| key(i, j)));
+                begin = *end as usize;
+            }
+        }
         // Nearly sorted already, but for pairs of different sizes.
         pairs.sort_unstable();
     }
@@ -229,20 +246,20 @@ impl BroadPhase {
         let levels = self.levels.iter().map(|l| bytes_of(&l.heads) + bytes_of(&l.items));
         bytes_of(&self.pairs)
             + bytes_of(&self.parts)
-            + self.parts.iter().map(bytes_of).sum::<usize>()
+            + self.parts.iter().map(|p| bytes_of(&p.found) + bytes_of(&p.ends)).sum::<usize>()
             + bytes_of(&self.boxes)
             + bytes_of(&self.built_reach)
             + levels.sum::<usize>()
     }
 }
 
-/// Pairs of a collider with those in its neighbourhood: of its own level the later ones, and all of larger levels.
+/// Those in the neighbourhood of a collider: of its own level the later ones, and all of larger levels.
 fn grid_pairs(
     i: usize,
     colliders: &[Collider],
     boxes: &[Aabb],
     levels: &[Level],
-    pairs: &mut Vec<u64>,
+    found: &mut Vec<u32>,
 ) {
     let own = level_of(boxes[i].extent(), levels[0].cell);
     for (l, level) in levels.iter().enumerate().skip(own) {
@@ -258,8 +275,8 @@ fn grid_pairs(
             {
                 return;
             }
-            make_room(pairs, 1);
-            pairs.push(key(i, j));
+            make_room(found, 1);
+            found.push(j as u32);
         });
     }
 }
@@ -289,7 +306,7 @@ fn half_space_pairs(
     placed: &[Placed],
     query: &Query,
     margin: impl Fn(usize) -> f64,
-    pairs: &mut Vec<u64>,
+    found: &mut Vec<u32>,
 ) {
     for (j, c) in query.colliders.iter().enumerate() {
         if matches!(c.geometry, Geometry::HalfSpace(_)) || !may_touch(&query.colliders[i], c) {
@@ -298,8 +315,8 @@ fn half_space_pairs(
         let p = &placed[j];
         let height = normal.dot(&(p.centre - placed[i].origin)) - p.radius;
         if height <= margin(i) + margin(j) {
-            make_room(pairs, 1);
-            pairs.push(key(i, j));
+            make_room(found, 1);
+            found.push(j as u32);
         }
     }
 }

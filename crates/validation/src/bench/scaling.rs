@@ -23,7 +23,7 @@ pub struct ScalingOptions {
 }
 
 impl Default for ScalingOptions {
-    /// Quick: some minutes for all.
+    /// Ten minutes for all on two cores.
     fn default() -> Self {
         ScalingOptions {
             scene: SceneName::Pile,
@@ -61,15 +61,20 @@ pub fn scaling(
     options: &ScalingOptions,
     progress: &mut dyn FnMut(&BenchResult),
 ) -> Result<Scaling, BenchError> {
-    let mut one = |grains: usize, threads: usize| -> Result<BenchResult, BenchError> {
+    let pool = |threads: usize| {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
-        let pool = pool.map_err(|e| BenchError::Threads(threads, e.to_string()))?;
-        let result = pool.install(|| {
+        pool.map_err(|e| BenchError::Threads(threads, e.to_string()))
+    };
+    // Scenes settle on all cores: the bits are the same on any number of threads.
+    let all = pool(0)?;
+    let mut one = |grains: usize, threads: usize| -> Result<BenchResult, BenchError> {
+        let mut bench = all.install(|| {
             let Settling { time, .. } = options.settling;
             let mut bench = Bench::named(options.scene, grains, time, options.settings)?;
             bench.settle(options.settling)?;
-            bench.measure(options.steps)
+            Ok::<Bench, BenchError>(bench)
         })?;
+        let result = pool(threads)?.install(|| bench.measure(options.steps))?;
         progress(&result);
         Ok(result)
     };
