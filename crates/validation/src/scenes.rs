@@ -72,6 +72,34 @@ pub fn ball_on_slope(m: &Material, angle: f64, speed: f64, spin: f64) -> (SceneB
     (scene, ball)
 }
 
+/// A wedge 40 mm high, 40 mm wide at its top and 30 mm long that hangs with its flanks on the tips of two fixed pegs, on the axis x
+/// through the origin; its centre of mass is 28/3 mm below and moves along y with a speed [m/s].
+pub fn hanging_wedge(speed: f64) -> (SceneBuilder, Body) {
+    let m = rock(0.7, 0.0);
+    let (height, half_width, half_length, below) = (0.04, 0.02, 0.015, 0.028 / 3.0);
+    let mut scene = Scene::builder();
+    let mut corners = Vec::new();
+    for y in [-half_length, half_length] {
+        corners.push(Vec3::new(0.0, y, -2.0 / 3.0 * height));
+        corners.extend([-1.0, 1.0].map(|side| Vec3::new(side * half_width, y, height / 3.0)));
+    }
+    for side in [-1.0, 1.0] {
+        let tip = Vec3::new(side * half_width * (2.0 / 3.0 + below / height), 0.0, 0.0);
+        let out = Vec3::new(side * height, 0.0, -half_width).normalize();
+        let across = out.cross(&Vec3::y());
+        let base = [(1.0, 1.0), (1.0, -1.0), (-1.0, 1.0), (-1.0, -1.0)];
+        let base = base.map(|(u, v)| tip + (out * 4.0 + across * u + Vec3::y() * v) * 0.005);
+        let peg = Shape::hull(&[&[tip], &base[..]].concat()).expect("a pyramid");
+        scene.add_fixed(peg, Pose::IDENTITY, &m);
+    }
+    let wedge = BodyDescription::new(Shape::hull(&corners).expect("a wedge"), &m)
+        .at([0.0, 0.0, -below])
+        .velocity([0.0, speed, 0.0])
+        .spin([speed / below, 0.0, 0.0]);
+    let wedge = scene.add(wedge, &m);
+    (scene, wedge)
+}
+
 /// Three equal balls in a row, the last two touching; the first comes at 1 m/s. No gravity.
 pub fn three_balls() -> (SceneBuilder, [Body; 3]) {
     let m = rock(0.0, 1.0);

@@ -25,6 +25,7 @@ cases! {
     impacts_of_a_bouncing_ball_accumulate_when_they_should "bouncing-ball",
     a_block_sticks_and_slides_as_coulomb_says "slope",
     a_sliding_ball_rolls_at_five_sevenths "rolling",
+    a_wedge_on_two_points_swings_undamped "hanging",
     three_balls_part_as_newton_says "three-balls",
     collisions_keep_momentum "momentum",
     a_free_body_tumbles_as_its_angular_momentum_says "tumbling",

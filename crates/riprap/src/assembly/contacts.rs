@@ -62,6 +62,7 @@ pub struct Contacts {
     active: Vec<Active>,
     /// Contacts between two driven bodies.
     gone: Vec<bool>,
+    /// Depth of the deepest overlap [m].
     deepest: f64,
 }
 

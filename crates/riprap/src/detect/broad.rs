@@ -1,6 +1,6 @@
 //! The broad phase: pairs of colliders whose neighbourhoods overlap. A grid with one level for each size
 //! class (a factor of two), so that work grows with the number of colliders, whether or not a few are far
-//! larger than the rest. The list is made with a skin around every collider and lasts until one has moved
+//! larger than the rest. The list is made with a skin around every collider and lasts until one has travelled
 //! through half of it.
 
 use super::{Collider, Geometry, Placed, Query};
@@ -217,7 +217,7 @@ impl BroadPhase {
                 begin = *end as usize;
             }
         }
-        // Nearly sorted already, but for pairs of different sizes.
+        // By first collider already, but for pairs of different sizes and walls.
         pairs.sort_unstable();
     }
 

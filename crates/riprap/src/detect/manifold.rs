@@ -163,7 +163,7 @@ pub(super) struct Clipper {
 impl Clipper {
     /// Cuts side `b` by side `a` (both given across `normal`, which points from a to b) and returns the
     /// candidate points with their gaps, in the frame of the sides.
-    // On its own, not within the search for axes: that one needs all registers (a tenth of detection).
+    // On its own and for any processor, not within the search for axes: that one needs all registers (a twentieth of detection).
     #[inline(never)]
     pub(super) fn cut(
         &mut self,

@@ -96,11 +96,12 @@ pub(crate) fn for_each_triple<T: Send, U: Send, V: Send>(
     for_each_four(lists, |k, t, u, v, ()| work(k, t, u, v));
 }
 
-/// Calls `work` with each four items, one of each list, and their index.
+/// Calls `work` with each four items, one of each list, and their index; the lists are equally long.
 pub(crate) fn for_each_four<T: Send, U: Send, V: Send, W: Send>(
     (first, second, third, fourth): (&mut [T], &mut [U], &mut [V], &mut [W]),
     work: impl Fn(usize, &mut T, &mut U, &mut V, &mut W) + Sync,
 ) {
+    debug_assert!([second.len(), third.len(), fourth.len()] == [first.len(); 3]);
     #[cfg(feature = "parallel")]
     if first.len() > CHUNK && n_threads() > 1 {
         use rayon::prelude::*;

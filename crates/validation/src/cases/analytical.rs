@@ -234,6 +234,54 @@ pub(super) fn rolling(_: Effort) -> Checks {
     checks
 }
 
+/// A wedge that hangs on two points: a pendulum, which Coulomb's law does not damp.
+///
+/// `I θ'' = −m g d sin θ` about the axis through the points, a distance `d` above the centre of mass.
+pub(super) fn hanging(effort: Effort) -> Checks {
+    let mut checks = Checks::new("hanging");
+    let (speed, dt) = (0.01, 2.5e-4);
+    let time = if effort == Effort::Full { 10.0 } else { 3.0 };
+    let (scene, wedge) = scenes::hanging_wedge(speed);
+    let mut run = scenes::start(&scene, dt, 0.5, 1e-10);
+    let (mut crossings, mut contacts) = (Vec::new(), 0);
+    // Largest speed in the first second and in the last.
+    let mut fastest = [0.0f64; 2];
+    let mut before = run.pose(wedge).position.y;
+    while run.time() < time - 0.5 * dt {
+        contacts = contacts.max(run.step().expect("a wedge cannot fail").contacts);
+        let y = run.pose(wedge).position.y;
+        if before < 0.0 && y >= 0.0 {
+            crossings.push(run.time() - dt * y / (y - before));
+        }
+        before = y;
+        let v = run.velocity(wedge).linear.norm();
+        for (fastest, counts) in fastest.iter_mut().zip([run.time() < 1.0, run.time() > time - 1.0])
+        {
+            *fastest = if counts { fastest.max(v) } else { *fastest };
+        }
+    }
+    // About its own centre, the wedge has a radius of gyration with the square H²/18 + L²/12.
+    let (height, length, below): (f64, f64, f64) = (0.04, 0.03, 0.028 / 3.0);
+    let gyration = height * height / 18.0 + length * length / 12.0 + below * below;
+    let omega = (9.81 * below / gyration).sqrt();
+    let angle = speed / below / omega;
+    let exact = std::f64::consts::TAU / omega * (1.0 + angle * angle / 16.0);
+    let period = match crossings[..] {
+        [first, .., last] => (last - first) / (crossings.len() - 1) as f64,
+        _ => f64::NAN,
+    };
+    checks.close("period", period, exact, 1e-3 * exact, "s");
+    checks.close("contacts at most", contacts as f64, 2.0, 0.0, "1");
+    checks.close(
+        "largest speed in the last second over the first",
+        fastest[1] / fastest[0],
+        1.0,
+        0.01,
+        "1",
+    );
+    checks
+}
+
 /// Newton's law with e = 1 on all contacts at once.
 pub(super) fn three_balls(_: Effort) -> Checks {
     let mut checks = Checks::new("three-balls");

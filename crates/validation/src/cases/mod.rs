@@ -38,6 +38,11 @@ pub const CASES: &[Case] = &[
         about: "a ball from slip to roll at 5/7 of its speed, and its rolling resistance",
         run: analytical::rolling,
     },
+    Case {
+        name: "hanging",
+        about: "a wedge on two points swings as a pendulum: period, and no speed lost",
+        run: analytical::hanging,
+    },
     Case { name: "three-balls", about: "(−1/3, 2/3, 2/3)", run: analytical::three_balls },
     Case {
         name: "momentum",

@@ -10,7 +10,8 @@ use super::packs::{
 /// The data that all threads work on.
 ///
 /// Safety: a row of a pack, its `idle`, and the sums of its chunk belong to the thread that was given the chunk; a velocity
-/// belongs to the one manifold of the current colour that touches its block. Threads meet between colours.
+/// belongs to the one manifold of the current colour that touches its block. Threads meet between colours. Masses are written part by
+/// part before the first meeting, and only read after it.
 #[derive(Clone, Copy)]
 pub(super) struct Shared {
     pub rows: *mut Row,

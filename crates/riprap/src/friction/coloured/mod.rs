@@ -197,6 +197,7 @@ struct Job<'a> {
     n_packs: usize,
     moments: &'a [[u32; lanes::LANES]],
     shared: Shared,
+    /// Velocities after the sweep before: each member has its part of the blocks.
     last: Pointer<Row>,
     single: Pointer<Single>,
     n_single: usize,
