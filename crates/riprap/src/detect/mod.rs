@@ -388,29 +388,44 @@ fn test_pairs_here(
     }
     for (n, &k) in near.iter().enumerate() {
         let next = |ahead: usize| near.get(n + ahead).map(|k| &pairs[usize::from(*k)]);
-        look_ahead(&pairs[usize::from(k)], [next(1), next(2), next(3)], here);
+        look_ahead(&pairs[usize::from(k)], [next(1), next(2), next(3), next(4)], here);
         test_pair(&mut pairs[usize::from(k)], here, points, scratch);
     }
     scratch.near = near;
 }
 
-/// Asks for the memory that the next pairs will read: colliders of the third, shapes of the second, and of the first what its
-/// last test read of the shapes. The shapes of a large pile fit into no cache. Pairs of the same first collider follow each other.
+/// Asks for the memory that the next pairs will read: colliders of the fourth, shapes of the third, of the second the features that its
+/// last test listed, and of the first what these features refer to. The shapes of a large pile fit into no cache. Pairs of the same
+/// first collider follow each other.
 #[inline(always)]
-fn look_ahead(now: &Pair, [first, second, third]: [Option<&Pair>; 3], here: &Here) {
+fn look_ahead(now: &Pair, next: [Option<&Pair>; 4], here: &Here) {
     let colliders = here.query.colliders;
-    let known = now.colliders[0];
-    if let Some(third) = third {
-        for c in third.colliders.map(|c| c as usize) {
+    let [first, second, third, fourth] = next;
+    if let Some(fourth) = fourth {
+        for c in fourth.colliders.map(|c| c as usize) {
             prefetch(&colliders[c]);
             prefetch(&here.placed[c]);
             prefetch(&here.placed[c].centre);
         }
     }
-    if let Some(second) = second {
-        for c in second.colliders {
+    if let Some(third) = third {
+        for c in third.colliders {
             if let Geometry::Polyhedron(shape) = &colliders[c as usize].geometry {
                 shape.prefetch_head();
+            }
+        }
+    }
+    if let Some(second) = second
+        && let Known::Touching(_, Some(list)) = &second.cache.known
+    {
+        let [faces_a, edges_a, faces_b, edges_b] = list.features();
+        for (c, faces, edges) in
+            [(second.colliders[0], faces_a, edges_a), (second.colliders[1], faces_b, edges_b)]
+        {
+            if c != now.colliders[0]
+                && let Geometry::Polyhedron(shape) = &colliders[c as usize].geometry
+            {
+                shape.prefetch_tables(faces, edges);
             }
         }
     }
@@ -419,7 +434,7 @@ fn look_ahead(now: &Pair, [first, second, third]: [Option<&Pair>; 3], here: &Her
     {
         let [_, edges_a, _, edges_b] = list.features();
         for (c, edges) in first.colliders.into_iter().zip([edges_a, edges_b]) {
-            if c != known
+            if c != now.colliders[0]
                 && let Geometry::Polyhedron(shape) = &colliders[c as usize].geometry
             {
                 shape.prefetch(edges);

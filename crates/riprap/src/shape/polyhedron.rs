@@ -236,16 +236,35 @@ impl Polyhedron {
         prefetch(&self.unit_mass.centre);
     }
 
-    /// Asks for the memory of vertices, normals and indices, and of some edges.
+    /// Asks for the memory of indices, of some faces' normals and of some edges.
     #[inline(always)]
-    pub(crate) fn prefetch(&self, edges: &[u8]) {
+    pub(crate) fn prefetch_tables(&self, faces: &[u8], edges: &[u8]) {
         // A line of memory has 64 bytes.
-        self.lanes.iter().step_by(16).for_each(prefetch);
         self.indices.iter().step_by(32).for_each(prefetch);
-        self.vectors.iter().step_by(2).for_each(prefetch);
-        self.planes.iter().take(self.n_faces()).step_by(8).for_each(prefetch);
         for &e in edges {
             self.edges.get(usize::from(e)).into_iter().for_each(prefetch);
+        }
+        let n = usize::from(self.n_vertices);
+        for &f in faces {
+            self.vectors.get(n + usize::from(f)).into_iter().for_each(prefetch);
+        }
+    }
+
+    /// Asks for the memory of the vertices that a search goes through, and of the vertices and normals of some edges, whose own memory is
+    /// there.
+    #[inline(always)]
+    pub(crate) fn prefetch(&self, edges: &[u8]) {
+        self.lanes.iter().step_by(16).for_each(prefetch);
+        self.planes.iter().take(self.n_faces()).step_by(8).for_each(prefetch);
+        let n = usize::from(self.n_vertices);
+        for &e in edges {
+            if let Some(e) = self.edges.get(usize::from(e)) {
+                let [f, g] = e.faces.map(|f| n + usize::from(f));
+                let [i, j] = e.vertices.map(usize::from);
+                for k in [f, g, i, j] {
+                    self.vectors.get(k).into_iter().for_each(prefetch);
+                }
+            }
         }
     }
 
