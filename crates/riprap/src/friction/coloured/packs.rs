@@ -93,7 +93,7 @@ impl Idle {
 
 /// What sorting asks of a contact, gathered on all threads: contacts are large, and looking at all of them takes long.
 #[derive(Clone, Copy, Debug, Default)]
-struct Outline {
+struct Summary {
     /// Rows of its two blocks, see [`row_of`].
     blocks: [u32; 2],
     /// It cannot be packed.
@@ -104,15 +104,15 @@ struct Outline {
     goes_on: bool,
 }
 
-impl Outline {
-    fn of(w: &Factored, problem: &ContactProblem, impulses: &[[f64; 3]], a: usize) -> Outline {
+impl Summary {
+    fn of(w: &Factored, problem: &ContactProblem, impulses: &[[f64; 3]], a: usize) -> Summary {
         let contacts = w.contacts();
         let c = &contacts[a];
         let even = c.blocks.iter().all(|b| {
             let m = w.masses().get(*b as usize).map_or([0.0; 3], |m| m.linear);
             m[0] == m[1] && m[1] == m[2]
         });
-        Outline {
+        Summary {
             blocks: row_of(c.blocks, w.n_blocks()),
             single: problem.friction[a] == JOINT || !even || c.has_sides() || c.is_locked(),
             busy: impulses[a][0] > 0.0 || problem.v_rel_free[a][0] < 0.0,
@@ -155,7 +155,7 @@ pub(super) struct Packs {
     /// Contacts that are solved one by one after all colours: joints, sides on mechanisms, locked directions, and blocks with
     /// more contacts than colours; then the moments of such contacts.
     pub single: Vec<u32>,
-    outlines: Vec<Outline>,
+    summaries: Vec<Summary>,
     manifolds: Vec<Manifold>,
     order: Vec<u32>,
     used: Vec<u64>,
@@ -174,7 +174,7 @@ impl Packs {
             + bytes_of(&self.shares)
             + bytes_of(&self.moments)
             + bytes_of(&self.single)
-            + bytes_of(&self.outlines)
+            + bytes_of(&self.summaries)
             + bytes_of(&self.manifolds)
             + bytes_of(&self.order)
             + bytes_of(&self.used)
@@ -182,8 +182,8 @@ impl Packs {
 
     /// Looks at all contacts, on all threads. The impulses tell which are expected to carry.
     pub fn survey(&mut self, w: &Factored, problem: &ContactProblem, impulses: &[[f64; 3]]) {
-        parallel::fill(&mut self.outlines, w.contacts().len(), |a| {
-            Outline::of(w, problem, impulses, a)
+        parallel::fill(&mut self.summaries, w.contacts().len(), |a| {
+            Summary::of(w, problem, impulses, a)
         });
     }
 
@@ -199,9 +199,9 @@ impl Packs {
         self.single.clear();
         let first_moment = problem.first_rolling() as u32;
         let mut moments = (0..).zip(&problem.rolling).peekable();
-        for (a, outline) in self.outlines.iter().enumerate() {
+        for (a, summary) in self.summaries.iter().enumerate() {
             let moment = moments.next_if(|(_, m)| m.contacts[0] as usize == a).map(|(k, _)| k);
-            let Outline { blocks, single, busy, goes_on } = *outline;
+            let Summary { blocks, single, busy, goes_on } = *summary;
             if single {
                 self.single.push(a as u32);
                 self.single.extend(moment.map(|k: u32| first_moment + k));
