@@ -545,7 +545,7 @@ impl NearEdge {
         NearEdge {
             index,
             start: p.vertices()[usize::from(e.vertices[0])],
-            direction: e.direction,
+            direction: p.edge_direction(index),
             normals: [normals[usize::from(f)], normals[usize::from(g)]],
         }
     }
@@ -715,10 +715,8 @@ fn witness(a: &Polyhedron, b: &Polyhedron, rel: &Relative, axis: &Axis) -> Manif
             (a.vertices()[i] + n * (0.5 * s), feature(VERTEX_A, i as u32, 0))
         }
         Kind::Edges(i, j) => {
-            let (ea, eb) = (&a.edges()[i], &b.edges()[j]);
-            let pa = a.vertices()[ea.vertices[0] as usize];
-            let pb = rel.point(b.vertices()[eb.vertices[0] as usize]);
-            let (da, db) = (ea.direction, rel.vector(eb.direction));
+            let (pa, pb) = (a.edge_ends(i)[0], rel.point(b.edge_ends(j)[0]));
+            let (da, db) = (a.edge_direction(i), rel.vector(b.edge_direction(j)));
             // Where the two lines come closest.
             let (w, c) = (pb - pa, da.dot(&db));
             let t = (w.dot(&da) - c * w.dot(&db)) / (1.0 - c * c);
