@@ -75,6 +75,24 @@ fn a_shared_scene_runs_with_every_solver_and_leaves_its_states() {
 }
 
 #[test]
+fn chance_moves_the_grains_by_a_nanometre_the_same_way_for_the_same_number() {
+    let folder = Folder::new("bench-chance");
+    success(&folder.riprap(&["bench", "export", "--grains", "8", "stones.json"]));
+    let begin = |chance: &[&str]| -> Vec<f64> {
+        let window = ["--settle", "0", "--steps", "1", "--states", "a.txt", "b.txt"];
+        json(&folder, &[&["pile", "--from", "stones.json"], &window[..], chance].concat());
+        let text = folder.read("a.txt");
+        let position = |line: &str| line.split(' ').take(3).map(|x| x.parse().unwrap()).collect();
+        text.lines().flat_map(position as fn(&str) -> Vec<f64>).collect()
+    };
+    let (plain, one, two) = (begin(&[]), begin(&["--chance", "1"]), begin(&["--chance", "2"]));
+    assert_eq!(one, begin(&["--chance", "1"]));
+    assert_ne!(one, two);
+    let farthest = plain.iter().zip(&one).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
+    assert!(farthest > 1e-10 && farthest < 1.001e-9, "{farthest}");
+}
+
+#[test]
 fn wrong_arguments_and_files_end_with_code_2_and_say_what_is_wrong() {
     let folder = Folder::new("bench-wrong");
     folder.write("broken.json", "{\"density\": 2700,\n\"mu\": }");
@@ -85,6 +103,8 @@ fn wrong_arguments_and_files_end_with_code_2_and_say_what_is_wrong() {
         (&["pile", "--solver", "magic"], "conjugate-gradient"),
         (&["pile", "--states", "a.txt"], "--states"),
         (&["pile", "--grains", "5", "--from", "broken.json"], "--from"),
+        (&["pile", "--chance", "1"], "--from"),
+        (&["pile", "--grains", "5", "--chance", "1"], "--chance"),
     ] {
         let mut all = vec!["bench"];
         all.extend(arguments);

@@ -14,6 +14,7 @@ use std::io::{BufReader, Read, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use riprap::grains::{pick, seeded};
 use riprap::math::Mat3;
 use riprap::prelude::*;
 use riprap::shape::Polyhedron;
@@ -151,6 +152,14 @@ impl PeerScene {
         scene.path = path.to_owned();
         scene.check().map_err(|message| wrong(Place::Whole, message))?;
         Ok(scene)
+    }
+
+    /// Moves each grain by up to a nanometre along x, y and z, at random. What differs between runs with two seeds is chance.
+    pub fn nudge(&mut self, seed: u64) {
+        let mut rng = seeded(seed);
+        for x in self.grains.iter_mut().flat_map(|g| &mut g.position) {
+            *x += 1e-12 * (pick(2001, &mut rng) as f64 - 1000.0);
+        }
     }
 
     /// Height of the topmost corner at the begin [m].

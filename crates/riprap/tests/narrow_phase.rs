@@ -165,9 +165,10 @@ fn brute_force(pair: &Pair) -> f64 {
     for n in b.face_normals() {
         best = best.max(along(-pair.pose_b.vector(*n)));
     }
-    for ea in a.edges() {
-        for eb in b.edges() {
-            let cross = pair.pose_a.vector(ea.direction).cross(&pair.pose_b.vector(eb.direction));
+    for i in 0..a.edges().len() {
+        for j in 0..b.edges().len() {
+            let (da, db) = (a.edge_direction(i), b.edge_direction(j));
+            let cross = pair.pose_a.vector(da).cross(&pair.pose_b.vector(db));
             let length = cross.norm();
             if length > 1e-6 {
                 best = best.max(along(cross / length)).max(along(-cross / length));

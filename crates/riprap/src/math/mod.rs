@@ -200,20 +200,14 @@ pub(crate) fn bytes_of<T>(buffer: &Vec<T>) -> usize {
 /// Asks for the memory of `value` ahead of its use. Where the processor knows no such request, nothing happens.
 #[inline(always)]
 pub(crate) fn prefetch<T>(value: &T) {
-    prefetch_at(value);
-}
-
-/// The same for an address, also of what another thread is writing.
-#[inline(always)]
-pub(crate) fn prefetch_at<T>(address: *const T) {
     #[cfg(target_arch = "x86_64")]
     // SAFETY: a hint that reads nothing and cannot fail, whatever the address.
     unsafe {
         use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
-        _mm_prefetch::<_MM_HINT_T0>(address.cast());
+        _mm_prefetch::<_MM_HINT_T0>(std::ptr::from_ref(value).cast());
     }
     #[cfg(not(target_arch = "x86_64"))]
-    let _ = address;
+    let _ = value;
 }
 
 /// Makes room for `more` items, and for a sixteenth beyond where a list grows: so it seldom moves and holds little that it does not

@@ -52,6 +52,9 @@ pub struct Shared {
     /// A scene shared with other engines (JSON, or JSON packed by gzip) instead of stones of our own
     #[arg(long, value_name = "FILE", conflicts_with = "grains")]
     from: Option<PathBuf>,
+    /// Move the grains of the file by up to a nanometre at random, each K another way: what differs between runs is chance
+    #[arg(long, value_name = "K", requires = "from", conflicts_with = "grains")]
+    chance: Option<u64>,
 }
 
 /// Arguments of `riprap bench export`.
@@ -167,7 +170,8 @@ pub fn shared(scene: SceneName, arguments: &Shared) -> Result<(), Failure> {
     let Some(path) = &arguments.from else { return named(scene, &arguments.named) };
     let window = &arguments.named.window;
     set_threads(window.threads)?;
-    let file = PeerScene::read(path)?;
+    let mut file = PeerScene::read(path)?;
+    arguments.chance.iter().for_each(|seed| file.nudge(*seed));
     let settings = window.settings(Some(file.dt))?;
     let settling = arguments.named.settling.or(Settling { time: 0.5, drag: 0.0 });
     let tool = (scene == SceneName::Tool).then_some(settling.time);

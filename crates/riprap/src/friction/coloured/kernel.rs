@@ -6,7 +6,6 @@ use super::packs::{
     ARM, BLOCK, COUPLING, DIRECTION, FRAME, FREE, FRICTION, HEADER, IMPULSE, INVERSE, Idle, LENGTH,
     MASS, MOBILITY, POINT, Pack, RATIO, SLIP, TANGENTIAL, W_NN,
 };
-use crate::math::prefetch_at;
 
 /// The data that all threads work on.
 ///
@@ -43,43 +42,6 @@ pub(super) struct Sweep {
     pub all: bool,
     /// Squared change of velocity from which on a pack is not idle [m²/s²].
     pub stir: f64,
-}
-
-/// A chunk for a kernel.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Task {
-    /// Its number, to which its sums belong.
-    pub chunk: usize,
-    /// Its packs, and those of the chunk that is likely to be next.
-    pub packs: [u32; 2],
-    pub next: [u32; 2],
-}
-
-impl Task {
-    /// Its packs.
-    #[inline(always)]
-    pub fn packs(&self) -> std::ops::Range<usize> {
-        self.packs[0] as usize..self.packs[1] as usize
-    }
-
-    /// Asks for the velocities and masses that the pack after `k` will read. They lie anywhere in memory; the rows of packs follow
-    /// each other.
-    #[inline(always)]
-    unsafe fn ask_after(&self, shared: &Shared, k: usize) {
-        let next = if k + 1 < self.packs[1] as usize {
-            k + 1
-        } else if self.next[0] < self.next[1] {
-            self.next[0] as usize
-        } else {
-            return;
-        };
-        unsafe {
-            for block in (*shared.packs.add(next)).blocks.as_flattened() {
-                prefetch_at(shared.velocity.add(*block as usize));
-                prefetch_at(shared.masses.add(*block as usize));
-            }
-        }
-    }
 }
 
 type V3<L> = [L; 3];
@@ -383,13 +345,13 @@ unsafe fn squared<L: Lanes>(x: V3<L>) -> L {
 
 /// One visit to each pack of a chunk.
 #[inline(always)]
-unsafe fn visit<L: Lanes>(shared: &Shared, task: &Task, sweep: &Sweep) {
+unsafe fn visit<L: Lanes>(shared: &Shared, chunk: usize, packs: [u32; 2], sweep: &Sweep) {
     unsafe {
-        let sums = shared.sums.add(task.chunk);
+        let sums = shared.sums.add(chunk);
         for row in 0..4 {
             (*sums)[row] = Row::default();
         }
-        for k in task.packs() {
+        for k in packs[0] as usize..packs[1] as usize {
             let pack = &*shared.packs.add(k);
             let idle = &mut *shared.idle.add(k);
             let before = idle.ahead;
@@ -399,7 +361,6 @@ unsafe fn visit<L: Lanes>(shared: &Shared, task: &Task, sweep: &Sweep) {
                 continue;
             }
             let ahead = [before, idle.ahead];
-            task.ask_after(shared, k);
             let mut stirs = false;
             for lane in (0..LANES).step_by(L::N) {
                 let at = (*sums).as_mut_ptr().cast::<f64>().add(lane);
@@ -517,11 +478,10 @@ unsafe fn visit_lanes<L: Lanes>(
 
 /// Adds the effect of all impulses of a chunk to the velocities.
 #[inline(always)]
-unsafe fn start<L: Lanes>(shared: &Shared, task: &Task) {
+unsafe fn start<L: Lanes>(shared: &Shared, packs: [u32; 2]) {
     unsafe {
-        for k in task.packs() {
+        for k in packs[0] as usize..packs[1] as usize {
             let pack = &*shared.packs.add(k);
-            task.ask_after(shared, k);
             for lane in (0..LANES).step_by(L::N) {
                 let head = At(shared.rows.add(pack.first as usize).cast::<f64>().add(lane));
                 let blocks = [pack.blocks[0].as_ptr().add(lane), pack.blocks[1].as_ptr().add(lane)];
@@ -546,14 +506,13 @@ unsafe fn start<L: Lanes>(shared: &Shared, task: &Task) {
 
 /// The residual of a chunk: squares of the natural map, of impulses, free velocities and velocities, and the fastest approach.
 #[inline(always)]
-unsafe fn measure<L: Lanes>(shared: &Shared, task: &Task, mobility: f64) {
+unsafe fn measure<L: Lanes>(shared: &Shared, chunk: usize, packs: [u32; 2], mobility: f64) {
     unsafe {
         let zero = L::zero();
-        let sums = shared.sums.add(task.chunk);
+        let sums = shared.sums.add(chunk);
         *sums = [Row::default(); 5];
-        for k in task.packs() {
+        for k in packs[0] as usize..packs[1] as usize {
             let pack = &*shared.packs.add(k);
-            task.ask_after(shared, k);
             for lane in (0..LANES).step_by(L::N) {
                 let at = At((*sums).as_mut_ptr().cast::<f64>().add(lane));
                 let head = At(shared.rows.add(pack.first as usize).cast::<f64>().add(lane));
@@ -631,9 +590,9 @@ unsafe fn natural_map<L: Lanes>(r: V3<L>, u: V3<L>, mu: L) -> V3<L> {
 /// The kernels for one width.
 #[derive(Clone, Copy)]
 pub(super) struct Kernels {
-    pub visit: unsafe fn(&Shared, &Task, &Sweep),
-    pub start: unsafe fn(&Shared, &Task),
-    pub measure: unsafe fn(&Shared, &Task, f64),
+    pub visit: unsafe fn(&Shared, usize, [u32; 2], &Sweep),
+    pub start: unsafe fn(&Shared, [u32; 2]),
+    pub measure: unsafe fn(&Shared, usize, [u32; 2], f64),
 }
 
 macro_rules! kernels {
@@ -641,16 +600,16 @@ macro_rules! kernels {
         mod $name {
             use super::*;
             $(#[target_feature(enable = $feature)])?
-            pub(super) unsafe fn visit(s: &Shared, task: &Task, sweep: &Sweep) {
-                unsafe { super::visit::<$lanes>(s, task, sweep) }
+            pub(super) unsafe fn visit(s: &Shared, chunk: usize, packs: [u32; 2], sweep: &Sweep) {
+                unsafe { super::visit::<$lanes>(s, chunk, packs, sweep) }
             }
             $(#[target_feature(enable = $feature)])?
-            pub(super) unsafe fn start(s: &Shared, task: &Task) {
-                unsafe { super::start::<$lanes>(s, task) }
+            pub(super) unsafe fn start(s: &Shared, packs: [u32; 2]) {
+                unsafe { super::start::<$lanes>(s, packs) }
             }
             $(#[target_feature(enable = $feature)])?
-            pub(super) unsafe fn measure(s: &Shared, task: &Task, mobility: f64) {
-                unsafe { super::measure::<$lanes>(s, task, mobility) }
+            pub(super) unsafe fn measure(s: &Shared, chunk: usize, packs: [u32; 2], mobility: f64) {
+                unsafe { super::measure::<$lanes>(s, chunk, packs, mobility) }
             }
             pub(super) const KERNELS: Kernels = Kernels { visit, start, measure };
         }

@@ -19,7 +19,7 @@ use super::{
 };
 use crate::math::bytes_of;
 use history::{Combination, History, SharedHistory};
-use kernel::{Kernels, Shared, Sweep, Task};
+use kernel::{Kernels, Shared, Sweep};
 use lanes::Row;
 use packs::{HEADER, IMPULSE, POINT, Pack, Packs};
 use std::sync::{Mutex, OnceLock, PoisonError};
@@ -344,7 +344,7 @@ impl Job<'_> {
             progress.ask_again();
             return true;
         }
-        // After few sweeps over all the velocities are still those of the impulses, up to a hundredth of a millionth of a millionth.
+        // After few sweeps the velocities are still those of the impulses, where the last one left out none of them.
         let fresh = all && progress.report.sweeps <= FRESH;
         unsafe {
             if fresh {
@@ -376,8 +376,8 @@ impl Job<'_> {
         }
         member.meet();
         let start = unsafe { std::slice::from_raw_parts(self.impulses.0, self.n_impulses) };
-        self.by_colour(member, false, |task| {
-            for k in task.packs() {
+        self.by_colour(member, false, |_, packs| {
+            for k in packs[0] as usize..packs[1] as usize {
                 unsafe {
                     let pack = &*self.shared.packs.add(k);
                     debug_assert!(pack.first as usize + pack.n_rows() <= self.n_rows);
@@ -386,7 +386,7 @@ impl Job<'_> {
                     pack.fill(self.w, self.problem, start, self.moments.get(k), rows);
                 }
             }
-            unsafe { (self.kernels.start)(&self.shared, task) };
+            unsafe { (self.kernels.start)(&self.shared, packs) };
         });
         unsafe { self.push_single(member) };
     }
@@ -429,7 +429,7 @@ impl Job<'_> {
 
     /// Calls `work` for the chunks of one colour after the other, each member for its own first; they meet in between. Colours too
     /// small to share are left to the first member, one after the other without a meeting.
-    fn by_colour(&self, member: &Member, backwards: bool, work: impl Fn(&Task)) {
+    fn by_colour(&self, member: &Member, backwards: bool, work: impl Fn(usize, [u32; 2])) {
         const SHARED: usize = 4;
         let n = self.colours.len();
         let cursors = |colour: usize| &self.cursors[colour * self.most_members..];
@@ -445,29 +445,21 @@ impl Job<'_> {
             }
             alone = small;
             if !small && !member.is_alone() {
-                let shares = &self.shares[..chunks.end];
                 member.share(chunks, cursors(colour), |k| {
-                    work(&self.task(shares[k] as usize, shares.get(k + 1).map(|c| *c as usize)));
+                    let chunk = self.shares[k] as usize;
+                    work(chunk, self.chunks[chunk]);
                 });
             } else if member.number == 0 {
-                for chunk in chunks.clone() {
-                    let next = (chunk + 1 < chunks.end).then_some(chunk + 1);
-                    work(&self.task(chunk, next));
-                }
+                chunks.for_each(|chunk| work(chunk, self.chunks[chunk]));
             }
         }
         member.meet();
     }
 
-    /// A chunk to work on, and the one that is likely to be next.
-    fn task(&self, chunk: usize, next: Option<usize>) -> Task {
-        Task { chunk, packs: self.chunks[chunk], next: next.map_or([0; 2], |k| self.chunks[k]) }
-    }
-
     /// One sweep over the contacts, Eq. (33).
     unsafe fn sweep(&self, member: &Member, sweep: &Sweep, backwards: bool) -> Change {
-        self.by_colour(member, backwards, |task| unsafe {
-            (self.kernels.visit)(&self.shared, task, sweep)
+        self.by_colour(member, backwards, |chunk, packs| unsafe {
+            (self.kernels.visit)(&self.shared, chunk, packs, sweep)
         });
         if self.n_single > 0 {
             if member.number == 0 {
@@ -520,7 +512,9 @@ impl Job<'_> {
             unsafe { *self.shared.velocity.add(k) = Row::default() };
         }
         member.meet();
-        self.by_colour(member, false, |task| unsafe { (self.kernels.start)(&self.shared, task) });
+        self.by_colour(member, false, |_, packs| unsafe {
+            (self.kernels.start)(&self.shared, packs)
+        });
         unsafe { self.push_single(member) };
     }
 
@@ -541,10 +535,8 @@ impl Job<'_> {
     /// The residual of the impulses to which the velocities belong: that of `residual.rs`, in packs.
     unsafe fn measure(&self, member: &Member) -> Residual {
         let mobility = self.w.trace() / (3.0 * self.problem.len() as f64);
-        let mut chunks = self.chunks_of(member).peekable();
-        while let Some(chunk) = chunks.next() {
-            let task = self.task(chunk, chunks.peek().copied());
-            unsafe { (self.kernels.measure)(&self.shared, &task, mobility) };
+        for chunk in self.chunks_of(member) {
+            unsafe { (self.kernels.measure)(&self.shared, chunk, self.chunks[chunk], mobility) };
         }
         if member.number == 0 {
             unsafe { self.measure_single(mobility) };
