@@ -23,11 +23,13 @@ impl Accurate {
 
 /// Sweeps before it is asked for the first time whether Newton's method would be cheaper.
 const FIRST: usize = 30;
+/// Sweeps before sparse systems are considered: to find an order of elimination takes as long as some tens of them.
+const SPARSE_FROM: usize = 100;
 /// Newton steps that it is expected to take.
 const STEPS: f64 = 4.0;
 /// Work on the plain problem before the proximal method takes over [sweeps].
 const BUDGET: f64 = 2000.0;
-/// Clusters of more contacts than these are not given to Newton's method: its matrix is dense.
+/// Clusters of more contacts than these are not given to Newton's method where its matrix is dense.
 const MOST: usize = 1000;
 /// `α` of the first proximal step, its bounds, and how it falls and grows; in units of the mean mobility.
 const ALPHA: f64 = 1e-4;
@@ -39,7 +41,7 @@ const ROUNDS: [usize; 2] = [4, 2];
 /// By how much a Newton step may lead uphill in a proximal step: at first, and when nothing is gained.
 const UPHILL: [f64; 4] = [100.0, 1000.0, 1e4, 10.0];
 /// A Newton step in a proximal step is not taken if it costs more [sweeps].
-const DEAR: f64 = 2000.0;
+const DEAR: f64 = 8000.0;
 /// Proximal steps without gain before the next of these is tried.
 const PATIENCE: usize = 60;
 
@@ -58,12 +60,15 @@ impl Search<'_> {
         packed.relative(at, self.options.measure)
     }
 
-    fn exhausted(&self) -> bool {
-        self.sweeps.count as f64 + self.newton_work >= self.options.max_sweeps as f64
+    /// Whether all sweeps are used up, or numbers have overflown.
+    fn exhausted(&self, now: f64) -> bool {
+        let used = self.sweeps.count as f64 + self.newton_work;
+        used >= self.options.max_sweeps as f64 || self.sweeps.count >= FIRST && !now.is_finite()
     }
 
     /// Work of a Newton step [sweeps]; infinite where it is not to be taken.
     fn step_work(&mut self, packed: &Packed, at: &Iterate) -> f64 {
+        self.newton.may_be_sparse |= self.sweeps.count >= SPARSE_FROM;
         self.newton.plan(packed, at, MOST) / (packed.work() + 60.0 * packed.len() as f64)
     }
 
@@ -77,7 +82,7 @@ impl Search<'_> {
             let begin = now;
             for _ in 0..bout {
                 now = self.sweeps.next(packed, at, measure, enough);
-                if now <= enough || self.exhausted() {
+                if now <= enough || self.exhausted(now) {
                     return now;
                 }
             }
@@ -113,7 +118,7 @@ impl Search<'_> {
         let alpha = |now: f64| (0.1 * now).clamp(1e-11, 1e-3);
         let mut shift = alpha(now);
         let mut failures = 0;
-        while failures < 3 && now > enough && !self.exhausted() {
+        while failures < 3 && now > enough && !self.exhausted(now) {
             self.newton_work += work;
             let mut after = f64::INFINITY;
             if self.newton.find(packed, at, shift) {
@@ -147,7 +152,7 @@ impl Search<'_> {
         let (mut now, mut alpha) = (start, ALPHA);
         let (mut mark, mut level, mut uphill) = (start, 0, 0);
         let mut centre = Vec::new();
-        while !self.exhausted() && best.0 > tolerance {
+        while !self.exhausted(now) && best.0 > tolerance {
             centre.clone_from(&at.r);
             inner.regularize(packed, alpha, &centre);
             inner.velocities(at);
@@ -163,7 +168,7 @@ impl Search<'_> {
                     inner.velocities(at);
                     reached = Some(self.relative(&inner, at)).filter(|reached| *reached <= enough);
                 }
-                if reached.is_some() || rounds >= ROUNDS[0] || self.exhausted() {
+                if reached.is_some() || rounds >= ROUNDS[0] || self.exhausted(now) {
                     break reached.is_some();
                 }
                 rounds += 1;

@@ -218,8 +218,10 @@ impl Progress<'_> {
         report.velocity_change_max = max;
         let settled = rms <= options.velocity_change_tolerance
             && max <= options.max_velocity_change_tolerance;
-        // A sweep that changed nothing is the last: no other would.
-        let last = report.sweeps >= options.max_sweeps || change.sum == 0.0;
+        // A sweep that changed nothing is the last: no other would. So is one with numbers that have overflown.
+        let last = report.sweeps >= options.max_sweeps
+            || change.sum == 0.0
+            || !(change.sum + change.scale).is_finite();
         // The residual costs half a sweep: it is asked for when the sweeps have calmed down, and then at growing
         // distances.
         if (settled && report.sweeps >= self.next_check) || last {

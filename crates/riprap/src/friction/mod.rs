@@ -15,6 +15,7 @@ mod newton;
 mod packed;
 mod residual;
 mod rolling;
+mod sparse;
 
 use crate::math::bytes_of;
 pub use accurate::Accurate;
@@ -66,6 +67,11 @@ impl ContactProblem {
             Delassus::Blocks(_) => 0,
         };
         w + bytes_of(&self.v_rel_free) + bytes_of(&self.friction) + bytes_of(&self.rolling)
+    }
+
+    /// The largest of all free velocities [m/s].
+    fn largest_free(&self) -> f64 {
+        self.v_rel_free.as_flattened().iter().fold(0.0, |largest: f64, x| largest.max(x.abs()))
     }
 
     /// Place of the first moment of rolling resistance.

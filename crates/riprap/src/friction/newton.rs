@@ -1,6 +1,6 @@
 //! One step of a semi-smooth Newton method on the equations of Alart and Curnier (1991): contacts that are open drop out,
 //! those that stick have no velocity, those that slide turn with their velocity. Contacts that touch no other are solved apart; the matrices
-//! are dense and not symmetric.
+//! are not symmetric, and dense or sparse, whichever is cheaper.
 
 use std::ops::Range;
 
@@ -9,6 +9,7 @@ use crate::math::length2;
 use super::JOINT;
 use super::packed::{Iterate, Packed};
 use super::residual::natural_map;
+use super::sparse::Sparse;
 
 /// Buffers of a Newton step.
 #[derive(Clone, Debug, Default)]
@@ -25,6 +26,10 @@ pub(super) struct Newton {
     matrix: Vec<f64>,
     right: Vec<f64>,
     velocities: Vec<[f64; 4]>,
+    sparse: Sparse,
+    /// Whether sparse systems are considered, and whether the last plan has all clusters in one.
+    pub(super) may_be_sparse: bool,
+    is_sparse: bool,
     /// Steps made.
     pub(super) count: usize,
 }
@@ -32,6 +37,12 @@ pub(super) struct Newton {
 const OPEN: u32 = u32::MAX;
 /// Clusters with less than this part of the residual (squared) are left to the sweeps.
 const NEGLIGIBLE: f64 = 1e-6;
+
+/// Multiplications of a sweep that one of a sparse system counts for. It takes less time (0.6), but steps pay best with as many sweeps
+/// between them as this gives.
+const SPARSE: f64 = 3.0;
+/// Largest cluster for which only the dense matrix is considered [contacts].
+const SMALL: usize = 24;
 
 /// How the equations of Alart and Curnier take a contact.
 enum Status {
@@ -60,9 +71,55 @@ fn status(r: [f64; 3], u: [f64; 4], friction: f64) -> Status {
     }
 }
 
+/// The three equations of a contact that is not open.
+struct Law {
+    right: [f64; 3],
+    slide: Option<Slide>,
+}
+
+/// How the two tangential rows of a sliding contact follow from those of `W + α`.
+struct Slide {
+    across: [f64; 2],
+    /// `μ x_n / ‖x_t‖`
+    c: f64,
+    /// What comes to the columns of the contact itself.
+    own: [[f64; 3]; 2],
+}
+
+impl Slide {
+    /// `c P` times a column of the two rows.
+    #[inline(always)]
+    fn turn(&self, x: f64, y: f64) -> (f64, f64) {
+        let turn = self.c * (self.across[0] * x + self.across[1] * y);
+        (turn * self.across[0], turn * self.across[1])
+    }
+}
+
+impl Law {
+    /// `velocities`: those that are left when the impulses of open contacts are gone.
+    fn new(packed: &Packed, at: &Iterate, velocities: &[[f64; 4]], a: usize) -> Law {
+        let (r, u, v) = (at.r[a], at.u[a], velocities[a]);
+        let friction = packed.friction[a];
+        // Sticking, and along the normal of a sliding contact: u + (W + α) Δr = 0.
+        let right = [-v[0], -v[1], -v[2]];
+        let Status::Slide { d, limit, length } = status(r, u, friction) else {
+            return Law { right, slide: None };
+        };
+        // Δr_t − c P (Δr_t − Δu_t) − μ d Δr_n = μ r_n d − r_t, with P across d and c = μ x_n / ‖x_t‖.
+        let c = limit / length;
+        let across = [-d[1], d[0]];
+        let moved = c * (across[0] * (v[1] - u[1]) + across[1] * (v[2] - u[2]));
+        let right_t = |i: usize| friction * r[0] * d[i] - r[1 + i] - moved * across[i];
+        let unit = |i: usize, j: usize| f64::from(i == j) - c * across[i] * across[j];
+        let own = std::array::from_fn(|i| [-friction * d[i], unit(i, 0), unit(i, 1)]);
+        let right = [right[0], right_t(0), right_t(1)];
+        Law { right, slide: Some(Slide { across, c, own }) }
+    }
+}
+
 impl Newton {
     /// Finds the clusters: contacts that are not open, and that others of them tie together. Those with a part in the residual are
-    /// kept. Gives the multiplications of a step; infinite where a cluster has more than `most` contacts.
+    /// kept. Gives the multiplications of a step; infinite where a cluster has more than `most` contacts and is not sparse.
     pub(super) fn plan(&mut self, packed: &Packed, at: &Iterate, most: usize) -> f64 {
         let n = packed.len();
         let open = |a: usize| matches!(status(at.r[a], at.u[a], packed.friction[a]), Status::Open);
@@ -99,11 +156,12 @@ impl Newton {
         self.active.extend(members.filter(|a| kept(cluster[*a as usize])));
         self.active.sort_by_key(|a| cluster[*a as usize]);
         self.begins.clear();
-        let mut work = 0.0;
+        let (mut work, mut largest) = (0.0, 0);
         for (k, a) in self.active.iter().enumerate() {
             let own = cluster[*a as usize] as usize;
             if k == 0 || cluster[self.active[k - 1] as usize] as usize != own {
                 self.begins.push(k);
+                largest = largest.max(size[own]);
                 let m = (3 * size[own]) as f64;
                 work += m * m * m / 3.0 + 4.0 * m * m;
                 if size[own] > most {
@@ -112,6 +170,14 @@ impl Newton {
             }
         }
         self.begins.push(self.active.len());
+        self.is_sparse = false;
+        if self.may_be_sparse && largest > SMALL {
+            let sparse = SPARSE * self.sparse.plan(packed, &self.active, work / SPARSE);
+            if sparse < work {
+                self.is_sparse = true;
+                return sparse;
+            }
+        }
         work
     }
 
@@ -130,6 +196,9 @@ impl Newton {
                 self.step[a] = at.r[a].map(|x| -x);
                 packed.push(a, self.step[a], &mut self.velocities);
             }
+        }
+        if self.is_sparse {
+            return self.find_sparse(packed, at, alpha);
         }
         self.place.clear();
         self.place.resize(n, OPEN);
@@ -174,29 +243,17 @@ impl Newton {
         }
         for (k, a) in active.iter().enumerate() {
             let a = *a as usize;
-            let (r, u, v) = (at.r[a], at.u[a], self.velocities[a]);
-            // Sticking, and along the normal of a sliding contact: u + (W + α) Δr = 0.
-            (0..3).for_each(|i| self.right[3 * k + i] = -v[i]);
-            let status = status(r, u, packed.friction[a]);
-            let Status::Slide { d, limit, length } = status else { continue };
-            // Δr_t − c P (Δr_t − Δu_t) − μ d Δr_n = μ r_n d − r_t, with P across d and c = μ x_n / ‖x_t‖.
-            let c = limit / length;
-            let across = [-d[1], d[0]];
-            let friction = packed.friction[a];
+            let law = Law::new(packed, at, &self.velocities, a);
+            self.right[3 * k..3 * k + 3].copy_from_slice(&law.right);
+            let Some(slide) = &law.slide else { continue };
             let (_, rows) = self.matrix.split_at_mut((3 * k + 1) * m);
             let (first, rest) = rows.split_at_mut(m);
             let second = &mut rest[..m];
             for (x, y) in first.iter_mut().zip(second.iter_mut()) {
-                let turn = c * (across[0] * *x + across[1] * *y);
-                (*x, *y) = (turn * across[0], turn * across[1]);
+                (*x, *y) = slide.turn(*x, *y);
             }
-            let moved = c * (across[0] * (v[1] - u[1]) + across[1] * (v[2] - u[2]));
             for (i, row) in [first, second].into_iter().enumerate() {
-                row[3 * k] -= friction * d[i];
-                for j in 0..2 {
-                    row[3 * k + 1 + j] += f64::from(i == j) - c * across[i] * across[j];
-                }
-                self.right[3 * k + 1 + i] = friction * r[0] * d[i] - r[1 + i] - moved * across[i];
+                row[3 * k..3 * k + 3].iter_mut().zip(slide.own[i]).for_each(|(x, y)| *x += y);
             }
         }
         if !solve(m, &mut self.matrix, &mut self.right) {
@@ -206,6 +263,35 @@ impl Newton {
             self.step[*a as usize].copy_from_slice(&self.right[3 * k..3 * k + 3]);
         }
         self.right.iter().all(|x| x.is_finite())
+    }
+
+    /// The step of all clusters, as one sparse system.
+    fn find_sparse(&mut self, packed: &Packed, at: &Iterate, alpha: f64) -> bool {
+        self.sparse.fill(packed, alpha);
+        let nodes = self.sparse.nodes().to_vec();
+        let mut right = Vec::with_capacity(nodes.len());
+        for (k, a) in nodes.iter().enumerate() {
+            let law = Law::new(packed, at, &self.velocities, *a as usize);
+            right.push(law.right);
+            let Some(slide) = &law.slide else { continue };
+            let (blocks, own) = self.sparse.row(k);
+            for [_, first, second] in blocks.iter_mut() {
+                for (x, y) in first.iter_mut().zip(second) {
+                    (*x, *y) = slide.turn(*x, *y);
+                }
+            }
+            let [_, first, second] = &mut blocks[own];
+            for (row, more) in [first, second].into_iter().zip(slide.own) {
+                row.iter_mut().zip(more).for_each(|(x, y)| *x += y);
+            }
+        }
+        if !self.sparse.solve(&mut right) {
+            return false;
+        }
+        for (a, step) in nodes.iter().zip(&right) {
+            self.step[*a as usize] = *step;
+        }
+        right.as_flattened().iter().all(|x| x.is_finite())
     }
 
     /// Puts into `next` where a part of the step leads from `at`.

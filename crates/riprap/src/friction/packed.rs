@@ -2,15 +2,16 @@
 //! kept at hand. A sweep then pays for the impulses that change, open contacts cost nothing, and the residual costs no
 //! product with `W`.
 
-use super::residual::natural_map;
+use super::residual::{natural_map, unit};
 use super::{
     Blocks, ContactProblem, Delassus, JOINT, Measure, Residual, solve_contact, solve_joint,
 };
 
-/// The problem with `W / w̄`, so that impulses are velocities [m/s], and with `W` by columns.
+/// The problem with `W / w̄`, so that impulses are velocities [m/s], and with `W` by columns. Where velocities are so large or small that
+/// their squares are no numbers, they have another unit.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Packed {
-    /// `w̄ = tr W / 3N` [1/kg].
+    /// `w̄ = tr W / 3N` [1/kg], times the unit of velocities: from impulses to velocities.
     pub(super) mobility: f64,
     /// Velocities without impulses [m/s].
     pub(super) free: Vec<[f64; 3]>,
@@ -52,8 +53,9 @@ impl Packed {
 
     fn fill_blocks(&mut self, problem: &ContactProblem, w: &Blocks) {
         let n = problem.len();
+        let unit = unit(problem.largest_free());
         self.free.clear();
-        self.free.extend_from_slice(&problem.v_rel_free);
+        self.free.extend(problem.v_rel_free.iter().map(|q| q.map(|x| unit * x)));
         self.friction.clear();
         self.friction.extend_from_slice(&problem.friction);
         self.norm = squared(self.free.as_flattened()).sqrt();
@@ -76,6 +78,7 @@ impl Packed {
         self.mobility = if trace > 0.0 { trace / (3 * n) as f64 } else { 1.0 };
         let scale = 1.0 / self.mobility;
         self.diagonal.as_flattened_mut().as_flattened_mut().iter_mut().for_each(|x| *x *= scale);
+        self.mobility *= unit;
         // Counts become begins; the begin of the next column is the place to fill until its blocks are all in.
         for b in 2..n + 2 {
             self.start[b] += self.start[b - 1];

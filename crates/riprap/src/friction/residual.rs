@@ -30,8 +30,8 @@ impl Residual {
     pub fn relative_to_impulses(&self) -> f64 {
         match self.natural_map {
             0.0 => 0.0,
-            f if self.impulses > 0.0 => f / self.impulses,
-            f => f / self.free,
+            f if self.impulses > 0.0 => share(f, self.impulses),
+            f => share(f, self.free),
         }
     }
 
@@ -64,6 +64,17 @@ impl Residual {
         self.velocities += squared(u);
     }
 
+    /// In another unit of velocity.
+    fn times(self, factor: f64) -> Residual {
+        Residual {
+            natural_map: self.natural_map * factor,
+            impulses: self.impulses * factor,
+            free: self.free * factor,
+            velocities: self.velocities * factor,
+            approach: self.approach * factor,
+        }
+    }
+
     /// From sums of squares to norms.
     pub(super) fn roots(self) -> Residual {
         Residual {
@@ -78,7 +89,22 @@ impl Residual {
     /// `‖F‖ / max(‖q‖, w̄‖r‖, ‖u‖)` [–]: the measure used with stored collections of problems.
     pub fn relative_to_all(&self) -> f64 {
         let scale = self.free.max(self.impulses).max(self.velocities);
-        if scale > 0.0 { self.natural_map / scale } else { 0.0 }
+        if scale > 0.0 { share(self.natural_map, scale) } else { 0.0 }
+    }
+}
+
+/// `part / whole`; nothing is a small part of what has overflown.
+fn share(part: f64, whole: f64) -> f64 {
+    if whole.is_finite() { part / whole } else { f64::INFINITY }
+}
+
+/// A power of two by which to multiply velocities, so that their squares are numbers, where `largest` [m/s] is one of them; 1 where it is not
+/// needed.
+pub(super) fn unit(largest: f64) -> f64 {
+    match largest {
+        x if (1e-75..1e75).contains(&x) || x == 0.0 || !x.is_finite() => 1.0,
+        // In two steps, since 1 / x may be no number.
+        x => 2f64.powi(-(x.log2() as i32).clamp(-1000, 1000)),
     }
 }
 
@@ -128,18 +154,19 @@ pub(super) fn measure<W: Operator>(
         return Residual::default();
     }
     let mobility = w.trace() / (3.0 * impulses.len() as f64);
+    let unit = unit(problem.largest_free());
     let mut sum = Residual::default();
     for (a, r) in impulses.iter().enumerate() {
-        let q = problem.v_rel_free[a];
-        let wr = w.velocity(a, impulses, scratch);
-        let (r, friction) = (r.map(|x| mobility * x), problem.friction[a]);
+        let q = problem.v_rel_free[a].map(|x| unit * x);
+        let wr = w.velocity(a, impulses, scratch).map(|x| unit * x);
+        let (r, friction) = (r.map(|x| unit * (mobility * x)), problem.friction[a]);
         if friction == ROLLING {
-            sum.note_rolling(r, q, wr, mobility * problem.limit(a, impulses));
+            sum.note_rolling(r, q, wr, unit * (mobility * problem.limit(a, impulses)));
         } else {
             sum.note(r, q, wr, friction);
         }
     }
-    sum.roots()
+    sum.roots().times(1.0 / unit)
 }
 
 /// `r − P_K(r − û)` for one contact, `r` and `u` in the same unit; `u` itself for a joint.
@@ -189,6 +216,22 @@ mod tests {
         };
         assert_eq!(r.relative_to_impulses(), 0.1);
         assert_eq!(r.relative_to_all(), 1e-3);
+    }
+
+    #[test]
+    fn nothing_is_a_small_part_of_what_has_overflown() {
+        let r = Residual { natural_map: 1.0, impulses: f64::INFINITY, ..Residual::default() };
+        assert_eq!(r.relative_to_all(), f64::INFINITY);
+        assert_eq!(r.relative_to_impulses(), f64::INFINITY);
+    }
+
+    #[test]
+    fn velocities_of_any_size_have_squares_in_their_unit() {
+        for x in [5e-324, 1e-308, 3e-150, 1e-20, 1.0, 1e20, 1e150, 1.7e308] {
+            let y = unit(x) * x;
+            assert!((1e-75..1e75).contains(&y), "{x:e} {y:e}");
+        }
+        assert_eq!([unit(0.0), unit(2.5), unit(f64::NAN)], [1.0; 3]);
     }
 
     #[test]

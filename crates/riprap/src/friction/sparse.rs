@@ -1,0 +1,303 @@
+//! Linear systems with the pattern of `W`: a contact has a block with every contact of its two bodies, and with no other. Elimination in an
+//! order that keeps few blocks (minimum degree) costs much less than a dense matrix, for towers, arches and walls above all.
+//!
+//! Pivots are the 3 × 3 blocks of the diagonal, in that order, with exchanges of rows only within a block. A step of Newton's method
+//! that is spoilt by a bad pivot is not taken; the caller looks at where it leads.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use super::packed::Packed;
+
+/// Not among the contacts of the system.
+const NONE: u32 = u32::MAX;
+
+/// A block by rows, each padded to four numbers.
+pub(super) type Block = [[f64; 4]; 3];
+
+/// A system over some of the contacts of a problem.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Sparse {
+    /// All contacts of the problem in the order of elimination; made once.
+    order: Vec<u32>,
+    /// The contacts of the system in that order, and the place of each among them.
+    nodes: Vec<u32>,
+    place: Vec<u32>,
+    /// Where the blocks of each row begin, and where its diagonal is; columns in their order.
+    begins: Vec<usize>,
+    diagonals: Vec<usize>,
+    columns: Vec<u32>,
+    blocks: Vec<Block>,
+    /// Where each column is in the row at hand.
+    at: Vec<u32>,
+}
+
+impl Sparse {
+    /// Takes contacts of a problem into the system and finds the blocks that elimination needs. Gives its multiplications; infinite where
+    /// there are more than `most`.
+    pub(super) fn plan(&mut self, packed: &Packed, contacts: &[u32], most: f64) -> f64 {
+        let n = packed.len();
+        if self.order.len() != n {
+            self.order = minimum_degree(packed);
+        }
+        self.place.clear();
+        self.place.resize(n, NONE);
+        contacts.iter().for_each(|a| self.place[*a as usize] = 0);
+        self.nodes.clear();
+        for &a in &self.order {
+            if self.place[a as usize] != NONE {
+                self.place[a as usize] = self.nodes.len() as u32;
+                self.nodes.push(a);
+            }
+        }
+
+        // What the elimination of k ties together: the later ones among its neighbours, and what those before it tied to it.
+        let m = self.nodes.len();
+        let mut later: Vec<Vec<u32>> = vec![Vec::new(); m];
+        let mut children: Vec<Vec<u32>> = vec![Vec::new(); m];
+        let mut seen = vec![NONE; m];
+        let mut work = 0.0;
+        for k in 0..m {
+            let mut tied = Vec::new();
+            let mut add = |j: u32| {
+                if j as usize > k && seen[j as usize] != k as u32 {
+                    seen[j as usize] = k as u32;
+                    tied.push(j);
+                }
+            };
+            for (a, _) in packed.column(self.nodes[k] as usize) {
+                if self.place[a] != NONE {
+                    add(self.place[a]);
+                }
+            }
+            for child in &children[k] {
+                later[*child as usize].iter().for_each(|j| add(*j));
+            }
+            tied.sort_unstable();
+            if let Some(parent) = tied.first() {
+                children[*parent as usize].push(k as u32);
+            }
+            work += 27.0 * (tied.len() * tied.len() + 1) as f64;
+            if work > most {
+                return f64::INFINITY;
+            }
+            later[k] = tied;
+        }
+        self.lay_out(&later);
+        work
+    }
+
+    /// Room for the rows: for each tie a block above the diagonal and one below it.
+    fn lay_out(&mut self, later: &[Vec<u32>]) {
+        let m = later.len();
+        let mut counts = vec![1usize; m];
+        for (k, later) in later.iter().enumerate() {
+            counts[k] += later.len();
+            later.iter().for_each(|j| counts[*j as usize] += 1);
+        }
+        self.begins.clear();
+        self.begins.push(0);
+        for count in counts {
+            self.begins.push(self.begins[self.begins.len() - 1] + count);
+        }
+        let mut next = self.begins.clone();
+        self.columns.clear();
+        self.columns.resize(self.begins[m], 0);
+        let mut put = |row: usize, column: usize| {
+            self.columns[next[row]] = column as u32;
+            next[row] += 1;
+            next[row] - 1
+        };
+        self.diagonals.clear();
+        for (k, later) in later.iter().enumerate() {
+            self.diagonals.push(put(k, k));
+            for j in later {
+                put(k, *j as usize);
+                put(*j as usize, k);
+            }
+        }
+    }
+
+    /// The contacts of the rows.
+    pub(super) fn nodes(&self) -> &[u32] {
+        &self.nodes
+    }
+
+    /// Fills in `W + α`.
+    pub(super) fn fill(&mut self, packed: &Packed, alpha: f64) {
+        self.blocks.clear();
+        self.blocks.resize(self.columns.len(), [[0.0; 4]; 3]);
+        for (k, b) in self.nodes.iter().enumerate() {
+            let diagonal = &packed.diagonal[*b as usize];
+            let block = &mut self.blocks[self.diagonals[k]];
+            for i in 0..3 {
+                block[i][..3].copy_from_slice(&diagonal[i]);
+                block[i][i] += alpha;
+            }
+            for (a, block) in packed.column(*b as usize) {
+                if self.place[a] == NONE {
+                    continue;
+                }
+                let row = self.place[a] as usize;
+                let begin = self.begins[row];
+                let columns = &self.columns[begin..self.begins[row + 1]];
+                let at = begin + columns.binary_search(&(k as u32)).expect("a tie of the two");
+                let [x, y, z] = block;
+                self.blocks[at] = std::array::from_fn(|i| [x[i], y[i], z[i], 0.0]);
+            }
+        }
+    }
+
+    /// The blocks of a row, and which of them is on the diagonal.
+    pub(super) fn row(&mut self, k: usize) -> (&mut [Block], usize) {
+        let begin = self.begins[k];
+        (&mut self.blocks[begin..self.begins[k + 1]], self.diagonals[k] - begin)
+    }
+
+    /// Solves the system in place; false where a pivot is singular. The blocks are lost.
+    pub(super) fn solve(&mut self, right: &mut [[f64; 3]]) -> bool {
+        let m = self.nodes.len();
+        self.at.clear();
+        self.at.resize(m, 0);
+        for i in 0..m {
+            let (begin, diagonal) = (self.begins[i], self.diagonals[i]);
+            let (before, row) = self.blocks.split_at_mut(begin);
+            for (at, column) in self.columns[begin..self.begins[i + 1]].iter().enumerate() {
+                self.at[*column as usize] = at as u32;
+            }
+            for at in 0..diagonal - begin {
+                let k = self.columns[begin + at] as usize;
+                // The diagonal of a row that is done holds its inverse.
+                let (pivot, end) = (self.diagonals[k], self.begins[k + 1]);
+                let factor = product(&row[at], &before[pivot]);
+                for x in pivot + 1..end {
+                    let target = &mut row[self.at[self.columns[x] as usize] as usize];
+                    subtract(target, &factor, &before[x]);
+                }
+                let known = right[k];
+                for (x, f) in right[i].iter_mut().zip(&factor) {
+                    *x -= f[0] * known[0] + f[1] * known[1] + f[2] * known[2];
+                }
+            }
+            let Some(inverse) = inverse(&row[diagonal - begin]) else { return false };
+            row[diagonal - begin] = inverse;
+        }
+        for i in (0..m).rev() {
+            let mut sum = right[i];
+            for x in self.diagonals[i] + 1..self.begins[i + 1] {
+                let (block, known) = (&self.blocks[x], right[self.columns[x] as usize]);
+                for (sum, row) in sum.iter_mut().zip(block) {
+                    *sum -= row[0] * known[0] + row[1] * known[1] + row[2] * known[2];
+                }
+            }
+            let inverse = &self.blocks[self.diagonals[i]];
+            right[i] = std::array::from_fn(|k| {
+                inverse[k][0] * sum[0] + inverse[k][1] * sum[1] + inverse[k][2] * sum[2]
+            });
+        }
+        true
+    }
+}
+
+/// `a b`.
+#[inline(always)]
+fn product(a: &Block, b: &Block) -> Block {
+    let mut c = [[0.0; 4]; 3];
+    for i in 0..3 {
+        for j in 0..4 {
+            c[i][j] = a[i][0] * b[0][j] + a[i][1] * b[1][j] + a[i][2] * b[2][j];
+        }
+    }
+    c
+}
+
+/// `c − a b` in place of `c`.
+#[inline(always)]
+fn subtract(c: &mut Block, a: &Block, b: &Block) {
+    for i in 0..3 {
+        for j in 0..4 {
+            c[i][j] -= a[i][0] * b[0][j] + a[i][1] * b[1][j] + a[i][2] * b[2][j];
+        }
+    }
+}
+
+/// Inverse of a block by elimination with exchanges of rows; none where it is singular.
+fn inverse(block: &Block) -> Option<Block> {
+    let mut a = *block;
+    let mut inverse = [[1.0, 0.0, 0.0, 0.0], [0.0, 1.0, 0.0, 0.0], [0.0, 0.0, 1.0, 0.0]];
+    for k in 0..3 {
+        let best = (k..3).max_by(|i, j| a[*i][k].abs().total_cmp(&a[*j][k].abs()))?;
+        a.swap(k, best);
+        inverse.swap(k, best);
+        let pivot = 1.0 / a[k][k];
+        if !pivot.is_finite() {
+            return None;
+        }
+        a[k] = a[k].map(|x| pivot * x);
+        inverse[k] = inverse[k].map(|x| pivot * x);
+        for i in (0..3).filter(|i| *i != k) {
+            let factor = a[i][k];
+            for j in 0..4 {
+                a[i][j] -= factor * a[k][j];
+                inverse[i][j] -= factor * inverse[k][j];
+            }
+        }
+    }
+    Some(inverse)
+}
+
+/// The contacts of a problem in an order of elimination that ties few together: always one with the fewest neighbours left. What an
+/// elimination ties together is kept as one element, not as pairs.
+fn minimum_degree(packed: &Packed) -> Vec<u32> {
+    let n = packed.len();
+    let mut neighbours: Vec<Vec<u32>> = vec![Vec::new(); n];
+    for b in 0..n {
+        for (a, _) in packed.column(b) {
+            neighbours[a].push(b as u32);
+            neighbours[b].push(a as u32);
+        }
+    }
+    for list in &mut neighbours {
+        list.sort_unstable();
+        list.dedup();
+    }
+    // Elements that a contact is in, and the contacts of each element, which has the number of the one whose elimination made it.
+    let mut elements: Vec<Vec<u32>> = vec![Vec::new(); n];
+    let mut members: Vec<Vec<u32>> = vec![Vec::new(); n];
+    let mut degree: Vec<usize> = neighbours.iter().map(Vec::len).collect();
+    let mut queue: BinaryHeap<_> = (0..n).map(|a| Reverse((degree[a], a as u32))).collect();
+    let mut done = vec![false; n];
+    let mut seen = vec![NONE; n];
+    let mut order = Vec::with_capacity(n);
+    while let Some(Reverse((of, p))) = queue.pop() {
+        if done[p as usize] || of != degree[p as usize] {
+            continue;
+        }
+        done[p as usize] = true;
+        order.push(p);
+        let mut tied = Vec::new();
+        let absorbed = std::mem::take(&mut elements[p as usize]);
+        let lists = absorbed.iter().map(|e| &members[*e as usize]);
+        for a in lists.flatten().chain(&neighbours[p as usize]) {
+            if !done[*a as usize] && seen[*a as usize] != p {
+                seen[*a as usize] = p;
+                tied.push(*a);
+            }
+        }
+        absorbed.iter().for_each(|e| members[*e as usize].clear());
+        for &a in &tied {
+            let a = a as usize;
+            elements[a].retain(|e| !members[*e as usize].is_empty());
+            elements[a].push(p);
+            neighbours[a].retain(|b| seen[*b as usize] != p && !done[*b as usize]);
+        }
+        members[p as usize] = tied;
+        for &a in &members[p as usize] {
+            let a = a as usize;
+            let through: usize = elements[a].iter().map(|e| members[*e as usize].len() - 1).sum();
+            degree[a] = neighbours[a].len() + through;
+            queue.push(Reverse((degree[a], a as u32)));
+        }
+    }
+    order
+}
