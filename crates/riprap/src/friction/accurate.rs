@@ -307,6 +307,32 @@ mod tests {
     }
 
     #[test]
+    fn velocities_of_any_size_are_solved_alike() {
+        for size in [1e-200, 1e-150, 1e150, 1e200] {
+            let mut problem = random(2, 20, 30, 0.0);
+            problem.v_rel_free.as_flattened_mut().iter_mut().for_each(|x| *x *= size);
+            solves(&Accurate::tolerance(1e-10), &problem, 1e-10, &format!("{size:e}"));
+            solves(&Anderson::tolerance(1e-4), &problem, 1e-4, &format!("{size:e}"));
+        }
+    }
+
+    #[test]
+    fn numbers_that_overflow_end_a_solve_soon() {
+        let mut problem = random(2, 20, 30, 0.0);
+        problem.v_rel_free[3][1] = f64::MAX;
+        let Delassus::Blocks(w) = &problem.w else { unreachable!() };
+        let mut large = Blocks::default();
+        for a in 0..20 {
+            w.row(a).for_each(|(b, block)| large.push(b, block.map(|row| row.map(|x| 1e300 * x))));
+            large.end_row();
+        }
+        problem.w = Delassus::Blocks(large);
+        let accurate = Accurate::tolerance(1e-8);
+        let report = accurate.solve(&problem, &mut Vec::new(), &mut SolverScratch::default());
+        assert!(!report.residual.is_nan() && report.sweeps < 1000, "{report:?}");
+    }
+
+    #[test]
     fn joints_and_contacts_that_nothing_moves_are_no_obstacle() {
         let mut problem = random(3, 8, 24, 0.0);
         problem.friction[2] = JOINT;

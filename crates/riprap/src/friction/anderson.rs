@@ -300,6 +300,10 @@ impl ContactSolver for Anderson {
                 best.0 = now;
                 best.1.clone_from(&at.r);
             }
+            // Numbers have overflown.
+            if !now.is_finite() && sweeps.count >= MEMORY {
+                break;
+            }
         }
         unpack(&packed, &best.1, impulses);
         scratch.packed = packed;

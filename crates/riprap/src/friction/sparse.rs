@@ -301,3 +301,107 @@ fn minimum_degree(packed: &Packed) -> Vec<u32> {
     }
     order
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::packed::Iterate;
+    use super::super::{Blocks, ContactProblem, Delassus};
+    use super::*;
+    use rand::{RngExt, SeedableRng};
+    use rand_pcg::Pcg64;
+
+    /// Contacts in a chain, each tied to the `reach` next ones by random blocks, numbered at random.
+    fn chain(n: usize, reach: usize, rng: &mut Pcg64) -> Packed {
+        let mut number: Vec<usize> = (0..n).collect();
+        (1..n).for_each(|k| number.swap(k, rng.random_range(0..k + 1)));
+        let mut place = vec![0; n];
+        number.iter().enumerate().for_each(|(k, a)| place[*a] = k);
+        let mut blocks = Blocks::default();
+        for a in 0..n {
+            for b in (0..n).filter(|b| place[a].abs_diff(place[*b]) <= reach) {
+                let own = if a == b { 4.0 * reach as f64 } else { 0.0 };
+                let entry = |i, j| rng.random_range(-1.0..1.0) + if i == j { own } else { 0.0 };
+                let mut entry = entry;
+                blocks.push(b, std::array::from_fn(|i| std::array::from_fn(|j| entry(i, j))));
+            }
+            blocks.end_row();
+        }
+        let problem = ContactProblem {
+            rolling: Vec::new(),
+            w: Delassus::Blocks(blocks),
+            v_rel_free: vec![[1.0; 3]; n],
+            friction: vec![0.5; n],
+            approach_scale: 1.0,
+        };
+        let mut packed = Packed::default();
+        packed.fill(&problem, &vec![[0.0; 3]; n], &mut Iterate::default());
+        packed
+    }
+
+    #[test]
+    fn a_system_over_any_of_the_contacts_is_solved() {
+        let mut rng = Pcg64::seed_from_u64(4);
+        let mut sparse = Sparse::default();
+        for round in 0..60 {
+            let (n, reach) = (1 + round, 1 + round % 5);
+            let packed = chain(n, reach, &mut rng);
+            let contacts: Vec<u32> =
+                (0..n as u32).filter(|_| round % 2 == 0 || rng.random_range(0..3) > 0).collect();
+            sparse.order.clear();
+            assert!(sparse.plan(&packed, &contacts, f64::INFINITY).is_finite());
+            sparse.fill(&packed, 0.1);
+
+            // The product with a known vector, by the columns of the problem.
+            let x: Vec<[f64; 3]> =
+                (0..n).map(|_| [0; 3].map(|_| rng.random_range(-1.0..1.0))).collect();
+            let mut known = Iterate { r: vec![[0.0; 3]; n], ..Iterate::default() };
+            contacts.iter().for_each(|a| known.r[*a as usize] = x[*a as usize]);
+            packed.velocities(&mut known);
+            let nodes = sparse.nodes().to_vec();
+            let product = |a: &u32| -> [f64; 3] {
+                let (u, q, x) = (known.u[*a as usize], packed.free[*a as usize], x[*a as usize]);
+                std::array::from_fn(|i| u[i] - q[i] + 0.1 * x[i])
+            };
+            let mut right: Vec<[f64; 3]> = nodes.iter().map(product).collect();
+            assert!(sparse.solve(&mut right));
+            for (a, found) in nodes.iter().zip(&right) {
+                for (x, y) in x[*a as usize].iter().zip(found) {
+                    assert!((x - y).abs() < 1e-9, "round {round}: {x} {y}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_chain_is_eliminated_with_work_in_proportion_to_its_length() {
+        let mut rng = Pcg64::seed_from_u64(5);
+        let work = [100, 400].map(|n| {
+            let packed = chain(n, 3, &mut rng);
+            let all: Vec<u32> = (0..n as u32).collect();
+            let mut sparse = Sparse::default();
+            assert_eq!(sparse.plan(&packed, &all, 1e3), f64::INFINITY);
+            let work = sparse.plan(&packed, &all, f64::INFINITY);
+            // No contact twice.
+            let mut order = sparse.order.clone();
+            order.sort_unstable();
+            assert_eq!(order, all);
+            work
+        });
+        assert!(work[1] < 5.0 * work[0], "{work:?}");
+    }
+
+    #[test]
+    fn a_singular_pivot_is_told() {
+        assert!(inverse(&[[0.0; 4]; 3]).is_none());
+        assert!(
+            inverse(&[[1.0, 2.0, 3.0, 0.0], [2.0, 4.0, 6.0, 0.0], [0.0, 0.0, 1.0, 0.0]]).is_none()
+        );
+        let turned = [[0.0, 1.0, 0.0, 0.0], [0.0, 0.0, 2.0, 0.0], [4.0, 0.0, 0.0, 0.0]];
+        let back = product(&turned, &inverse(&turned).unwrap());
+        for i in 0..3 {
+            for j in 0..3 {
+                assert_eq!(back[i][j], f64::from(i == j));
+            }
+        }
+    }
+}
