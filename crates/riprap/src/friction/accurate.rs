@@ -2,7 +2,7 @@
 //! inside a proximal point method where `W` has not full rank and neither gets ahead.
 
 use super::anderson::{StoredOptions, Sweeps, report, unpack};
-use super::newton::Newton;
+use super::newton::{Newton, Work};
 use super::packed::{Iterate, Packed};
 use super::{ContactProblem, ContactSolver, Impulses, SolveReport, SolverScratch};
 
@@ -67,9 +67,11 @@ impl Search<'_> {
     }
 
     /// Work of a Newton step [sweeps]; infinite where it is not to be taken.
-    fn step_work(&mut self, packed: &Packed, at: &Iterate) -> f64 {
+    fn step_work(&mut self, packed: &Packed, at: &Iterate) -> Work {
         self.newton.may_be_sparse |= self.sweeps.count >= SPARSE_FROM;
-        self.newton.plan(packed, at, MOST) / (packed.work() + 60.0 * packed.len() as f64)
+        let work = self.newton.plan(packed, at, MOST);
+        let sweep = packed.work() + 60.0 * packed.len() as f64;
+        Work { step: work.step / sweep, dense: work.dense / sweep }
     }
 
     /// Solves the problem with sweeps and Newton steps, or until the budget is spent. Gives the residual.
@@ -87,7 +89,7 @@ impl Search<'_> {
                 }
             }
             // At the pace of this bout, would Newton steps be cheaper? Not before sweeps have had as much of a chance.
-            let step = self.step_work(packed, at);
+            let step = self.step_work(packed, at).step;
             let spent = self.sweeps.count as f64 + self.newton_work;
             let left = bout as f64 * (now / enough).ln() / (begin / now).ln().max(1e-9);
             if begin.is_finite() && spent >= step && left > STEPS * step {
@@ -157,8 +159,10 @@ impl Search<'_> {
             inner.regularize(packed, alpha, &centre);
             inner.velocities(at);
             let enough = (0.3 * tolerance).max(0.01 * now);
-            let step = self.step_work(packed, at);
-            let bout = (0.25 * step).clamp(20.0, 500.0) as usize;
+            let Work { step, dense } = self.step_work(packed, at);
+            // Where few sweeps between two steps gained nothing, more of them may.
+            let pause = if uphill % 2 == 0 { step } else { dense };
+            let bout = (0.25 * pause).clamp(20.0, 500.0) as usize;
             let mut rounds = 0;
             let reached = loop {
                 self.sweeps.restart();

@@ -44,6 +44,14 @@ const SPARSE: f64 = 3.0;
 /// Largest cluster for which only the dense matrix is considered [contacts].
 const SMALL: usize = 24;
 
+/// Multiplications of a step.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Work {
+    /// In the cheaper way, and with dense matrices.
+    pub step: f64,
+    pub dense: f64,
+}
+
 /// How the equations of Alart and Curnier take a contact.
 enum Status {
     Open,
@@ -119,8 +127,8 @@ impl Law {
 
 impl Newton {
     /// Finds the clusters: contacts that are not open, and that others of them tie together. Those with a part in the residual are
-    /// kept. Gives the multiplications of a step; infinite where a cluster has more than `most` contacts and is not sparse.
-    pub(super) fn plan(&mut self, packed: &Packed, at: &Iterate, most: usize) -> f64 {
+    /// kept. Gives the work of a step; infinite where a cluster has more than `most` contacts and is not sparse.
+    pub(super) fn plan(&mut self, packed: &Packed, at: &Iterate, most: usize) -> Work {
         let n = packed.len();
         let open = |a: usize| matches!(status(at.r[a], at.u[a], packed.friction[a]), Status::Open);
         let cluster = &mut self.cluster;
@@ -175,10 +183,10 @@ impl Newton {
             let sparse = SPARSE * self.sparse.plan(packed, &self.active, work / SPARSE);
             if sparse < work {
                 self.is_sparse = true;
-                return sparse;
+                return Work { step: sparse, dense: work };
             }
         }
-        work
+        Work { step: work, dense: work }
     }
 
     /// Finds the step at an iterate, with `W + α` in place of `W`, for the clusters of the last plan; false where a matrix is
