@@ -103,7 +103,6 @@ fn share(part: f64, whole: f64) -> f64 {
 pub(super) fn unit(largest: f64) -> f64 {
     match largest {
         x if (1e-75..1e75).contains(&x) || x == 0.0 || !x.is_finite() => 1.0,
-        // In two steps, since 1 / x may be no number.
         x => 2f64.powi(-(x.log2() as i32).clamp(-1000, 1000)),
     }
 }

@@ -320,8 +320,7 @@ mod tests {
         for a in 0..n {
             for b in (0..n).filter(|b| place[a].abs_diff(place[*b]) <= reach) {
                 let own = if a == b { 4.0 * reach as f64 } else { 0.0 };
-                let entry = |i, j| rng.random_range(-1.0..1.0) + if i == j { own } else { 0.0 };
-                let mut entry = entry;
+                let mut entry = |i, j| rng.random_range(-1.0..1.0) + if i == j { own } else { 0.0 };
                 blocks.push(b, std::array::from_fn(|i| std::array::from_fn(|j| entry(i, j))));
             }
             blocks.end_row();
