@@ -347,9 +347,10 @@ impl PeerGrain {
 }
 
 /// The grains of a run, in the frames of the file.
-pub fn states(state: &State, grains: &[Body]) -> Vec<GrainState> {
+pub fn states(scene: &Scene, state: &State, grains: &[Body]) -> Vec<GrainState> {
     let grain = |body: &Body| {
-        let (q, v) = (&state.q[body.index()], &state.v[body.index()]);
+        let slot = scene.slot(*body);
+        let (q, v) = (&state.q[slot], &state.v[slot]);
         let r = q.rotation;
         GrainState {
             position: q.position.into(),
@@ -489,14 +490,14 @@ mod tests {
         let built = builder.build().unwrap();
         let state = built.initial_state();
         for (body, grain) in grains.iter().zip(&scene.grains) {
-            assert_eq!(built.bodies().centre[body.index()], Vec3::zeros());
-            assert_eq!(built.bodies().mass[body.index()], grain.mass);
+            assert_eq!(built.bodies().centre[built.slot(*body)], Vec3::zeros());
+            assert_eq!(built.bodies().mass[built.slot(*body)], grain.mass);
             let pose = built.shape_pose(&state, *body);
             assert_eq!(<[f64; 3]>::from(pose.position), grain.position);
         }
         let top = scene.top();
         assert!(top > 0.25 + 0.01 && top < 0.25 + 0.04, "{top}");
-        let states = states(&state, &grains);
+        let states = states(&built, &state, &grains);
         assert_eq!(states[1].position, scene.grains[1].position);
         assert_eq!(states[1].rotation, scene.grains[1].rotation);
     }
@@ -508,7 +509,7 @@ mod tests {
         let (builder, grains) = three_stones().scene().unwrap();
         let mut run = Simulation::new(builder.build().unwrap(), MoreauJean::new(5e-4)).unwrap();
         run.until(0.02, &mut ()).unwrap();
-        let written = states(run.state(), &grains);
+        let written = states(run.scene(), run.state(), &grains);
         write_states(&path, &written).unwrap();
         assert_eq!(read_states(&path, 3).unwrap(), written);
         let message = |n| read_states(&path, n).unwrap_err().to_string();

@@ -5,8 +5,7 @@ use std::path::PathBuf;
 
 use hdf5_pure::{FileBuilder, GroupBuilder};
 use riprap::friction::{
-    Accurate, Blocks, ContactProblem, ContactSolver, Delassus, Factored, InverseMass, JOINT,
-    SolverScratch,
+    Accurate, Blocks, ContactProblem, ContactSolver, Delassus, Factored, InverseMass, Law, Scratch,
 };
 use riprap_io::fclib::{Form, Info, Stored, read, write};
 
@@ -62,7 +61,7 @@ fn balls() -> ContactProblem {
             [-0.7, -0.2, 0.0],
             [-0.7, -0.2, 0.0],
         ],
-        friction: vec![0.3, 0.0, 0.5, 0.4, 0.4, 0.4],
+        laws: [0.3, 0.0, 0.5, 0.4, 0.4, 0.4].map(|friction| Law::Coulomb { friction }).to_vec(),
         approach_scale: 1.0,
     }
 }
@@ -91,9 +90,13 @@ fn dense(problem: &ContactProblem) -> Vec<Vec<f64>> {
     w
 }
 
+fn frictions(problem: &ContactProblem) -> Vec<f64> {
+    problem.laws.iter().filter_map(|law| law.friction()).collect()
+}
+
 #[track_caller]
 fn same(a: &ContactProblem, b: &ContactProblem, tolerance: f64) {
-    assert_eq!(a.friction, b.friction);
+    assert_eq!(a.laws, b.laws);
     for (x, y) in a.v_rel_free.iter().flatten().zip(b.v_rel_free.iter().flatten()) {
         assert!((x - y).abs() <= tolerance, "{x} {y}");
     }
@@ -105,7 +108,7 @@ fn same(a: &ContactProblem, b: &ContactProblem, tolerance: f64) {
 fn solved(problem: &ContactProblem) -> Vec<[f64; 3]> {
     let mut impulses = Vec::new();
     let solver = Accurate::tolerance(1e-12);
-    let report = solver.solve(problem, &mut impulses, &mut SolverScratch::default());
+    let report = solver.solve(problem, &mut impulses, &mut Scratch::default());
     assert!(report.converged, "{report:?}");
     impulses
 }
@@ -133,13 +136,13 @@ fn what_is_written_comes_back_to_the_last_bit() {
 fn joints_are_written_as_equalities_and_read_as_a_problem_without_them() {
     // The second and third ball are hinged together; the third direction of the joint is not there.
     let mut problem = balls();
-    problem.friction[4] = JOINT;
-    problem.friction[5] = JOINT;
+    problem.laws[4] = Law::Bilateral;
+    problem.laws[5] = Law::Bilateral;
     let impulses = solved(&problem);
     let file = Temporary::new("joints");
     write(&file.0, &problem, &Info::default(), Some(&impulses)).unwrap();
     let stored = read(&file.0).unwrap();
-    assert_eq!(stored.problem.friction, [0.3, 0.0, 0.5, 0.4]);
+    assert_eq!(frictions(&stored.problem), [0.3, 0.0, 0.5, 0.4]);
     let alone = solved(&stored.problem);
     // The contacts' impulses are unique here, those of the doubled joint are not.
     for (x, y) in alone.iter().flatten().zip(impulses.iter().flatten()) {
@@ -203,7 +206,7 @@ fn local(name: &str, problem: &ContactProblem, nz: i32) -> Temporary {
         group.create_dataset("spacedim").with_i32_data(&[3]);
         matrix(&mut group, "W", [n, n], &entries, nz);
         let q = problem.v_rel_free.as_flattened();
-        vectors(&mut group, &[("q", q), ("mu", &problem.friction)]);
+        vectors(&mut group, &[("q", q), ("mu", &frictions(problem))]);
         builder.add_group(group.finish());
     })
 }
@@ -421,7 +424,7 @@ fn broken_files_never_panic() {
         // Whatever was read must be fit for a solver.
         let mut solver = Accurate::tolerance(1e-6);
         solver.options.max_sweeps = 100;
-        solver.solve(&stored.problem, &mut Vec::new(), &mut SolverScratch::default());
+        solver.solve(&stored.problem, &mut Vec::new(), &mut Scratch::default());
         Some(stored)
     };
     for length in (0..whole.len()).step_by(97) {

@@ -230,7 +230,7 @@ fn the_tamping_unit_is_built_as_described() {
     assert_eq!(names, ["zs", "xc", "zc", "thc", "phif", "phiL", "phiR", "phib", "xa", "phik"]);
     assert_eq!(system.degrees_of_freedom(&system.start().partition), 6);
     let arm = built.body(file.probes[0].body);
-    assert_eq!(built.scene.bodies().names[arm.index()], "tamper/armL");
+    assert_eq!(built.scene.bodies().names[built.scene.slot(arm)], "tamper/armL");
     assert_eq!(built.scene.shape(arm).parts().len(), 2);
     let total: f64 = system.links().map(|link| system.mass(link)).sum();
     assert_eq!(total, 123.0);

@@ -3,9 +3,7 @@
 
 use criterion::{BatchSize, Criterion, criterion_group, criterion_main};
 use riprap::detect::{Ask, Collider, Geometry, NarrowScratch, PairCache, Placed, narrow_phase};
-use riprap::friction::{
-    ContactSolver, GaussSeidel, GaussSeidelOptions, SolverScratch, solve_contact,
-};
+use riprap::friction::{ContactSolver, GaussSeidel, GaussSeidelOptions, Scratch, solve_contact};
 use riprap::grains::{StoneGenerator, rain, seeded};
 use riprap::prelude::*;
 use std::hint::black_box;
@@ -80,7 +78,7 @@ fn steps(c: &mut Criterion) {
     let problem = run.frame().work.problem().clone();
     let options = GaussSeidelOptions { max_sweeps: 10, ..GaussSeidelOptions::tolerance(1e-30) };
     let solver = GaussSeidel { options };
-    let mut scratch = SolverScratch::default();
+    let mut scratch = Scratch::default();
     c.bench_function(&format!("ten sweeps over {} contacts", problem.len()), |b| {
         b.iter_batched(
             Vec::new,

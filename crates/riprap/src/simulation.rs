@@ -1,9 +1,9 @@
-//! The façade: owns scene, state and workspace; runs; calls observers. It adds no physics, except a drag that brings grains to rest.
+//! The façade: owns scene, state and workspace; runs; calls observers. It adds no physics.
 
 use crate::math::parallel::in_pool;
 use crate::math::{Pose, Vec3};
 use crate::scene::{Body, Scene, State, Twist};
-use crate::scheme::{Scheme, StageTimes, StepError, StepReport, Workspace};
+use crate::scheme::{Scheme, StageTimes, StepError, StepReport, StepResult, Workspace};
 use std::time::Instant;
 
 /// Bodies from which on a step takes so long that going to another thread for it costs nothing.
@@ -65,7 +65,7 @@ pub struct Frame<'a> {
     pub work: &'a Workspace,
     /// Report of that step.
     pub step: &'a StepReport,
-    /// Time step [s].
+    /// Length of that step [s]; before the first one, of the scheme's.
     pub dt: f64,
 }
 
@@ -87,9 +87,9 @@ pub struct ContactForce {
 impl Frame<'_> {
     /// The contacts of the last step with their mean forces.
     pub fn contacts(&self) -> impl Iterator<Item = ContactForce> + '_ {
-        let dt = self.dt;
+        let (dt, scene) = (self.dt, self.scene);
         self.work.contacts().active().zip(self.work.impulses()).map(move |(c, r)| ContactForce {
-            bodies: c.bodies.map(Body),
+            bodies: c.bodies.map(|slot| scene.body_at(slot as usize)),
             point: c.point.point,
             normal: c.point.normal,
             gap: c.point.gap,
@@ -254,7 +254,6 @@ pub struct Simulation {
     work: Workspace,
     scheme: Box<dyn Scheme>,
     on_unconverged: OnUnconverged,
-    drag: f64,
     last: StepReport,
     report: RunReport,
 }
@@ -270,7 +269,6 @@ impl Simulation {
             work: Workspace::default(),
             scheme: Box::new(scheme),
             on_unconverged: OnUnconverged::default(),
-            drag: 0.0,
             last: StepReport::default(),
             report: RunReport::default(),
         })
@@ -282,30 +280,32 @@ impl Simulation {
         self
     }
 
-    /// Slows the free bodies down from now on, as thick air would: their velocities fall by `exp(−rate h)` with every
-    /// step, `rate` in 1/s; 0 is none. A means to bring grains to rest before a study begins: friction alone does not damp a
-    /// stone that hangs on two points.
+    /// Sets the rate of the drag on free bodies from now on [1/s]; 0 is none. See [`Scene::set_drag`].
     pub fn drag(&mut self, rate: f64) -> &mut Self {
-        self.drag = rate.max(0.0);
+        self.scene.set_drag(rate);
         self
     }
 
     /// Makes one step.
     pub fn step(&mut self) -> Result<StepReport, Error> {
+        self.advance(|scheme, scene, state, work| scheme.step(scene, state, work))
+    }
+
+    /// Makes one step that ends at `t` [s] at the latest, where the scheme chooses its steps; one of its fixed length otherwise.
+    pub fn advance_to(&mut self, t: f64) -> Result<StepReport, Error> {
+        self.advance(|scheme, scene, state, work| scheme.advance_to(t, scene, state, work))
+    }
+
+    fn advance(
+        &mut self,
+        step: impl FnOnce(&dyn Scheme, &Scene, &mut State, &mut Workspace) -> StepResult + Send,
+    ) -> Result<StepReport, Error> {
         let Simulation { scheme, scene, state, work, .. } = self;
         let step = if scene.bodies().len() < LARGE {
-            scheme.step(scene, state, work)?
+            step(&**scheme, scene, state, work)?
         } else {
-            in_pool(|| scheme.step(scene, state, work))?
+            in_pool(|| step(&**scheme, scene, state, work))?
         };
-        if self.drag > 0.0 {
-            let (bodies, kept) = (self.scene.bodies(), (-self.drag * self.scheme.dt()).exp());
-            let free = |i: &usize| bodies.movable[*i] && bodies.carried[*i].is_none();
-            for i in (0..bodies.len()).filter(free) {
-                self.state.v[i].linear *= kept;
-                self.state.v[i].angular *= kept;
-            }
-        }
         self.last = step;
         self.report.add(&step);
         if !step.solve.converged && self.on_unconverged == OnUnconverged::Fail {
@@ -315,28 +315,25 @@ impl Simulation {
         Ok(step)
     }
 
-    /// Runs until time `t` [s] (to the nearest step), showing every step to `observer`. The report sums up all steps since
-    /// the simulation was made.
+    /// Runs until time `t` [s], showing every step to `observer`: to the nearest step, or exactly where the scheme chooses its
+    /// steps. The report sums up all steps since the simulation was made.
     pub fn until(&mut self, t: f64, observer: &mut dyn Observer) -> Result<RunReport, Error> {
         let begin = Instant::now();
-        let steps = ((t - self.state.t) / self.scheme.dt()).round().max(0.0) as u64;
-        observer.observe(&self.frame()).map_err(Error::Observer)?;
-        let mut result = Ok(());
-        for _ in 0..steps {
-            if observer.stop() {
-                break;
-            }
-            result = self.step().map(|_| ());
-            if result.is_err() {
-                break;
-            }
-            result = observer.observe(&self.frame()).map_err(Error::Observer);
-            if result.is_err() {
-                break;
-            }
-        }
+        let result = self.run_until(t, observer);
         self.report.wall += begin.elapsed().as_secs_f64();
         result.map(|()| self.report)
+    }
+
+    fn run_until(&mut self, t: f64, observer: &mut dyn Observer) -> Result<(), Error> {
+        let chooses = self.scheme.chooses_steps();
+        let mut steps = ((t - self.state.t) / self.scheme.dt()).round().max(0.0) as u64;
+        observer.observe(&self.frame()).map_err(Error::Observer)?;
+        while (if chooses { self.state.t < t } else { steps > 0 }) && !observer.stop() {
+            self.advance_to(t)?;
+            observer.observe(&self.frame()).map_err(Error::Observer)?;
+            steps = steps.saturating_sub(1);
+        }
+        Ok(())
     }
 
     /// The run as it stands.
@@ -346,7 +343,7 @@ impl Simulation {
             state: &self.state,
             work: &self.work,
             step: &self.last,
-            dt: self.scheme.dt(),
+            dt: if self.last.dt > 0.0 { self.last.dt } else { self.scheme.dt() },
         }
     }
 
@@ -387,12 +384,12 @@ impl Simulation {
 
     /// Pose of a body's centre of mass.
     pub fn pose(&self, body: Body) -> Pose {
-        self.state.q[body.index()]
+        self.state.q[self.scene.slot(body)]
     }
 
     /// Velocity of a body.
     pub fn velocity(&self, body: Body) -> Twist {
-        self.state.v[body.index()]
+        self.state.v[self.scene.slot(body)]
     }
 
     /// Sums over all steps so far.

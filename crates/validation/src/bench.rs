@@ -308,7 +308,7 @@ impl Bench {
 
     /// Where the grains are and how they move.
     pub fn states(&self) -> Vec<GrainState> {
-        states(self.run.state(), &self.grains)
+        states(self.run.scene(), self.run.state(), &self.grains)
     }
 
     /// The run.

@@ -6,7 +6,7 @@ use std::time::Instant;
 use clap::ValueEnum;
 use riprap::friction::{
     Accurate, Anderson, ConjugateGradient, ContactProblem, ContactSolver, GaussSeidel,
-    GaussSeidelOptions, SolverScratch, StoredOptions, residual,
+    GaussSeidelOptions, Scratch, StoredOptions, residual,
 };
 use riprap_io::fclib;
 use serde_json::{Value, json};
@@ -211,7 +211,7 @@ fn measure(
     tolerance: f64,
 ) -> Outcome {
     let built = solver.build(tolerance, arguments.max_sweeps);
-    let mut scratch = SolverScratch::default();
+    let mut scratch = Scratch::default();
     let mut impulses = Vec::new();
     let mut times: Vec<f64> = Vec::new();
     loop {
@@ -225,7 +225,7 @@ fn measure(
         };
         if done {
             times.sort_by(f64::total_cmp);
-            let found = residual(problem, &impulses, &mut scratch).relative_to_all();
+            let found = residual(problem, &impulses).relative_to_all();
             return Outcome {
                 file: file.to_owned(),
                 contacts: problem.len(),

@@ -390,7 +390,7 @@ fn joint_of(
     let [a, b] = joint.between.map(|body| {
         let on = body.map_or(On::World, &on);
         let pose = match on {
-            On::Body(body) => bodies[body.index()].pose,
+            On::Body(body) => bodies[body.0 as usize].pose,
             On::World | On::Link(..) => Pose::IDENTITY,
         };
         (on, pose)

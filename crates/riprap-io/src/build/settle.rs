@@ -62,7 +62,7 @@ impl Plan {
                 let own = system.shapes().iter().filter(|part| part.link == link);
                 for (k, part) in own.enumerate() {
                     let material = Material::new(&part.material);
-                    let name = format!("{}#{k}", scene.bodies().names[body.index()]);
+                    let name = format!("{}#{k}", scene.bodies().names[scene.slot(body)]);
                     let mut held =
                         BodyDescription::new(part.shape.clone(), &material).named(&name).fixed();
                     held.pose = scene.shape_pose(&state, body).compose(&part.pose);

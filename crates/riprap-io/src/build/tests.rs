@@ -76,7 +76,7 @@ fn grains_have_the_sizes_names_and_places_asked_for() {
     assert!(scene.groups[0].sizes.iter().all(|size| (0.02..=0.03).contains(size)));
     let state = scene.scene.initial_state();
     assert!(state.q[1..].iter().all(|q| q.position.x.abs() < 0.09 && q.position.z > 0.01));
-    assert_eq!(scene.body(Target::Grain { group: 0, index: 4 }).index(), 5);
+    assert_eq!(scene.body(Target::Grain { group: 0, index: 4 }).0, 5);
 }
 
 #[test]
@@ -143,7 +143,7 @@ fn settling_brings_grains_to_rest_and_holds_the_rest() {
     let settled =
         settling.run(&built.scene, scene.moreau_jean(), scene.on_unconverged(), &mut ()).unwrap();
     assert!(settled.calm && settled.time < 5.0, "{settled:?}");
-    let ball = built.scene.body("ball").unwrap().index();
+    let ball = built.scene.slot(built.scene.body("ball").unwrap());
     assert_eq!(settled.state.q[ball].position.z, 2.0);
     assert_eq!(settled.state.v[ball].linear.z, -3.0);
     assert_eq!((settled.state.t, settled.state.step), (0.0, 0));

@@ -11,7 +11,7 @@ mod reduce;
 
 use std::path::Path;
 
-use riprap::friction::{Blocks, ContactProblem, Delassus, Impulses, JOINT};
+use riprap::friction::{Blocks, ContactProblem, Delassus, Impulses, Law};
 
 use crate::{Error, write_whole};
 use hdf5::{Group, Source, Value};
@@ -85,7 +85,7 @@ pub fn read(path: &Path) -> Result<Stored, Error> {
         rolling: Vec::new(),
         w: Delassus::Blocks(blocks(&w, dim)),
         v_rel_free: triples(&q, dim),
-        friction,
+        laws: friction.into_iter().map(|friction| Law::Coulomb { friction }).collect(),
         approach_scale: 0.0,
     };
     let text = |part: &str| file.text(&name(part));
@@ -211,7 +211,7 @@ pub fn write(
         let message = "the problem has rolling resistance, which the format does not know";
         return Err(data(message.into()));
     }
-    if w.len() != n || problem.friction.len() != n || solution.is_some_and(|r| r.len() != n) {
+    if w.len() != n || problem.laws.len() != n || solution.is_some_and(|r| r.len() != n) {
         return Err(data("the parts of the problem differ in their number of contacts".into()));
     }
     let parts = Parts::of(problem, w);
@@ -312,10 +312,9 @@ impl Parts {
         let (mut q, mut s, mut mu) = (Vec::new(), Vec::new(), Vec::new());
         let mut place = Vec::new();
         for (a, velocity) in problem.v_rel_free.iter().enumerate() {
-            let joint = problem.friction[a] == JOINT;
-            if !joint {
-                mu.push(problem.friction[a]);
-            }
+            let friction = problem.laws[a].friction();
+            let joint = friction.is_none();
+            mu.extend(friction);
             let diagonal = w.block(a, a).copied().unwrap_or_default();
             for i in 0..3 {
                 place.push(match joint {

@@ -125,7 +125,7 @@ impl Moving {
         for contact in frame.contacts() {
             for (body, sign) in [(contact.bodies[0], -1.0), (contact.bodies[1], 1.0)] {
                 if let Some(carried) =
-                    carried[body.index()].filter(|c| c.mechanism.index() == index)
+                    carried[frame.scene.slot(body)].filter(|c| c.mechanism.index() == index)
                 {
                     work.pushes.push((carried.link, contact.point, contact.force * sign));
                 }

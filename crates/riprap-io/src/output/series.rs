@@ -85,7 +85,7 @@ impl Series {
                 body,
                 point: Vec3::from(probe.point),
                 quantities: probe.quantities.clone(),
-                before: begin.v[body.index()],
+                before: begin.v[built.scene.slot(body)],
                 work: 0.0,
             });
         }
@@ -137,7 +137,7 @@ impl Series {
             if !follow.quantities.contains(&Quantity::Work) {
                 continue;
             }
-            let i = follow.body.index();
+            let i = frame.scene.slot(follow.body);
             let now = frame.state.v[i];
             if counts {
                 // An impulse works on the mean of the velocities before and after.
@@ -205,7 +205,7 @@ impl Series {
 impl Follow {
     fn row(&self, frame: &Frame, row: &mut Vec<f64>) {
         let pose = frame.scene.shape_pose(frame.state, self.body);
-        let spin = frame.state.v[self.body.index()].angular;
+        let spin = frame.state.v[frame.scene.slot(self.body)].angular;
         let point = pose.point(self.point);
         for quantity in &self.quantities {
             match quantity {
@@ -215,7 +215,7 @@ impl Follow {
                     row.extend((origin + spin.cross(&(point - pose.position))).iter());
                 }
                 Quantity::Rotation => {
-                    let q = frame.state.q[self.body.index()].rotation;
+                    let q = frame.state.q[frame.scene.slot(self.body)].rotation;
                     row.extend([q.w, q.i, q.j, q.k]);
                 }
                 Quantity::AngularVelocity => row.extend(spin.iter()),

@@ -2,7 +2,7 @@
 //! half-space is shown as a square patch under the scene.
 
 use riprap::math::{Pose, Vec3};
-use riprap::scene::{Body, Scene};
+use riprap::scene::Scene;
 use riprap::shape::Shape;
 use riprap::simulation::{ContactForce, Frame};
 
@@ -32,12 +32,12 @@ struct Part {
 impl Surfaces {
     pub fn new(scene: &Scene) -> Surfaces {
         let n = scene.bodies().len();
-        let shapes = || (0..n).map(|index| scene.shape(Body(index as u32)));
+        let shapes = || (0..n).map(|index| scene.shape(scene.body_at(index)));
         let n_spheres = shapes().filter(|shape| matches!(shape, Shape::Sphere { .. })).count();
         let ball = ball(if n_spheres > MANY_SPHERES { 1 } else { 2 });
         let state = scene.initial_state();
         let bodies = (0..n).map(|index| {
-            let body = Body(index as u32);
+            let body = scene.body_at(index);
             let begin = scene.shape_pose(&state, body);
             let parts = scene.shape(body).parts();
             parts.iter().map(|(pose, shape)| part(scene, pose, shape, &begin, &ball)).collect()
@@ -88,7 +88,7 @@ pub(super) struct Snapshot {
 impl Snapshot {
     pub fn of(frame: &Frame) -> Snapshot {
         let Frame { scene, state, dt, .. } = *frame;
-        let body = |i: usize| (scene.shape_pose(state, Body(i as u32)), state.v[i].linear.norm());
+        let body = |i: usize| (scene.shape_pose(state, scene.body_at(i)), state.v[i].linear.norm());
         let bodies = (0..state.q.len()).map(body).collect();
         Snapshot { bodies, contacts: frame.contacts().collect(), dt }
     }

@@ -1,12 +1,12 @@
-//! From detected points to the contact problem: which are active under their law, their frames, `H`, `V_free`,
-//! and the impulses to start from.
+//! From detected points to the contact problem: which are active under their law, their frames, `H`, `V_free`.
 
-use super::{Dynamics, Mechanisms};
+use super::System;
+use super::mechanisms::Mechanisms;
 use crate::detect::{CHUNK_POINTS, ContactPoint, Detector, Query};
-use crate::friction::{Contact3, ContactProblem, Delassus, Impulses};
-use crate::math::{Pose, Vec3, bytes_of, length2, parallel, tangents};
+use crate::friction::{ContactProblem, Impulses, Law};
+use crate::math::{Pose, Vec3, bytes_of, parallel, tangents};
 use crate::multibody::Spatial;
-use crate::scene::{ContactLaw, PairLaw, Scene, State, Twist, WarmContact};
+use crate::scene::{ContactLaw, PairLaw, Scene, State, Twist};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 /// A contact that takes part in the contact problem.
@@ -33,7 +33,7 @@ impl ActiveContact<'_> {
 
 /// Where the point of an active contact is kept, and its two bodies.
 #[derive(Clone, Copy, Debug, Default)]
-struct Active {
+pub(super) struct Active {
     /// Its place in its chunk of detected points, after [`CHUNK_POINTS`] for each chunk before; the chosen points are a last
     /// chunk of any length.
     place: u32,
@@ -42,10 +42,6 @@ struct Active {
 
 /// Place of a point that does not take part.
 const OPEN: u32 = u32::MAX;
-/// Nothing is remembered of a contact.
-const FRESH: u32 = u32::MAX;
-/// Contacts that are matched with remembered ones by one task, up to the end of a pair.
-const PART: usize = 1024;
 
 /// The contacts of one step and their buffers.
 #[derive(Debug, Default)]
@@ -53,13 +49,14 @@ pub struct Contacts {
     detector: Detector,
     reach: Vec<f64>,
     motion: Vec<Twist>,
-    /// The remembered contact that each one goes on from, or [`FRESH`], and what that had slipped.
-    old: Vec<u32>,
-    slips: Vec<Vec3>,
+    /// The contact of the last step that each one continues, see [`Contacts::trace`].
+    pub(super) old: Vec<u32>,
+    /// What each has slipped while it stuck, in the world frame [m]; empty where nobody keeps account.
+    pub(super) slips: Vec<Vec3>,
     /// Chosen points at their planes.
     chosen: Vec<ContactPoint>,
     /// Detected points, then chosen ones.
-    active: Vec<Active>,
+    pub(super) active: Vec<Active>,
     /// Contacts between two driven bodies.
     gone: Vec<bool>,
     /// Depth of the deepest overlap [m].
@@ -70,11 +67,15 @@ pub struct Contacts {
 /// body's size do.
 const CLOSED: f64 = 1e-9;
 
+/// Gaps and slips within this share of the smaller body's size are what solver tolerances leave behind: such a gap counts as
+/// closed under the quasi-shock law, and [`super::Stabilization`] takes it back.
+pub(super) const NOISE: f64 = 1e-7;
+
 impl Contacts {
     /// Finds the contact points at `q_m`. Contacts are sought there, not at `q_n`: the scheme enforces
     /// `V_{n+1}` for the contacts active at `q_m`.
-    pub fn detect(&mut self, scene: &Scene, q_m: &[Pose], v_free: &[Twist], dt: f64) {
-        let bodies = scene.bodies();
+    pub fn detect(&mut self, scene: &Scene, system: &System, dt: f64) {
+        let (bodies, v_free) = (scene.bodies(), system.v_free());
         parallel::fill(&mut self.reach, bodies.len(), |i| {
             let v = &v_free[i];
             let radius = if bodies.radius[i].is_finite() { bodies.radius[i] } else { 0.0 };
@@ -87,7 +88,7 @@ impl Contacts {
         let detection = scene.detection();
         self.detector.detect(&Query {
             colliders: scene.colliders(),
-            bodies: q_m,
+            bodies: system.q_m(),
             reach: &self.reach,
             motion: &self.motion,
             alert: detection.alert,
@@ -98,61 +99,58 @@ impl Contacts {
     }
 
     /// Fills the contact problem: `W` in factored form, `V_free` with the shifts of the contact laws, friction.
-    #[expect(clippy::too_many_arguments)]
     pub fn assemble(
         &mut self,
         scene: &Scene,
         state: &State,
-        dynamics: &Dynamics,
-        mechanisms: &mut Mechanisms,
-        q_m: &[Pose],
+        system: &mut System,
         dt: f64,
         problem: &mut ContactProblem,
     ) {
-        if !matches!(problem.w, Delassus::Factored(_)) {
-            problem.w = Delassus::default();
-        }
-        let Delassus::Factored(w) = &mut problem.w else { unreachable!("set just above") };
-        let extra = mechanisms.assign_blocks(scene, state, dynamics.n_blocks());
-        w.reset(dynamics.inverse_masses(scene).chain(Mechanisms::placeholders(extra)));
+        let w = problem.w.make_factored();
+        let first = system.bodies.n_blocks();
+        let extra = system.mechanisms.assign_blocks(scene, state, first);
+        w.reset(system.bodies.inverse_masses(scene).chain(Mechanisms::placeholders(extra)));
         problem.approach_scale = dt / scene.grain_size();
-        self.touch_points(scene, q_m);
-        self.keep(scene, dynamics, q_m, dt);
+        problem.rolling.clear();
+        self.touch_points(scene, system.q_m());
+        self.keep(scene, system, dt);
 
-        let n = self.active.len();
+        let (n, q_m) = (self.active.len(), system.q_m());
         let arms = |c: &ActiveContact| c.bodies.map(|b| c.point.point - q_m[b as usize].position);
         parallel::set_length(&mut problem.v_rel_free, n);
-        parallel::set_length(&mut problem.friction, n);
-        w.set((&mut problem.v_rel_free, &mut problem.friction), |k, v_rel_free, friction| {
+        parallel::set_length(&mut problem.laws, n);
+        w.set((&mut problem.v_rel_free, &mut problem.laws), |k, v_rel_free, unknowns| {
             let c = self.contact(k);
             let (arms, frame) = (arms(&c), c.frame());
             let relative = |v: &[Twist]| relative_velocity(v, c.bodies, arms);
             let (_, law) = meeting(scene, c.point);
-            *friction = law.friction;
+            *unknowns = Law::Coulomb { friction: law.friction };
             let shift = match law.law {
                 ContactLaw::MoreauNewton if law.restitution == 0.0 => 0.0,
                 // Eq. (6) to the letter, also where V_n⁻ > 0.
                 ContactLaw::MoreauNewton => {
-                    law.restitution * c.point.normal.dot(&relative(dynamics.begin_velocity()))
+                    law.restitution * c.point.normal.dot(&relative(system.v_n()))
                 }
                 ContactLaw::QuasiShock => {
                     let [i, j] = c.bodies.map(|b| b as usize);
-                    quasi_shock_gap(c.point.gap, smaller_size(scene, i, j)) / dt
+                    open_gap(c.point.gap, smaller_size(scene, i, j)) / dt
                 }
             };
-            let v_rel = relative(dynamics.free_velocity());
+            let v_rel = relative(system.v_free());
             let [n, t1, t2] = frame;
             *v_rel_free = [n.dot(&v_rel) + shift, t1.dot(&v_rel), t2.dot(&v_rel)];
-            let blocks = c.bodies.map(|b| dynamics.block[b as usize]);
+            let blocks = c.bodies.map(|b| system.bodies.block[b as usize]);
             (blocks, frame.map(Into::into), arms.map(Into::into))
         });
         if !scene.mechanisms().is_empty() {
-            self.add_mechanisms(scene, state, mechanisms, problem);
+            self.add_mechanisms(scene, state, &mut system.mechanisms, problem);
         }
     }
 
     /// Which of the points take part under their law, and how deep the deepest is.
-    fn keep(&mut self, scene: &Scene, dynamics: &Dynamics, q_m: &[Pose], dt: f64) {
+    fn keep(&mut self, scene: &Scene, system: &System, dt: f64) {
+        let (q_m, v_free) = (system.q_m(), system.v_free());
         let Contacts { detector, chosen, active, .. } = self;
         let detected = detector.chunks();
         let chunk = |c: usize| detected.get(c).unwrap_or(chosen);
@@ -173,7 +171,7 @@ impl Contacts {
                     || closed(scene, chunk(c), k, CLOSED * smaller_size(scene, i, j));
                 if c == detected.len() {
                     let arms = [i, j].map(|b| point.point - q_m[b].position);
-                    let v_rel = relative_velocity(dynamics.free_velocity(), bodies, arms);
+                    let v_rel = relative_velocity(v_free, bodies, arms);
                     let nearest = point.gap + dt * point.normal.dot(&v_rel).min(0.0);
                     // Else it is far from its plane.
                     takes_part &= nearest <= scene.detection().alert;
@@ -208,7 +206,7 @@ impl Contacts {
         mechanisms: &mut Mechanisms,
         problem: &mut ContactProblem,
     ) {
-        let Delassus::Factored(w) = &mut problem.w else { return };
+        let w = problem.w.make_factored();
         let bodies = scene.bodies();
         let mut gone = std::mem::take(&mut self.gone);
         gone.clear();
@@ -238,7 +236,7 @@ impl Contacts {
             let (mut a, mut b, mut c) = (0, 0, 0);
             self.active.retain(|_| kept(&mut a));
             problem.v_rel_free.retain(|_| kept(&mut b));
-            problem.friction.retain(|_| kept(&mut c));
+            problem.laws.retain(|_| kept(&mut c));
             w.remove(&gone);
         }
         self.gone = gone;
@@ -260,123 +258,6 @@ impl Contacts {
         }
     }
 
-    /// Starts from the impulses of the last step, turned into the new frames: by feature where it is still there, else
-    /// by the nearest point of the same pair. Sticking contacts also get their slip back, a tenth of it a step. The joints
-    /// between bodies follow the contacts.
-    pub fn recall(
-        &mut self,
-        scene: &Scene,
-        dynamics: &Dynamics,
-        q_m: &[Pose],
-        state: &State,
-        dt: f64,
-        problem: &mut ContactProblem,
-        impulses: &mut Impulses,
-    ) {
-        let Delassus::Factored(w) = &problem.w else { unreachable!("`assemble` has filled it") };
-        let (n, warm) = (self.active.len(), &state.warm_start);
-        self.match_all(warm, q_m, 0.05 * scene.grain_size());
-        let old = |k: usize| warm.get(self.old[k] as usize);
-        let mut slips = std::mem::take(&mut self.slips);
-        parallel::set_length(impulses, n);
-        parallel::set_length(&mut slips, n);
-        let lists = (&mut impulses[..], &mut slips[..], &mut problem.v_rel_free[..]);
-        parallel::for_each_triple(lists, |k, impulse, slip, v_rel| {
-            let (old, contact) = (old(k), &w.contacts()[k]);
-            *impulse = old.map_or([0.0; 3], |old| turned(old, contact));
-            *slip = old.map_or(Vec3::zeros(), |old| old.slip_w.into());
-            for t in 1..3 {
-                let along = Vec3::from(contact.frame[t]);
-                v_rel[t] += NOISE_GAIN * along.dot(slip) / dt;
-            }
-        });
-        self.slips = slips;
-        super::joints::assemble(scene, state, dynamics, q_m, problem, impulses);
-        super::rolling::assemble(scene, state, dynamics, self, problem, impulses);
-    }
-
-    /// Finds the remembered contact that each contact goes on from. Both lists are sorted by colliders.
-    fn match_all(&mut self, warm: &[WarmContact], q_m: &[Pose], near: f64) {
-        let n = self.active.len();
-        let mut old = std::mem::take(&mut self.old);
-        parallel::set_length(&mut old, n);
-        let colliders = |k: usize| self.contact(k).point.colliders;
-        // Parts of whole pairs.
-        let begin = |part: usize| {
-            let mut k = (part * PART).min(n);
-            while 0 < k && k < n && colliders(k) == colliders(k - 1) {
-                k += 1;
-            }
-            k
-        };
-        let length = |part: usize| begin(part + 1) - begin(part);
-        parallel::for_each_part(&mut old, 0..n.div_ceil(PART), &length, &|part, old| {
-            let (first, last) = (begin(part), begin(part + 1));
-            let mut k = first;
-            let mut at = match k < last {
-                true => warm.partition_point(|w| w.colliders < colliders(first)),
-                false => 0,
-            };
-            while k < last {
-                let pair = colliders(k);
-                let end = k + (k..last).take_while(|&l| colliders(l) == pair).count();
-                at += run_length(&warm[at..], |w| w.colliders < pair);
-                let same = run_length(&warm[at..], |w| w.colliders == pair);
-                let found =
-                    match_pair((k..end).map(|k| self.contact(k)), &warm[at..at + same], q_m, near);
-                for (l, old) in old[k - first..end - first].iter_mut().enumerate() {
-                    let found = found.get(l).copied().flatten();
-                    *old = found.map_or(FRESH, |o| (at + o) as u32);
-                }
-                k = end;
-            }
-        });
-        self.old = old;
-    }
-
-    /// Remembers the impulses, and the slip of contacts that stick, for the next step, and the impulses of joints and moments.
-    pub fn remember(
-        &self,
-        scene: &Scene,
-        q_m: &[Pose],
-        dt: f64,
-        problem: &ContactProblem,
-        impulses: &Impulses,
-        next: &mut State,
-    ) {
-        let Delassus::Factored(w) = &problem.w else { unreachable!("`assemble` has filled it") };
-        let State { v: v_next, warm_start, .. } = next;
-        parallel::fill(warm_start, self.active.len(), |k| {
-            let (c, r) = (self.contact(k), &impulses[k]);
-            let frame = w.contacts()[k].frame.map(Vec3::from);
-            let [i, j] = c.bodies.map(|b| b as usize);
-            let sticks = length2(r[1], r[2]) < (1.0 - 1e-9) * problem.friction[k] * r[0];
-            let mut slip = Vec3::zeros();
-            if sticks {
-                let at = |b: usize| {
-                    v_next[b].linear + v_next[b].angular.cross(&(c.point.point - q_m[b].position))
-                };
-                let v = at(j) - at(i);
-                slip = self.slips[k] + (v - frame[0] * frame[0].dot(&v)) * dt;
-                // More than noise is motion.
-                if slip.norm() > NOISE * smaller_size(scene, i, j) {
-                    slip = Vec3::zeros();
-                }
-            }
-            WarmContact {
-                colliders: c.point.colliders,
-                feature: c.point.feature,
-                point_b: local(&c, q_m).into(),
-                impulse_w: in_world(&frame, r).into(),
-                slip_w: slip.into(),
-            }
-        });
-        let joints = self.active.len()..problem.len() - problem.rolling.len();
-        next.joint_impulses.clear();
-        next.joint_impulses.extend_from_slice(&impulses[joints]);
-        super::rolling::remember(self, problem, impulses, &mut next.warm_moments);
-    }
-
     /// Sum of the contact impulses on the bodies of a mechanism: force [N s] and moment about the world's origin [N m s].
     pub fn pushes(&self, scene: &Scene, mechanism: usize, impulses: &Impulses) -> Spatial {
         let links = scene.links_of(mechanism);
@@ -391,13 +272,6 @@ impl Contacts {
             }
         }
         sum
-    }
-
-    /// Puts the bodies of projected joints back on them.
-    pub fn project_joints(&self, scene: &Scene, q: &mut [Pose]) {
-        if scene.joints.iter().any(|j| j.project) {
-            super::joints::project(scene, q);
-        }
     }
 
     /// The contacts of the contact problem, in its order.
@@ -471,68 +345,12 @@ pub(super) fn smaller_size(scene: &Scene, i: usize, j: usize) -> f64 {
     if smaller.is_finite() { smaller } else { scene.grain_size() }
 }
 
-/// Gaps, overlaps and slips within this share of the smaller body's size are what solver tolerances leave behind. They
-/// are taken back gently: without this feedback towers lean, step by step, by the sum of all solver errors.
-const NOISE: f64 = 1e-7;
-/// How much of it is taken back in a step.
-const NOISE_GAIN: f64 = 0.1;
-
-/// The gap of the quasi-shock law: `max(gap, 0)`, but for solver noise, which closes from both sides.
-fn quasi_shock_gap(gap: f64, size: f64) -> f64 {
-    if gap.abs() <= NOISE * size { NOISE_GAIN * gap } else { gap.max(0.0) }
-}
-
-fn run_length<T>(items: &[T], same: impl Fn(&T) -> bool) -> usize {
-    items.iter().take_while(|x| same(x)).count()
-}
-
-/// The contact point in the frame of the first body.
-fn local(c: &ActiveContact, q_m: &[Pose]) -> Vec3 {
-    q_m[c.bodies[0] as usize].inverse_point(c.point.point)
-}
-
-/// Matches the points of one pair of colliders (at most four on either side): for each new one its old one.
-fn match_pair<'a>(
-    new: impl Iterator<Item = ActiveContact<'a>> + Clone,
-    old: &[WarmContact],
-    q_m: &[Pose],
-    near: f64,
-) -> [Option<usize>; 4] {
-    let (mut used, mut found) = ([false; 4], [None; 4]);
-    for (k, c) in new.clone().enumerate().take(4) {
-        let same = |w: &WarmContact| w.feature == c.point.feature;
-        found[k] = old.iter().take(4).position(same);
-        if let Some(o) = found[k] {
-            used[o] = true;
-        }
-    }
-    for (k, c) in new.enumerate().take(4) {
-        if found[k].is_some() {
-            continue;
-        }
-        let at = local(&c, q_m);
-        let mut best = near;
-        for (o, w) in old.iter().enumerate().take(4) {
-            let d = (Vec3::from(w.point_b) - at).norm();
-            if !used[o] && d < best {
-                (best, found[k]) = (d, Some(o));
-            }
-        }
-        if let Some(o) = found[k] {
-            used[o] = true;
-        }
-    }
-    found
-}
-
-/// A remembered impulse in the frame of a contact.
-fn turned(old: &WarmContact, c: &Contact3) -> [f64; 3] {
-    let p = Vec3::from(old.impulse_w);
-    let [n, t1, t2] = c.frame.map(Vec3::from);
-    [n.dot(&p).max(0.0), t1.dot(&p), t2.dot(&p)]
+/// The gap that the quasi-shock law leaves open [m]: none for overlaps and for what counts as closed.
+fn open_gap(gap: f64, size: f64) -> f64 {
+    if gap <= NOISE * size { 0.0 } else { gap }
 }
 
 /// An impulse given in a frame, in the world frame [N s].
-fn in_world(frame: &[Vec3; 3], r: &[f64; 3]) -> Vec3 {
+pub(super) fn in_world(frame: &[Vec3; 3], r: &[f64; 3]) -> Vec3 {
     frame[0] * r[0] + frame[1] * r[1] + frame[2] * r[2]
 }

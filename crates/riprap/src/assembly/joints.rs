@@ -1,8 +1,8 @@
 //! Joints between bodies in absolute coordinates: three rows of the contact problem at a time, held at zero velocity; and
 //! the projection of positions that removes their drift.
 
-use super::Dynamics;
-use crate::friction::{ContactProblem, Delassus, Factored, Impulses, JOINT, solve_joint};
+use super::System;
+use crate::friction::{ContactProblem, Factored, Impulses, Law, solve_joint};
 use crate::math::{Mat3, Pose, Vec3, turn};
 use crate::scene::{Hold, ResolvedJoint, Scene, State};
 
@@ -44,22 +44,14 @@ fn triples(joint: &ResolvedJoint, q: &[Pose]) -> impl Iterator<Item = Triple> {
     std::iter::once(shift).chain(second)
 }
 
-/// Adds the joints of a scene to the contact problem, after its contacts, with the impulses of the last step to start from.
-pub(super) fn assemble(
-    scene: &Scene,
-    state: &State,
-    dynamics: &Dynamics,
-    q_m: &[Pose],
-    problem: &mut ContactProblem,
-    impulses: &mut Impulses,
-) {
-    let Delassus::Factored(w) = &mut problem.w else { return };
-    let v = dynamics.free_velocity();
-    let mut k = 0;
+/// Adds the joints between bodies to the contact problem, after its contacts.
+pub fn assemble(scene: &Scene, system: &System, problem: &mut ContactProblem) {
+    let w = problem.w.make_factored();
+    let (q_m, v) = (system.q_m(), system.v_free());
     for joint in &scene.joints {
         let [i, j] = joint.bodies.map(|b| b as usize);
         for t in triples(joint, q_m) {
-            push(scene, dynamics, [i, j], &t, q_m, w);
+            push(scene, system, [i, j], &t, w);
             let velocity = |body: usize| {
                 if t.spin {
                     v[body].angular
@@ -69,30 +61,29 @@ pub(super) fn assemble(
             };
             let relative = velocity(j) - velocity(i);
             problem.v_rel_free.push(t.axes.map(|u| u.dot(&relative)));
-            problem.friction.push(JOINT);
-            impulses.push(state.joint_impulses.get(k).copied().unwrap_or_default());
-            k += 1;
+            problem.laws.push(Law::Bilateral);
         }
     }
 }
 
-fn push(
-    scene: &Scene,
-    dynamics: &Dynamics,
-    [i, j]: [usize; 2],
-    t: &Triple,
-    q: &[Pose],
-    w: &mut Factored,
-) {
+/// The joints' impulses of the last step, to start from.
+pub(super) fn recall(state: &State, problem: &ContactProblem, impulses: &mut Impulses) {
+    let n = problem.len() - problem.rolling.len() - impulses.len();
+    let old = (0..n).map(|k| state.joint_impulses.get(k).copied().unwrap_or_default());
+    impulses.extend(old);
+}
+
+fn push(scene: &Scene, system: &System, [i, j]: [usize; 2], t: &Triple, w: &mut Factored) {
+    let (q, block) = (system.q_m(), &system.bodies.block);
     let axes = t.axes.map(Into::into);
     if !t.spin {
         let arms = [i, j].map(|b| (t.point - q[b].position).into());
-        w.push([i, j].map(|b| dynamics.block[b]), axes, arms);
+        w.push([i, j].map(|b| block[b]), axes, arms);
         return;
     }
     w.push([Factored::NONE; 2], axes, [[0.0; 3]; 2]);
     for (body, sign) in [(i, -1.0), (j, 1.0)] {
-        if dynamics.block[body] == Factored::NONE {
+        if block[body] == Factored::NONE {
             continue;
         }
         let inverse = scene.bodies().inverse_inertia_w(body, &q[body].rotation);
@@ -104,7 +95,7 @@ fn push(
                 solved[6 * k + 3 + c] = sign * turned[c];
             }
         }
-        w.push_rows(dynamics.block[body], &rows, &solved);
+        w.push_rows(block[body], &rows, &solved);
     }
 }
 

@@ -3,6 +3,7 @@
 //! A mechanism is one group of blocks in the contact problem: `H_M` through the independent coordinates and `M_red`
 //! factored once per step (Eqs. 25–27).
 
+use super::Interval;
 use crate::friction::{Factored, InverseMass};
 use crate::math::dense::cholesky_solve;
 use crate::math::{Pose, Vec3};
@@ -34,7 +35,7 @@ struct Moving {
 
 /// All mechanisms of a scene during one step.
 #[derive(Debug, Default)]
-pub struct Mechanisms {
+pub(super) struct Mechanisms {
     moving: Vec<Moving>,
     rows: Vec<f64>,
     solved: Vec<f64>,
@@ -42,14 +43,13 @@ pub struct Mechanisms {
 }
 
 impl Mechanisms {
-    /// Predicts: `q_m = q_n + (1−θ) h v_n`, then closes the loops, `h_B(q_m) = 0` (29), (16). Puts the bodies of the
+    /// Predicts `q_m` along `v_n`, then closes the loops, `h_B(q_m) = 0` (29), (16). Puts the bodies of the
     /// mechanisms there.
     pub fn predict(
         &mut self,
         scene: &Scene,
         state: &State,
-        dt: f64,
-        theta: f64,
+        step: &Interval,
         q_m: &mut [Pose],
     ) -> Result<(), MotionError> {
         let systems = scene.mechanisms();
@@ -61,14 +61,15 @@ impl Mechanisms {
         }
         for (k, (system, m)) in systems.iter().zip(&mut self.moving).enumerate() {
             let old = &state.mechanisms[k];
+            m.momentum = None;
             m.control.clone_from(&old.control);
             system.switch_control(state.t, &old.q, &old.v, &mut m.control);
             if scene.is_free_body(k) {
                 continue;
             }
             m.q_m.resize(old.q.len(), 0.0);
-            let t_m = state.t + (1.0 - theta) * dt;
-            system.tree().integrate(&old.q, &old.v, (1.0 - theta) * dt, &mut m.q_m);
+            let t_m = step.t_m();
+            system.tree().integrate(&old.q, &old.v, step.before, &mut m.q_m);
             system.drive(t_m, &mut m.q_m);
             system.close(&old.partition, t_m, &mut m.q_m, &mut m.work)?;
             system.linearize(&old.partition, t_m, &mut m.work)?;
@@ -81,25 +82,25 @@ impl Mechanisms {
     }
 
     /// Free motion, as if no contact pushed back: `v_free = v_n + h M_red⁻¹ f_red` (25), (28). What depends on velocities is
-    /// evaluated at `v_n` and, for θ < 1, once more at the velocity of the time of `q_m`, which makes smooth motion of
-    /// second order at θ = 1/2. Gives the velocities of the mechanisms' bodies at `q_m`, before and without contact.
+    /// evaluated at `v_n` and, where `q_m` is later than that, once more at the velocity of its time, which makes smooth motion
+    /// of second order with `q_m` midway. Gives the velocities of the mechanisms' bodies at `q_m`, before and without contact.
     pub fn free_motion(
         &mut self,
         scene: &Scene,
         state: &State,
-        dt: f64,
-        theta: f64,
+        step: &Interval,
         q_m: &[Pose],
         v_n: &mut [Twist],
         v_free: &mut [Twist],
     ) -> Result<(), MotionError> {
+        let Interval { dt, before, .. } = *step;
         for (k, (system, m)) in scene.mechanisms().iter().zip(&mut self.moving).enumerate() {
             if scene.is_free_body(k) {
                 // It falls with the free bodies; what springs and laws add comes here.
                 let i = scene.links_of(k).start;
                 follow(scene, k, &q_m[i], &v_n[i], &mut m.at_m);
                 m.at_m.control.clone_from(&m.control);
-                let t_m = state.t + (1.0 - theta) * dt;
+                let t_m = step.t_m();
                 let (force, torque) = system.free_body_wrench(&m.at_m, t_m, &mut m.work);
                 let bodies = scene.bodies();
                 v_free[i].linear += force * (dt / bodies.mass[i]);
@@ -107,7 +108,7 @@ impl Mechanisms {
                 continue;
             }
             let partition = &state.mechanisms[k].partition;
-            let (t, t_m, t_next) = (state.t, state.t + (1.0 - theta) * dt, state.t + dt);
+            let (t, t_m, t_next) = (step.t, step.t_m(), step.t + dt);
             m.driven.clear();
             m.driven.extend(system.mean_driven_accelerations(t, t_next));
 
@@ -116,11 +117,10 @@ impl Mechanisms {
             let driven = Some(&m.driven[..]);
             let at = (&m.q_m[..], &m.v_n[..]);
             system.dynamics(at, &m.control, partition, t_m, driven, &mut m.work)?;
-            if theta < 1.0 && system.feels_velocity() {
+            if before > 0.0 && system.feels_velocity() {
                 m.v_middle.clone_from(&m.v_n);
                 for &c in &partition.independent {
-                    m.v_middle[c as usize] +=
-                        (1.0 - theta) * dt * m.work.acceleration()[c as usize];
+                    m.v_middle[c as usize] += before * m.work.acceleration()[c as usize];
                 }
                 system.expand(partition, t_m, &mut m.v_middle, &mut m.work);
                 let at = (&m.q_m[..], &m.v_middle[..]);
@@ -220,30 +220,25 @@ impl Mechanisms {
         }
     }
 
-    /// End of the step: `v = v_free + M_red⁻¹ H I`, `q = q_m + θ h v`; dependent joints follow the independent ones,
+    /// End of the step: `v = v_free + M_red⁻¹ H I`, `q` from `q_m` along `v`; dependent joints follow the independent ones,
     /// `h_B(q) = 0`, `v_dep = B v_ind` (28), (30), (16), (20). Puts the bodies of the mechanisms there and gives the largest
-    /// residual of the loops [m, –]. `pushes` tells the sum of the contact impulses on a mechanism: force and moment about the
-    /// world's origin. A free base takes up what the coordinates of the joints would lose of it.
+    /// residual of the loops [m, –].
     pub fn finish(
         &mut self,
         scene: &Scene,
         state: &State,
+        step: &Interval,
         change: &[[f64; 6]],
-        pushes: impl Fn(usize) -> Spatial,
-        dt: f64,
-        theta: f64,
         next: &mut State,
     ) -> Result<f64, MotionError> {
         let mut residual = 0.0_f64;
         next.mechanisms.resize_with(self.moving.len(), MultibodyState::default);
         for (k, (system, m)) in scene.mechanisms().iter().zip(&mut self.moving).enumerate() {
             let (old, new) = (&state.mechanisms[k], &mut next.mechanisms[k]);
-            let t_next = state.t + dt;
+            let t_next = step.t + step.dt;
             new.partition.clone_from(&old.partition);
             new.control.clone_from(&m.control);
             if scene.is_free_body(k) {
-                let i = scene.links_of(k).start;
-                follow(scene, k, &next.q[i], &next.v[i], new);
                 continue;
             }
             new.v.clone_from(&m.v_free);
@@ -256,23 +251,46 @@ impl Mechanisms {
                 system.expand(&old.partition, t_next, &mut new.v, &mut m.work);
             }
             new.q.resize(m.q_m.len(), 0.0);
-            system.tree().integrate(&m.q_m, &new.v, theta * dt, &mut new.q);
+            system.tree().integrate(&m.q_m, &new.v, step.after, &mut new.q);
             system.drive(t_next, &mut new.q);
             system.check_finite(&new.v, t_next)?;
             let closed = system.close(&new.partition, t_next, &mut new.q, &mut m.work)?;
             residual = residual.max(closed.residual);
             system.linearize(&new.partition, t_next, &mut m.work)?;
             system.expand(&new.partition, t_next, &mut new.v, &mut m.work);
-            if let Some(momentum) = m.momentum {
-                system.tree().motion(&new.v, &mut m.work.tree);
-                system.set_momentum(&(momentum + pushes(k)), &mut new.v, &m.work);
-            }
             system.renew_partition(&mut new.partition, &mut m.work);
             let links = scene.links_of(k);
             let (q, v) = (&mut next.q[links.clone()], &mut next.v[links.clone()]);
             place_links(system, new, &mut m.work, &scene.bodies().centre[links], q, v);
         }
         Ok(residual)
+    }
+
+    /// Gives mechanisms on a free base the momentum that they had plus what acted from outside; `pushes` tells the sum of the
+    /// contact impulses on a mechanism, force and moment about the world's origin.
+    pub fn restore_momentum(
+        &mut self,
+        scene: &Scene,
+        pushes: impl Fn(usize) -> Spatial,
+        next: &mut State,
+    ) {
+        for (k, (system, m)) in scene.mechanisms().iter().zip(&mut self.moving).enumerate() {
+            let Some(momentum) = m.momentum else { continue };
+            let new = &mut next.mechanisms[k];
+            system.tree().motion(&new.v, &mut m.work.tree);
+            system.set_momentum(&(momentum + pushes(k)), &mut new.v, &m.work);
+            let links = scene.links_of(k);
+            let (q, v) = (&mut next.q[links.clone()], &mut next.v[links.clone()]);
+            place_links(system, new, &mut m.work, &scene.bodies().centre[links], q, v);
+        }
+    }
+
+    /// Gives mechanisms that are free bodies the coordinates of their bodies.
+    pub fn follow_bodies(&self, scene: &Scene, next: &mut State) {
+        for k in (0..self.moving.len()).filter(|&k| scene.is_free_body(k)) {
+            let i = scene.links_of(k).start;
+            follow(scene, k, &next.q[i], &next.v[i], &mut next.mechanisms[k]);
+        }
     }
 }
 

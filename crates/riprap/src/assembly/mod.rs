@@ -1,13 +1,20 @@
 //! The whole system at one configuration: free velocities, contacts with their laws, and the contact problem
 //! that the schemes hand to a solver.
 
+mod bodies;
 mod contacts;
-mod dynamics;
 mod joints;
 mod mechanisms;
 mod rolling;
+mod stabilize;
+mod system;
+mod warm_start;
+
+#[cfg(test)]
+mod tests;
 
 pub use contacts::{ActiveContact, Contacts};
-pub use dynamics::Dynamics;
-pub use joints::{joint_drift, joint_error, joint_wrenches};
-pub use mechanisms::Mechanisms;
+pub use joints::{assemble as assemble_joints, joint_drift, joint_error, joint_wrenches};
+pub use rolling::assemble as assemble_rolling;
+pub use stabilize::Stabilization;
+pub use system::{Interval, System, SystemError};

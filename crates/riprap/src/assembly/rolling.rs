@@ -1,29 +1,21 @@
 //! Moments of rolling resistance in the contact problem: one for each pair of shapes that touch, after all contacts and joints.
 
-use super::Dynamics;
+use super::System;
 use super::contacts::{Contacts, meeting, smaller_size};
-use crate::friction::{ContactProblem, Delassus, Factored, Impulses, ROLLING, Rolling};
+use crate::friction::{ContactProblem, Factored, Impulses, Law, Rolling};
 use crate::math::Vec3;
 use crate::scene::{Scene, State, WarmMoment};
 
-/// Adds the moments between the contacts of a step, with those of the last step to start from. Bodies of mechanisms have none.
-pub(super) fn assemble(
-    scene: &Scene,
-    state: &State,
-    dynamics: &Dynamics,
-    contacts: &Contacts,
-    problem: &mut ContactProblem,
-    impulses: &mut Impulses,
-) {
-    problem.rolling.clear();
+/// Adds the moments of rolling resistance to the contact problem, after its contacts and joints: one for each pair of shapes that
+/// touch. Bodies of mechanisms have none.
+pub fn assemble(scene: &Scene, system: &System, contacts: &Contacts, problem: &mut ContactProblem) {
     if !scene.pairs.any_rolling() {
         return;
     }
-    let Delassus::Factored(w) = &mut problem.w else { return };
-    let v = dynamics.free_velocity();
+    let w = problem.w.make_factored();
+    let v = system.v_free();
     let bodies = scene.bodies();
     let in_mechanism = |b: usize| bodies.carried[b].is_some() && !bodies.movable[b];
-    let mut warm = state.warm_moments.iter().peekable();
     let (mut k, n) = (0, contacts.active().len());
     while k < n {
         let c = contacts.contact(k);
@@ -34,7 +26,7 @@ pub(super) fn assemble(
         }
         let rolling = meeting(scene, c.point).1.rolling;
         let [i, j] = c.bodies.map(|b| b as usize);
-        let blocks = c.bodies.map(|b| dynamics.block[b as usize]);
+        let blocks = c.bodies.map(|b| system.bodies.block[b as usize]);
         if rolling == 0.0 || blocks == [Factored::NONE; 2] || in_mechanism(i) || in_mechanism(j) {
             continue;
         }
@@ -42,13 +34,25 @@ pub(super) fn assemble(
         w.push_turning(blocks, length);
         let spin = v[j].angular - v[i].angular;
         problem.v_rel_free.push((spin * length).into());
-        problem.friction.push(ROLLING);
-        problem
-            .rolling
-            .push(Rolling { contacts: [first as u32, k as u32], ratio: rolling / length });
+        problem.laws.push(Law::Rolling);
+        let contacts = [first as u32, k as u32];
+        problem.rolling.push(Rolling { contacts, ratio: rolling / length, length });
+    }
+}
+
+/// The moments of the last step, to start from. Both lists are sorted by colliders.
+pub(super) fn recall(
+    contacts: &Contacts,
+    state: &State,
+    problem: &ContactProblem,
+    impulses: &mut Impulses,
+) {
+    let mut warm = state.warm_moments.iter().peekable();
+    for rolling in &problem.rolling {
+        let colliders = contacts.contact(rolling.contacts[0] as usize).point.colliders;
         while warm.next_if(|m| m.colliders < colliders).is_some() {}
         let old = warm.peek().filter(|m| m.colliders == colliders);
-        impulses.push(old.map_or([0.0; 3], |m| m.moment_w.map(|x| x / length)));
+        impulses.push(old.map_or([0.0; 3], |m| m.moment_w.map(|x| x / rolling.length)));
     }
 }
 
@@ -60,11 +64,10 @@ pub(super) fn remember(
     warm: &mut Vec<WarmMoment>,
 ) {
     warm.clear();
-    let Delassus::Factored(w) = &problem.w else { return };
     let first = problem.len() - problem.rolling.len();
     for (k, rolling) in problem.rolling.iter().enumerate() {
         let colliders = contacts.contact(rolling.contacts[0] as usize).point.colliders;
-        let moment = Vec3::from(impulses[first + k]) * w.length_of_moment(k);
+        let moment = Vec3::from(impulses[first + k]) * rolling.length;
         warm.push(WarmMoment { colliders, moment_w: moment.into() });
     }
 }

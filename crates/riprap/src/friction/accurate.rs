@@ -4,7 +4,7 @@
 use super::anderson::{StoredOptions, Sweeps, report, unpack};
 use super::newton::{Newton, Work};
 use super::packed::{Iterate, Packed};
-use super::{ContactProblem, ContactSolver, Impulses, SolveReport, SolverScratch};
+use super::{ContactProblem, ContactSolver, Impulses, Scratch, SolveReport};
 
 /// Sweeps, Newton steps and proximal points, for problems with `W` in blocks (a factored one is multiplied out first): for
 /// 1e-8 and beyond, and not slower than sweeps alone where these suffice. [`SolveReport::sweeps`] counts Newton steps too.
@@ -227,33 +227,32 @@ impl ContactSolver for Accurate {
         &self,
         problem: &ContactProblem,
         impulses: &mut Impulses,
-        scratch: &mut SolverScratch,
+        scratch: &mut Scratch,
     ) -> SolveReport {
         if !problem.rolling.is_empty() {
             return self.options.without_blocks().improve(problem, impulses, scratch);
         }
         let options = &self.options;
-        let mut packed = std::mem::take(&mut scratch.packed);
+        let packed = scratch.of::<Packed>();
         let mut at = Iterate::default();
         packed.fill(problem, impulses, &mut at);
         let (sweeps, newton) = (Sweeps::default(), Newton::default());
         let trial = Iterate::default();
         let mut search = Search { options, sweeps, newton, trial, newton_work: 0.0 };
-        let now = search.settle(&packed, &mut at);
+        let now = search.settle(packed, &mut at);
         if now > options.tolerance {
-            search.approach(&packed, &mut at, now);
+            search.approach(packed, &mut at, now);
         }
         let count = search.sweeps.count + search.newton.count;
-        unpack(&packed, &at.r, impulses);
-        scratch.packed = packed;
-        report(problem, impulses, scratch, options, count)
+        unpack(packed, &at.r, impulses);
+        report(problem, impulses, options, count)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::friction::{Anderson, Blocks, Delassus, JOINT, residual};
+    use crate::friction::{Anderson, Blocks, Delassus, Law, residual};
     use rand::{RngExt, SeedableRng};
     use rand_pcg::Pcg64;
 
@@ -284,17 +283,17 @@ mod tests {
             rolling: Vec::new(),
             w: Delassus::Blocks(blocks),
             v_rel_free: free.chunks_exact(3).map(|v| [v[0], v[1], v[2]]).collect(),
-            friction: (0..n).map(|a| [0.0, 0.3, 0.8][a % 3]).collect(),
+            laws: (0..n).map(|a| Law::Coulomb { friction: [0.0, 0.3, 0.8][a % 3] }).collect(),
             approach_scale: 1.0,
         }
     }
 
     #[track_caller]
     fn solves(solver: &dyn ContactSolver, problem: &ContactProblem, tolerance: f64, case: &str) {
-        let (mut impulses, mut scratch) = (Vec::new(), SolverScratch::default());
+        let (mut impulses, mut scratch) = (Vec::new(), Scratch::default());
         let report = solver.solve(problem, &mut impulses, &mut scratch);
         assert!(report.converged, "{case}: {report:?}");
-        let found = residual(problem, &impulses, &mut scratch).relative_to_all();
+        let found = residual(problem, &impulses).relative_to_all();
         assert!(found <= tolerance, "{case}: {found:e}");
     }
 
@@ -332,15 +331,15 @@ mod tests {
         }
         problem.w = Delassus::Blocks(large);
         let accurate = Accurate::tolerance(1e-8);
-        let report = accurate.solve(&problem, &mut Vec::new(), &mut SolverScratch::default());
+        let report = accurate.solve(&problem, &mut Vec::new(), &mut Scratch::default());
         assert!(!report.residual.is_nan() && report.sweeps < 1000, "{report:?}");
     }
 
     #[test]
     fn joints_and_contacts_that_nothing_moves_are_no_obstacle() {
         let mut problem = random(3, 8, 24, 0.0);
-        problem.friction[2] = JOINT;
-        problem.friction[5] = JOINT;
+        problem.laws[2] = Law::Bilateral;
+        problem.laws[5] = Law::Bilateral;
         solves(&Accurate::tolerance(1e-10), &problem, 1e-10, "joints");
         // A contact with a row and a column of zeros, open and resting.
         for free in [[0.3, 0.2, 0.0], [0.0, 0.0, 0.0]] {
@@ -353,7 +352,7 @@ mod tests {
             grown.end_row();
             let mut problem = ContactProblem { w: Delassus::Blocks(grown), ..problem.clone() };
             problem.v_rel_free.push(free);
-            problem.friction.push(0.4);
+            problem.laws.push(Law::Coulomb { friction: 0.4 });
             solves(&Accurate::tolerance(1e-10), &problem, 1e-10, "locked");
         }
     }
@@ -368,12 +367,12 @@ mod tests {
             rolling: Vec::new(),
             w: Delassus::Blocks(w),
             v_rel_free: vec![[-1.0, 0.0, 0.0]],
-            friction: vec![0.5],
+            laws: vec![Law::Coulomb { friction: 0.5 }],
             approach_scale: 1.0,
         };
         let mut solver = Accurate::tolerance(1e-8);
         solver.options.max_sweeps = 10_000;
-        let report = solver.solve(&problem, &mut Vec::new(), &mut SolverScratch::default());
+        let report = solver.solve(&problem, &mut Vec::new(), &mut Scratch::default());
         assert!(!report.converged && report.residual > 0.1, "{report:?}");
     }
 }

@@ -4,7 +4,7 @@
 use super::packed::{Iterate, Packed};
 use super::{
     ConjugateGradient, ContactProblem, ContactSolver, GaussSeidelOptions, Impulses, Measure,
-    SolveReport, SolverScratch, residual,
+    Scratch, SolveReport, residual,
 };
 
 /// Options of [`Anderson`] and [`super::Accurate`].
@@ -278,20 +278,20 @@ impl ContactSolver for Anderson {
         &self,
         problem: &ContactProblem,
         impulses: &mut Impulses,
-        scratch: &mut SolverScratch,
+        scratch: &mut Scratch,
     ) -> SolveReport {
         if !problem.rolling.is_empty() {
             return self.options.without_blocks().improve(problem, impulses, scratch);
         }
         let options = &self.options;
-        let mut packed = std::mem::take(&mut scratch.packed);
+        let packed = scratch.of::<Packed>();
         let mut at = Iterate::default();
         packed.fill(problem, impulses, &mut at);
         let mut sweeps = Sweeps::default();
         sweeps.restart();
         let mut best = (f64::INFINITY, at.r.clone());
         while sweeps.count < options.max_sweeps {
-            let now = sweeps.next(&packed, &mut at, options.measure, options.tolerance);
+            let now = sweeps.next(packed, &mut at, options.measure, options.tolerance);
             if now <= options.tolerance {
                 best = (now, std::mem::take(&mut at.r));
                 break;
@@ -305,9 +305,8 @@ impl ContactSolver for Anderson {
                 break;
             }
         }
-        unpack(&packed, &best.1, impulses);
-        scratch.packed = packed;
-        report(problem, impulses, scratch, options, sweeps.count)
+        unpack(packed, &best.1, impulses);
+        report(problem, impulses, options, sweeps.count)
     }
 }
 
@@ -322,11 +321,10 @@ pub(super) fn unpack(packed: &Packed, r: &[[f64; 3]], impulses: &mut Impulses) {
 pub(super) fn report(
     problem: &ContactProblem,
     impulses: &[[f64; 3]],
-    scratch: &mut SolverScratch,
     options: &StoredOptions,
     sweeps: usize,
 ) -> SolveReport {
-    let found = residual(problem, impulses, scratch);
+    let found = residual(problem, impulses);
     let residual = options.measure.of(&found);
     SolveReport {
         converged: residual <= options.tolerance,

@@ -1,12 +1,12 @@
 //! Gauss–Seidel accelerated by nonsmooth nonlinear conjugate gradients (Silcowitz-Hansen, Niebe and Erleben 2010):
 //! the change over a sweep plays the part of the gradient, and part of the last direction is added to it.
 
-use super::gauss_seidel::{Progress, sweep};
-use super::residual::project;
+use super::criteria::{Change, Progress};
 use super::{
-    ContactProblem, ContactSolver, Delassus, GaussSeidelOptions, Impulses, Operator, SolveReport,
-    SolverScratch,
+    BlockVelocities, Buffers, ContactProblem, ContactSolver, Delassus, GaussSeidelOptions,
+    Impulses, Law, Local, Operator, Scratch, SolveReport,
 };
+use crate::math::bytes_of;
 
 /// Conjugate-gradient acceleration of [`super::GaussSeidel`], with the same criteria.
 #[derive(Clone, Copy, Debug, Default)]
@@ -66,6 +66,70 @@ impl Patience {
     }
 }
 
+/// The new impulse of one contact and its step from the old one: that of its law, or with a relaxation below 1 only that
+/// part of the way.
+#[inline]
+pub(super) fn visit(
+    law: Law,
+    at: &Local,
+    relaxation: f64,
+    change: &mut Change,
+) -> ([f64; 3], [f64; 3]) {
+    let mut new = law.solve(at);
+    let mut step: [f64; 3] = std::array::from_fn(|i| new[i] - at.impulse[i]);
+    if relaxation < 1.0 && step != [0.0; 3] {
+        step = step.map(|x| relaxation * x);
+        new = std::array::from_fn(|i| at.impulse[i] + step[i]);
+    }
+    change.note(law, at.block, new, step);
+    (new, step)
+}
+
+/// A sweep as that of the readable solver, relaxed and in either order.
+fn sweep<W: Operator>(
+    w: &W,
+    problem: &ContactProblem,
+    impulses: &mut Impulses,
+    velocity: &mut BlockVelocities,
+    patience: &Patience,
+) -> Change {
+    let (relaxation, backwards) = (patience.relaxation(), patience.backwards());
+    let mut change = Change::default();
+    let n = problem.len();
+    for k in 0..n {
+        let a = if backwards { n - 1 - k } else { k };
+        let (free, wr) = (problem.v_rel_free[a], w.velocity(a, impulses, velocity));
+        let at = Local {
+            block: w.diagonal(a),
+            velocity: std::array::from_fn(|i| free[i] + wr[i]),
+            impulse: impulses[a],
+            limit: problem.limit(a, impulses),
+        };
+        let (new, step) = visit(problem.laws[a], &at, relaxation, &mut change);
+        if step != [0.0; 3] {
+            impulses[a] = new;
+            w.add(a, step, velocity);
+        }
+    }
+    change
+}
+
+/// Buffers of the conjugate gradients.
+#[derive(Default)]
+struct Directions {
+    velocity: BlockVelocities,
+    /// Search direction [N s].
+    direction: Impulses,
+    /// Impulses before a sweep [N s].
+    before: Impulses,
+}
+
+impl Buffers for Directions {
+    fn bytes(&self) -> usize {
+        bytes_of(&self.velocity) + bytes_of(&self.direction) + bytes_of(&self.before)
+    }
+}
+
 impl ConjugateGradient {
     /// Stops at a residual [–]; see [`GaussSeidelOptions::tolerance`].
     pub fn tolerance(tolerance: f64) -> ConjugateGradient {
@@ -77,12 +141,10 @@ impl ConjugateGradient {
         w: &W,
         problem: &ContactProblem,
         impulses: &mut Impulses,
-        scratch: &mut SolverScratch,
+        Directions { velocity, direction, before }: &mut Directions,
     ) -> SolveReport {
         let mut progress = Progress::new(&self.options);
-        w.start(impulses, scratch);
-        let mut direction = std::mem::take(&mut scratch.direction);
-        let mut before = std::mem::take(&mut scratch.before);
+        w.start(impulses, velocity);
         direction.clear();
         direction.resize(problem.len(), [0.0; 3]);
         let mut last = f64::INFINITY;
@@ -90,10 +152,9 @@ impl ConjugateGradient {
         loop {
             before.clear();
             before.extend_from_slice(impulses);
-            let change =
-                sweep(w, problem, impulses, scratch, patience.relaxation(), patience.backwards());
-            if progress.done(w, problem, impulses, scratch, &change) {
-                break;
+            let change = sweep(w, problem, impulses, velocity, &patience);
+            if progress.done(w, problem, impulses, velocity, &change) {
+                return progress.report;
             }
             // Fletcher–Reeves; forgets its direction when a sweep changes more than the one before.
             let gradient = change.squared();
@@ -113,17 +174,15 @@ impl ConjugateGradient {
                 if extra == [0.0; 3] {
                     continue;
                 }
-                // Back into the cone: among redundant contacts impulses could otherwise grow against each other.
+                // Back into the cone: among redundant contacts impulses could otherwise grow against each other. Moments
+                // come back below their limit in the next sweep.
                 let old = impulses[a];
                 let ahead = std::array::from_fn(|i| old[i] + extra[i]);
-                impulses[a] = project(ahead, problem.friction[a]);
+                impulses[a] = problem.laws[a].project(ahead, f64::INFINITY);
                 let step = std::array::from_fn(|i| impulses[a][i] - old[i]);
-                w.add(a, step, scratch);
+                w.add(a, step, velocity);
             }
         }
-        scratch.direction = direction;
-        scratch.before = before;
-        progress.report
     }
 }
 
@@ -132,8 +191,9 @@ impl ContactSolver for ConjugateGradient {
         &self,
         problem: &ContactProblem,
         impulses: &mut Impulses,
-        scratch: &mut SolverScratch,
+        scratch: &mut Scratch,
     ) -> SolveReport {
+        let scratch = scratch.of::<Directions>();
         match &problem.w {
             Delassus::Factored(w) => self.run(w, problem, impulses, scratch),
             Delassus::Blocks(w) => self.run(w, problem, impulses, scratch),

@@ -201,9 +201,13 @@ pub fn solve_joint(w: &[[f64; 3]; 3], v: [f64; 3]) -> [f64; 3] {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::friction::natural_map;
+    use crate::friction::Law;
     use rand::{RngExt, SeedableRng};
     use rand_pcg::Pcg64;
+
+    fn natural_map(r: [f64; 3], u: [f64; 3], friction: f64) -> [f64; 3] {
+        Law::Coulomb { friction }.natural_map(r, u, 0.0)
+    }
 
     fn velocity(w: &[[f64; 3]; 3], r: [f64; 3], q: [f64; 3]) -> [f64; 3] {
         std::array::from_fn(|i| w[i][0] * r[0] + w[i][1] * r[1] + w[i][2] * r[2] + q[i])

@@ -6,10 +6,15 @@
 
 mod accurate;
 mod anderson;
+mod arrays;
+mod blocks;
 mod coloured;
 mod conjugate_gradient;
+mod criteria;
 mod delassus;
+mod factored;
 mod gauss_seidel;
+mod law;
 mod local;
 mod newton;
 mod packed;
@@ -18,21 +23,24 @@ mod rolling;
 mod sparse;
 
 use crate::math::bytes_of;
+pub use crate::math::{Buffers, Scratch};
 pub use accurate::Accurate;
 pub use anderson::{Anderson, StoredOptions};
+pub use arrays::ProblemArrays;
+pub use blocks::Blocks;
 pub use coloured::{Coloured, Width};
 pub use conjugate_gradient::ConjugateGradient;
-pub use delassus::{Blocks, Contact3, Delassus, Factored, InverseMass, Operator};
-pub use gauss_seidel::{GaussSeidel, GaussSeidelOptions};
+pub use criteria::GaussSeidelOptions;
+pub use delassus::{BlockVelocities, Delassus, Operator};
+pub use factored::{Contact3, Factored, InverseMass};
+pub use gauss_seidel::GaussSeidel;
+pub use law::{Law, Local};
 pub use local::{solve_contact, solve_joint};
-pub use residual::{Measure, Residual, natural_map, residual};
-pub use rolling::{ROLLING, Rolling};
+pub use residual::{Measure, Residual, residual};
+pub use rolling::Rolling;
 
 /// Impulses of all contacts [N s], each in its frame `(n, t1, t2)`; the normal one is not negative.
 pub type Impulses = Vec<[f64; 3]>;
-
-/// Stands in the place of the friction of a joint: its impulses are free, its relative velocities zero.
-pub const JOINT: f64 = -1.0;
 
 /// One contact problem.
 ///
@@ -46,8 +54,8 @@ pub struct ContactProblem {
     pub w: Delassus,
     /// Relative velocities without contact impulses, shifted by restitution and gap [m/s].
     pub v_rel_free: Vec<[f64; 3]>,
-    /// Coefficient of friction `μ` of each contact [–]; [`JOINT`] for a joint, whose relative velocities vanish.
-    pub friction: Vec<f64>,
+    /// The law of each triple of unknowns.
+    pub laws: Vec<Law>,
     /// Moments of rolling resistance; they come after all contacts and joints.
     pub rolling: Vec<Rolling>,
     /// Time step over grain size [s/m]: turns an approach velocity into a relative penetration.
@@ -62,11 +70,7 @@ impl ContactProblem {
 
     /// Bytes held by the buffers.
     pub(crate) fn bytes(&self) -> usize {
-        let w = match &self.w {
-            Delassus::Factored(w) => w.bytes(),
-            Delassus::Blocks(_) => 0,
-        };
-        w + bytes_of(&self.v_rel_free) + bytes_of(&self.friction) + bytes_of(&self.rolling)
+        self.w.bytes() + bytes_of(&self.v_rel_free) + bytes_of(&self.laws) + bytes_of(&self.rolling)
     }
 
     /// The largest of all free velocities [m/s].
@@ -81,7 +85,7 @@ impl ContactProblem {
 
     /// Largest impulse of a moment of rolling resistance with these impulses [N s]; 0 for all others.
     #[inline]
-    fn limit(&self, a: usize, impulses: &[[f64; 3]]) -> f64 {
+    pub fn limit(&self, a: usize, impulses: &[[f64; 3]]) -> f64 {
         match a.checked_sub(self.first_rolling()) {
             Some(k) => self.rolling[k].limit(impulses),
             None => 0.0,
@@ -91,31 +95,6 @@ impl ContactProblem {
     /// Whether there is no contact at all.
     pub fn is_empty(&self) -> bool {
         self.v_rel_free.is_empty()
-    }
-}
-
-/// Buffers that solvers use; kept between steps so that a warm step allocates nothing.
-#[derive(Clone, Debug, Default)]
-pub struct SolverScratch {
-    /// Velocity change `M⁻¹ H I` of each block of a factored operator [m/s, rad/s].
-    pub velocity: Vec<[f64; 6]>,
-    /// Search direction of the conjugate gradients [N s].
-    pub(crate) direction: Impulses,
-    /// Impulses before a sweep [N s].
-    pub(crate) before: Impulses,
-    /// The problem made ready for many sweeps.
-    pub(crate) packed: packed::Packed,
-    /// Buffers of the coloured solver.
-    pub(crate) coloured: coloured::Buffers,
-}
-
-impl SolverScratch {
-    /// Bytes held by the buffers of solvers for factored problems.
-    pub(crate) fn bytes(&self) -> usize {
-        bytes_of(&self.velocity)
-            + bytes_of(&self.direction)
-            + bytes_of(&self.before)
-            + self.coloured.bytes()
     }
 }
 
@@ -143,7 +122,7 @@ pub trait ContactSolver: Send + Sync {
         &self,
         problem: &ContactProblem,
         impulses: &mut Impulses,
-        scratch: &mut SolverScratch,
+        scratch: &mut Scratch,
     ) -> SolveReport;
 
     /// Improves `impulses` (which hold the start, for instance the last step's) until `problem` is
@@ -152,7 +131,7 @@ pub trait ContactSolver: Send + Sync {
         &self,
         problem: &ContactProblem,
         impulses: &mut Impulses,
-        scratch: &mut SolverScratch,
+        scratch: &mut Scratch,
     ) -> SolveReport {
         impulses.resize(problem.len(), [0.0; 3]);
         if problem.is_empty() {

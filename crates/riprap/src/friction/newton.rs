@@ -6,9 +6,8 @@ use std::ops::Range;
 
 use crate::math::length2;
 
-use super::JOINT;
+use super::Law;
 use super::packed::{Iterate, Packed};
-use super::residual::natural_map;
 use super::sparse::Sparse;
 
 /// Buffers of a Newton step.
@@ -64,10 +63,8 @@ enum Status {
     },
 }
 
-fn status(r: [f64; 3], u: [f64; 4], friction: f64) -> Status {
-    if friction == JOINT {
-        return Status::Stick;
-    }
+fn status(r: [f64; 3], u: [f64; 4], law: Law) -> Status {
+    let Some(friction) = law.friction() else { return Status::Stick };
     let [x, y, z]: [f64; 3] = std::array::from_fn(|i| r[i] - u[i]);
     if x <= 0.0 {
         return Status::Open;
@@ -80,7 +77,7 @@ fn status(r: [f64; 3], u: [f64; 4], friction: f64) -> Status {
 }
 
 /// The three equations of a contact that is not open.
-struct Law {
+struct Equations {
     right: [f64; 3],
     slide: Option<Slide>,
 }
@@ -103,16 +100,16 @@ impl Slide {
     }
 }
 
-impl Law {
+impl Equations {
     /// `velocities`: those that are left when the impulses of open contacts are gone.
-    fn new(packed: &Packed, at: &Iterate, velocities: &[[f64; 4]], a: usize) -> Law {
+    fn new(packed: &Packed, at: &Iterate, velocities: &[[f64; 4]], a: usize) -> Equations {
         let (r, u, v) = (at.r[a], at.u[a], velocities[a]);
-        let friction = packed.friction[a];
         // Sticking, and along the normal of a sliding contact: u + (W + α) Δr = 0.
         let right = [-v[0], -v[1], -v[2]];
-        let Status::Slide { d, limit, length } = status(r, u, friction) else {
-            return Law { right, slide: None };
+        let Status::Slide { d, limit, length } = status(r, u, packed.laws[a]) else {
+            return Equations { right, slide: None };
         };
+        let friction = packed.laws[a].friction().unwrap_or(0.0);
         // Δr_t − c P (Δr_t − Δu_t) − μ d Δr_n = μ r_n d − r_t, with P across d and c = μ x_n / ‖x_t‖.
         let c = limit / length;
         let across = [-d[1], d[0]];
@@ -121,7 +118,7 @@ impl Law {
         let unit = |i: usize, j: usize| f64::from(i == j) - c * across[i] * across[j];
         let own = std::array::from_fn(|i| [-friction * d[i], unit(i, 0), unit(i, 1)]);
         let right = [right[0], right_t(0), right_t(1)];
-        Law { right, slide: Some(Slide { across, c, own }) }
+        Equations { right, slide: Some(Slide { across, c, own }) }
     }
 }
 
@@ -130,7 +127,7 @@ impl Newton {
     /// kept. Gives the work of a step; infinite where a cluster has more than `most` contacts and is not sparse.
     pub(super) fn plan(&mut self, packed: &Packed, at: &Iterate, most: usize) -> Work {
         let n = packed.len();
-        let open = |a: usize| matches!(status(at.r[a], at.u[a], packed.friction[a]), Status::Open);
+        let open = |a: usize| matches!(status(at.r[a], at.u[a], packed.laws[a]), Status::Open);
         let cluster = &mut self.cluster;
         cluster.clear();
         cluster.extend((0..n).map(|a| if open(a) { OPEN } else { a as u32 }));
@@ -152,7 +149,7 @@ impl Newton {
                 let own = root(cluster, a as u32);
                 cluster[a] = own;
                 let u = [at.u[a][0], at.u[a][1], at.u[a][2]];
-                let f = natural_map(at.r[a], u, packed.friction[a]);
+                let f = packed.laws[a].natural_map(at.r[a], u, 0.0);
                 part[own as usize] += f.iter().map(|x| x * x).sum::<f64>();
                 size[own as usize] += 1;
             }
@@ -251,7 +248,7 @@ impl Newton {
         }
         for (k, a) in active.iter().enumerate() {
             let a = *a as usize;
-            let law = Law::new(packed, at, &self.velocities, a);
+            let law = Equations::new(packed, at, &self.velocities, a);
             self.right[3 * k..3 * k + 3].copy_from_slice(&law.right);
             let Some(slide) = &law.slide else { continue };
             let (_, rows) = self.matrix.split_at_mut((3 * k + 1) * m);
@@ -279,7 +276,7 @@ impl Newton {
         let nodes = self.sparse.nodes().to_vec();
         let mut right = Vec::with_capacity(nodes.len());
         for (k, a) in nodes.iter().enumerate() {
-            let law = Law::new(packed, at, &self.velocities, *a as usize);
+            let law = Equations::new(packed, at, &self.velocities, *a as usize);
             right.push(law.right);
             let Some(slide) = &law.slide else { continue };
             let (blocks, own) = self.sparse.row(k);

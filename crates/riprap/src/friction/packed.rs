@@ -2,10 +2,9 @@
 //! kept at hand. A sweep then pays for the impulses that change, open contacts cost nothing, and the residual costs no
 //! product with `W`.
 
-use super::residual::{natural_map, unit};
-use super::{
-    Blocks, ContactProblem, Delassus, JOINT, Measure, Residual, solve_contact, solve_joint,
-};
+use super::law::apply;
+use super::residual::unit;
+use super::{Blocks, Buffers, ContactProblem, Delassus, Law, Local, Measure, Residual};
 
 /// The problem with `W / w̄`, so that impulses are velocities [m/s], and with `W` by columns. Where velocities are so large or small that
 /// their squares are no numbers, they have another unit.
@@ -15,7 +14,8 @@ pub(crate) struct Packed {
     pub(super) mobility: f64,
     /// Velocities without impulses [m/s].
     pub(super) free: Vec<[f64; 3]>,
-    pub(super) friction: Vec<f64>,
+    /// Coulomb's and bilateral: problems with moments are not packed.
+    pub(super) laws: Vec<Law>,
     /// `W^αα / w̄`.
     pub(super) diagonal: Vec<[[f64; 3]; 3]>,
     /// Where the blocks of each column begin; the diagonal is not among them.
@@ -56,8 +56,8 @@ impl Packed {
         let unit = unit(problem.largest_free());
         self.free.clear();
         self.free.extend(problem.v_rel_free.iter().map(|q| q.map(|x| unit * x)));
-        self.friction.clear();
-        self.friction.extend_from_slice(&problem.friction);
+        self.laws.clear();
+        self.laws.extend_from_slice(&problem.laws);
         self.norm = squared(self.free.as_flattened()).sqrt();
         self.diagonal.clear();
         self.diagonal.resize(n, [[0.0; 3]; 3]);
@@ -143,18 +143,12 @@ impl Packed {
     /// One sweep over the contacts, Eq. (33).
     pub(super) fn sweep(&self, at: &mut Iterate) {
         for a in 0..self.len() {
-            let (old, u) = (at.r[a], at.u[a]);
-            let friction = self.friction[a];
-            if old == [0.0; 3] && u[0] >= 0.0 && friction != JOINT {
+            let (old, [x, y, z, _], law) = (at.r[a], at.u[a], self.laws[a]);
+            if old == [0.0; 3] && x >= 0.0 && law != Law::Bilateral {
                 continue;
             }
             let block = &self.diagonal[a];
-            let own = apply(block, old);
-            let rest = std::array::from_fn(|i| u[i] - own[i]);
-            let new = match friction == JOINT {
-                true => solve_joint(block, rest),
-                false => solve_contact(block, rest, friction),
-            };
+            let new = law.solve(&Local { block, velocity: [x, y, z], impulse: old, limit: 0.0 });
             if new != old {
                 at.r[a] = new;
                 self.push(a, std::array::from_fn(|i| new[i] - old[i]), &mut at.u);
@@ -172,7 +166,7 @@ impl Packed {
         let mut sum = Residual { free: self.norm, ..Residual::default() };
         for a in 0..self.len() {
             let (r, u) = (at.r[a], [at.u[a][0], at.u[a][1], at.u[a][2]]);
-            sum.natural_map += squared(&natural_map(r, u, self.friction[a]));
+            sum.natural_map += squared(&self.laws[a].natural_map(r, u, 0.0));
             sum.impulses += squared(&r);
             sum.velocities += squared(&u);
         }
@@ -195,10 +189,7 @@ impl Packed {
     }
 }
 
-#[inline]
-fn apply(w: &[[f64; 3]; 3], r: [f64; 3]) -> [f64; 3] {
-    std::array::from_fn(|i| w[i][0] * r[0] + w[i][1] * r[1] + w[i][2] * r[2])
-}
+impl Buffers for Packed {}
 
 fn squared(x: &[f64]) -> f64 {
     x.iter().map(|x| x * x).sum()

@@ -1,10 +1,7 @@
 //! The one error measure by which every solver is judged: the natural map of the complementarity
 //! between impulses in Coulomb's cone and (shifted) velocities in its dual.
 
-use crate::math::length2;
-
-use super::rolling::{ROLLING, rolling_map};
-use super::{ContactProblem, Delassus, JOINT, Operator, SolverScratch};
+use super::{BlockVelocities, ContactProblem, Delassus, Law, Operator};
 
 /// How far impulses are from solving a contact problem.
 ///
@@ -35,33 +32,15 @@ impl Residual {
         }
     }
 
-    /// Adds the squares of one contact: its impulse as a velocity, free velocity and `(W I)^α`, all [m/s].
-    pub(super) fn note(&mut self, r: [f64; 3], q: [f64; 3], wr: [f64; 3], friction: f64) {
+    /// Adds the squares of one contact: its impulse as a velocity, free velocity and `(W I)^α`, all [m/s]; likewise the limit of a
+    /// moment of rolling resistance.
+    pub(super) fn note(&mut self, law: Law, r: [f64; 3], q: [f64; 3], wr: [f64; 3], limit: f64) {
         let u = [wr[0] + q[0], wr[1] + q[1], wr[2] + q[2]];
-        self.add(natural_map(r, u, friction), r, q, u);
-        // Not a number counts as the worst there is. What a joint lets move counts in every direction: joints that contradict
-        // each other must not pass because their impulses grow.
-        let approach = if u[0].is_nan() {
-            f64::INFINITY
-        } else if friction == JOINT {
-            u.iter().fold(0.0, |m: f64, x| m.max(x.abs()))
-        } else {
-            -u[0]
-        };
-        self.approach = self.approach.max(approach);
-    }
-
-    /// As [`Residual::note`], for a moment of rolling resistance with its limit as a velocity [m/s].
-    pub(super) fn note_rolling(&mut self, r: [f64; 3], q: [f64; 3], wr: [f64; 3], limit: f64) {
-        let u = [wr[0] + q[0], wr[1] + q[1], wr[2] + q[2]];
-        self.add(rolling_map(r, u, limit), r, q, u);
-    }
-
-    fn add(&mut self, natural_map: [f64; 3], r: [f64; 3], q: [f64; 3], u: [f64; 3]) {
-        self.natural_map += squared(natural_map);
+        self.natural_map += squared(law.natural_map(r, u, limit));
         self.impulses += squared(r);
         self.free += squared(q);
         self.velocities += squared(u);
+        self.approach = self.approach.max(law.approach(u));
     }
 
     /// In another unit of velocity.
@@ -127,27 +106,24 @@ impl Measure {
     }
 }
 
-/// Measures `impulses` against `problem`. Velocities are computed anew from the impulses.
-pub fn residual(
-    problem: &ContactProblem,
-    impulses: &[[f64; 3]],
-    scratch: &mut SolverScratch,
-) -> Residual {
+/// Measures `impulses` against `problem`. Velocities are computed from the impulses.
+pub fn residual(problem: &ContactProblem, impulses: &[[f64; 3]]) -> Residual {
+    let mut velocity = BlockVelocities::new();
     match &problem.w {
         Delassus::Factored(w) => {
-            w.start(impulses, scratch);
-            measure(w, problem, impulses, scratch)
+            w.start(impulses, &mut velocity);
+            measure(w, problem, impulses, &velocity)
         }
-        Delassus::Blocks(w) => measure(w, problem, impulses, scratch),
+        Delassus::Blocks(w) => measure(w, problem, impulses, &velocity),
     }
 }
 
-/// As [`residual`], when the scratch already belongs to the impulses.
+/// As [`residual`], when the velocities of the blocks are already those of the impulses.
 pub(super) fn measure<W: Operator>(
     w: &W,
     problem: &ContactProblem,
     impulses: &[[f64; 3]],
-    scratch: &SolverScratch,
+    velocity: &BlockVelocities,
 ) -> Residual {
     if impulses.is_empty() {
         return Residual::default();
@@ -157,42 +133,12 @@ pub(super) fn measure<W: Operator>(
     let mut sum = Residual::default();
     for (a, r) in impulses.iter().enumerate() {
         let q = problem.v_rel_free[a].map(|x| unit * x);
-        let wr = w.velocity(a, impulses, scratch).map(|x| unit * x);
-        let (r, friction) = (r.map(|x| unit * (mobility * x)), problem.friction[a]);
-        if friction == ROLLING {
-            sum.note_rolling(r, q, wr, unit * (mobility * problem.limit(a, impulses)));
-        } else {
-            sum.note(r, q, wr, friction);
-        }
+        let wr = w.velocity(a, impulses, velocity).map(|x| unit * x);
+        let r = r.map(|x| unit * (mobility * x));
+        let limit = unit * (mobility * problem.limit(a, impulses));
+        sum.note(problem.laws[a], r, q, wr, limit);
     }
     sum.roots().times(1.0 / unit)
-}
-
-/// `r − P_K(r − û)` for one contact, `r` and `u` in the same unit; `u` itself for a joint.
-pub fn natural_map(r: [f64; 3], u: [f64; 3], friction: f64) -> [f64; 3] {
-    if friction == JOINT {
-        return u;
-    }
-    let slide = friction * length2(u[1], u[2]);
-    let p = project([r[0] - u[0] - slide, r[1] - u[1], r[2] - u[2]], friction);
-    [r[0] - p[0], r[1] - p[1], r[2] - p[2]]
-}
-
-/// Projection on Coulomb's cone `K = {‖x_t‖ ≤ μ x_n}`; joints and moments have none.
-pub(super) fn project(x: [f64; 3], friction: f64) -> [f64; 3] {
-    if friction < 0.0 {
-        return x;
-    }
-    let t = length2(x[1], x[2]);
-    if friction * t <= -x[0] {
-        [0.0; 3]
-    } else if t <= friction * x[0] {
-        x
-    } else {
-        let n = (friction * t + x[0]) / (1.0 + friction * friction);
-        let s = friction * n / t;
-        [n, s * x[1], s * x[2]]
-    }
 }
 
 #[inline]
@@ -231,18 +177,5 @@ mod tests {
             assert!((1e-75..1e75).contains(&y), "{x:e} {y:e}");
         }
         assert_eq!([unit(0.0), unit(2.5), unit(f64::NAN)], [1.0; 3]);
-    }
-
-    #[test]
-    fn the_natural_map_vanishes_when_open_sticking_or_sliding_and_not_otherwise() {
-        let zero = [0.0; 3];
-        assert_eq!(natural_map(zero, [0.5, 3.0, 0.0], 0.7), zero);
-        assert_eq!(natural_map([1.0, 0.3, 0.0], zero, 0.7), zero);
-        let f = natural_map([1.0, -0.7, 0.0], [0.0, 2.0, 0.0], 0.7);
-        assert!(f.iter().all(|x| x.abs() < 1e-15), "{f:?}");
-        // Sliding along the impulse, pulling, and penetrating are no solutions.
-        assert!(natural_map([1.0, 0.7, 0.0], [0.0, 2.0, 0.0], 0.7)[1].abs() > 0.1);
-        assert!(natural_map([-1.0, 0.0, 0.0], zero, 0.7)[0].abs() > 0.1);
-        assert!(natural_map(zero, [-1.0, 0.0, 0.0], 0.7)[0].abs() > 0.1);
     }
 }

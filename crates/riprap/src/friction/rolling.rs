@@ -3,9 +3,6 @@
 
 use super::residual::squared;
 
-/// Stands in the place of the friction of a moment of rolling resistance.
-pub const ROLLING: f64 = -2.0;
-
 /// One moment of rolling resistance. Like a contact it has three numbers of the problem: a moment over a length as impulse [N s], and the
 /// relative spin times that length as velocity [m/s]. These come after all contacts and joints.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -14,6 +11,8 @@ pub struct Rolling {
     pub contacts: [u32; 2],
     /// Largest moment over its length and the normal impulses [–].
     pub ratio: f64,
+    /// The length that makes a spin a velocity and an impulse a moment [m].
+    pub length: f64,
 }
 
 impl Rolling {
@@ -46,15 +45,9 @@ pub(super) fn largest(block: &[[f64; 3]; 3]) -> f64 {
     block.iter().map(|row| row.iter().map(|x| x.abs()).sum()).fold(0.0, f64::max)
 }
 
-/// `r − P(r − u)` with the projection on the ball of radius `limit`; all in the same unit.
+/// Projection on the ball of radius `limit`.
 #[inline]
-pub(super) fn rolling_map(r: [f64; 3], u: [f64; 3], limit: f64) -> [f64; 3] {
-    let p = into_ball(std::array::from_fn(|i| r[i] - u[i]), limit);
-    std::array::from_fn(|i| r[i] - p[i])
-}
-
-#[inline]
-fn into_ball(x: [f64; 3], limit: f64) -> [f64; 3] {
+pub(super) fn into_ball(x: [f64; 3], limit: f64) -> [f64; 3] {
     let length = squared(x).sqrt();
     if length <= limit { x } else { x.map(|x| x * (limit / length)) }
 }
@@ -62,29 +55,39 @@ fn into_ball(x: [f64; 3], limit: f64) -> [f64; 3] {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::friction::Law;
+    use crate::friction::law::apply;
 
     #[test]
     fn a_moment_resists_the_spin_up_to_its_limit() {
         let block = [[2.0, 0.1, 0.0], [0.1, 1.0, 0.0], [0.0, 0.0, 1.5]];
+        let velocity = |m: [f64; 3], free: [f64; 3]| -> [f64; 3] {
+            let own = apply(&block, m);
+            std::array::from_fn(|i| own[i] + free[i])
+        };
         let solve = |free: [f64; 3], limit: f64| {
             let mut m = [0.0; 3];
             for _ in 0..200 {
-                let u = velocity(&block, m, free);
-                m = solve_rolling(&block, u, m, limit);
+                m = solve_rolling(&block, velocity(m, free), m, limit);
             }
-            (m, velocity(&block, m, free))
+            (m, velocity(m, free))
         };
-        fn velocity(block: &[[f64; 3]; 3], m: [f64; 3], free: [f64; 3]) -> [f64; 3] {
-            std::array::from_fn(|i| (0..3).map(|k| block[i][k] * m[k]).sum::<f64>() + free[i])
-        }
+        let map = |m, u, limit| squared(Law::Rolling.natural_map(m, u, limit));
         // Strong enough, it stops the spin.
         let (m, u) = solve([0.3, -0.2, 0.1], 10.0);
-        assert!(squared(u) < 1e-28 && squared(rolling_map(m, u, 10.0)) < 1e-28, "{u:?}");
+        assert!(squared(u) < 1e-28 && map(m, u, 10.0) < 1e-28, "{u:?}");
         // Else it is at its limit and against the spin.
         let (m, u) = solve([0.3, -0.2, 0.1], 0.05);
         assert!((squared(m).sqrt() - 0.05).abs() < 1e-15);
         let along: f64 = (0..3).map(|k| m[k] * u[k]).sum();
         assert!((along + 0.05 * squared(u).sqrt()).abs() < 1e-12, "{m:?} {u:?}");
-        assert!(squared(rolling_map(m, u, 0.05)) < 1e-24);
+        assert!(map(m, u, 0.05) < 1e-24);
+    }
+
+    #[test]
+    fn the_limit_is_the_sum_of_the_normal_impulses_that_push() {
+        let rolling = Rolling { contacts: [1, 4], ratio: 0.5, length: 1.0 };
+        let impulses = [[9.0; 3], [1.0, 5.0, 5.0], [-3.0, 0.0, 0.0], [2.0, 0.0, 0.0], [9.0; 3]];
+        assert_eq!(rolling.limit(&impulses), 1.5);
     }
 }

@@ -305,7 +305,7 @@ fn minimum_degree(packed: &Packed) -> Vec<u32> {
 #[cfg(test)]
 mod tests {
     use super::super::packed::Iterate;
-    use super::super::{Blocks, ContactProblem, Delassus};
+    use super::super::{Blocks, ContactProblem, Delassus, Law};
     use super::*;
     use rand::{RngExt, SeedableRng};
     use rand_pcg::Pcg64;
@@ -329,7 +329,7 @@ mod tests {
             rolling: Vec::new(),
             w: Delassus::Blocks(blocks),
             v_rel_free: vec![[1.0; 3]; n],
-            friction: vec![0.5; n],
+            laws: vec![Law::Coulomb { friction: 0.5 }; n],
             approach_scale: 1.0,
         };
         let mut packed = Packed::default();

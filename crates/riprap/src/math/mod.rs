@@ -5,6 +5,9 @@
 
 pub mod dense;
 pub(crate) mod parallel;
+mod scratch;
+
+pub use scratch::{Buffers, Scratch};
 
 use serde::{Deserialize, Serialize};
 

@@ -86,16 +86,6 @@ pub(crate) fn for_each_both<T: Send, U: Send>(
     for_each_four(lists, |k, t, u, (), ()| work(k, t, u));
 }
 
-/// Calls `work` with each triple of items, one of each list, and their index.
-pub(crate) fn for_each_triple<T: Send, U: Send, V: Send>(
-    (first, second, third): (&mut [T], &mut [U], &mut [V]),
-    work: impl Fn(usize, &mut T, &mut U, &mut V) + Sync,
-) {
-    let mut fourth = vec![(); first.len()];
-    let lists = (first, second, third, &mut fourth[..]);
-    for_each_four(lists, |k, t, u, v, ()| work(k, t, u, v));
-}
-
 /// Calls `work` with each four items, one of each list, and their index; the lists are equally long.
 pub(crate) fn for_each_four<T: Send, U: Send, V: Send, W: Send>(
     (first, second, third, fourth): (&mut [T], &mut [U], &mut [V], &mut [W]),

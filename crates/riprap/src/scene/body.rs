@@ -188,6 +188,10 @@ impl BodyDescription {
 /// All bodies of a scene, field by field.
 #[derive(Clone, Debug, Default)]
 pub struct Bodies {
+    /// Ids, by slot; see [`super::Body`].
+    pub ids: Vec<u32>,
+    /// Slots, by id.
+    pub slots: Vec<u32>,
     /// Names.
     pub names: Vec<String>,
     /// Whether impulses move it.
@@ -221,6 +225,12 @@ pub struct Bodies {
 }
 
 impl Bodies {
+    /// Gives the next body its id and a slot after all others.
+    pub(super) fn give_id(&mut self) {
+        self.slots.push(self.ids.len() as u32);
+        self.ids.push(self.slots.len() as u32 - 1);
+    }
+
     /// Number of bodies.
     pub fn len(&self) -> usize {
         self.names.len()

@@ -15,6 +15,7 @@ use std::collections::HashMap;
 #[derive(Clone, Debug)]
 pub struct SceneBuilder {
     gravity: Option<Vec3>,
+    drag: f64,
     planar: bool,
     materials: Vec<Material>,
     pairs: Vec<(String, String, PairLaw)>,
@@ -33,6 +34,7 @@ impl Default for SceneBuilder {
     fn default() -> Self {
         SceneBuilder {
             gravity: None,
+            drag: 0.0,
             planar: false,
             materials: Vec::new(),
             pairs: Vec::new(),
@@ -50,6 +52,12 @@ impl Default for SceneBuilder {
 }
 
 impl SceneBuilder {
+    /// Drag on free bodies [1/s], see [`Scene::drag`]; without it none.
+    pub fn drag(&mut self, rate: f64) -> &mut Self {
+        self.drag = rate.max(0.0);
+        self
+    }
+
     /// Acceleration of gravity [m/s²]; without it 9.81 downwards (−z, in a planar scene −y).
     pub fn gravity(&mut self, gravity: [f64; 3]) -> &mut Self {
         self.gravity = Some(Vec3::from(gravity));
@@ -179,6 +187,7 @@ impl SceneBuilder {
         let apart = self.pairs_apart(&mechanisms, &bodies);
         let scene = Scene {
             gravity,
+            drag: self.drag,
             planar: self.planar,
             bodies,
             colliders,
@@ -298,6 +307,7 @@ impl SceneBuilder {
         let massless =
             MassProperties { mass: f64::INFINITY, centre: Vec3::zeros(), inertia: Mat3::zeros() };
         let m = properties.unwrap_or(massless);
+        bodies.give_id();
         bodies.movable.push(movable);
         bodies.mass.push(m.mass);
         bodies

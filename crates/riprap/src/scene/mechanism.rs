@@ -251,7 +251,7 @@ impl Bodies {
     pub(super) fn find(&self, on: On) -> Option<u32> {
         match on {
             On::World => self.names.iter().position(|n| n == Bodies::WORLD).map(|i| i as u32),
-            On::Body(body) => (body.index() < self.len()).then_some(body.0),
+            On::Body(body) => self.slots.get(body.0 as usize).copied(),
             On::Link(mechanism, link) => self.carried_by(mechanism, link),
         }
     }
@@ -287,6 +287,7 @@ impl Bodies {
         size: f64,
         colliders: &[Collider],
     ) {
+        self.give_id();
         self.names.push(name);
         self.movable.push(false);
         self.mass.push(f64::INFINITY);

@@ -27,16 +27,10 @@ use crate::math::{Pose, Vec3, parallel, turn};
 use crate::multibody::{Link, Multibody};
 use crate::shape::Shape;
 
-/// Handle of a body, good for the whole run.
+/// Handle of a body: an id that is given once and good for the whole run. Where the body is in the arrays of a [`State`] is told by
+/// [`Scene::slot`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Body(pub u32);
-
-impl Body {
-    /// Index into the arrays of a [`State`].
-    pub fn index(self) -> usize {
-        self.0 as usize
-    }
-}
 
 /// How contacts are sought.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -53,6 +47,7 @@ pub struct Detection {
 #[derive(Clone, Debug)]
 pub struct Scene {
     pub(crate) gravity: Vec3,
+    pub(crate) drag: f64,
     pub(crate) planar: bool,
     pub(crate) bodies: Bodies,
     pub(crate) colliders: Vec<Collider>,
@@ -86,6 +81,17 @@ impl Scene {
         self.gravity
     }
 
+    /// Rate of the drag on free bodies [1/s]: a force `−rate m v` and a torque `−rate J ω`, as thick air would exert.
+    pub fn drag(&self) -> f64 {
+        self.drag
+    }
+
+    /// Sets the rate of the drag on free bodies [1/s]; 0 is none. A means to bring grains to rest before a study begins:
+    /// friction alone does not damp a stone that hangs on two points.
+    pub fn set_drag(&mut self, rate: f64) {
+        self.drag = rate.max(0.0);
+    }
+
     /// Whether the scene lives in the plane x–y.
     pub fn is_planar(&self) -> bool {
         self.planar
@@ -98,12 +104,22 @@ impl Scene {
 
     /// The body with this name.
     pub fn body(&self, name: &str) -> Option<Body> {
-        self.bodies.names.iter().position(|n| n == name).map(|i| Body(i as u32))
+        self.bodies.names.iter().position(|n| n == name).map(|i| self.body_at(i))
+    }
+
+    /// Where a body is in the arrays of a [`State`] and of [`Bodies`].
+    pub fn slot(&self, body: Body) -> usize {
+        self.bodies.slots[body.0 as usize] as usize
+    }
+
+    /// The body at a place of these arrays.
+    pub fn body_at(&self, slot: usize) -> Body {
+        Body(self.bodies.ids[slot])
     }
 
     /// The shape of a body, in its own frame.
     pub fn shape(&self, body: Body) -> &Shape {
-        &self.shapes[body.index()]
+        &self.shapes[self.slot(body)]
     }
 
     /// The mechanisms.
@@ -118,7 +134,7 @@ impl Scene {
 
     /// The body of the scene that a body of a mechanism is.
     pub fn link_body(&self, mechanism: MechanismId, link: Link) -> Body {
-        Body(self.first_links[mechanism.index()] + link.0)
+        self.body_at((self.first_links[mechanism.index()] + link.0) as usize)
     }
 
     /// Bodies of a mechanism, as a range of those of the scene.
@@ -170,14 +186,14 @@ impl Scene {
     /// Pose in a state of the frame in which the body's shape was given (its origin need not be the
     /// centre of mass).
     pub fn shape_pose(&self, state: &State, body: Body) -> Pose {
-        let pose = state.q[body.index()];
-        let centre = self.bodies.centre[body.index()];
+        let i = self.slot(body);
+        let (pose, centre) = (state.q[i], self.bodies.centre[i]);
         Pose { position: pose.position - pose.rotation * centre, rotation: pose.rotation }
     }
 
     /// Velocity of the origin of that frame [m/s].
     pub fn shape_velocity(&self, state: &State, body: Body) -> Vec3 {
-        let i = body.index();
+        let i = self.slot(body);
         let arm = state.q[i].rotation * self.bodies.centre[i];
         state.v[i].linear - state.v[i].angular.cross(&arm)
     }

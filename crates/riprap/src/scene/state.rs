@@ -52,3 +52,12 @@ pub struct State {
     #[serde(default)]
     pub warm_moments: Vec<WarmMoment>,
 }
+
+impl State {
+    /// Takes over the state at the end of a step, at time `t` [s]; `next` keeps the memory of the old one.
+    pub(crate) fn become_next(&mut self, next: &mut State, t: f64) {
+        next.step = self.step + 1;
+        next.t = t;
+        std::mem::swap(self, next);
+    }
+}

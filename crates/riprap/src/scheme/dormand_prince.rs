@@ -1,11 +1,11 @@
 //! Smooth motion of mechanisms to high accuracy: each step advances by `dt` with as many adaptive steps of Dormand and
 //! Prince's pair as the tolerance asks for. No contacts: what has shapes passes through each other.
 
-use super::{Lap, Scheme, StageTimes, StepError, StepReport, Workspace, check_dt, next_time};
+use super::{Clock, Scheme, StepError, StepReport, StepResult, Workspace, check_dt, next_time};
 use crate::friction::SolveReport;
-use crate::multibody::SmoothScratch;
+use crate::math::Buffers;
+use crate::multibody::{MultibodyScratch, SmoothScratch};
 use crate::scene::{Scene, State, place_links};
-use std::time::Instant;
 
 /// Adaptive integration of mechanisms, orders 5 and 4.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -49,45 +49,51 @@ impl Scheme for DormandPrince {
         }
     }
 
-    fn step(
+    fn step(&self, scene: &Scene, state: &mut State, work: &mut Workspace) -> StepResult {
+        self.check(scene)?;
+        let mut clock = Clock::default();
+        let t_next = next_time(state, self.dt);
+        work.next.clone_from(state);
+        let Workspace { next, scheme, .. } = work;
+        let residual = clock.free(|| self.advance(scene, state, t_next, scheme.of(), next))?;
+        state.become_next(next, t_next);
+        let solve = SolveReport { converged: true, ..SolveReport::default() };
+        let times = clock.times;
+        Ok(StepReport { dt: self.dt, solve, loop_residual: residual, times, ..Default::default() })
+    }
+}
+
+/// Scratch of the integrator for each mechanism.
+#[derive(Default)]
+struct Integrators(Vec<(SmoothScratch, MultibodyScratch)>);
+
+impl Buffers for Integrators {}
+
+impl DormandPrince {
+    /// Advances all mechanisms to `t_next`; gives the largest residual of the loops [m, –].
+    fn advance(
         &self,
         scene: &Scene,
-        state: &mut State,
-        work: &mut Workspace,
-    ) -> Result<StepReport, StepError> {
-        self.check(scene)?;
-        let mut clock = Lap(Instant::now());
-        let t_next = next_time(state, self.dt);
+        state: &State,
+        t_next: f64,
+        Integrators(scratch): &mut Integrators,
+        next: &mut State,
+    ) -> Result<f64, StepError> {
         let systems = scene.mechanisms();
-        if work.smooth.len() != systems.len() {
-            work.smooth = systems.iter().map(|s| (SmoothScratch::default(), s.scratch())).collect();
+        if scratch.len() != systems.len() {
+            *scratch = systems.iter().map(|s| (SmoothScratch::default(), s.scratch())).collect();
         }
-        let next = &mut work.next;
-        next.clone_from(state);
         let mut residual = 0.0_f64;
-        for (k, (system, (smooth, scratch))) in systems.iter().zip(&mut work.smooth).enumerate() {
+        for (k, (system, (smooth, work))) in systems.iter().zip(scratch).enumerate() {
             let moving = &mut next.mechanisms[k];
-            let mut dt = moving.smooth_dt;
-            let moved = system.advance(
-                moving,
-                state.t,
-                t_next,
-                self.tolerance,
-                &mut dt,
-                smooth,
-                scratch,
-            )?;
+            let (t, mut dt) = (state.t, moving.smooth_dt);
+            let moved = system.advance(moving, t, t_next, self.tolerance, &mut dt, smooth, work)?;
             moving.smooth_dt = dt;
             residual = residual.max(moved.loop_residual);
             let links = scene.links_of(k);
             let (q, v) = (&mut next.q[links.clone()], &mut next.v[links.clone()]);
-            place_links(system, moving, scratch, &scene.bodies().centre[links], q, v);
+            place_links(system, moving, work, &scene.bodies().centre[links], q, v);
         }
-        next.step = state.step + 1;
-        next.t = t_next;
-        std::mem::swap(state, next);
-        let times = StageTimes { free: clock.lap(), ..StageTimes::default() };
-        let solve = SolveReport { converged: true, ..SolveReport::default() };
-        Ok(StepReport { solve, loop_residual: residual, times, ..StepReport::default() })
+        Ok(residual)
     }
 }

@@ -6,28 +6,44 @@ mod moreau_jean;
 pub use dormand_prince::DormandPrince;
 pub use moreau_jean::MoreauJean;
 
-use crate::assembly::{Contacts, Dynamics, Mechanisms};
-use crate::friction::{ContactProblem, Impulses, SolveReport, SolverScratch};
-use crate::math::{Pose, bytes_of, parallel};
-use crate::multibody::{MultibodyScratch, SmoothScratch};
-use crate::scene::{Scene, State, Twist};
+use crate::assembly::{Contacts, System, SystemError};
+use crate::friction::{ContactProblem, Impulses, SolveReport};
+use crate::math::{Scratch, bytes_of};
+use crate::scene::{Scene, State};
 use std::time::{Duration, Instant};
 
+/// What a step gives: a report, or why it failed.
+pub type StepResult = Result<StepReport, StepError>;
+
 /// A way to advance a scene in time.
+///
+/// A scheme is a description; what it computes with is in the [`Workspace`].
 pub trait Scheme: Send + Sync {
-    /// Length of a step [s].
+    /// Length of a step [s]; the longest one where the scheme chooses its steps.
     fn dt(&self) -> f64;
 
     /// Whether its parameters make sense, and whether it can move this scene.
     fn check(&self, scene: &Scene) -> Result<(), StepError>;
 
     /// Advances `state` by one step. On error, `state` is left untouched.
-    fn step(
+    fn step(&self, scene: &Scene, state: &mut State, work: &mut Workspace) -> StepResult;
+
+    /// Whether steps are as long as the scheme finds right, see [`Scheme::advance_to`].
+    fn chooses_steps(&self) -> bool {
+        false
+    }
+
+    /// Advances `state` by one step that ends at `t` [s] at the latest, where the scheme chooses its steps; by one step of its
+    /// fixed length otherwise. On error, `state` is left untouched.
+    fn advance_to(
         &self,
+        _t: f64,
         scene: &Scene,
         state: &mut State,
         work: &mut Workspace,
-    ) -> Result<StepReport, StepError>;
+    ) -> StepResult {
+        self.step(scene, state, work)
+    }
 }
 
 /// A scheme that was chosen while the program runs.
@@ -40,29 +56,42 @@ impl Scheme for Box<dyn Scheme> {
         (**self).check(scene)
     }
 
-    fn step(
+    fn step(&self, scene: &Scene, state: &mut State, work: &mut Workspace) -> StepResult {
+        (**self).step(scene, state, work)
+    }
+
+    fn chooses_steps(&self) -> bool {
+        (**self).chooses_steps()
+    }
+
+    fn advance_to(
         &self,
+        t: f64,
         scene: &Scene,
         state: &mut State,
         work: &mut Workspace,
-    ) -> Result<StepReport, StepError> {
-        (**self).step(scene, state, work)
+    ) -> StepResult {
+        (**self).advance_to(t, scene, state, work)
     }
 }
 
-/// What a step can compute again: buffers that grow only with the number of contacts.
+/// What a step can compute again: buffers that grow only with the number of contacts. Schemes of other crates use the same parts.
 #[derive(Debug, Default)]
 pub struct Workspace {
-    pub(crate) q_m: Vec<Pose>,
-    pub(crate) dynamics: Dynamics,
-    pub(crate) mechanisms: Mechanisms,
-    pub(crate) smooth: Vec<(SmoothScratch, MultibodyScratch)>,
-    pub(crate) contacts: Contacts,
-    pub(crate) problem: ContactProblem,
-    pub(crate) impulses: Impulses,
-    pub(crate) solver: SolverScratch,
-    pub(crate) change: Vec<[f64; 6]>,
-    pub(crate) next: State,
+    /// Free bodies and mechanisms at the configuration of the step.
+    pub system: System,
+    /// The contacts of the last step.
+    pub contacts: Contacts,
+    /// The contact problem of the last step.
+    pub problem: ContactProblem,
+    /// The impulses of the last step [N s], in the order of its contacts; empty where it failed.
+    pub impulses: Impulses,
+    /// Scratch of the contact solver.
+    pub solver: Scratch,
+    /// Scratch of the scheme.
+    pub scheme: Scratch,
+    /// The state at the end of the step, until the step has succeeded.
+    pub next: State,
 }
 
 impl Workspace {
@@ -84,13 +113,12 @@ impl Workspace {
     /// Bytes held by the buffers of bodies, contacts and solver; those of mechanisms are left out.
     pub fn bytes(&self) -> usize {
         let next = &self.next;
-        bytes_of(&self.q_m)
-            + self.dynamics.bytes()
+        self.system.bytes()
             + self.contacts.bytes()
             + self.problem.bytes()
             + bytes_of(&self.impulses)
             + self.solver.bytes()
-            + bytes_of(&self.change)
+            + self.scheme.bytes()
             + bytes_of(&next.q)
             + bytes_of(&next.v)
             + bytes_of(&next.warm_start)
@@ -104,7 +132,7 @@ pub struct StageTimes {
     pub free: Duration,
     /// Contact detection.
     pub detect: Duration,
-    /// Filling the contact problem and recalling impulses.
+    /// Filling the contact problem, corrections, and recalling impulses.
     pub assemble: Duration,
     /// Solving it.
     pub solve: Duration,
@@ -128,19 +156,52 @@ impl StageTimes {
     }
 }
 
-/// A clock that hands out the time since it was last asked.
-struct Lap(Instant);
+/// Runs the stages of a step and takes their times.
+#[derive(Debug, Default)]
+pub struct Clock {
+    /// The times so far.
+    pub times: StageTimes,
+}
 
-impl Lap {
-    fn lap(&mut self) -> Duration {
-        let now = Instant::now();
-        now - std::mem::replace(&mut self.0, now)
+impl Clock {
+    fn time<R>(place: &mut Duration, stage: impl FnOnce() -> R) -> R {
+        let start = Instant::now();
+        let result = stage();
+        *place += start.elapsed();
+        result
+    }
+
+    /// Runs a stage of the free motion.
+    pub fn free<R>(&mut self, stage: impl FnOnce() -> R) -> R {
+        Clock::time(&mut self.times.free, stage)
+    }
+
+    /// Runs contact detection.
+    pub fn detect<R>(&mut self, stage: impl FnOnce() -> R) -> R {
+        Clock::time(&mut self.times.detect, stage)
+    }
+
+    /// Runs a stage of the assembly.
+    pub fn assemble<R>(&mut self, stage: impl FnOnce() -> R) -> R {
+        Clock::time(&mut self.times.assemble, stage)
+    }
+
+    /// Runs the solver.
+    pub fn solve<R>(&mut self, stage: impl FnOnce() -> R) -> R {
+        Clock::time(&mut self.times.solve, stage)
+    }
+
+    /// Runs a stage of the update.
+    pub fn update<R>(&mut self, stage: impl FnOnce() -> R) -> R {
+        Clock::time(&mut self.times.update, stage)
     }
 }
 
 /// What one step did.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct StepReport {
+    /// Length of the step [s].
+    pub dt: f64,
     /// Contacts in the contact problem.
     pub contacts: usize,
     /// Pairs of colliders tested.
@@ -153,6 +214,27 @@ pub struct StepReport {
     pub loop_residual: f64,
     /// Wall time per stage.
     pub times: StageTimes,
+}
+
+impl StepReport {
+    /// The report of a step with contacts.
+    pub fn new(
+        dt: f64,
+        solve: SolveReport,
+        loop_residual: f64,
+        contacts: &Contacts,
+        times: StageTimes,
+    ) -> StepReport {
+        StepReport {
+            dt,
+            contacts: contacts.active().len(),
+            pairs: contacts.detector().n_pairs(),
+            solve,
+            penetration: contacts.penetration(),
+            loop_residual,
+            times,
+        }
+    }
 }
 
 /// Why a step failed. The state is as it was before the step.
@@ -195,31 +277,13 @@ pub enum StepError {
     },
 }
 
-/// Names the first body with a position or velocity that is not finite.
-fn check_finite(scene: &Scene, q: &[Pose], v: &[Twist], t: f64) -> Result<(), StepError> {
-    let finite = |x: &crate::math::Vec3| x.iter().all(|c| c.is_finite());
-    let good = |i: usize| {
-        finite(&v[i].linear)
-            && finite(&v[i].angular)
-            && finite(&q[i].position)
-            && q[i].rotation.coords.iter().all(|c| c.is_finite())
-    };
-    if parallel::all(q.len(), good) {
-        return Ok(());
+impl From<SystemError> for StepError {
+    fn from(error: SystemError) -> Self {
+        match error {
+            SystemError::Mechanism(error) => StepError::Mechanism(error),
+            SystemError::NotFinite { body, what, t } => StepError::NotFinite { body, what, t },
+        }
     }
-    for i in 0..q.len() {
-        let what = if !finite(&v[i].linear) || !finite(&v[i].angular) {
-            "velocity"
-        } else if !finite(&q[i].position) {
-            "position"
-        } else if !q[i].rotation.coords.iter().all(|c| c.is_finite()) {
-            "rotation"
-        } else {
-            continue;
-        };
-        return Err(StepError::NotFinite { body: scene.bodies().names[i].clone(), what, t });
-    }
-    Ok(())
 }
 
 /// End of the step that begins at `state` [s]: a multiple of `dt` where all steps were of this length, so that rounding

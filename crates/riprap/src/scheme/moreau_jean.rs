@@ -1,10 +1,9 @@
 //! The Moreau–Jean θ scheme: Algorithm 1 of the paper.
 
-use super::{Lap, Scheme, StageTimes, StepError, StepReport, Workspace};
-use super::{check_dt, check_finite, next_time};
-use crate::friction::{Coloured, ContactSolver, Delassus};
+use super::{Clock, Scheme, StepError, StepReport, StepResult, Workspace, check_dt, next_time};
+use crate::assembly::{Interval, Stabilization, assemble_joints, assemble_rolling};
+use crate::friction::{Coloured, ContactSolver};
 use crate::scene::{Scene, State};
-use std::time::Instant;
 
 /// Moreau–Jean time stepping.
 pub struct MoreauJean {
@@ -14,12 +13,15 @@ pub struct MoreauJean {
     pub theta: f64,
     /// Solver of the contact problem.
     pub solver: Box<dyn ContactSolver>,
+    /// Corrections that Algorithm 1 does not have.
+    pub stabilization: Stabilization,
 }
 
 impl MoreauJean {
-    /// The scheme with a step `dt` [s], θ = 1/2 and accelerated Gauss–Seidel at its default tolerance.
+    /// The scheme with a step `dt` [s], θ = 1/2, accelerated Gauss–Seidel at its default tolerance, and all corrections.
     pub fn new(dt: f64) -> MoreauJean {
-        MoreauJean { dt, theta: 0.5, solver: Box::new(Coloured::default()) }
+        let solver = Box::new(Coloured::default());
+        MoreauJean { dt, theta: 0.5, solver, stabilization: Stabilization::ALL }
     }
 
     /// Sets θ [–].
@@ -32,6 +34,19 @@ impl MoreauJean {
     pub fn solver(mut self, solver: impl ContactSolver + 'static) -> MoreauJean {
         self.solver = Box::new(solver);
         self
+    }
+
+    /// Sets which corrections are made.
+    pub fn stabilization(mut self, stabilization: Stabilization) -> MoreauJean {
+        self.stabilization = stabilization;
+        self
+    }
+
+    /// The times of the step that starts at `state`.
+    fn interval(&self, state: &State) -> Interval {
+        let (dt, theta) = (self.dt, self.theta);
+        let (before, after) = ((1.0 - theta) * dt, theta * dt);
+        Interval { t: state.t, t_next: next_time(state, dt), dt, before, after }
     }
 }
 
@@ -50,79 +65,45 @@ impl Scheme for MoreauJean {
     }
 
     /// Advances `state` by one step of Algorithm 1. On error, `state` is left untouched.
-    fn step(
-        &self,
-        scene: &Scene,
-        state: &mut State,
-        work: &mut Workspace,
-    ) -> Result<StepReport, StepError> {
+    fn step(&self, scene: &Scene, state: &mut State, work: &mut Workspace) -> StepResult {
         self.check(scene)?;
-        let (dt, theta) = (self.dt, self.theta);
-        let Workspace { q_m, dynamics, mechanisms, contacts, problem, .. } = work;
-        let (impulses, change, next) = (&mut work.impulses, &mut work.change, &mut work.next);
-        let mut clock = Lap(Instant::now());
-        let mut times = StageTimes::default();
-        let t_next = next_time(state, dt);
+        let (h, mut clock) = (self.interval(state), Clock::default());
+        let Workspace { system, contacts, problem, solver, next, .. } = work;
+        // Given back at the end: nobody shall read the impulses of a step that failed.
+        let mut impulses = std::mem::take(&mut work.impulses);
 
-        // Predict: q_m = q_n + (1−θ) h v_n, then close the loops, h_B(q_m) = 0.               (29), (16)
-        scene.integrate(&state.q, &state.v, (1.0 - theta) * dt, q_m);
-        mechanisms.predict(scene, state, dt, theta, q_m)?;
+        // Predict: q_m = q_n + (1−θ) h v_n, then close the loops, h_B(q_m) = 0.            (29), (16)
+        clock.free(|| system.predict(scene, state, &h))?;
 
-        // Free motion, as if no contact pushed back: v_free = v_n + h M⁻¹ f.                  (25), (28)
-        dynamics.evaluate(scene, state, q_m, t_next, dt, theta);
-        let (v_n, v_free) = dynamics.velocities_mut();
-        mechanisms.free_motion(scene, state, dt, theta, q_m, v_n, v_free)?;
-        check_finite(scene, q_m, dynamics.free_velocity(), t_next)?;
-        times.free = clock.lap();
+        // Free motion, as if no contact pushed back: v_free = v_n + h M⁻¹ f.               (25), (28)
+        clock.free(|| system.free_motion(scene, state, &h))?;
 
-        // The contact problem in the local frames: V = V_free + W I.                     (8), (27), (31)
-        contacts.detect(scene, q_m, dynamics.free_velocity(), dt);
-        times.detect = clock.lap();
-        contacts.assemble(scene, state, dynamics, mechanisms, q_m, dt, problem);
+        // The contact problem in the local frames: V = V_free + W I.                  (8), (27), (31)
+        clock.detect(|| contacts.detect(scene, system, h.dt));
+        clock.assemble(|| contacts.assemble(scene, state, system, h.dt, problem));
+        clock.assemble(|| assemble_joints(scene, system, problem));
+        clock.assemble(|| assemble_rolling(scene, system, contacts, problem));
 
-        // Impulses that satisfy Signorini and Coulomb, starting from the last ones.      (6), (7), (33)
-        contacts.recall(scene, dynamics, q_m, state, dt, problem, impulses);
-        times.assemble = clock.lap();
-        let solve = self.solver.solve(problem, impulses, &mut work.solver);
-        times.solve = clock.lap();
+        // Not in Algorithm 1: gaps and slips that solver errors left behind are taken back.
+        clock.assemble(|| contacts.trace(scene, state, system));
+        let fix = &self.stabilization;
+        clock.assemble(|| fix.velocities(scene, state, contacts, h.dt, problem));
 
-        // End of step: v = v_free + M⁻¹ H I, then q = q_m + θ h v.                       (28), (30)
-        if let Delassus::Factored(w) = &problem.w {
-            w.velocity_change(impulses, change);
-        }
-        dynamics.apply(change, &mut next.v);
-        scene.integrate(q_m, &next.v, theta * dt, &mut next.q);
-        dynamics.finish_spin(scene, q_m, theta * dt, &mut next.q, &mut next.v);
-        contacts.project_joints(scene, &mut next.q);
+        // Impulses that satisfy Signorini and Coulomb, starting from the last ones.   (6), (7), (33)
+        clock.assemble(|| contacts.recall(state, problem, &mut impulses));
+        let solve = clock.solve(|| self.solver.solve(problem, &mut impulses, solver));
 
-        // Dependent joints follow the independent ones: h_B(q) = 0, v_dep = B v_ind.          (16), (20)
-        let pushes = |mechanism| contacts.pushes(scene, mechanism, impulses);
-        let finished = mechanisms.finish(scene, state, change, pushes, dt, theta, next);
-        let finite = check_finite(scene, &next.q, &next.v, t_next);
-        let loop_residual = match finished.map_err(StepError::from).and_then(|r| finite.map(|()| r))
-        {
-            Ok(residual) => residual,
-            Err(error) => {
-                // Nobody shall read the impulses of a step that did not happen.
-                impulses.clear();
-                return Err(error);
-            }
-        };
+        // End of step: v = v_free + M⁻¹ H I, q = q_m + θ h v, h_B(q) = 0, v_dep = B v_ind.
+        //                                                                   (28), (30), (16), (20)
+        let residual =
+            clock.update(|| system.finish(scene, state, &h, problem, &impulses, next))?;
 
-        // Nothing fails from here on: what was remembered gives its place to what is.
-        std::mem::swap(&mut state.warm_start, &mut next.warm_start);
-        contacts.remember(scene, q_m, dt, problem, impulses, next);
-        next.step = state.step + 1;
-        next.t = t_next;
-        std::mem::swap(state, next);
-        times.update = clock.lap();
-        Ok(StepReport {
-            contacts: contacts.active().len(),
-            pairs: contacts.detector().n_pairs(),
-            solve,
-            penetration: contacts.penetration(),
-            loop_residual,
-            times,
-        })
+        // Not in Algorithm 1: momenta are kept, joints between bodies are put back.
+        clock.update(|| fix.positions(scene, system, &h, contacts, &impulses, next))?;
+
+        clock.update(|| contacts.remember(scene, system, h.dt, problem, &impulses, state, next));
+        state.become_next(next, h.t_next);
+        work.impulses = impulses;
+        Ok(StepReport::new(h.dt, solve, residual, &work.contacts, clock.times))
     }
 }

@@ -160,7 +160,7 @@ fn free_base(checks: &mut Checks, effort: Effort) {
         let frame = run.frame();
         let now = frame.balance();
         for c in frame.contacts() {
-            let on_link = c.bodies.map(|b| b.index() >= n_bodies - links);
+            let on_link = c.bodies.map(|b| run.scene().slot(b) >= n_bodies - links);
             touched += i32::from(on_link[0] != on_link[1]);
         }
         action = action.max((now.momentum - before.momentum).norm());
@@ -211,7 +211,7 @@ fn action_reaction(checks: &mut Checks) {
         let after = &run.state().mechanisms[0].v;
         let mut got = Vec3::zeros();
         for c in run.frame().contacts() {
-            let on_link = c.bodies.map(|b| b.index() >= n_bodies - 2);
+            let on_link = c.bodies.map(|b| run.scene().slot(b) >= n_bodies - 2);
             if on_link[0] != on_link[1] {
                 got += if on_link[1] { c.force } else { -c.force } * run.frame().dt;
             }
@@ -231,11 +231,11 @@ fn bucket(checks: &mut Checks, effort: Effort) {
     for tolerance in [1e-2, 1e-4] {
         let scene = bucket_scene(n);
         let mut run = scenes::start(&scene, 1e-3, 0.5, tolerance);
-        let bucket = run.scene().bodies().len() - 1;
+        let bucket = run.scene().body_at(run.scene().bodies().len() - 1);
         let mut touched = 0;
         for _ in 0..(time / 1e-3) as usize {
             run.step().expect("it digs");
-            let at_bucket = |c: &ContactForce| c.bodies.iter().any(|b| b.index() == bucket);
+            let at_bucket = |c: &ContactForce| c.bodies.contains(&bucket);
             touched = touched.max(run.frame().contacts().filter(at_bucket).count());
         }
         let report = run.report();

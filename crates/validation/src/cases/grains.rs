@@ -40,7 +40,7 @@ pub(super) fn stones_at_rest(effort: Effort) -> Checks {
         rest(&run, &format!("after {time} s"));
         let mut carrying = vec![0; run.scene().bodies().len()];
         for c in run.frame().contacts().filter(|c| c.force.norm() > 0.0) {
-            c.bodies.into_iter().for_each(|b| carrying[b.index()] += 1);
+            c.bodies.into_iter().for_each(|b| carrying[run.scene().slot(b)] += 1);
         }
         let held = fastest(&run, &|i| carrying[i] > 2);
         if rolling == 0.0 {

@@ -373,7 +373,7 @@ mod tests {
         let begin = run.state().q.clone();
         run.until(0.02, &mut ()).unwrap();
         let mut moved: Vec<f64> = (grains.iter())
-            .map(|b| (run.pose(*b).position - begin[b.index()].position).norm())
+            .map(|b| (run.pose(*b).position - begin[run.scene().slot(*b)].position).norm())
             .collect();
         moved.sort_by(f64::total_cmp);
         // Free fall would have moved them by 2 mm; a corner on the corner of its image may slip.

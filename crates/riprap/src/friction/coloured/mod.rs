@@ -10,12 +10,12 @@ mod team;
 
 pub use kernel::Width;
 
-use super::conjugate_gradient::Patience;
-use super::gauss_seidel::{At, Change, Progress, Want, visit};
+use super::conjugate_gradient::{Patience, visit};
+use super::criteria::{Change, Progress, Want};
 use super::residual::Residual;
 use super::{
     ConjugateGradient, ContactProblem, ContactSolver, Delassus, Factored, GaussSeidelOptions,
-    Impulses, Operator, ROLLING, SolveReport, SolverScratch,
+    Impulses, Local, Operator, Scratch, SolveReport,
 };
 use crate::math::bytes_of;
 use history::{Combination, History, SharedHistory};
@@ -59,9 +59,8 @@ pub(crate) struct Buffers {
     cursors: Vec<Cursor>,
 }
 
-impl Buffers {
-    /// Bytes held.
-    pub(super) fn bytes(&self) -> usize {
+impl super::Buffers for Buffers {
+    fn bytes(&self) -> usize {
         self.packs.bytes()
             + bytes_of(&self.velocity)
             + bytes_of(&self.last)
@@ -481,9 +480,10 @@ impl Job<'_> {
             let s = &mut single[k];
             let a = s.contact;
             let old: [f64; 3] = std::array::from_fn(|i| s.impulse[i] + sweep.beta * s.direction[i]);
-            let wr = self.w.to_local(a, velocity);
-            let at = At { a, block: self.w.diagonal(a), wr, old, limit };
-            let (new, step) = visit(self.problem, &at, sweep.relaxation, &mut change);
+            let (wr, q) = (self.w.to_local(a, velocity), self.problem.v_rel_free[a]);
+            let u = std::array::from_fn(|i| q[i] + wr[i]);
+            let at = Local { block: self.w.diagonal(a), velocity: u, impulse: old, limit };
+            let (new, step) = visit(self.problem.laws[a], &at, sweep.relaxation, &mut change);
             s.direction = std::array::from_fn(|i| new[i] - s.impulse[i]);
             s.impulse = new;
             if step != [0.0; 3] {
@@ -554,10 +554,7 @@ impl Job<'_> {
             let wr = self.w.to_local(s.contact, velocity);
             let r = s.impulse.map(|x| mobility * x);
             let (a, q) = (s.contact, self.problem.v_rel_free[s.contact]);
-            match self.problem.friction[a] {
-                ROLLING => sum.note_rolling(r, q, wr, mobility * self.limit(single, k)),
-                friction => sum.note(r, q, wr, friction),
-            }
+            sum.note(self.problem.laws[a], r, q, wr, mobility * self.limit(single, k));
         }
         let Residual { natural_map, impulses, free, velocities, approach } = sum;
         store(sums, [natural_map, impulses, free, velocities, approach]);
@@ -622,11 +619,11 @@ impl ContactSolver for Coloured {
         &self,
         problem: &ContactProblem,
         impulses: &mut Impulses,
-        scratch: &mut SolverScratch,
+        scratch: &mut Scratch,
     ) -> SolveReport {
         match &problem.w {
             Delassus::Factored(w) if problem.len() >= self.fewest => {
-                self.run(w, problem, impulses, &mut scratch.coloured)
+                self.run(w, problem, impulses, scratch.of())
             }
             _ => ConjugateGradient { options: self.options }.solve(problem, impulses, scratch),
         }

@@ -2,7 +2,7 @@
 //! side by side in a pack.
 
 use super::super::rolling::largest;
-use super::super::{ContactProblem, Factored, JOINT};
+use super::super::{ContactProblem, Factored, Law};
 use super::lanes::{LANES, Row};
 use crate::math::{bytes_of, make_room, parallel};
 
@@ -100,7 +100,7 @@ struct Summary {
     single: bool,
     /// Warm or approaching.
     busy: bool,
-    /// Blocks, frame and friction are those of the contact before.
+    /// Blocks, frame and law are those of the contact before.
     goes_on: bool,
 }
 
@@ -114,12 +114,12 @@ impl Summary {
         });
         Summary {
             blocks: row_of(c.blocks, w.n_blocks()),
-            single: problem.friction[a] == JOINT || !even || c.has_sides() || c.is_locked(),
+            single: problem.laws[a] == Law::Bilateral || !even || c.has_sides() || c.is_locked(),
             busy: impulses[a][0] > 0.0 || problem.v_rel_free[a][0] < 0.0,
             goes_on: a.checked_sub(1).is_some_and(|b| {
                 contacts[b].blocks == c.blocks
                     && contacts[b].frame == c.frame
-                    && problem.friction[b] == problem.friction[a]
+                    && problem.laws[b] == problem.laws[a]
             }),
         }
     }
@@ -379,7 +379,7 @@ impl Pack {
                 for (k, x) in c.frame.as_flattened().iter().enumerate() {
                     rows[FRAME + k].0[lane] = *x;
                 }
-                rows[FRICTION].0[lane] = problem.friction[a];
+                rows[FRICTION].0[lane] = problem.laws[a].friction().unwrap_or(0.0);
             }
             let at = &mut rows[HEADER + POINT * point..][..POINT];
             let mut put = |row: usize, numbers: &[f64]| {

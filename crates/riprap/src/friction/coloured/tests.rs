@@ -1,5 +1,5 @@
 use super::*;
-use crate::friction::{InverseMass, JOINT, Rolling, residual};
+use crate::friction::{InverseMass, Law, Rolling, residual};
 use crate::math::{Vec3, tangents};
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64;
@@ -29,7 +29,7 @@ fn chain(seed: u64, blocks: usize) -> (Factored, ContactProblem) {
                 let arm =
                     |sign: f64| std::array::from_fn(|i| centre[i] + spread[i] + sign * 0.5 * n[i]);
                 w.push([other, k], [n.into(), t1.into(), t2.into()], [arm(1.0), arm(-1.0)]);
-                problem.friction.push(if k % 7 == 0 { 0.0 } else { 0.6 });
+                problem.laws.push(Law::Coulomb { friction: if k % 7 == 0 { 0.0 } else { 0.6 } });
             }
         }
     }
@@ -47,7 +47,7 @@ fn always(tolerance: f64) -> Coloured {
 
 fn solve(solver: &dyn ContactSolver, problem: &ContactProblem) -> (Impulses, SolveReport) {
     let mut impulses = Vec::new();
-    let report = solver.solve(problem, &mut impulses, &mut SolverScratch::default());
+    let report = solver.solve(problem, &mut impulses, &mut Scratch::default());
     (impulses, report)
 }
 
@@ -59,12 +59,12 @@ fn packed_contacts_are_solved_as_the_readable_solver_does() {
         problem.w = Delassus::Factored(w);
         let (impulses, report) = solve(&always(1e-9), &problem);
         assert!(report.converged, "seed {seed}: {report:?}");
-        let mut scratch = SolverScratch::default();
-        let judged = residual(&problem, &impulses, &mut scratch);
+        let judged = residual(&problem, &impulses);
         let relative = judged.relative_to_impulses();
         assert!(relative <= 1e-9 * (1.0 + 1e-6), "{relative:e}");
         assert!((relative - report.residual).abs() <= 1e-6 * relative + 1e-13, "the same measure");
-        for (r, mu) in impulses.iter().zip(&problem.friction) {
+        for (r, law) in impulses.iter().zip(&problem.laws) {
+            let mu = law.friction().unwrap();
             assert!(r[0] >= 0.0 && r[1].hypot(r[2]) <= mu * r[0] * (1.0 + 1e-14));
         }
         // Impulses of several points are not unique; the velocities they make are, here.
@@ -94,8 +94,12 @@ fn resist(w: &mut Factored, problem: &mut ContactProblem) {
         }
         w.push_turning(c.blocks, 0.4);
         problem.v_rel_free.push([0.2, -0.1, 0.3]);
-        problem.friction.push(ROLLING);
-        problem.rolling.push(Rolling { contacts: [first as u32, k as u32], ratio: 0.05 });
+        problem.laws.push(Law::Rolling);
+        problem.rolling.push(Rolling {
+            contacts: [first as u32, k as u32],
+            ratio: 0.05,
+            length: 0.4,
+        });
     }
 }
 
@@ -108,7 +112,7 @@ fn moments_of_rolling_resistance_are_solved_as_the_readable_solver_does() {
         problem.w = Delassus::Factored(w);
         let (packed, report) = solve(&always(1e-9), &problem);
         assert!(report.converged, "seed {seed}: {report:?}");
-        let judged = residual(&problem, &packed, &mut SolverScratch::default());
+        let judged = residual(&problem, &packed);
         assert!(judged.relative_to_impulses() <= 1.01e-9, "seed {seed}: {judged:?}");
         let (plain, report) = solve(&ConjugateGradient::tolerance(1e-9), &problem);
         assert!(report.converged, "seed {seed}: {report:?}");
@@ -175,16 +179,16 @@ fn what_does_not_fit_a_pack_is_solved_by_itself() {
         ] {
             w.push([first, second], frame, [[0.0; 3], arm]);
             problem.v_rel_free.push([if first == k { 0.0 } else { -1.0 }, 0.1, 0.0]);
-            problem.friction.push(0.5);
+            problem.laws.push(Law::Coulomb { friction: 0.5 });
         }
     }
     w.push([3, 4], frame, [[0.5, 0.0, 0.0], [-0.5, 0.0, 0.0]]);
     problem.v_rel_free.push([0.1, 0.2, 0.3]);
-    problem.friction.push(JOINT);
+    problem.laws.push(Law::Bilateral);
     problem.w = Delassus::Factored(w);
     let (impulses, report) = solve(&always(1e-8), &problem);
     assert!(report.converged, "{report:?}");
-    let judged = residual(&problem, &impulses, &mut SolverScratch::default());
+    let judged = residual(&problem, &impulses);
     assert!((judged.relative_to_impulses() - report.residual).abs() <= 1e-6 * report.residual);
     assert!(judged.approach <= 1e-8);
 }

@@ -4,35 +4,32 @@
 //! its inertia turns with it, so that collisions conserve angular momentum to round-off. To first order in
 //! `h` this is `−ω × J ω` of the equations of motion.
 
+use super::Interval;
 use crate::friction::{Factored, InverseMass};
-use crate::math::{Mat3, Pose, Vec3, bytes_of, parallel, turn};
+use crate::math::{Mat3, Pose, Vec3, bytes_of, parallel};
 use crate::scene::{Motion, Scene, State, Twist};
 
 /// `M⁻¹`, `f` and the free velocity of all bodies at `q_m`.
 #[derive(Debug, Default)]
-pub struct Dynamics {
+pub(super) struct FreeBodies {
     inverse_inertia: Vec<Mat3>,
     /// Block of each body in the contact problem; [`Factored::NONE`] where impulses do not move it.
     pub(super) block: Vec<u32>,
-    v_n: Vec<Twist>,
-    v_free: Vec<Twist>,
+    /// Velocities at the start of the step and without contact; those of the mechanisms' bodies are filled in by their own free
+    /// motion.
+    pub(super) v_n: Vec<Twist>,
+    pub(super) v_free: Vec<Twist>,
     n_blocks: u32,
 }
 
-impl Dynamics {
+impl FreeBodies {
     /// Evaluates masses at `q_m` and the velocity without contact, `v_free = v_n + h M⁻¹ f` (28). Bodies with a
     /// prescribed motion get the velocity that their law asks for at the end of the step.
-    pub fn evaluate(
-        &mut self,
-        scene: &Scene,
-        state: &State,
-        q_m: &[Pose],
-        t_next: f64,
-        dt: f64,
-        theta: f64,
-    ) {
-        let bodies = scene.bodies();
-        let Dynamics { inverse_inertia, block, v_n, v_free, n_blocks } = self;
+    pub fn free_motion(&mut self, scene: &Scene, state: &State, step: &Interval, q_m: &[Pose]) {
+        let (bodies, dt) = (scene.bodies(), step.dt);
+        // What a linear drag leaves of a velocity.
+        let kept = if scene.drag() > 0.0 { (-scene.drag() * dt).exp() } else { 1.0 };
+        let FreeBodies { inverse_inertia, block, v_n, v_free, n_blocks } = self;
         v_n.clone_from(&state.v);
         block.clear();
         *n_blocks = 0;
@@ -48,8 +45,12 @@ impl Dynamics {
             let v_n = &state.v[i];
             if !bodies.movable[i] {
                 let motion = bodies.motion[i].as_ref();
-                return motion
-                    .map_or_else(Twist::default, |m| prescribed(m, t_next, dt, theta, &q_m[i]));
+                return motion.map_or_else(Twist::default, |m| prescribed(m, step, &q_m[i]));
+            }
+            let mut v_n = *v_n;
+            if kept < 1.0 && bodies.carried[i].is_none() {
+                v_n.linear *= kept;
+                v_n.angular *= kept;
             }
             let inverse = inverse_inertia[i];
             let angular = if bodies.tumbles[i] {
@@ -67,7 +68,7 @@ impl Dynamics {
     }
 
     /// Bytes held by the buffers.
-    pub(crate) fn bytes(&self) -> usize {
+    pub(super) fn bytes(&self) -> usize {
         bytes_of(&self.inverse_inertia)
             + bytes_of(&self.block)
             + bytes_of(&self.v_n)
@@ -77,21 +78,6 @@ impl Dynamics {
     /// Number of blocks of the free bodies.
     pub(super) fn n_blocks(&self) -> u32 {
         self.n_blocks
-    }
-
-    /// Velocities before and without contact; those of the mechanisms' bodies are filled in by their own dynamics.
-    pub fn velocities_mut(&mut self) -> (&mut [Twist], &mut [Twist]) {
-        (&mut self.v_n, &mut self.v_free)
-    }
-
-    /// Velocities at the begin of the step; those of the mechanisms' bodies at `q_m`.
-    pub(super) fn begin_velocity(&self) -> &[Twist] {
-        &self.v_n
-    }
-
-    /// The free velocities.
-    pub fn free_velocity(&self) -> &[Twist] {
-        &self.v_free
     }
 
     /// Inverse masses of the bodies that impulses move, in the order of their blocks.
@@ -121,42 +107,21 @@ impl Dynamics {
             }
         });
     }
-
-    /// Carries the angular momentum of the step over to its end: `q_next = q_m + θ h ω`, `ω = J(q_next)⁻¹ L`, where
-    /// `q_next` comes in as a first guess and one correction makes the step of second order at θ = 1/2.
-    pub fn finish_spin(
-        &self,
-        scene: &Scene,
-        q_m: &[Pose],
-        theta_dt: f64,
-        q_next: &mut [Pose],
-        v: &mut [Twist],
-    ) {
-        let bodies = scene.bodies();
-        parallel::for_each_both(q_next, v, |i, q, v| {
-            if !bodies.tumbles[i] || v.angular == Vec3::zeros() {
-                return;
-            }
-            let momentum = bodies.inertia_w(i, &q_m[i].rotation) * v.angular;
-            let guess = bodies.inverse_inertia_w(i, &q.rotation) * momentum;
-            q.rotation = turn(q_m[i].rotation, guess * theta_dt);
-            v.angular = bodies.inverse_inertia_w(i, &q.rotation) * momentum;
-        });
-    }
 }
 
-/// Velocity at the end of a step (time `t`) of a body with a prescribed motion. A position law is followed by
-/// its mean slope around `t`, corrected by a fifth of what the body has strayed, so that it neither drifts nor
+/// Velocity at the end of a step of a body with a prescribed motion. A position law is followed by
+/// its mean slope around that time, corrected by a fifth of what the body has strayed, so that it neither drifts nor
 /// rings.
-fn prescribed(motion: &Motion, t: f64, dt: f64, theta: f64, q_m: &Pose) -> Twist {
+fn prescribed(motion: &Motion, step: &Interval, q_m: &Pose) -> Twist {
+    let Interval { t_next: t, dt, after, .. } = *step;
     match motion {
         Motion::Velocity { linear, angular } => {
             Twist { linear: linear.at(t), angular: angular.at(t) }
         }
         Motion::Position { linear, angular } => {
             let slope = (linear.at(t + 0.5 * dt) - linear.at(t - 0.5 * dt)) / dt;
-            let strayed = linear.at(t) - (q_m.position + slope * (theta * dt));
-            Twist { linear: slope + strayed * (0.2 / (theta * dt)), angular: angular.at(t) }
+            let strayed = linear.at(t) - (q_m.position + slope * after);
+            Twist { linear: slope + strayed * (0.2 / after), angular: angular.at(t) }
         }
     }
 }

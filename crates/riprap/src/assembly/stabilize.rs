@@ -1,0 +1,162 @@
+//! Everything that the step does beyond Algorithm 1, in one place: corrections of what solver tolerances and the finite step leave
+//! behind. Each has a switch; the book (theory, "Corrections beyond Algorithm 1") gives their equations and measured effects.
+
+use super::contacts::{Contacts, NOISE, meeting, smaller_size};
+use super::system::check_finite;
+use super::{Interval, System, SystemError};
+use crate::friction::{ContactProblem, Impulses, Law};
+use crate::math::{Pose, Vec3, length2, parallel, turn};
+use crate::scene::{ContactLaw, Scene, State, Twist};
+
+/// How much of a gap or slip is taken back in a step [–].
+const GAIN: f64 = 0.1;
+
+/// Which corrections are made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+pub struct Stabilization {
+    /// Gaps and overlaps within a ten-millionth of the smaller body's size are taken back by a tenth a step, where the
+    /// quasi-shock law holds: `V_n += 0.1 g/h`. Without it towers sink and lean by the sum of all solver errors.
+    pub gaps: bool,
+    /// Contacts that stick are returned to where they began to stick by a tenth of their slip a step: `V_t += 0.1 s/h`, with
+    /// `s = Σ V_t h` as long as it is below a ten-millionth of the smaller body's size.
+    pub slips: bool,
+    /// Angular momentum of tumbling bodies, and the momentum of mechanisms on a free base, are carried to the end of the
+    /// step: `ω = J(q_{n+1})⁻¹ L`.
+    pub momentum: bool,
+    /// Bodies are put back on those joints between bodies that ask for it (`project`).
+    pub joints: bool,
+}
+
+impl Default for Stabilization {
+    fn default() -> Self {
+        Stabilization::ALL
+    }
+}
+
+impl Stabilization {
+    /// All corrections.
+    pub const ALL: Stabilization =
+        Stabilization { gaps: true, slips: true, momentum: true, joints: true };
+    /// Algorithm 1 to the letter.
+    pub const NONE: Stabilization =
+        Stabilization { gaps: false, slips: false, momentum: false, joints: false };
+
+    /// Before the solve: shifts the relative velocities so that gaps and slips close. After [`Contacts::trace`].
+    pub fn velocities(
+        &self,
+        scene: &Scene,
+        state: &State,
+        contacts: &mut Contacts,
+        dt: f64,
+        problem: &mut ContactProblem,
+    ) {
+        let n = contacts.active.len();
+        let mut slips = std::mem::take(&mut contacts.slips);
+        parallel::set_length(&mut slips, if self.slips { n } else { 0 });
+        let v_rel_free = &mut problem.v_rel_free[..n];
+        if self.slips {
+            parallel::for_each_both(&mut slips, v_rel_free, |k, slip, v_rel| {
+                let old = contacts.remembered(k, state);
+                *slip = old.map_or(Vec3::zeros(), |old| old.slip_w.into());
+                self.close_gap(scene, contacts, k, dt, v_rel);
+                let [_, t1, t2] = contacts.contact(k).frame();
+                v_rel[1] += GAIN * t1.dot(slip) / dt;
+                v_rel[2] += GAIN * t2.dot(slip) / dt;
+            });
+        } else {
+            parallel::for_each(v_rel_free, |k, v_rel| {
+                self.close_gap(scene, contacts, k, dt, v_rel);
+            });
+        }
+        contacts.slips = slips;
+    }
+
+    /// The share of a gap that is taken back in this step.
+    fn close_gap(
+        &self,
+        scene: &Scene,
+        contacts: &Contacts,
+        k: usize,
+        dt: f64,
+        v_rel: &mut [f64; 3],
+    ) {
+        let c = contacts.contact(k);
+        let [i, j] = c.bodies.map(|b| b as usize);
+        if self.gaps
+            && c.point.gap.abs() <= NOISE * smaller_size(scene, i, j)
+            && meeting(scene, c.point).1.law == ContactLaw::QuasiShock
+        {
+            v_rel[0] += GAIN * c.point.gap / dt;
+        }
+    }
+
+    /// After the end of the step: momenta of the free bodies and mechanisms, and positions of joints. Fails where the result is
+    /// not finite.
+    pub fn positions(
+        &self,
+        scene: &Scene,
+        system: &mut System,
+        step: &Interval,
+        contacts: &Contacts,
+        impulses: &Impulses,
+        next: &mut State,
+    ) -> Result<(), SystemError> {
+        if self.momentum {
+            keep_spin(scene, &system.q_m, step.after, &mut next.q, &mut next.v);
+            let pushes = |mechanism| contacts.pushes(scene, mechanism, impulses);
+            system.mechanisms.restore_momentum(scene, pushes, next);
+        }
+        if self.joints && scene.joints.iter().any(|j| j.project) {
+            super::joints::project(scene, &mut next.q);
+        }
+        system.mechanisms.follow_bodies(scene, next);
+        check_finite(scene, &next.q, &next.v, step.t_next)
+    }
+}
+
+impl Contacts {
+    /// What a contact has slipped by the end of the step, while it sticks, in the world frame [m].
+    #[expect(clippy::too_many_arguments)]
+    pub(super) fn slip(
+        &self,
+        scene: &Scene,
+        k: usize,
+        frame: &[Vec3; 3],
+        law: Law,
+        r: &[f64; 3],
+        q_m: &[Pose],
+        v_next: &[Twist],
+        dt: f64,
+    ) -> Vec3 {
+        let Some(before) = self.slips.get(k) else { return Vec3::zeros() };
+        let friction = law.friction().unwrap_or(0.0);
+        let sticks = length2(r[1], r[2]) < (1.0 - 1e-9) * friction * r[0];
+        if !sticks {
+            return Vec3::zeros();
+        }
+        let c = self.contact(k);
+        let [i, j] = c.bodies.map(|b| b as usize);
+        let at = |b: usize| {
+            v_next[b].linear + v_next[b].angular.cross(&(c.point.point - q_m[b].position))
+        };
+        let v = at(j) - at(i);
+        let slip = before + (v - frame[0] * frame[0].dot(&v)) * dt;
+        // More than noise is motion.
+        if slip.norm() > NOISE * smaller_size(scene, i, j) { Vec3::zeros() } else { slip }
+    }
+}
+
+/// Carries the angular momentum of the step over to its end: `q_next` from `q_m` along `ω`, `ω = J(q_next)⁻¹ L`, where
+/// `q_next` comes in as a first guess and one correction makes the step of second order with `q_m` midway.
+fn keep_spin(scene: &Scene, q_m: &[Pose], after: f64, q_next: &mut [Pose], v: &mut [Twist]) {
+    let bodies = scene.bodies();
+    parallel::for_each_both(q_next, v, |i, q, v| {
+        if !bodies.tumbles[i] || v.angular == Vec3::zeros() {
+            return;
+        }
+        let momentum = bodies.inertia_w(i, &q_m[i].rotation) * v.angular;
+        let guess = bodies.inverse_inertia_w(i, &q.rotation) * momentum;
+        q.rotation = turn(q_m[i].rotation, guess * after);
+        v.angular = bodies.inverse_inertia_w(i, &q.rotation) * momentum;
+    });
+}

@@ -1,0 +1,155 @@
+//! From one step to the next: which contact continues which, the impulses to start from, and those to remember.
+
+use super::System;
+use super::contacts::{ActiveContact, Contacts, in_world};
+use crate::friction::{ContactProblem, Impulses};
+use crate::math::{Pose, Vec3, parallel};
+use crate::scene::{Scene, State, WarmContact};
+
+/// Continues no contact of the last step.
+const FRESH: u32 = u32::MAX;
+/// Contacts that are matched with those of the last step by one task, up to the end of a pair.
+const PART: usize = 1024;
+/// How far a point may be from one of the last step that it continues [grain sizes].
+const NEAR: f64 = 0.05;
+
+impl Contacts {
+    /// Finds for each contact the one of the last step that it continues: by feature where it is still there, else the nearest
+    /// point of the same pair. Both lists are sorted by colliders.
+    pub fn trace(&mut self, scene: &Scene, state: &State, system: &System) {
+        let (warm, q_m, near) = (&state.warm_start, system.q_m(), NEAR * scene.grain_size());
+        let n = self.active.len();
+        let mut old = std::mem::take(&mut self.old);
+        parallel::set_length(&mut old, n);
+        let colliders = |k: usize| self.contact(k).point.colliders;
+        // Parts of whole pairs.
+        let begin = |part: usize| {
+            let mut k = (part * PART).min(n);
+            while 0 < k && k < n && colliders(k) == colliders(k - 1) {
+                k += 1;
+            }
+            k
+        };
+        let length = |part: usize| begin(part + 1) - begin(part);
+        parallel::for_each_part(&mut old, 0..n.div_ceil(PART), &length, &|part, old| {
+            let (first, last) = (begin(part), begin(part + 1));
+            let mut k = first;
+            let mut at = match k < last {
+                true => warm.partition_point(|w| w.colliders < colliders(first)),
+                false => 0,
+            };
+            while k < last {
+                let pair = colliders(k);
+                let end = k + (k..last).take_while(|&l| colliders(l) == pair).count();
+                at += run_length(&warm[at..], |w| w.colliders < pair);
+                let same = run_length(&warm[at..], |w| w.colliders == pair);
+                let found =
+                    match_pair((k..end).map(|k| self.contact(k)), &warm[at..at + same], q_m, near);
+                for (l, old) in old[k - first..end - first].iter_mut().enumerate() {
+                    let found = found.get(l).copied().flatten();
+                    *old = found.map_or(FRESH, |o| (at + o) as u32);
+                }
+                k = end;
+            }
+        });
+        self.old = old;
+    }
+
+    /// What is remembered of a contact, after [`Contacts::trace`].
+    pub(super) fn remembered<'a>(&self, k: usize, state: &'a State) -> Option<&'a WarmContact> {
+        state.warm_start.get(self.old[k] as usize)
+    }
+
+    /// The impulses to start from: those of the last step, turned into the new frames, of contacts, joints and moments of rolling
+    /// resistance.
+    pub fn recall(&self, state: &State, problem: &ContactProblem, impulses: &mut Impulses) {
+        parallel::fill(impulses, self.active.len(), |k| {
+            let old = self.remembered(k, state);
+            old.map_or([0.0; 3], |old| turned(old, &self.contact(k).frame()))
+        });
+        super::joints::recall(state, problem, impulses);
+        super::rolling::recall(self, state, problem, impulses);
+    }
+
+    /// Remembers the impulses of contacts, joints and moments for the next step, and what contacts that stick have slipped. The
+    /// memory of what `state` remembers is used again: nothing may fail from here on.
+    #[expect(clippy::too_many_arguments)]
+    pub fn remember(
+        &self,
+        scene: &Scene,
+        system: &System,
+        dt: f64,
+        problem: &ContactProblem,
+        impulses: &Impulses,
+        state: &mut State,
+        next: &mut State,
+    ) {
+        std::mem::swap(&mut state.warm_start, &mut next.warm_start);
+        let State { v: v_next, warm_start, .. } = next;
+        let q_m = system.q_m();
+        parallel::fill(warm_start, self.active.len(), |k| {
+            let (c, r) = (self.contact(k), &impulses[k]);
+            let (frame, law) = (c.frame(), problem.laws[k]);
+            WarmContact {
+                colliders: c.point.colliders,
+                feature: c.point.feature,
+                point_b: local(&c, q_m).into(),
+                impulse_w: in_world(&frame, r).into(),
+                slip_w: self.slip(scene, k, &frame, law, r, q_m, v_next, dt).into(),
+            }
+        });
+        let joints = self.active.len()..problem.len() - problem.rolling.len();
+        next.joint_impulses.clear();
+        next.joint_impulses.extend_from_slice(&impulses[joints]);
+        super::rolling::remember(self, problem, impulses, &mut next.warm_moments);
+    }
+}
+
+fn run_length<T>(items: &[T], same: impl Fn(&T) -> bool) -> usize {
+    items.iter().take_while(|x| same(x)).count()
+}
+
+/// The contact point in the frame of the first body.
+fn local(c: &ActiveContact, q_m: &[Pose]) -> Vec3 {
+    q_m[c.bodies[0] as usize].inverse_point(c.point.point)
+}
+
+/// Matches the points of one pair of colliders (at most four on either side): for each new one its old one.
+fn match_pair<'a>(
+    new: impl Iterator<Item = ActiveContact<'a>> + Clone,
+    old: &[WarmContact],
+    q_m: &[Pose],
+    near: f64,
+) -> [Option<usize>; 4] {
+    let (mut used, mut found) = ([false; 4], [None; 4]);
+    for (k, c) in new.clone().enumerate().take(4) {
+        let same = |w: &WarmContact| w.feature == c.point.feature;
+        found[k] = old.iter().take(4).position(same);
+        if let Some(o) = found[k] {
+            used[o] = true;
+        }
+    }
+    for (k, c) in new.enumerate().take(4) {
+        if found[k].is_some() {
+            continue;
+        }
+        let at = local(&c, q_m);
+        let mut best = near;
+        for (o, w) in old.iter().enumerate().take(4) {
+            let d = (Vec3::from(w.point_b) - at).norm();
+            if !used[o] && d < best {
+                (best, found[k]) = (d, Some(o));
+            }
+        }
+        if let Some(o) = found[k] {
+            used[o] = true;
+        }
+    }
+    found
+}
+
+/// A remembered impulse in the frame of a contact.
+fn turned(old: &WarmContact, [n, t1, t2]: &[Vec3; 3]) -> [f64; 3] {
+    let p = Vec3::from(old.impulse_w);
+    [n.dot(&p).max(0.0), t1.dot(&p), t2.dot(&p)]
+}

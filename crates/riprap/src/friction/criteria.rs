@@ -1,0 +1,254 @@
+//! When a solve has done enough: the criteria of the sweeping solvers, what a sweep changed, and the report.
+
+use super::law::apply;
+use super::residual::{Residual, measure, squared};
+use super::{BlockVelocities, ContactProblem, Law, Measure, Operator, SolveReport};
+
+/// Options of [`super::GaussSeidel`] and its accelerations. A solve stops when all four criteria hold.
+#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
+pub struct GaussSeidelOptions {
+    /// Natural-map residual relative to the impulses [–]. At 1e-4 piles stand still; 1e-8 is for
+    /// validation.
+    pub tolerance: f64,
+    /// Worst approach velocity × dt relative to the grain size [–]: the penetration one step may add.
+    pub approach_tolerance: f64,
+    /// Root mean square change of velocity in a sweep, relative to `W I` (LMGC90's Quad) [–].
+    pub velocity_change_tolerance: f64,
+    /// Largest change of velocity in a sweep, relative to the same (LMGC90's Maxm) [–].
+    pub max_velocity_change_tolerance: f64,
+    /// Sweeps before giving up; the last iterate is kept and reported as unconverged.
+    pub max_sweeps: usize,
+    /// What the residual is relative to.
+    #[serde(default)]
+    pub measure: Measure,
+}
+
+impl GaussSeidelOptions {
+    /// All criteria tied to one residual tolerance [–].
+    pub fn tolerance(tolerance: f64) -> GaussSeidelOptions {
+        GaussSeidelOptions {
+            tolerance,
+            approach_tolerance: tolerance,
+            velocity_change_tolerance: 10.0 * tolerance,
+            max_velocity_change_tolerance: 100.0 * tolerance,
+            max_sweeps: 10_000,
+            measure: Measure::Impulses,
+        }
+    }
+
+    /// For stored problems: only the residual [–] decides, relative to all that enters the problem.
+    pub fn stored(tolerance: f64) -> GaussSeidelOptions {
+        GaussSeidelOptions {
+            tolerance,
+            approach_tolerance: f64::INFINITY,
+            velocity_change_tolerance: f64::INFINITY,
+            max_velocity_change_tolerance: f64::INFINITY,
+            max_sweeps: 200_000,
+            measure: Measure::All,
+        }
+    }
+}
+
+impl Default for GaussSeidelOptions {
+    fn default() -> Self {
+        GaussSeidelOptions::tolerance(1e-4)
+    }
+}
+
+/// Changes of velocity `ΔV = W^αα ΔI` over one sweep, against `W^αα I`.
+#[derive(Default)]
+pub(super) struct Change {
+    /// Sum of `‖ΔV‖²` [m²/s²].
+    pub sum: f64,
+    /// Largest `‖ΔV‖²` [m²/s²].
+    pub max: f64,
+    /// Sum of `‖W^αα I‖²` over the contacts that carry [m²/s²].
+    pub scale: f64,
+    /// How many carry.
+    pub active: usize,
+}
+
+impl Change {
+    /// Adds one contact: its new impulse, and the step that led there [N s].
+    #[inline]
+    pub(super) fn note(&mut self, law: Law, block: &[[f64; 3]; 3], new: [f64; 3], step: [f64; 3]) {
+        if step != [0.0; 3] {
+            let dv = squared(apply(block, step));
+            self.sum += dv;
+            self.max = self.max.max(dv);
+        }
+        let carries = match law {
+            Law::Coulomb { .. } => new[0] > 0.0,
+            Law::Bilateral => true,
+            Law::Rolling => false,
+        };
+        if carries {
+            self.active += 1;
+            self.scale += squared(apply(block, new));
+        }
+    }
+
+    /// Sum of the squared changes [m²/s²].
+    pub(super) fn squared(&self) -> f64 {
+        self.sum
+    }
+
+    /// Root mean square and largest change, relative to the root mean square of `W^αα I`.
+    fn relative(&self) -> (f64, f64) {
+        if self.sum == 0.0 {
+            return (0.0, 0.0);
+        }
+        if self.active == 0 || self.scale == 0.0 {
+            return (f64::INFINITY, f64::INFINITY);
+        }
+        let rms = (self.scale / self.active as f64).sqrt();
+        ((self.sum / self.active as f64).sqrt() / rms, self.max.sqrt() / rms)
+    }
+}
+
+/// What a solve needs next.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Want {
+    /// Another sweep.
+    Sweep,
+    /// The residual: the sweeps have settled, or this was the last one.
+    Residual { settled: bool, last: bool },
+}
+
+/// Counts sweeps, decides when the criteria hold, and keeps the report.
+#[derive(Clone, Copy)]
+pub(super) struct Progress<'a> {
+    options: &'a GaussSeidelOptions,
+    next_check: usize,
+    /// The solve is over, converged or not.
+    pub(super) over: bool,
+    pub(super) report: SolveReport,
+}
+
+impl Progress<'_> {
+    pub(super) fn new(options: &GaussSeidelOptions) -> Progress<'_> {
+        Progress { options, next_check: 1, over: false, report: SolveReport::default() }
+    }
+
+    /// Takes note of a sweep and says what comes next.
+    pub(super) fn note(&mut self, change: &Change) -> Want {
+        let (options, report) = (self.options, &mut self.report);
+        let (rms, max) = change.relative();
+        report.sweeps += 1;
+        report.velocity_change_rms = rms;
+        report.velocity_change_max = max;
+        let settled = rms <= options.velocity_change_tolerance
+            && max <= options.max_velocity_change_tolerance;
+        // A sweep that changed nothing is the last: no other would. So is one with numbers that have overflown.
+        let last = report.sweeps >= options.max_sweeps
+            || change.sum == 0.0
+            || !(change.sum + change.scale).is_finite();
+        // The residual costs half a sweep: it is asked for when the sweeps have calmed down, and then at growing
+        // distances.
+        if (settled && report.sweeps >= self.next_check) || last {
+            self.next_check = report.sweeps + 1 + report.sweeps / 10;
+            return Want::Residual { settled, last };
+        }
+        Want::Sweep
+    }
+
+    pub(super) fn has_sweeps_left(&self) -> bool {
+        self.report.sweeps < self.options.max_sweeps
+    }
+
+    /// The residual was wanted but has to wait for another sweep.
+    pub(super) fn ask_again(&mut self) {
+        self.next_check = self.report.sweeps + 1;
+    }
+
+    /// Takes note of the residual that was wanted; true when the solve is over, converged or not.
+    pub(super) fn judge(&mut self, residual: &Residual, approach_scale: f64, want: Want) -> bool {
+        let Want::Residual { settled, last } = want else { return false };
+        let (options, report) = (self.options, &mut self.report);
+        report.residual = options.measure.of(residual);
+        report.approach = residual.approach * approach_scale;
+        report.converged = settled
+            && report.residual <= options.tolerance
+            && report.approach <= options.approach_tolerance;
+        self.over = report.converged || last;
+        self.over
+    }
+
+    /// Takes note of a sweep; true when the solve is over, converged or not.
+    pub(super) fn done<W: Operator>(
+        &mut self,
+        w: &W,
+        problem: &ContactProblem,
+        impulses: &[[f64; 3]],
+        velocity: &mut BlockVelocities,
+        change: &Change,
+    ) -> bool {
+        let want = self.note(change);
+        if want == Want::Sweep {
+            return false;
+        }
+        w.start(impulses, velocity);
+        let residual = measure(w, problem, impulses, velocity);
+        self.judge(&residual, problem.approach_scale, want)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const BLOCK: [[f64; 3]; 3] = [[2.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]];
+
+    #[test]
+    fn a_change_counts_the_contacts_that_carry() {
+        let mut change = Change::default();
+        let coulomb = Law::Coulomb { friction: 0.5 };
+        change.note(coulomb, &BLOCK, [1.0, 0.0, 0.0], [0.5, 0.0, 0.0]);
+        change.note(coulomb, &BLOCK, [0.0; 3], [0.0; 3]);
+        change.note(Law::Bilateral, &BLOCK, [0.0, 3.0, 0.0], [0.0, 1.0, 0.0]);
+        change.note(Law::Rolling, &BLOCK, [0.1; 3], [0.0; 3]);
+        assert_eq!((change.active, change.sum, change.max), (2, 2.0, 1.0));
+        assert_eq!(change.scale, 4.0 + 9.0);
+        // Root mean square over the two that carry, relative to theirs.
+        let (rms, max) = change.relative();
+        assert!((rms - (2.0f64 / 13.0).sqrt()).abs() < 1e-15);
+        assert!((max - 1.0 / (6.5f64).sqrt()).abs() < 1e-15);
+    }
+
+    #[test]
+    fn a_sweep_that_changes_nothing_is_the_last() {
+        let options = GaussSeidelOptions::tolerance(1e-6);
+        let mut progress = Progress::new(&options);
+        let want = progress.note(&Change::default());
+        assert_eq!(want, Want::Residual { settled: true, last: true });
+        assert!(progress.judge(&Residual::default(), 1.0, want) && progress.report.converged);
+    }
+
+    #[test]
+    fn numbers_that_overflow_end_a_solve_unconverged() {
+        let options = GaussSeidelOptions::tolerance(1e-6);
+        let mut progress = Progress::new(&options);
+        let change = Change { sum: f64::INFINITY, max: f64::INFINITY, scale: 1.0, active: 1 };
+        let want = progress.note(&change);
+        assert_eq!(want, Want::Residual { settled: false, last: true });
+        let residual =
+            Residual { natural_map: 1.0, impulses: f64::INFINITY, ..Residual::default() };
+        assert!(progress.judge(&residual, 1.0, want) && !progress.report.converged);
+    }
+
+    #[test]
+    fn a_converged_solve_holds_all_criteria() {
+        let options = GaussSeidelOptions::tolerance(1e-3);
+        let change = Change { sum: 1e-8, max: 1e-8, scale: 1.0, active: 1 };
+        let good = Residual { natural_map: 1e-4, impulses: 1.0, ..Residual::default() };
+        let approaching = Residual { approach: 1.0, ..good };
+        for (residual, scale, converged) in
+            [(good, 1.0, true), (approaching, 1.0, false), (approaching, 1e-3, true)]
+        {
+            let mut progress = Progress::new(&options);
+            let want = progress.note(&change);
+            progress.judge(&residual, scale, want);
+            assert_eq!(progress.report.converged, converged, "{residual:?} {scale}");
+        }
+    }
+}

@@ -1,0 +1,487 @@
+//! `W = Hᵀ M⁻¹ H` in factored form, as simulations use it: columns of `H` contact by contact, inverse masses block by block.
+
+use super::{BlockVelocities, Blocks, Law, Operator, ProblemArrays};
+use crate::math::{bytes_of, parallel};
+
+/// Inverse mass of one block of six velocities (three linear, three angular).
+#[derive(Clone, Copy, Debug, Default)]
+pub struct InverseMass {
+    /// Inverse mass along x, y, z [1/kg]; 0 where the direction is locked.
+    pub linear: [f64; 3],
+    /// Inverse inertia tensor, xx, yy, zz, xy, xz, yz [1/(kg m²)].
+    pub angular: [f64; 6],
+}
+
+impl InverseMass {
+    #[inline]
+    fn turn(&self, t: [f64; 3]) -> [f64; 3] {
+        let [xx, yy, zz, xy, xz, yz] = self.angular;
+        [
+            xx * t[0] + xy * t[1] + xz * t[2],
+            xy * t[0] + yy * t[1] + yz * t[2],
+            xz * t[0] + yz * t[1] + zz * t[2],
+        ]
+    }
+}
+
+/// One contact of the factored operator: its two columns of `H`.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Contact3 {
+    /// The two blocks of velocities that the contact joins; [`Factored::NONE`] for a body that no
+    /// impulse moves, and where [`Factored::push_rows`] gave the side as rows. The impulse acts with its sign on the
+    /// second, against it on the first.
+    pub blocks: [u32; 2],
+    /// Rows n, t1, t2.
+    pub frame: [[f64; 3]; 3],
+    /// From each block's centre to the contact point [m].
+    pub arms: [[f64; 3]; 2],
+    /// `W^αα`.
+    w: [[f64; 3]; 3],
+    /// Its first and last side in [`Factored::sides`].
+    sides: [u32; 2],
+}
+
+impl Contact3 {
+    /// Whether a side was given as rows.
+    pub(super) fn has_sides(&self) -> bool {
+        self.sides[0] != self.sides[1]
+    }
+
+    /// `W^αα`.
+    pub(super) fn diagonal(&self) -> &[[f64; 3]; 3] {
+        &self.w
+    }
+
+    /// Whether impulses cannot move the contact in some direction.
+    pub(super) fn is_locked(&self) -> bool {
+        let w = &self.w;
+        let (s1, s2) = (w[0][1] / w[0][0], w[0][2] / w[0][0]);
+        let (a11, a22) = (w[1][1] - w[1][0] * s1, w[2][2] - w[2][0] * s2);
+        let a12 = w[1][2] - w[1][0] * s2;
+        let trace = a11 + a22;
+        // Also where the block is not a number.
+        !(w[0][0] > 0.0 && a11 * a22 - a12 * a12 > 1e-13 * trace * trace)
+    }
+}
+
+/// One side of a contact given as rows: three rows of `Hᵀ` over the velocities of a group of blocks (a mechanism), and
+/// `M⁻¹ H` of them.
+#[derive(Clone, Copy, Debug)]
+struct Side {
+    /// First block, and number of blocks.
+    first: u32,
+    blocks: u32,
+    /// Where its numbers begin in [`Factored::rows`]: three rows of `Hᵀ`, then three of `(M⁻¹ H)ᵀ`, six numbers per block.
+    rows: usize,
+}
+
+/// A moment between two blocks; it has its place after all contacts.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Turning {
+    /// As for a contact.
+    pub blocks: [u32; 2],
+    /// The length that makes a spin a velocity and an impulse a moment [m].
+    pub length: f64,
+    /// `W^αα`.
+    pub w: [[f64; 3]; 3],
+}
+
+/// `W` in factored form, for blocks of six velocities. A mechanism takes as many blocks as its degrees of freedom fill.
+#[derive(Clone, Debug, Default)]
+pub struct Factored {
+    masses: Vec<InverseMass>,
+    contacts: Vec<Contact3>,
+    turning: Vec<Turning>,
+    sides: Vec<Side>,
+    rows: Vec<f64>,
+    trace: f64,
+    /// Traces of the contacts' blocks while they are [`Factored::set`]: contacts are large, and a second look at all of them takes long.
+    traces: Vec<f64>,
+}
+
+impl Factored {
+    /// No block: a body that impulses do not move.
+    pub const NONE: u32 = u32::MAX;
+
+    /// Forgets all contacts and takes over the inverse masses.
+    pub fn reset(&mut self, masses: impl Iterator<Item = InverseMass>) {
+        self.masses.clear();
+        self.masses.extend(masses);
+        self.contacts.clear();
+        self.turning.clear();
+        self.sides.clear();
+        self.rows.clear();
+        self.trace = 0.0;
+    }
+
+    /// Bytes held by the buffers.
+    pub(super) fn bytes(&self) -> usize {
+        bytes_of(&self.masses)
+            + bytes_of(&self.contacts)
+            + bytes_of(&self.turning)
+            + bytes_of(&self.sides)
+            + bytes_of(&self.rows)
+            + bytes_of(&self.traces)
+    }
+
+    /// Number of blocks.
+    pub fn n_blocks(&self) -> usize {
+        self.masses.len()
+    }
+
+    /// Adds a contact between two blocks; returns its index.
+    pub fn push(&mut self, blocks: [u32; 2], frame: [[f64; 3]; 3], arms: [[f64; 3]; 2]) -> usize {
+        let none = self.sides.len() as u32;
+        let mut contact = Contact3 { blocks, frame, arms, w: [[0.0; 3]; 3], sides: [none; 2] };
+        contact.w = self.diagonal_of(&contact);
+        self.trace += contact.w[0][0] + contact.w[1][1] + contact.w[2][2];
+        self.contacts.push(contact);
+        self.contacts.len() - 1
+    }
+
+    /// Makes the contacts those that `contact` tells: its blocks, frame and arms, as for [`Factored::push`]. Its free
+    /// velocity and law stand in lists of their own, for `contact` to write. Uses all threads.
+    pub(crate) fn set(
+        &mut self,
+        (v_rel_free, laws): (&mut [[f64; 3]], &mut [Law]),
+        contact: impl Fn(usize, &mut [f64; 3], &mut Law) -> ([u32; 2], [[f64; 3]; 3], [[f64; 3]; 2])
+        + Sync,
+    ) {
+        let mut contacts = std::mem::take(&mut self.contacts);
+        let mut traces = std::mem::take(&mut self.traces);
+        self.sides.clear();
+        self.rows.clear();
+        parallel::set_length(&mut contacts, laws.len());
+        parallel::set_length(&mut traces, laws.len());
+        let lists = (&mut contacts[..], v_rel_free, laws, &mut traces[..]);
+        parallel::for_each_four(lists, |a, c, v_rel_free, law, trace| {
+            let (blocks, frame, arms) = contact(a, v_rel_free, law);
+            *c = Contact3 { blocks, frame, arms, ..Contact3::default() };
+            c.w = self.diagonal_of(c);
+            *trace = c.w[0][0] + c.w[1][1] + c.w[2][2];
+        });
+        self.trace = traces.iter().sum();
+        (self.contacts, self.traces) = (contacts, traces);
+    }
+
+    /// Adds a moment between two blocks, after all contacts: the impulse is a moment over a length [m], the velocity the relative spin
+    /// times it, along x, y, z.
+    pub fn push_turning(&mut self, blocks: [u32; 2], length: f64) {
+        let mut w = [[0.0; 3]; 3];
+        for block in blocks.into_iter().filter(|b| *b != Factored::NONE) {
+            let m = &self.masses[block as usize];
+            for k in 0..3 {
+                let mut unit = [0.0; 3];
+                unit[k] = length * length;
+                let spin = m.turn(unit);
+                for i in 0..3 {
+                    w[i][k] += spin[i];
+                }
+            }
+        }
+        self.trace += w[0][0] + w[1][1] + w[2][2];
+        self.turning.push(Turning { blocks, length, w });
+    }
+
+    /// The length of a moment, counted from the first [m].
+    pub fn length_of_moment(&self, k: usize) -> f64 {
+        self.turning[k].length
+    }
+
+    pub(super) fn turning(&self) -> &[Turning] {
+        &self.turning
+    }
+
+    /// Adds to the last contact a side over blocks `first`, `first + 1`, …, none of which the contact has yet: `rows` holds three
+    /// rows of `Hᵀ` with its sign (six numbers per block), and `solved` the same three of `(M⁻¹ H)ᵀ`.
+    pub fn push_rows(&mut self, first: u32, rows: &[f64], solved: &[f64]) {
+        debug_assert!(rows.len() == solved.len() && rows.len().is_multiple_of(18));
+        if let Some(last) = self.contacts.len().checked_sub(1) {
+            self.push_rows_to(last, first, rows, solved);
+        }
+    }
+
+    /// Adds a side to contact `a`, as [`Factored::push_rows`] does to the last one; sides of a contact come one after the other.
+    pub(crate) fn push_rows_to(&mut self, a: usize, first: u32, rows: &[f64], solved: &[f64]) {
+        let at = self.rows.len();
+        if !self.contacts[a].has_sides() {
+            self.contacts[a].sides = [self.sides.len() as u32; 2];
+        }
+        self.rows.extend_from_slice(rows);
+        self.rows.extend_from_slice(solved);
+        self.sides.push(Side { first, blocks: (rows.len() / 18) as u32, rows: at });
+        self.add_side(a, rows, solved);
+    }
+
+    fn add_side(&mut self, a: usize, rows: &[f64], solved: &[f64]) {
+        let n = rows.len() / 3;
+        let contact = &mut self.contacts[a];
+        contact.sides[1] = self.sides.len() as u32;
+        for i in 0..3 {
+            for k in 0..3 {
+                let h = &rows[i * n..(i + 1) * n];
+                let m = &solved[k * n..(k + 1) * n];
+                let w: f64 = h.iter().zip(m).map(|(h, m)| h * m).sum();
+                contact.w[i][k] += w;
+                if i == k {
+                    self.trace += w;
+                }
+            }
+        }
+    }
+
+    /// Whether no impulse at contact `a` moves anything.
+    pub fn is_immovable(&self, a: usize) -> bool {
+        self.contacts[a].w[0][0] <= 0.0
+    }
+
+    /// Leaves out the contacts of which `gone` is true.
+    pub(crate) fn remove(&mut self, gone: &[bool]) {
+        let mut gone = gone.iter();
+        self.contacts.retain(|_| gone.next() != Some(&true));
+        self.trace = self.contacts.iter().map(|c| c.w[0][0] + c.w[1][1] + c.w[2][2]).sum();
+    }
+
+    pub(super) fn masses(&self) -> &[InverseMass] {
+        &self.masses
+    }
+
+    /// The sides of all contacts as lists, one contact after the other.
+    pub(super) fn copy_sides(&self, out: &mut ProblemArrays) {
+        out.side_start.clear();
+        out.side_blocks.clear();
+        out.side_rows.clear();
+        for c in &self.contacts {
+            out.side_start.push(out.side_blocks.len() as u32);
+            for side in self.sides_of(c) {
+                out.side_blocks.push([side.first, side.blocks]);
+                out.side_rows.push(side.rows as u32);
+            }
+        }
+        out.side_start.push(out.side_blocks.len() as u32);
+        out.rows.clone_from(&self.rows);
+    }
+
+    fn sides_of(&self, c: &Contact3) -> &[Side] {
+        &self.sides[c.sides[0] as usize..c.sides[1] as usize]
+    }
+
+    /// The contacts.
+    pub fn contacts(&self) -> &[Contact3] {
+        &self.contacts
+    }
+
+    /// `W^αα` from the definition: column `k` is the velocity that a unit impulse along `k` makes.
+    fn diagonal_of(&self, c: &Contact3) -> [[f64; 3]; 3] {
+        let mut w = [[0.0; 3]; 3];
+        for k in 0..3 {
+            let p = c.frame[k];
+            let mut dv = [0.0; 3];
+            for side in 0..2 {
+                if c.blocks[side] == Factored::NONE {
+                    continue;
+                }
+                let m = &self.masses[c.blocks[side] as usize];
+                let spin = cross(m.turn(cross(c.arms[side], p)), c.arms[side]);
+                for i in 0..3 {
+                    dv[i] += m.linear[i] * p[i] + spin[i];
+                }
+            }
+            for i in 0..3 {
+                w[i][k] = dot(c.frame[i], dv);
+            }
+        }
+        w
+    }
+
+    /// Adds `M⁻¹ H_α r` to the velocities of the two blocks.
+    #[inline]
+    pub(super) fn push_impulse<const N: usize>(
+        &self,
+        a: usize,
+        r: [f64; 3],
+        velocity: &mut [[f64; N]],
+    ) {
+        self.push_impulse_from(0, a, r, velocity);
+    }
+
+    /// The same for the velocities of some blocks, `first` and those after it; others are left alone.
+    fn push_impulse_from<const N: usize>(
+        &self,
+        first: usize,
+        a: usize,
+        r: [f64; 3],
+        velocity: &mut [[f64; N]],
+    ) {
+        let Some(c) = self.contacts.get(a) else {
+            let Turning { blocks, length, .. } = self.turning[a - self.contacts.len()];
+            let moment = r.map(|x| length * x);
+            for (block, sign) in blocks.into_iter().zip([-1.0, 1.0]) {
+                if let Some(v) = velocity.get_mut((block as usize).wrapping_sub(first)) {
+                    let spin = self.masses[block as usize].turn(moment);
+                    for i in 0..3 {
+                        v[3 + i] += sign * spin[i];
+                    }
+                }
+            }
+            return;
+        };
+        let [n, t1, t2] = c.frame;
+        let p: [f64; 3] = std::array::from_fn(|i| n[i] * r[0] + t1[i] * r[1] + t2[i] * r[2]);
+        for (side, sign) in [(0, -1.0), (1, 1.0)] {
+            // Beyond all where nothing moves.
+            let b = c.blocks[side] as usize;
+            let Some(v) = velocity.get_mut(b.wrapping_sub(first)) else { continue };
+            let m = &self.masses[b];
+            let spin = m.turn(cross(c.arms[side], p));
+            for i in 0..3 {
+                v[i] += sign * m.linear[i] * p[i];
+                v[3 + i] += sign * spin[i];
+            }
+        }
+        for side in self.sides_of(c) {
+            let n = 6 * side.blocks as usize;
+            let solved = &self.rows[side.rows + 3 * n..side.rows + 6 * n];
+            for block in 0..side.blocks as usize {
+                let at = (side.first as usize + block).wrapping_sub(first);
+                let Some(v) = velocity.get_mut(at) else { continue };
+                for (j, v) in (6 * block..).zip(&mut v[..6]) {
+                    *v += solved[j] * r[0] + solved[n + j] * r[1] + solved[2 * n + j] * r[2];
+                }
+            }
+        }
+    }
+
+    /// `Hᵀ_α v`: the relative velocity of the two blocks at the contact, in its frame. A block's six velocities may be padded.
+    #[inline]
+    pub fn to_local<const N: usize>(&self, a: usize, velocity: &[[f64; N]]) -> [f64; 3] {
+        let mut dv = [0.0; 3];
+        let Some(c) = self.contacts.get(a) else {
+            let Turning { blocks, length, .. } = self.turning[a - self.contacts.len()];
+            for (block, sign) in blocks.into_iter().zip([-1.0, 1.0]) {
+                if block != Factored::NONE {
+                    let v = &velocity[block as usize];
+                    for i in 0..3 {
+                        dv[i] += sign * length * v[3 + i];
+                    }
+                }
+            }
+            return dv;
+        };
+        for (side, sign) in [(0, -1.0), (1, 1.0)] {
+            if c.blocks[side] == Factored::NONE {
+                continue;
+            }
+            let v = &velocity[c.blocks[side] as usize];
+            let spin = cross([v[3], v[4], v[5]], c.arms[side]);
+            for i in 0..3 {
+                dv[i] += sign * (v[i] + spin[i]);
+            }
+        }
+        let mut local = c.frame.map(|row| dot(row, dv));
+        for side in self.sides_of(c) {
+            let n = 6 * side.blocks as usize;
+            let rows = &self.rows[side.rows..side.rows + 3 * n];
+            let first = side.first as usize;
+            let v = &velocity[first..first + side.blocks as usize];
+            for (i, row) in rows.chunks_exact(n).enumerate() {
+                let v = v.iter().flat_map(|v| &v[..6]);
+                local[i] += row.iter().zip(v).map(|(h, v)| h * v).sum::<f64>();
+            }
+        }
+        local
+    }
+
+    /// `M⁻¹ H I`: the change of velocity that all impulses make [m/s, rad/s].
+    pub fn velocity_change(&self, impulses: &[[f64; 3]], velocity: &mut BlockVelocities) {
+        let n = self.masses.len();
+        velocity.clear();
+        velocity.resize(n, [0.0; 6]);
+        // Each thread takes some of the blocks, and of all contacts what moves them, in their order.
+        let parts = if impulses.len() > 4096 { parallel::n_threads().min(n) } else { 1 };
+        let cut = |part: usize| n * part / parts;
+        let length = |part: usize| cut(part + 1) - cut(part);
+        parallel::for_each_part(velocity, 0..parts, &length, &|part, velocity| {
+            for (a, r) in impulses.iter().enumerate() {
+                if *r != [0.0; 3] {
+                    self.push_impulse_from(cut(part), a, *r, velocity);
+                }
+            }
+        });
+    }
+
+    /// All blocks that a contact moves.
+    fn blocks_of(&self, a: usize) -> impl Iterator<Item = u32> + '_ {
+        let c = &self.contacts[a];
+        let own = c.blocks.into_iter().filter(|b| *b != Factored::NONE);
+        own.chain(self.sides_of(c).iter().flat_map(|s| s.first..s.first + s.blocks))
+    }
+
+    /// The same operator multiplied out, without moments.
+    pub fn to_blocks(&self) -> Blocks {
+        let mut velocity = Vec::new();
+        let mut blocks = Blocks::default();
+        let n = self.contacts.len();
+        for a in 0..n {
+            for b in 0..n {
+                let meets = self.blocks_of(a).any(|x| self.blocks_of(b).any(|y| x == y));
+                if !meets {
+                    continue;
+                }
+                let mut block = [[0.0; 3]; 3];
+                for k in 0..3 {
+                    let mut unit = [0.0; 3];
+                    unit[k] = 1.0;
+                    velocity.clear();
+                    velocity.resize(self.masses.len(), [0.0; 6]);
+                    self.push_impulse(b, unit, &mut velocity);
+                    let u = self.to_local(a, &velocity);
+                    for i in 0..3 {
+                        block[i][k] = u[i];
+                    }
+                }
+                blocks.push(b, block);
+            }
+            blocks.end_row();
+        }
+        blocks
+    }
+}
+
+impl Operator for Factored {
+    #[inline]
+    fn diagonal(&self, a: usize) -> &[[f64; 3]; 3] {
+        match self.contacts.get(a) {
+            Some(c) => &c.w,
+            None => &self.turning[a - self.contacts.len()].w,
+        }
+    }
+
+    fn start(&self, impulses: &[[f64; 3]], velocity: &mut BlockVelocities) {
+        self.velocity_change(impulses, velocity);
+    }
+
+    #[inline]
+    fn velocity(&self, a: usize, _impulses: &[[f64; 3]], velocity: &BlockVelocities) -> [f64; 3] {
+        self.to_local(a, velocity)
+    }
+
+    #[inline]
+    fn add(&self, a: usize, change: [f64; 3], velocity: &mut BlockVelocities) {
+        self.push_impulse(a, change, velocity);
+    }
+
+    fn trace(&self) -> f64 {
+        self.trace
+    }
+}
+
+#[inline]
+pub(super) fn dot(a: [f64; 3], b: [f64; 3]) -> f64 {
+    a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
+}
+
+#[inline]
+fn cross(a: [f64; 3], b: [f64; 3]) -> [f64; 3] {
+    [a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]]
+}

@@ -1,0 +1,233 @@
+//! The laws that impulses and velocities obey. Each has its local solve, its set of admissible impulses and its natural
+//! map here and nowhere else, so that a new law is a new variant and three arms.
+
+use super::local::{solve_contact, solve_joint};
+use super::rolling::{into_ball, solve_rolling};
+use crate::math::length2;
+
+/// The law of one triple of unknowns: an impulse `r` [N s] and a velocity `u` [m/s].
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Law {
+    /// Signorini's condition and Coulomb's law with the exact cone: `0 ≤ u_n ⊥ r_n ≥ 0`, `‖r_t‖ ≤ μ r_n`, and `u_t`
+    /// opposite to `r_t` where it slides.
+    Coulomb {
+        /// Coefficient of friction `μ` [–].
+        friction: f64,
+    },
+    /// A bilateral constraint, as in a joint: `u = 0`, any `r`.
+    Bilateral,
+    /// Rolling resistance: `‖r‖ ≤ limit`, and `u` opposite to `r` where it turns. The limit follows from the normal impulses
+    /// of the contacts that carry the moment, see [`super::ContactProblem::limit`].
+    Rolling,
+}
+
+impl Default for Law {
+    /// A contact without friction.
+    fn default() -> Self {
+        Law::Coulomb { friction: 0.0 }
+    }
+}
+
+/// One triple of unknowns while all other impulses are held.
+#[derive(Clone, Copy, Debug)]
+pub struct Local<'a> {
+    /// `W^αα` [1/kg].
+    pub block: &'a [[f64; 3]; 3],
+    /// `u = (V_free + W I)^α`, with the present impulse [m/s].
+    pub velocity: [f64; 3],
+    /// The present impulse [N s].
+    pub impulse: [f64; 3],
+    /// Largest impulse of [`Law::Rolling`] [N s]; other laws do not look at it.
+    pub limit: f64,
+}
+
+impl Local<'_> {
+    /// `V_free + Σ_{β≠α} W^αβ I^β`: the velocity without this impulse [m/s].
+    #[inline]
+    fn velocity_without(&self) -> [f64; 3] {
+        let own = apply(self.block, self.impulse);
+        std::array::from_fn(|i| self.velocity[i] - own[i])
+    }
+}
+
+impl Law {
+    /// Coefficient of friction [–]; none where the law is not Coulomb's.
+    #[inline]
+    pub fn friction(self) -> Option<f64> {
+        match self {
+            Law::Coulomb { friction } => Some(friction),
+            Law::Bilateral | Law::Rolling => None,
+        }
+    }
+
+    /// The impulse that obeys the law while all others are held [N s]: exact for contacts and bilateral constraints, one
+    /// step of a contraction for rolling resistance.
+    #[inline]
+    pub fn solve(self, at: &Local) -> [f64; 3] {
+        match self {
+            Law::Coulomb { friction } => solve_contact(at.block, at.velocity_without(), friction),
+            Law::Bilateral => solve_joint(at.block, at.velocity_without()),
+            Law::Rolling => solve_rolling(at.block, at.velocity, at.impulse, at.limit),
+        }
+    }
+
+    /// The admissible impulse nearest to `x`: in Coulomb's cone `‖x_t‖ ≤ μ x_n`, anywhere, or in the ball of radius `limit`.
+    /// All in one unit.
+    #[inline]
+    pub fn project(self, x: [f64; 3], limit: f64) -> [f64; 3] {
+        match self {
+            Law::Coulomb { friction } => into_cone(x, friction),
+            Law::Bilateral => x,
+            Law::Rolling => into_ball(x, limit),
+        }
+    }
+
+    /// The natural map `r − P(r − û)`, zero where the law holds: `P` is [`Law::project`], and `û = u + μ‖u_t‖ n` for Coulomb's
+    /// law (De Saxcé), `u` for the others. `r`, `u` and `limit` are in one unit.
+    #[inline]
+    pub fn natural_map(self, r: [f64; 3], u: [f64; 3], limit: f64) -> [f64; 3] {
+        let mut x: [f64; 3] = std::array::from_fn(|i| r[i] - u[i]);
+        match self {
+            Law::Coulomb { friction } => x[0] -= friction * length2(u[1], u[2]),
+            Law::Bilateral => return u,
+            Law::Rolling => {}
+        }
+        let p = self.project(x, limit);
+        std::array::from_fn(|i| r[i] - p[i])
+    }
+
+    /// How fast the law is violated by a velocity [m/s]: the approach of a contact, any motion of a bilateral constraint. Not a
+    /// number counts as the worst there is.
+    pub(super) fn approach(self, u: [f64; 3]) -> f64 {
+        match self {
+            Law::Rolling => 0.0,
+            _ if u[0].is_nan() => f64::INFINITY,
+            Law::Coulomb { .. } => -u[0],
+            // Constraints that contradict each other must not pass because their impulses grow.
+            Law::Bilateral => u.iter().fold(0.0, |m: f64, x| m.max(x.abs())),
+        }
+    }
+}
+
+/// Projection on Coulomb's cone.
+#[inline]
+fn into_cone(x: [f64; 3], friction: f64) -> [f64; 3] {
+    let t = length2(x[1], x[2]);
+    if friction * t <= -x[0] {
+        [0.0; 3]
+    } else if t <= friction * x[0] {
+        x
+    } else {
+        let n = (friction * t + x[0]) / (1.0 + friction * friction);
+        let s = friction * n / t;
+        [n, s * x[1], s * x[2]]
+    }
+}
+
+/// `W r` for one block.
+#[inline]
+pub(super) fn apply(w: &[[f64; 3]; 3], r: [f64; 3]) -> [f64; 3] {
+    std::array::from_fn(|i| w[i][0] * r[0] + w[i][1] * r[1] + w[i][2] * r[2])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rand::{RngExt, SeedableRng};
+    use rand_pcg::Pcg64;
+
+    const LAWS: [Law; 4] = [
+        Law::Coulomb { friction: 0.0 },
+        Law::Coulomb { friction: 0.7 },
+        Law::Bilateral,
+        Law::Rolling,
+    ];
+    const LIMIT: f64 = 0.8;
+
+    fn random(rng: &mut Pcg64) -> [f64; 3] {
+        std::array::from_fn(|_| rng.random_range(-2.0..2.0))
+    }
+
+    fn distance(a: [f64; 3], b: [f64; 3]) -> f64 {
+        a.iter().zip(b).map(|(a, b)| (a - b) * (a - b)).sum::<f64>().sqrt()
+    }
+
+    #[test]
+    fn a_projection_is_admissible_idempotent_and_the_nearest_of_many() {
+        let mut rng = Pcg64::seed_from_u64(1);
+        for law in LAWS {
+            for _ in 0..500 {
+                let x = random(&mut rng);
+                let p = law.project(x, LIMIT);
+                assert!(distance(law.project(p, LIMIT), p) < 1e-14, "{law:?} {x:?}");
+                // No other admissible impulse is nearer.
+                for _ in 0..20 {
+                    let other = law.project(random(&mut rng), LIMIT);
+                    assert!(distance(x, p) <= distance(x, other) + 1e-14, "{law:?} {x:?}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn projections_do_not_lengthen_distances() {
+        let mut rng = Pcg64::seed_from_u64(2);
+        for law in LAWS {
+            for _ in 0..1000 {
+                let (x, y) = (random(&mut rng), random(&mut rng));
+                let projected = distance(law.project(x, LIMIT), law.project(y, LIMIT));
+                assert!(projected <= distance(x, y) * (1.0 + 1e-14), "{law:?} {x:?} {y:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn the_local_solve_of_every_law_is_a_zero_of_its_natural_map() {
+        let mut rng = Pcg64::seed_from_u64(3);
+        for law in LAWS {
+            for _ in 0..200 {
+                // Diagonally dominant and symmetric, of size one.
+                let off: [f64; 3] = std::array::from_fn(|_| rng.random_range(-0.2..0.2));
+                let block = [[1.0, off[0], off[1]], [off[0], 0.9, off[2]], [off[1], off[2], 1.1]];
+                let free = random(&mut rng);
+                let velocity = |r: [f64; 3]| -> [f64; 3] {
+                    let own = apply(&block, r);
+                    std::array::from_fn(|i| free[i] + own[i])
+                };
+                let mut r = [0.0; 3];
+                // Rolling resistance contracts by a factor below 0.6 a step; the others need one.
+                for _ in 0..100 {
+                    let at =
+                        Local { block: &block, velocity: velocity(r), impulse: r, limit: LIMIT };
+                    r = law.solve(&at);
+                }
+                let f = law.natural_map(r, velocity(r), LIMIT);
+                assert!(distance(f, [0.0; 3]) < 1e-12, "{law:?} {free:?}: {r:?} {f:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn the_natural_map_vanishes_when_open_sticking_or_sliding_and_not_otherwise() {
+        let zero = [0.0; 3];
+        let coulomb = Law::Coulomb { friction: 0.7 };
+        let map = |r: [f64; 3], u: [f64; 3]| coulomb.natural_map(r, u, 0.0);
+        assert_eq!(map(zero, [0.5, 3.0, 0.0]), zero);
+        assert_eq!(map([1.0, 0.3, 0.0], zero), zero);
+        let f = map([1.0, -0.7, 0.0], [0.0, 2.0, 0.0]);
+        assert!(f.iter().all(|x| x.abs() < 1e-15), "{f:?}");
+        // Sliding along the impulse, pulling, and penetrating are no solutions.
+        assert!(map([1.0, 0.7, 0.0], [0.0, 2.0, 0.0])[1].abs() > 0.1);
+        assert!(map([-1.0, 0.0, 0.0], zero)[0].abs() > 0.1);
+        assert!(map(zero, [-1.0, 0.0, 0.0])[0].abs() > 0.1);
+    }
+
+    #[test]
+    fn approach_counts_what_each_law_forbids() {
+        let coulomb = Law::Coulomb { friction: 0.3 };
+        assert_eq!(coulomb.approach([-0.2, 5.0, 0.0]), 0.2);
+        assert_eq!(Law::Bilateral.approach([0.1, -0.3, 0.0]), 0.3);
+        assert_eq!(Law::Rolling.approach([-1.0; 3]), 0.0);
+        assert_eq!(coulomb.approach([f64::NAN, 0.0, 0.0]), f64::INFINITY);
+    }
+}
