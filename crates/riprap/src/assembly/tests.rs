@@ -107,22 +107,24 @@ fn the_block_of_a_contact_has_the_inverse_masses_of_two_balls() {
 fn restitution_shifts_the_normal_velocity_by_its_share_of_the_one_before() {
     let plain = two_balls(&material(0.4, 0.0), 0.0).0.build().unwrap();
     let elastic = two_balls(&material(0.4, 0.6), 0.0).0.build().unwrap();
-    let [plain, elastic] =
-        [&plain, &elastic].map(|s| assembled(s, &s.initial_state()).problem.v_rel_free[0]);
-    // The balls approach at 1.5 m/s.
-    assert!((elastic[0] - plain[0] - 0.6 * -1.5).abs() < 1e-12);
+    let [plain, elastic] = [&plain, &elastic].map(|s| assembled(s, &s.initial_state()));
+    // The balls approach along x at 1.5 m/s and pass each other along y and z: the normal has begun to turn.
+    let normal = plain.contacts.active().next().unwrap().point.normal;
+    let approach = normal.dot(&Vec3::new(-1.5, -0.2, 0.4));
+    let [plain, elastic] = [plain, elastic].map(|s| s.problem.v_rel_free[0]);
+    assert!((elastic[0] - plain[0] - 0.6 * approach).abs() < 1e-12);
     assert_eq!(elastic[1..], plain[1..]);
 }
 
 #[test]
 fn an_open_gap_lets_the_quasi_shock_law_close_it_within_the_step() {
-    let gap = 0.01;
+    let gap = 1e-3;
     let scene = two_balls(&material(0.4, 0.0), gap).0.build().unwrap();
     let stages = assembled(&scene, &scene.initial_state());
-    // Half a step of approach at 1.5 m/s has passed at q_m.
+    // Half a step of approach at 1.5 m/s has passed at q_m; the normal turns by little.
     let left = gap - 1.5 * 0.5 * DT;
     let normal = stages.problem.v_rel_free[0][0];
-    assert!((normal - (-1.5 + left / DT)).abs() < 1e-9, "{normal}");
+    assert!((normal - (-1.5 + left / DT)).abs() < 1e-3, "{normal}");
 }
 
 #[test]
@@ -135,12 +137,12 @@ fn gaps_change_at_the_normal_velocity_of_their_contacts() {
     for k in 0..8 {
         let at = [0.1 * (k % 2) as f64, 0.1 * (k / 2 % 2) as f64, 0.05 + 0.1 * (k / 4) as f64];
         let shape = if k % 3 == 0 {
-            Shape::sphere(0.0505).unwrap()
+            Shape::sphere(0.0495).unwrap()
         } else {
-            Shape::cuboid([0.101, 0.101, 0.101]).unwrap()
+            Shape::cuboid([0.099, 0.099, 0.099]).unwrap()
         };
         let spin = [0.3 * (k as f64).sin(), 0.2, 0.4 * (k as f64).cos()];
-        let turned = Quat::from_scaled_axis(Vec3::new(0.02 * k as f64, -0.03, 0.01 * k as f64));
+        let turned = Quat::from_scaled_axis(Vec3::new(0.001 * k as f64, -0.003, 0.001 * k as f64));
         let velocity = [0.2 * (2.0 * k as f64).sin(), 0.1, -0.1 * k as f64];
         let body = BodyDescription::new(shape, &rock).at(at).turned(turned).velocity(velocity);
         scene.add(body.spin(spin), &rock);
@@ -223,11 +225,14 @@ fn free_bodies_fall_and_prescribed_ones_follow_their_law() {
     let stages = assembled(&scene, &scene.initial_state());
     let v = |b: Body| stages.system.v_free()[scene.slot(b)];
     assert!((v(free).linear - Vec3::new(1.0, 0.0, 2.0 - 9.81 * DT)).norm() < 1e-15);
-    // It starts at rest and has half a step to catch up: the slope of its law and a fifth of what it lacks.
-    let lacks = 0.3 * DT - 0.3 * 0.5 * DT;
-    let expected = 0.3 + 0.2 * lacks / (0.5 * DT);
-    assert!((v(moved).linear.x - expected).abs() < 1e-12, "{}", v(moved).linear.x);
+    // It is where its law says and follows the slope.
+    assert!((v(moved).linear.x - 0.3).abs() < 1e-12, "{}", v(moved).linear.x);
     assert_eq!(v(moved).angular, Vec3::z());
+    // A millimetre ahead, a fifth of that is taken back over the second half of the step.
+    let mut state = scene.initial_state();
+    state.q[scene.slot(moved)].position.x += 1e-3;
+    let v = assembled(&scene, &state).system.v_free()[scene.slot(moved)];
+    assert!((v.linear.x - 0.3 + 0.2 * 1e-3 / (0.5 * DT)).abs() < 1e-9, "{}", v.linear.x);
 }
 
 #[test]
@@ -282,13 +287,11 @@ fn gaps_within_solver_noise_close_by_a_tenth_a_step() {
             let (mut state, mut work) = (scene.initial_state(), Workspace::default());
             for n in 1..=20 {
                 scheme.step(&scene, &mut state, &mut work).unwrap();
-                let left = state.q[1].position.z - 0.05;
+                let left = work.contacts.active().next().unwrap().point.gap;
                 // Rounding of positions of size 0.05 m, over n steps.
-                let expected = gap * f64::powi(factor, n);
-                assert!(
-                    (left - expected).abs() < 2e-17 * f64::from(n) + 1e-6 * gap.abs(),
-                    "{n}: {left:e} {expected:e}"
-                );
+                let expected = gap * f64::powi(factor, n - 1);
+                let tolerance = 4e-17 * f64::from(n) + 1e-6 * gap.abs();
+                assert!((left - expected).abs() < tolerance, "{n}: {left:e} {expected:e}");
             }
         }
     }
