@@ -4,6 +4,8 @@
 //! `p_w = pose_wb.point(p_b)`.
 
 pub mod dense;
+#[cfg(test)]
+pub(crate) mod fixtures;
 pub(crate) mod parallel;
 
 use serde::{Deserialize, Serialize};

@@ -1,6 +1,9 @@
 //! Loop closure by coordinate partitioning (Sec. 2.5): solves `h_B(q) = 0` for the dependent joints and gives their
 //! velocities from the independent ones, `v_dep = B v_ind`. Called by every scheme at each of its positions.
 
+#[cfg(test)]
+mod tests;
+
 use super::MotionError;
 use super::closure::Closure;
 use super::partition::{Partition, choose};

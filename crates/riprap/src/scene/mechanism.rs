@@ -205,7 +205,7 @@ impl SceneBuilder {
         let mut resolved = Vec::new();
         for c in &self.point_contacts {
             let item = format!("point contact `{}`", c.name);
-            super::builder::check_law(
+            super::checks::check_law(
                 &item,
                 c.law.friction,
                 c.law.restitution,

@@ -5,6 +5,7 @@
 
 mod body;
 mod builder;
+mod checks;
 mod error;
 mod joint;
 mod material;
