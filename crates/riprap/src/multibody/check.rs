@@ -172,3 +172,227 @@ fn check_mass(m: &MassProperties, wrong: &mut dyn FnMut(&str)) {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::math::{Mat3, Quat, Vec3};
+    use crate::multibody::{Axis, Frame, JointMotion, JointSpring, Stops};
+
+    fn arm() -> MassProperties {
+        MassProperties::principal(2.0, [0.5, 0.0, 0.0], [0.1, 0.2, 0.2])
+    }
+
+    /// A sound double pendulum.
+    fn sound() -> (Mechanism, Link, Link) {
+        let mut m = Mechanism::new("crane");
+        let hinge = Joint::Revolute(Axis::Y);
+        let jib = m.add("jib", GROUND, hinge, Pose::IDENTITY, Some(arm()));
+        let hook = m.add("hook", jib, hinge, Pose::at([1.0, 0.0, 0.0]), Some(arm()));
+        (m, jib, hook)
+    }
+
+    /// What is said about the double pendulum after a change.
+    fn told(change: impl FnOnce(&mut Mechanism, Link, Link)) -> String {
+        let (mut m, jib, hook) = sound();
+        assert!(m.check().is_empty(), "sound before the change");
+        change(&mut m, jib, hook);
+        match m.build([0.0, 0.0, -9.81]) {
+            Ok(_) => "nothing".into(),
+            Err(errors) => errors.to_string(),
+        }
+    }
+
+    #[track_caller]
+    fn assert_told(change: impl FnOnce(&mut Mechanism, Link, Link), item: &str, problem: &str) {
+        let said = told(change);
+        let expected = format!("mechanism `crane`, {item}: ");
+        assert!(said.starts_with(&expected) && said.contains(problem), "{said}");
+    }
+
+    #[test]
+    fn a_mechanism_without_bodies_is_told() {
+        let said = Mechanism::new("void").build([0.0; 3]).unwrap_err().to_string();
+        assert_eq!(
+            said,
+            "mechanism `void`, the mechanism: it has no bodies; add at least one on a joint"
+        );
+    }
+
+    #[test]
+    fn mistakes_of_bodies_name_the_body() {
+        let hinge = Joint::Revolute(Axis::Z);
+        let add = |m: &mut Mechanism, name: &str, parent, joint, place| {
+            m.add(name, parent, joint, place, Some(arm()));
+        };
+        let here = Pose::IDENTITY;
+        assert_told(
+            |m, _, _| add(m, "late", Link(7), hinge, here),
+            "body `late`",
+            "its parent must be added before it",
+        );
+        assert_told(
+            |m, jib, _| {
+                let twin = m.add("jib", jib, Joint::Fixed, here, None);
+                assert_ne!(twin, jib);
+            },
+            "body `jib`",
+            "another body has this name",
+        );
+        assert_told(
+            |m, _, _| add(m, "far", GROUND, hinge, Pose::at([f64::INFINITY, 0.0, 0.0])),
+            "body `far`",
+            "the place of its joint is not finite",
+        );
+        let none = Axis(Vec3::zeros());
+        for joint in
+            [Joint::Revolute(none), Joint::Prismatic(none), Joint::Universal(none, Axis::X)]
+        {
+            assert_told(
+                |m, _, _| add(m, "odd", GROUND, joint, here),
+                "body `odd`",
+                "the axis of its joint has no length",
+            );
+        }
+        assert_told(
+            |m, _, _| add(m, "odd", GROUND, Joint::Planar(Axis::X, Axis::X), here),
+            "body `odd`",
+            "the two axes of its joint are parallel",
+        );
+        assert_told(
+            |m, _, _| add(m, "odd", GROUND, Joint::Universal(Axis::X, -Axis::X), here),
+            "body `odd`",
+            "the two axes of its universal joint are parallel",
+        );
+    }
+
+    #[test]
+    fn masses_that_no_body_has_are_told() {
+        let of = |change: &dyn Fn(&mut MassProperties)| {
+            let mut mass = arm();
+            change(&mut mass);
+            told(|m, _, hook| m.set_mass(hook, Some(mass)))
+        };
+        let said = of(&|m| m.centre.x = f64::NAN);
+        assert!(said.ends_with("body `hook`: its mass, centre or inertia is not finite"), "{said}");
+        let said = of(&|m| m.mass = -2.0);
+        assert!(said.ends_with("its mass is -2 kg, but must not be negative"), "{said}");
+        let said = of(&|m| m.inertia[(0, 1)] = 0.1);
+        assert!(said.ends_with("its inertia tensor is not symmetric"), "{said}");
+        let said = of(&|m| m.inertia[(0, 0)] = -0.1);
+        assert!(said.ends_with("a principal moment of its inertia is negative"), "{said}");
+        let said = of(&|m| m.inertia[(0, 0)] = 0.5);
+        assert!(said.contains("exceeds the sum of the other two"), "{said}");
+        // A planar description gives one moment alone.
+        let flat = Mat3::from_diagonal(&Vec3::new(0.0, 0.3, 0.0));
+        assert_eq!(of(&|m| m.inertia = flat), "nothing");
+    }
+
+    #[test]
+    fn mistakes_of_coordinates_name_the_coordinate() {
+        let spring = |stiffness, damping| JointSpring { stiffness, rest: 0.0, damping };
+        let stops = |lower, upper, stiffness| Stops { lower, upper, stiffness, damping: 0.0 };
+        type Change = Box<dyn FnOnce(&mut Mechanism, Coordinate)>;
+        let cases: Vec<(Change, &str)> = vec![
+            (Box::new(|m, c| m.start(c, f64::NAN)), "a start value is not finite"),
+            (Box::new(|m, c| m.start_velocity(c, f64::INFINITY)), "a start value is not finite"),
+            (Box::new(move |m, c| m.spring(c, spring(-1.0, 0.0))), "must not be negative"),
+            (Box::new(move |m, c| m.spring(c, spring(1.0, f64::NAN))), "must not be negative"),
+            (Box::new(move |m, c| m.stops(c, stops(1.0, -1.0, 10.0))), "need lower < upper"),
+            (Box::new(move |m, c| m.stops(c, stops(-1.0, 1.0, 0.0))), "a positive stiffness"),
+            (
+                Box::new(|m, c| {
+                    m.drive(c, JointMotion::constant_speed(0.0, 1.0));
+                    m.dependent(&[c]);
+                }),
+                "it is prescribed, so the loops cannot determine it",
+            ),
+        ];
+        for (change, problem) in cases {
+            assert_told(
+                |m, _, hook| {
+                    let c = m.coordinate(hook, 0);
+                    change(m, c);
+                },
+                "coordinate `hook`",
+                problem,
+            );
+        }
+    }
+
+    #[test]
+    fn a_spherical_joint_has_no_angle_to_start_from_to_hold_or_to_load() {
+        let ball = |change: &dyn Fn(&mut Mechanism, Coordinate)| {
+            told(|m, _, hook| {
+                let ball = m.add("ball", hook, Joint::Spherical, Pose::IDENTITY, Some(arm()));
+                m.start_rotation(ball, Quat::from_scaled_axis(Vec3::new(0.1, 0.0, 0.0)));
+                change(m, m.coordinate(ball, 1));
+            })
+        };
+        let spring = |stiffness| JointSpring { stiffness, rest: 0.0, damping: 0.3 };
+        assert_eq!(ball(&|m, c| m.spring(c, spring(0.0))), "nothing", "damping is allowed");
+        for said in [
+            ball(&|m, c| m.start(c, 0.1)),
+            ball(&|m, c| m.drive(c, JointMotion::constant_speed(0.0, 1.0))),
+        ] {
+            assert!(
+                said.contains("coordinate `ball.wy`: a spherical joint has no single"),
+                "{said}"
+            );
+        }
+        let said = ball(&|m, c| m.spring(c, spring(5.0)));
+        assert!(said.contains("takes damping, but no spring"), "{said}");
+    }
+
+    #[test]
+    fn mistakes_of_loops_and_springs_name_them() {
+        let frame = |link| Frame::at(link, [0.1, 0.0, 0.0]);
+        let nan = Frame { link: GROUND, pose: Pose::at([f64::NAN; 3]) };
+        type Change = Box<dyn FnOnce(&mut Mechanism, Link)>;
+        let rod = Cut::Rod { length: -1.0 };
+        let line = |stiffness, damping| PointSpring::Line { stiffness, damping, length: 1.0 };
+        let loops: Vec<(Change, &str)> = vec![
+            (
+                Box::new(move |m, hook| m.close_loop("x", Cut::Ball, frame(hook), frame(Link(9)))),
+                "loop `x`: it names a body that does not exist",
+            ),
+            (
+                Box::new(move |m, hook| m.close_loop("x", Cut::Ball, frame(hook), frame(hook))),
+                "loop `x`: both of its frames are on the same body",
+            ),
+            (
+                Box::new(move |m, hook| m.close_loop("x", Cut::Ball, frame(hook), nan)),
+                "loop `x`: one of its frames is not finite",
+            ),
+            (
+                Box::new(move |m, hook| m.close_loop("x", rod, frame(hook), frame(GROUND))),
+                "loop `x`: the length of its rod must be positive",
+            ),
+            (
+                Box::new(move |m, hook| {
+                    m.point_spring("y", line(-1.0, 0.0), frame(hook), frame(GROUND));
+                }),
+                "spring `y`: stiffness and damping must not be negative",
+            ),
+            (
+                Box::new(move |m, hook| {
+                    m.point_spring("y", line(1.0, 0.0), frame(hook), frame(hook));
+                }),
+                "spring `y`: it must join two different bodies",
+            ),
+        ];
+        for (change, problem) in loops {
+            let said = told(|m, _, hook| change(m, hook));
+            assert!(said.contains(problem), "{said}");
+        }
+    }
+
+    #[test]
+    fn all_mistakes_are_told_together_one_a_line() {
+        let said = told(|m, jib, hook| {
+            m.start(m.coordinate(jib, 0), f64::NAN);
+            m.set_mass(hook, Some(MassProperties::point(-1.0, [0.0; 3])));
+        });
+        assert_eq!(said.lines().count(), 2, "{said}");
+    }
+}

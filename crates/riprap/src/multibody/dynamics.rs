@@ -1,8 +1,5 @@
 //! Equations of motion in minimal form, Eqs. (18), (25)–(27): accelerations, forces in the loops and joints, energies.
 
-#[cfg(test)]
-mod tests;
-
 use super::MotionError;
 use super::force::{Control, Inputs, Target, add_wrench};
 use super::joint::Joint;
@@ -387,3 +384,6 @@ impl Multibody {
             || !self.forces.stops.is_empty()
     }
 }
+
+#[cfg(test)]
+mod tests;

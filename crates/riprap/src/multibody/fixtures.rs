@@ -8,7 +8,7 @@ use super::joint::{Axis, Joint};
 use super::mechanism::{Frame, GROUND, Link, Mechanism};
 use super::system::{Multibody, MultibodyScratch};
 use super::tree::{Spatial, Tree};
-pub(super) use crate::math::fixtures::{Rng, largest, rotation, seeded, vector};
+pub(super) use crate::math::fixtures::{Rng, largest, numbers, rotation, seeded, vector};
 use crate::math::{Pose, Quat, Vec3};
 use crate::shape::MassProperties;
 use nalgebra::{DMatrix, DVector};

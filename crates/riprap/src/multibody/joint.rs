@@ -117,3 +117,47 @@ impl Joint {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::math::fixtures::{seeded, vector};
+    use crate::multibody::fixtures::joint;
+
+    #[test]
+    fn every_coordinate_of_a_joint_has_a_name_and_a_kind() {
+        let mut rng = seeded(1);
+        for kind in 0..8 {
+            let joint = joint(&mut rng, kind);
+            let columns = |e: &Elementary| match e {
+                Elementary::Fixed => 0,
+                Elementary::Spherical => 3,
+                Elementary::Revolute | Elementary::Prismatic => 1,
+            };
+            let elements = joint.elements();
+            let n: usize = elements.iter().map(|(e, _)| columns(e)).sum();
+            assert_eq!(n, joint.coordinate_names().len(), "{}", joint.word());
+            // Angles are the coordinates of elements that turn, in their order.
+            let angles = elements
+                .iter()
+                .flat_map(|(e, _)| std::iter::repeat_n(*e != Elementary::Prismatic, columns(e)));
+            for (k, angle) in angles.enumerate() {
+                assert_eq!(joint.is_angle(k), angle, "{} {k}", joint.word());
+            }
+        }
+    }
+
+    #[test]
+    fn the_frame_of_an_axis_is_right_handed_with_z_along_it() {
+        let mut rng = seeded(2);
+        for _ in 0..50 {
+            let axis = Axis(vector(&mut rng, 3.0));
+            let frame = axis.frame();
+            assert!((frame.column(2) - axis.0.normalize()).norm() < 1e-15);
+            assert!((frame.transpose() * frame - Mat3::identity()).norm() < 1e-14);
+            assert!((frame.determinant() - 1.0).abs() < 1e-14);
+            assert_eq!((-axis).0, axis.0 * -1.0);
+        }
+        assert_eq!(Axis::from([0.0, 1.0, 0.0]), Axis::Y);
+    }
+}

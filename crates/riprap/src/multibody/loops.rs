@@ -1,9 +1,6 @@
 //! Loop closure by coordinate partitioning (Sec. 2.5): solves `h_B(q) = 0` for the dependent joints and gives their
 //! velocities from the independent ones, `v_dep = B v_ind`. Called by every scheme at each of its positions.
 
-#[cfg(test)]
-mod tests;
-
 use super::MotionError;
 use super::closure::Closure;
 use super::partition::{Partition, choose};
@@ -292,3 +289,6 @@ impl Multibody {
         choose(&w.jacobian, self.n_rows, self.n_v(), preference, &driven)
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -11,8 +11,6 @@ mod check;
 mod closure;
 mod dynamics;
 mod error;
-#[cfg(test)]
-mod fixtures;
 mod force;
 mod joint;
 mod layout;
@@ -38,3 +36,6 @@ pub use partition::Partition;
 pub use smooth::{SmoothReport, SmoothScratch};
 pub use system::{Anchor, CLOSED, Closed, Multibody, MultibodyScratch, MultibodyState};
 pub use tree::{Spatial, Tree, TreeScratch};
+
+#[cfg(test)]
+mod fixtures;

@@ -357,3 +357,6 @@ impl Multibody {
         Ok((worst, residual))
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -479,3 +479,6 @@ impl Multibody {
         names.join(", ")
     }
 }
+
+#[cfg(test)]
+mod tests;

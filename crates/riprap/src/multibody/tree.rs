@@ -12,8 +12,6 @@ mod dynamics;
 mod inertia;
 mod kinematics;
 mod spatial;
-#[cfg(test)]
-mod tests;
 
 use crate::math::{Mat3, Vec3};
 use inertia::{Articulated, Moments};
@@ -230,3 +228,6 @@ impl Tree {
             + twist.angular.cross(&Self::velocity_at(twist, arm))
     }
 }
+
+#[cfg(test)]
+mod tests;

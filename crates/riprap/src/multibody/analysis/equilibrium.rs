@@ -5,8 +5,6 @@
 //! that have no potential, the norm of the force is minimised instead, which finds unstable poses as well.
 
 mod pose;
-#[cfg(test)]
-mod tests;
 
 use super::{AnalysisError, MotionError};
 use crate::multibody::mechanism::Coordinate;
@@ -317,3 +315,6 @@ impl Search<'_> {
         })
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,9 +1,6 @@
 //! Small vibrations about a pose: `M_red δq̈ + C δq̇ + K δq = 0` over the independent coordinates, from differences of the
 //! accelerations; poles, damping and shapes from the eigenvalues of its first-order form.
 
-#[cfg(test)]
-mod tests;
-
 use super::{AnalysisError, MotionError, NEUTRAL, NUDGE, derivatives};
 use crate::multibody::partition::Partition;
 use crate::multibody::tree::Elementary;
@@ -328,3 +325,6 @@ fn eigenvector(
     let length = x.norm();
     (length > 0.0).then(|| x / Complex::new(length, 0.0))
 }
+
+#[cfg(test)]
+mod tests;

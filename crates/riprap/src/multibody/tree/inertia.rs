@@ -150,3 +150,131 @@ impl Articulated {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::Elementary;
+    use super::*;
+    use crate::math::fixtures::{Rng, rotation, seeded, vector};
+    use crate::multibody::fixtures::body;
+    use crate::multibody::{GROUND, Joint, Mechanism};
+
+    /// The node of a body, as the layout of a mechanism makes it.
+    fn node(rng: &mut Rng) -> Node {
+        let mut m = Mechanism::new("body");
+        let mass = body(rng);
+        m.add("body", GROUND, Joint::Spherical, crate::math::Pose::IDENTITY, Some(mass));
+        let node = m.tree(Vec3::zeros()).0.nodes[0].clone();
+        assert_eq!(node.joint, Elementary::Spherical);
+        node
+    }
+
+    fn spatial(rng: &mut Rng) -> Spatial {
+        Spatial { angular: vector(rng, 2.0), linear: vector(rng, 2.0) }
+    }
+
+    fn apart(a: &Spatial, b: &Spatial) -> f64 {
+        (a.angular - b.angular).norm() + (a.linear - b.linear).norm()
+    }
+
+    /// A body at a random place: node, rotation, origin.
+    fn placed(rng: &mut Rng) -> (Node, Mat3, Vec3, Placed) {
+        let (node, arm) = (node(rng), vector(rng, 1.0));
+        let r = *rotation(rng).to_rotation_matrix().matrix();
+        let placed = Placed::new(&node, &r, &arm);
+        (node, r, arm, placed)
+    }
+
+    #[test]
+    fn a_placed_inertia_is_the_turned_tensor() {
+        let mut rng = seeded(11);
+        for _ in 0..40 {
+            let (node, r, arm, placed) = placed(&mut rng);
+            let expected = r * node.inertia * r.transpose();
+            let [xx, yy, zz, xy, xz, yz] = placed.inertia;
+            let found = Mat3::new(xx, xy, xz, xy, yy, yz, xz, yz, zz);
+            assert!((found - expected).norm() < 1e-14);
+            assert!((placed.centre - (arm + r * node.centre)).norm() < 1e-15);
+        }
+    }
+
+    #[test]
+    fn momentum_is_mass_times_the_velocity_of_the_centre_and_spin_about_it() {
+        let mut rng = seeded(12);
+        for _ in 0..40 {
+            let (node, r, _, placed) = placed(&mut rng);
+            let twist = spatial(&mut rng);
+            let p = Tree::velocity_at(&twist, &placed.centre) * node.mass;
+            let spin = r * node.inertia * r.transpose() * twist.angular;
+            let expected = Spatial { angular: spin + placed.centre.cross(&p), linear: p };
+            let moments = placed.moments();
+            assert!(apart(&moments.times(&twist), &expected) < 1e-13);
+            // The articulated inertia of a body on its own is the same map.
+            let six = Articulated::of(&moments).times(&twist.array());
+            assert!(apart(&Spatial::from(six), &expected) < 1e-13);
+        }
+    }
+
+    #[test]
+    fn moments_of_several_bodies_add_up() {
+        let mut rng = seeded(13);
+        let (a, b) = (placed(&mut rng).3.moments(), placed(&mut rng).3.moments());
+        let mut both = a;
+        both.add(&b);
+        let mut articulated = Articulated::of(&a);
+        articulated.add(&Articulated::of(&b));
+        for _ in 0..10 {
+            let twist = spatial(&mut rng);
+            let sum = a.times(&twist) + b.times(&twist);
+            assert!(apart(&both.times(&twist), &sum) < 1e-13);
+            assert!(apart(&Spatial::from(articulated.times(&twist.array())), &sum) < 1e-13);
+        }
+    }
+
+    #[test]
+    fn the_rate_of_momentum_is_its_difference_in_time() {
+        let mut rng = seeded(14);
+        let h = 1e-5;
+        for _ in 0..40 {
+            let (node, r, arm, placed) = placed(&mut rng);
+            let (twist, acceleration) = (spatial(&mut rng), spatial(&mut rng));
+            // A body frame that moves with the twist for a short time; the reference point stays.
+            let momentum = |t: f64| {
+                let twist = twist + acceleration * t;
+                let mean = twist - acceleration * (0.5 * t);
+                let turned = crate::math::Quat::from_scaled_axis(mean.angular * t);
+                let turned = turned.to_rotation_matrix().matrix() * r;
+                let v = Tree::velocity_at(&mean, &arm);
+                let curved = mean.angular.cross(&v) * (0.5 * t * t);
+                let moments = Placed::new(&node, &turned, &(arm + v * t + curved)).moments();
+                moments.times(&twist)
+            };
+            let rate = (momentum(h) - momentum(-h)) * (0.5 / h);
+            // Truncation of a central difference over velocities of a few rad/s.
+            assert!(apart(&rate, &placed.rate(&twist, &acceleration)) < 1e-7);
+        }
+    }
+
+    #[test]
+    fn a_released_direction_carries_nothing_and_the_rest_stays_symmetric() {
+        let mut rng = seeded(15);
+        for _ in 0..40 {
+            let mut inertia = Articulated::of(&placed(&mut rng).3.moments());
+            let axis = spatial(&mut rng).array();
+            let u = inertia.times(&axis);
+            let d: f64 = u.iter().zip(&axis).map(|(u, s)| u * s).sum();
+            assert!(d > 0.0);
+            inertia.release(&u, 1.0 / d);
+            let left = inertia.times(&axis);
+            let scale = u.iter().fold(0.0_f64, |m, x| m.max(x.abs()));
+            assert!(left.iter().all(|x| x.abs() < 1e-13 * scale), "{left:?}");
+            for i in 0..6 {
+                for j in 0..6 {
+                    // u uᵀ / d is rounded in another order on the other side.
+                    let pair = inertia.0[i][j] - inertia.0[j][i];
+                    assert!(pair.abs() < 1e-15 * (1.0 + scale * scale / d));
+                }
+            }
+        }
+    }
+}

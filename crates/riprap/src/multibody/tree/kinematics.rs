@@ -135,3 +135,204 @@ impl Tree {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::math::Pose;
+    use crate::multibody::fixtures::*;
+    use crate::multibody::{
+        Axis, Coordinate, GROUND, Joint, Link, Mechanism, Multibody, MultibodyScratch,
+    };
+    use nalgebra::Unit;
+
+    fn slide(axis: Axis, by: f64) -> Pose {
+        Pose { position: axis.0.normalize() * by, ..Pose::IDENTITY }
+    }
+
+    fn turn_about(axis: Axis, by: f64) -> Pose {
+        let rotation = Quat::from_axis_angle(&Unit::new_normalize(axis.0), by);
+        Pose { rotation, ..Pose::IDENTITY }
+    }
+
+    /// What a joint does to the frame behind it, by textbook transforms.
+    fn transform(system: &Multibody, link: Link, q: &[f64]) -> Pose {
+        let first = system.first_coordinate(link);
+        let at = |k: u32| q[system.q_of(Coordinate(first.0 + k)).expect("a scalar coordinate")];
+        let ball = |k: u32| {
+            let i = system.quaternion_of(Coordinate(first.0 + k)).expect("a quaternion");
+            Pose { rotation: Tree::quaternion(&q[i..i + 4]), ..Pose::IDENTITY }
+        };
+        match system.joint(link) {
+            Joint::Revolute(a) => turn_about(a, at(0)),
+            Joint::Prismatic(a) => slide(a, at(0)),
+            Joint::Cylindrical(a) => slide(a, at(0)).compose(&turn_about(a, at(1))),
+            Joint::Universal(a, b) => turn_about(a, at(0)).compose(&turn_about(b, at(1))),
+            Joint::Planar(x, y) => slide(x, at(0))
+                .compose(&slide(y, at(1)))
+                .compose(&turn_about(Axis(x.0.cross(&y.0)), at(2))),
+            Joint::Spherical => ball(0),
+            Joint::Free => Pose::at([at(0), at(1), at(2)]).compose(&ball(3)),
+            Joint::Fixed => Pose::IDENTITY,
+        }
+    }
+
+    /// Poses of all bodies from the description, one transform after the other.
+    fn textbook(m: &Mechanism, system: &Multibody, q: &[f64]) -> Vec<Pose> {
+        let mut poses: Vec<Pose> = Vec::new();
+        for (i, link) in m.links.iter().enumerate() {
+            let parent = if link.parent == GROUND { m.base } else { poses[link.parent.0 as usize] };
+            poses.push(parent.compose(&link.place).compose(&transform(system, Link(i as u32), q)));
+        }
+        poses
+    }
+
+    fn assert_poses(m: &Mechanism, seed: u64) {
+        let system = m.build(GRAVITY).unwrap();
+        let (q, _) = random_state(&mut seeded(seed), &system);
+        let mut w = system.scratch();
+        system.tree.kinematics(&q, &mut w.tree);
+        for (link, expected) in system.links().zip(textbook(m, &system, &q)) {
+            let found = system.pose(&w, link);
+            // Rounding over a chain of ten joints.
+            assert!((found.position - expected.position).norm() < 1e-13, "seed {seed}");
+            assert!(found.rotation.angle_to(&expected.rotation) < 1e-7, "seed {seed}");
+            let apart = found.rotation.to_rotation_matrix().matrix()
+                - expected.rotation.to_rotation_matrix().matrix();
+            assert!(apart.norm() < 1e-13, "seed {seed}");
+        }
+    }
+
+    #[test]
+    fn poses_are_those_of_one_transform_after_the_other() {
+        for seed in 0..60 {
+            let m = random_tree(&mut seeded(seed), 1 + seed as usize % 10);
+            assert_poses(&m, seed);
+        }
+    }
+
+    #[test]
+    fn joints_along_the_axes_of_their_frames_turn_as_any_other() {
+        let axes = [Axis::X, Axis::Y, Axis::Z, -Axis::X, -Axis::Y, -Axis::Z];
+        let mut rng = seeded(7);
+        let mut m = Mechanism::new("axes");
+        m.base = place(&mut rng);
+        let mut on = GROUND;
+        for (k, axis) in axes.into_iter().enumerate() {
+            let (at, mass) = (place(&mut rng), body(&mut rng));
+            on = m.add(&format!("turn-{k}"), on, Joint::Revolute(axis), at, Some(mass));
+            let (at, mass) = (place(&mut rng), body(&mut rng));
+            on = m.add(&format!("slide-{k}"), on, Joint::Prismatic(axis), at, Some(mass));
+        }
+        (0..20).for_each(|seed| assert_poses(&m, seed));
+    }
+
+    #[test]
+    fn jacobians_are_the_differences_of_positions_and_rotations() {
+        for s in samples().step_by(4) {
+            let (n, point) = (s.system.n_v(), Vec3::new(0.2, -0.4, 0.1));
+            for link in s.system.links() {
+                let (linear, angular) = s.jacobians(link, point);
+                for c in 0..n {
+                    let at = |h: f64| {
+                        let mut direction = vec![0.0; n];
+                        direction[c] = 1.0;
+                        let mut q = s.q.clone();
+                        s.system.tree.integrate(&s.q, &direction, h, &mut q);
+                        let mut w = s.system.scratch();
+                        s.system.tree.kinematics(&q, &mut w.tree);
+                        s.system.pose(&w, link)
+                    };
+                    let (before, after) = (at(-H), at(H));
+                    let moved = (after.point(point) - before.point(point)) / (2.0 * H);
+                    let turned = (after.rotation * before.rotation.inverse()).scaled_axis();
+                    assert!((moved - linear.column(c)).norm() < 1e-8, "column {c}");
+                    assert!((turned / (2.0 * H) - angular.column(c)).norm() < 1e-8, "column {c}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn integrating_forth_and_back_returns_and_two_halves_make_a_whole() {
+        for mut s in samples() {
+            let (tree, n_q) = (&s.system.tree, s.q.len());
+            let (mut out, mut back) = (vec![0.0; n_q], vec![0.0; n_q]);
+            tree.integrate(&s.q, &s.v, 0.0, &mut out);
+            let moved = out.iter().zip(&s.q).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
+            assert!(moved < 1e-15, "no time, no motion");
+            tree.integrate(&s.q, &s.v, 0.7, &mut out);
+            tree.integrate(&out, &s.v, -0.7, &mut back);
+            assert!(back.iter().zip(&s.q).all(|(a, b)| (a - b).abs() < 1e-14));
+            // Constant velocities of the body are a one-parameter group, also on a sphere.
+            let mut half = vec![0.0; n_q];
+            tree.integrate(&s.q, &s.v, 0.35, &mut half);
+            tree.integrate(&half, &s.v, 0.35, &mut back);
+            assert!(back.iter().zip(&out).all(|(a, b)| (a - b).abs() < 1e-14));
+            // Where a coordinate is a number, it grows by v h; elsewhere its quaternion stays a unit.
+            let v = s.random(30.0);
+            let tree = &s.system.tree;
+            tree.integrate(&s.q, &v, 2.0, &mut out);
+            for c in s.system.coordinates() {
+                match s.system.q_of(c) {
+                    Some(at) => assert_eq!(out[at], s.q[at] + 2.0 * v[c.0 as usize]),
+                    None => {
+                        let at = s.system.quaternion_of(c).expect("a quaternion");
+                        let length: f64 = out[at..at + 4].iter().map(|x| x * x).sum();
+                        assert!((length - 1.0).abs() < 1e-15 * 4.0);
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn moments_are_taken_about_the_origin_of_the_first_body() {
+        for seed in 0..40 {
+            let system = random_tree(&mut seeded(seed), 4).build(GRAVITY).unwrap();
+            let (q, _) = random_state(&mut seeded(seed), &system);
+            let mut w = system.scratch();
+            system.tree.kinematics(&q, &mut w.tree);
+            let first = system.pose(&w, Link(0)).position;
+            assert!((w.tree.origin - first).norm() < 1e-14, "{} {first}", w.tree.origin);
+        }
+    }
+
+    #[test]
+    fn a_path_holds_the_columns_of_all_joints_on_the_way_to_the_ground() {
+        for s in samples() {
+            let tree = &s.system.tree;
+            for link in s.system.links() {
+                let mut expected = Vec::new();
+                let mut at = link;
+                while at != GROUND {
+                    let first = s.system.first_coordinate(at).0 as usize;
+                    let n = s.system.joint(at).coordinate_names().len();
+                    expected.extend((first..first + n).rev());
+                    at = s.system.parent(at);
+                }
+                let found: Vec<usize> = tree.path(s.system.node_of[link.0 as usize]).collect();
+                assert_eq!(found, expected);
+            }
+            assert_eq!(tree.path(NONE).count(), 0);
+        }
+    }
+
+    #[test]
+    fn a_fixed_joint_makes_its_body_part_of_the_parent() {
+        let mut rng = seeded(17);
+        let mut m = Mechanism::new("welded");
+        let (mass, at) = (body(&mut rng), place(&mut rng));
+        let arm = m.add("arm", GROUND, Joint::Spherical, place(&mut rng), Some(mass));
+        m.add("tool", arm, Joint::Fixed, at, Some(body(&mut rng)));
+        let system = m.build(GRAVITY).unwrap();
+        let (q, v) = random_state(&mut rng, &system);
+        let mut w: MultibodyScratch = system.scratch();
+        system.tree.kinematics(&q, &mut w.tree);
+        system.tree.motion(&v, &mut w.tree);
+        assert_eq!(w.tree.twist[0], w.tree.twist[1]);
+        assert_eq!(w.tree.bias[0], w.tree.bias[1]);
+        let tool = system.pose(&w, Link(0)).compose(&at);
+        assert!((system.pose(&w, Link(1)).position - tool.position).norm() < 1e-15);
+    }
+}

@@ -84,3 +84,62 @@ impl std::ops::Mul<f64> for Spatial {
         Spatial { angular: self.angular * factor, linear: self.linear * factor }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::math::fixtures::{Rng, seeded, vector};
+
+    fn random(rng: &mut Rng) -> Spatial {
+        Spatial { angular: vector(rng, 2.0), linear: vector(rng, 2.0) }
+    }
+
+    fn size(x: &Spatial) -> f64 {
+        x.angular.amax().max(x.linear.amax())
+    }
+
+    #[test]
+    fn arithmetic_is_that_of_six_numbers() {
+        let mut rng = seeded(1);
+        let (a, b) = (random(&mut rng), random(&mut rng));
+        let six = |f: &dyn Fn(f64, f64) -> f64| {
+            let (x, y) = (a.array(), b.array());
+            Spatial::from(std::array::from_fn::<f64, 6, _>(|k| f(x[k], y[k])))
+        };
+        assert_eq!(a + b, six(&|x, y| x + y));
+        assert_eq!(a - b, six(&|x, y| x - y));
+        assert_eq!(a * 3.0, six(&|x, _| 3.0 * x));
+        let mut sum = a;
+        sum += b;
+        sum -= b;
+        assert!(size(&(sum - a)) < 1e-15);
+        let product: f64 = a.array().iter().zip(b.array()).map(|(x, y)| x * y).sum();
+        assert!((a.dot(&b) - product).abs() < 1e-15 * 24.0);
+    }
+
+    #[test]
+    fn the_cross_product_of_motions_is_that_of_a_lie_algebra() {
+        let mut rng = seeded(2);
+        for _ in 0..50 {
+            let [a, b, c] = std::array::from_fn(|_| random(&mut rng));
+            assert!(size(&(a.cross(&b) + b.cross(&a))) < 1e-14, "antisymmetric");
+            let jacobi = a.cross(&b.cross(&c)) + b.cross(&c.cross(&a)) + c.cross(&a.cross(&b));
+            assert!(size(&jacobi) < 1e-13, "Jacobi's identity: {jacobi:?}");
+        }
+    }
+
+    #[test]
+    fn power_does_not_depend_on_the_reference_point() {
+        let mut rng = seeded(3);
+        for _ in 0..50 {
+            let (twist, wrench, shift) =
+                (random(&mut rng), random(&mut rng), vector(&mut rng, 5.0));
+            // The same motion and the same forces about a point displaced by `shift`.
+            let moved_twist =
+                Spatial { linear: twist.linear + twist.angular.cross(&shift), ..twist };
+            let moved_wrench =
+                Spatial { angular: wrench.angular - shift.cross(&wrench.linear), ..wrench };
+            assert!((twist.dot(&wrench) - moved_twist.dot(&moved_wrench)).abs() < 1e-13);
+        }
+    }
+}

@@ -3,7 +3,8 @@
 use super::*;
 use crate::math::{Pose, Quat, Vec3};
 use crate::multibody::{
-    Axis, Cut, Frame, GROUND, Joint, JointMotion, Link, Mechanism, PointSpring, Signal, Stops,
+    Axis, Cut, Frame, GROUND, Joint, JointMotion, JointSpring, Link, Mechanism, PointSpring,
+    Signal, Stops,
 };
 use crate::shape::MassProperties;
 use std::f64::consts::{FRAC_PI_2, PI};
@@ -307,4 +308,67 @@ fn random_trees_come_to_rest() {
         let (_, end) = system.energy(&found.state.q, &found.state.v, &mut w);
         assert!(end < begin);
     }
+}
+
+#[test]
+fn a_scale_tips_by_the_angle_of_its_moments() {
+    // A beam of 1.2 kg whose centre hangs 5 cm below its pivot, with pans on strings at ±0.3 m, level with the pivot.
+    for (left, right) in [(0.5, 0.5), (0.5, 0.52), (0.2, 1.4)] {
+        let mut m = Mechanism::new("scale");
+        let beam = MassProperties::principal(1.2, [0.0, 0.0, -0.05], [0.01, 0.02, 0.02]);
+        let beam = m.revolute(GROUND, Axis::Y, [0.0; 3], beam);
+        for (side, mass) in [(-0.3, left), (0.3, right)] {
+            let pan = MassProperties::point(mass, [0.0, 0.0, -0.2]);
+            let string = m.revolute(beam, Axis::Y, [side, 0.0, 0.0], pan);
+            m.start(m.coordinate(string, 0), 0.4);
+        }
+        let (_, found) = settled(&m);
+        let angle = ((right - left) * 0.3 / (1.2 * 0.05_f64)).atan();
+        assert_eq!(found.stability, Stability::Stable);
+        assert!((found.state.q[0] - angle).abs() < 1e-10, "{} {angle}", found.state.q[0]);
+        // The strings stay upright.
+        for k in [1, 2] {
+            assert!((found.state.q[k] + angle).abs() < 1e-10, "{:?}", found.state.q);
+        }
+    }
+}
+
+#[test]
+fn masses_on_springs_hang_where_each_spring_carries_what_is_below() {
+    let mut m = Mechanism::new("springs");
+    let mut on = GROUND;
+    let (masses, stiffnesses) = ([1.0, 2.0, 0.5], [300.0, 200.0, 50.0]);
+    for (mass, stiffness) in masses.into_iter().zip(stiffnesses) {
+        on = m.prismatic(on, -Axis::Z, [0.0; 3], MassProperties::point(mass, [0.0; 3]));
+        m.spring(m.coordinate(on, 0), JointSpring { stiffness, rest: 0.1, damping: 2.0 });
+    }
+    let (system, found) = settled(&m);
+    for k in 0..3 {
+        let carried: f64 = masses[k..].iter().sum::<f64>() * G;
+        let length = 0.1 + carried / stiffnesses[k];
+        assert!((found.state.q[k] - length).abs() < 1e-12, "{:?}", found.state.q);
+    }
+    // Nothing moves from there.
+    let (mut state, mut w) = (found.state.clone(), system.scratch());
+    let mut s = Default::default();
+    system.advance(&mut state, 0.0, 1.0, 1e-8, &mut 0.0, &mut s, &mut w).unwrap();
+    assert!(state.v.iter().all(|v| v.abs() < 1e-10), "{:?}", state.v);
+}
+
+#[test]
+fn a_pendulum_under_a_constant_torque_leans_by_its_arcsine() {
+    for share in [0.0, 0.5, 0.99] {
+        let mut m = pendulum(0.2);
+        let torque = 2.0 * G * 0.7 * share;
+        m.actuate("motor", Coordinate(0), Signal::constant(-torque));
+        let (_, found) = settled(&m);
+        let angle = -f64::asin(share);
+        // Near the top the stiffness falls: there 1e-16 of the torque are 1e-14 of an angle.
+        assert!((found.state.q[0] - angle).abs() < 1e-10, "{} {angle}", found.state.q[0]);
+    }
+    // More than the weight can hold turns it for ever.
+    let mut m = pendulum(0.2);
+    m.actuate("motor", Coordinate(0), Signal::constant(1.5 * 2.0 * G * 0.7));
+    let error = rest(&m, 0.0).expect_err("nothing holds it").to_string();
+    assert!(error.contains("`arm`"), "{error}");
 }

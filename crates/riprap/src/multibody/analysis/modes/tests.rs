@@ -2,7 +2,10 @@
 
 use super::*;
 use crate::math::Pose;
-use crate::multibody::{Axis, GROUND, Joint, JointMotion, JointSpring, Mechanism, MultibodyState};
+use crate::multibody::{
+    Axis, Cut, Frame, GROUND, Joint, JointMotion, JointSpring, Mechanism, MultibodyState,
+    PointSpring,
+};
 use crate::shape::MassProperties;
 
 const G: f64 = 9.81;
@@ -163,4 +166,119 @@ fn prescribed_joints_take_no_part() {
     let held = modes(&m, [0.0, 0.0, -G]).modes;
     assert_eq!(held.len(), 1);
     close(held[0].frequency(), (G / 1.3).sqrt() / TAU);
+}
+
+/// A chain of equal masses between equal springs along x; `walls` of 0, 1 or 2 hold its ends. Each mass slides on the one
+/// before it, so that coordinates are the stretches of the springs.
+fn chain(n: usize, walls: usize, damping: f64) -> Mechanism {
+    let mut m = Mechanism::new("chain");
+    let mass = || MassProperties::point(0.5, [0.0; 3]);
+    let spring = JointSpring { stiffness: 800.0, rest: 0.0, damping };
+    let mut on = GROUND;
+    for k in 0..n {
+        on = m.prismatic(on, Axis::X, [0.1, 0.0, 0.0], mass());
+        if k > 0 || walls > 0 {
+            m.spring(m.coordinate(on, 0), spring);
+        }
+    }
+    if walls == 2 {
+        let (last, wall) = (Frame::at(on, [0.0; 3]), Frame::at(GROUND, [5.0, 0.0, 0.0]));
+        let length = 5.0 - 0.1 * n as f64;
+        let line = PointSpring::Line { stiffness: 800.0, damping, length };
+        m.point_spring("last", line, wall, last);
+    }
+    m
+}
+
+/// √(k/m) of the chain [rad/s].
+const OMEGA: f64 = 40.0;
+
+#[test]
+fn a_chain_of_masses_and_springs_has_the_frequencies_of_its_closed_form() {
+    use std::f64::consts::PI;
+    let n = 7;
+    for walls in 0..3 {
+        let found = modes(&chain(n, walls, 0.0), [0.0; 3]).modes;
+        assert_eq!(found.len(), n);
+        for (k, mode) in found.iter().enumerate() {
+            let k = k as f64;
+            // Half the phase from one mass to the next.
+            let phase = match walls {
+                0 => PI * k / (2 * n) as f64,
+                1 => PI * (2.0 * k + 1.0) / (2 * (2 * n + 1)) as f64,
+                _ => PI * (k + 1.0) / (2 * (n + 1)) as f64,
+            };
+            close(mode.frequency() * TAU, 2.0 * OMEGA * phase.sin());
+        }
+        assert_eq!(found[0].kind == ModeKind::Rigid, walls == 0);
+        if walls == 2 {
+            // Displacements are sums of stretches: sines between the walls.
+            for (k, mode) in found.iter().enumerate() {
+                let mut at = Complex::new(0.0, 0.0);
+                let shape: Vec<f64> = mode
+                    .shape
+                    .iter()
+                    .map(|stretch| {
+                        at += stretch;
+                        at.re
+                    })
+                    .collect();
+                let sine = |i: usize| (PI * ((i + 1) * (k + 1)) as f64 / (n + 1) as f64).sin();
+                let scale = shape[0] / sine(0);
+                for (i, x) in shape.iter().enumerate() {
+                    assert!((x - scale * sine(i)).abs() < 1e-7 * scale.abs(), "{k}: {shape:?}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn damping_in_proportion_to_stiffness_grows_with_the_frequency() {
+    let (n, damping) = (5, 0.8);
+    let plain = modes(&chain(n, 2, 0.0), [0.0; 3]).modes;
+    let damped = modes(&chain(n, 2, damping), [0.0; 3]).modes;
+    for (a, b) in plain.iter().zip(&damped) {
+        let omega = a.frequency() * TAU;
+        close(b.frequency() * TAU, omega);
+        // C = β K with β = d/k: ζ = β ω/2.
+        close(b.damping_ratio(), 0.5 * damping / 800.0 * omega);
+    }
+}
+
+#[test]
+fn the_matrices_are_those_of_the_chain() {
+    let n = 3;
+    let found = modes(&chain(n, 1, 0.6), [0.0; 3]);
+    // In stretches: K and C are diagonal, M_ij counts the masses behind the farther of the two springs.
+    for i in 0..n {
+        for j in 0..n {
+            let diagonal = f64::from(u8::from(i == j));
+            close(found.mass[(i, j)], 0.5 * (n - i.max(j)) as f64);
+            assert!((found.stiffness[(i, j)] - 800.0 * diagonal).abs() < 1e-6);
+            assert!((found.damping[(i, j)] - 0.6 * diagonal).abs() < 1e-9);
+        }
+    }
+}
+
+#[test]
+fn modes_of_a_closed_mechanism_are_those_of_its_one_freedom() {
+    // A parallelogram of massless-looking rods with a mass on the coupler: it swings as a pendulum of the crank's length.
+    let mut m = Mechanism::new("swing");
+    let hinge = Joint::Revolute(Axis::Y);
+    let light = || Some(MassProperties::point(1e-9, [0.0, 0.0, -0.4]));
+    let crank = m.add("crank", GROUND, hinge, Pose::IDENTITY, light());
+    let seat = Some(MassProperties::principal(3.0, [0.35, 0.0, -0.2], [0.1; 3]));
+    let seat = m.add("seat", crank, hinge, Pose::at([0.0, 0.0, -0.8]), seat);
+    let rocker = m.add("rocker", GROUND, hinge, Pose::at([1.0, 0.0, 0.0]), light());
+    let (a, b) = (Frame::at(seat, [1.0, 0.0, 0.0]), Frame::at(rocker, [0.0, 0.0, -0.8]));
+    m.close_loop("pin", Cut::Pin, a.along(Axis::Y), b.along(Axis::Y));
+    let found = modes(&m, [0.0, 0.0, -G]).modes;
+    assert_eq!(found.len(), 1);
+    // The seat does not turn: its inertia and its centre do not matter. 1e-9 kg of rods shift the ninth digit.
+    let expected = (G / 0.8).sqrt() / TAU;
+    assert!((found[0].frequency() - expected).abs() < 1e-8 * expected);
+    // The seat turns against the crank as much as the crank against the ground, the other way.
+    assert!((found[0].shape[0] + found[0].shape[1]).norm() < 1e-9);
+    assert!((found[0].shape[0] - found[0].shape[2]).norm() < 1e-9);
 }
