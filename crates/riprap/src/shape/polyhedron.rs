@@ -2,8 +2,6 @@
 //! planes, edges with their two faces, the faces around each vertex.
 
 mod bend;
-#[cfg(test)]
-mod tests;
 
 use super::hull::{hull, plane};
 use super::{MassProperties, ShapeError, positive};
@@ -430,3 +428,6 @@ impl Polyhedron {
         })
     }
 }
+
+#[cfg(test)]
+mod tests;
