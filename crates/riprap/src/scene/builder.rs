@@ -364,3 +364,6 @@ fn mean_size(bodies: &Bodies) -> f64 {
         .or_else(|| mean(&|i| bodies.carried[i].is_some() && bodies.size[i] > 0.0))
         .unwrap_or(1.0)
 }
+
+#[cfg(test)]
+mod tests;

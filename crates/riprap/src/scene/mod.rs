@@ -195,3 +195,8 @@ impl Scene {
         });
     }
 }
+
+#[cfg(test)]
+mod fixtures;
+#[cfg(test)]
+mod tests;
