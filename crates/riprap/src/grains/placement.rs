@@ -314,4 +314,66 @@ mod tests {
         let last = [0.048400653645700425, 0.05966041172060025, 0.39097934444720617];
         assert_eq!(poses[999].position, Vec3::from(last));
     }
+
+    #[test]
+    fn a_ball_comes_to_rest_where_a_search_over_all_others_says() {
+        let mut rng = seeded(21);
+        let radii = radii(400, 0.005..0.03);
+        let largest = CLEARANCE * radii.iter().copied().fold(0.0, f64::max);
+        let (min, max) = ([0.0, 0.0, 0.2], [0.3, 0.5]);
+        let mut heap = Heap::new(min, max, largest);
+        let mut balls: Vec<Ball> = Vec::new();
+        for r in radii {
+            let [x, y] = [0, 1].map(|k| rng.random_range(min[k] + r..max[k] - r));
+            let plain = balls.iter().fold(min[2] + r, |height: f64, ball| {
+                let (dx, dy, sum) = (x - ball.centre.x, y - ball.centre.y, r + ball.radius);
+                let rise2 = sum * sum - dx * dx - dy * dy;
+                if rise2 > 0.0 { height.max(ball.centre.z + rise2.sqrt()) } else { height }
+            });
+            assert_eq!(heap.height(x, y, r, f64::INFINITY), plain);
+            // With a limit it may stop early, but not on the wrong side of it.
+            let limit = min[2] + rng.random_range(0.0..0.6);
+            let found = heap.height(x, y, r, limit);
+            assert!(if plain < limit { found == plain } else { found >= limit });
+            let ball = Ball { centre: Vec3::new(x, y, plain), radius: r };
+            heap.insert(ball);
+            balls.push(ball);
+        }
+        // The cells hold every ball once, from the lowest top to the highest.
+        assert_eq!(heap.cells.iter().map(Vec::len).sum::<usize>(), balls.len());
+        for cell in &heap.cells {
+            assert!(cell.windows(2).all(|w| w[0].top() <= w[1].top()));
+        }
+    }
+
+    #[test]
+    fn shares_of_the_way_stay_between_its_ends() {
+        assert_eq!(
+            (within(1.0, 3.0, 0.0), within(1.0, 3.0, 0.5), within(1.0, 3.0, 1.0)),
+            (1.0, 2.0, 3.0)
+        );
+        assert_eq!(within(3.0, 1.0, 0.9), 2.0, "crossed by rounding: the middle");
+    }
+
+    #[test]
+    fn the_first_grains_lie_on_the_floor_and_the_heap_grows() {
+        let radii = vec![0.01; 3000];
+        let poses = rain(&radii, [0.0; 3], [0.2, 0.2], &mut seeded(3)).unwrap();
+        assert!((poses[0].position.z - 0.01 * CLEARANCE).abs() < 1e-15);
+        let mean =
+            |part: &[Pose]| part.iter().map(|p| p.position.z).sum::<f64>() / part.len() as f64;
+        let thirds: Vec<f64> = poses.chunks(1000).map(mean).collect();
+        assert!(thirds.windows(2).all(|w| w[1] > w[0]), "{thirds:?}");
+        // Random turns: no two alike.
+        assert_ne!(poses[0].rotation, poses[1].rotation);
+    }
+
+    #[test]
+    fn a_lattice_without_jitter_is_exact_and_empty_without_counts() {
+        let poses = lattice([1.0, 2.0, 3.0], [0.5, 0.25, 2.0], [2, 2, 2], 0.0, &mut seeded(1));
+        let places: Vec<[f64; 3]> = poses.iter().map(|p| p.position.into()).collect();
+        assert_eq!(places[..3], [[1.0, 2.0, 3.0], [1.5, 2.0, 3.0], [1.0, 2.25, 3.0]]);
+        assert_eq!(places[7], [1.5, 2.25, 5.0]);
+        assert!(lattice([0.0; 3], [1.0; 3], [3, 0, 3], 0.1, &mut seeded(1)).is_empty());
+    }
 }

@@ -101,4 +101,53 @@ mod tests {
         assert!(mean.norm() < 0.016);
         assert!((spread / f64::from(n) - crate::math::Mat3::identity() / 3.0).norm() < 0.016);
     }
+
+    #[test]
+    fn points_in_the_ball_fill_it_evenly() {
+        let (mut rng, n) = (seeded(3), 20_000);
+        let points: Vec<Vec3> = (0..n).map(|_| point_in_ball(&mut rng)).collect();
+        assert!(points.iter().all(|p| p.norm() <= 1.0));
+        let mean = points.iter().sum::<Vec3>() / f64::from(n);
+        // A component scatters by √(1/5) = 0.45; four times its statistical error.
+        assert!(mean.amax() < 4.0 * 0.45 / f64::from(n).sqrt());
+        // An eighth of the volume lies within half the radius, ±4 × √(7/64/n).
+        let inner = points.iter().filter(|p| p.norm() < 0.5).count() as f64 / f64::from(n);
+        assert!((inner - 0.125).abs() < 0.0094, "{inner}");
+    }
+
+    #[test]
+    fn the_spiral_has_a_point_in_every_slice_of_equal_area() {
+        for n in [1, 7, 96] {
+            for (i, p) in fibonacci_sphere(n).iter().enumerate() {
+                assert_eq!(p.z, 1.0 - (2 * i + 1) as f64 / n as f64);
+            }
+        }
+        // Neighbours keep their distance: none nearer than half of what a hexagonal net would have.
+        let points = fibonacci_sphere(500);
+        let net = (8.0 * std::f64::consts::PI / (3f64.sqrt() * 500.0)).sqrt();
+        for (i, p) in points.iter().enumerate() {
+            let nearest = points[..i].iter().map(|q| (p - q).norm()).fold(f64::INFINITY, f64::min);
+            assert!(nearest > 0.5 * net, "{i}: {nearest} {net}");
+        }
+    }
+
+    #[test]
+    fn logarithms_add_and_change_their_sign() {
+        let mut rng = seeded(4);
+        for _ in 0..1000 {
+            let [a, b, c]: [f64; 3] = std::array::from_fn(|_| rng.random_range(1e-3..1e3));
+            assert!((ln_ratio(a, b) + ln_ratio(b, c) - ln_ratio(a, c)).abs() < 1e-14);
+            assert!((ln_ratio(a, b) + ln_ratio(b, a)).abs() < 1e-14);
+        }
+    }
+
+    #[test]
+    fn one_of_several_is_picked_with_equal_chance() {
+        let mut rng = seeded(5);
+        let mut counts = [0; 7];
+        (0..70_000).for_each(|_| counts[super::super::pick(7, &mut rng)] += 1);
+        // 10 000 each; five times the scatter of √(10 000 × 6/7).
+        assert!(counts.iter().all(|n| (9540..10_460).contains(n)), "{counts:?}");
+        assert_eq!(super::super::pick(1, &mut rng), 0);
+    }
 }

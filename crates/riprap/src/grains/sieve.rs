@@ -190,4 +190,64 @@ mod tests {
             }
         }
     }
+
+    #[test]
+    fn a_stone_scaled_or_moved_has_its_sieve_size_scaled_or_kept() {
+        let stone = StoneGenerator::default().generate(1.0, &mut seeded(31)).unwrap();
+        let size = sieve_size(&stone);
+        for scale in [1e-3, 0.5, 128.0] {
+            let scaled: Vec<Vec3> = stone.vertices().iter().map(|v| v * scale).collect();
+            // The search takes the same path; sides differ by rounding alone.
+            assert!((aperture(&scaled) / (scale * size) - 1.0).abs() < 1e-7);
+        }
+        let moved: Vec<Vec3> =
+            stone.vertices().iter().map(|v| v + Vec3::new(3.0, -2.0, 7.0)).collect();
+        assert!((aperture(&moved) / size - 1.0).abs() < 1e-7);
+    }
+
+    #[test]
+    fn a_sieve_size_lies_between_the_least_width_and_the_second_side_of_any_box_around() {
+        for seed in 0..20 {
+            let stone = StoneGenerator::default().generate(1.0, &mut seeded(seed)).unwrap();
+            let width = |d: Vec3| stone.support(d).1 + stone.support(-d).1;
+            let mut sides = [Vec3::x(), Vec3::y(), Vec3::z()].map(width);
+            sides.sort_by(f64::total_cmp);
+            let size = sieve_size(&stone);
+            assert!(size <= sides[1] * (1.0 + 1e-12), "passed along its longest side");
+            let least = fibonacci_sphere(500).into_iter().map(width).fold(f64::INFINITY, f64::min);
+            // The sample of directions misses the least width by some percent at most.
+            assert!(size > 0.9 * least, "{size} {least}");
+        }
+    }
+
+    #[test]
+    fn passages_are_pairs_of_perpendicular_directions_all_over() {
+        let mut mean = crate::math::Mat3::zeros();
+        for [u, v] in passages() {
+            assert!((u.norm() - 1.0).abs() < 1e-14 && (v.norm() - 1.0).abs() < 1e-14);
+            assert!(u.dot(&v).abs() < 1e-14);
+            mean += u * u.transpose() + v * v.transpose();
+        }
+        let n = passages().count();
+        assert_eq!(n, PASSAGES * 6);
+        // No direction is preferred by more than some percent.
+        let mean = mean / (2 * n) as f64;
+        assert!((mean - crate::math::Mat3::identity() / 3.0).norm() < 0.03, "{mean}");
+    }
+
+    #[test]
+    fn a_turned_square_stays_a_square() {
+        let points = fibonacci_sphere(60);
+        let mut square = Square::new(&points, [Vec3::x(), Vec3::y()]);
+        for k in 0..200 {
+            square = square.turned(&points, Vec3::from(AXES[k % AXES.len()]) * 0.1);
+            assert!((square.u.norm() - 1.0).abs() < 1e-14 && square.u.dot(&square.v).abs() < 1e-14);
+        }
+        let width = |d: Vec3| {
+            let heights = || points.iter().map(|p| d.dot(p));
+            heights().fold(f64::NEG_INFINITY, f64::max) - heights().fold(f64::INFINITY, f64::min)
+        };
+        assert!((square.side - width(square.u).max(width(square.v))).abs() < 1e-15);
+        assert!(square.shrink(&points, 0.1, 1e-4).side <= square.side);
+    }
 }

@@ -140,12 +140,13 @@ pub fn cholesky_solve(a: &[f64], n: usize, b: &mut [f64]) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::math::fixtures::{Rng, seeded};
     use nalgebra::{DMatrix, DVector};
-    use rand::{RngExt, SeedableRng};
+    use rand::RngExt;
 
     #[test]
     fn factorizations_solve_random_systems() {
-        let mut rng = rand_pcg::Pcg64::seed_from_u64(3);
+        let mut rng = seeded(3);
         for n in 1..12 {
             let a = DMatrix::from_fn(n, n, |_, _| rng.random_range(-1.0..1.0));
             let b = DVector::from_fn(n, |_, _| rng.random_range(-1.0..1.0));
@@ -185,5 +186,125 @@ mod tests {
         lu.solve_transposed(&mut x);
         assert!(x.iter().all(|x| x.is_finite()));
         assert_eq!(cholesky(&mut [1.0, 1.0, 1.0, 1.0], 2), Err(1));
+    }
+
+    /// By rows.
+    fn rows(a: &DMatrix<f64>) -> Vec<f64> {
+        a.transpose().iter().copied().collect()
+    }
+
+    fn lu(a: &DMatrix<f64>) -> (Lu, f64) {
+        let mut lu = Lu::default();
+        lu.reset(a.nrows()).copy_from_slice(&rows(a));
+        let conditioning = lu.factor();
+        (lu, conditioning)
+    }
+
+    fn random(rng: &mut Rng, n: usize) -> DMatrix<f64> {
+        DMatrix::from_fn(n, n, |_, _| rng.random_range(-1.0..1.0))
+    }
+
+    /// 1/(i + j + 1): the textbook case of a bad condition.
+    fn hilbert(n: usize) -> DMatrix<f64> {
+        DMatrix::from_fn(n, n, |i, j| 1.0 / (i + j + 1) as f64)
+    }
+
+    #[test]
+    fn solutions_leave_nothing_over_however_bad_the_condition() {
+        let mut rng = seeded(131);
+        let mut cases: Vec<DMatrix<f64>> = (2..=10).map(hilbert).collect();
+        // Rows and columns of sizes from 1e-8 to 1e8.
+        for _ in 0..20 {
+            let scale = |k: usize| 10f64.powi(3 * k as i32 - 8);
+            let a = random(&mut rng, 6);
+            cases.push(DMatrix::from_fn(6, 6, |i, j| a[(i, j)] * scale(j)));
+        }
+        for a in cases {
+            let n = a.nrows();
+            let b = DVector::from_fn(n, |_, _| rng.random_range(-1.0..1.0));
+            let (lu, _) = lu(&a);
+            let (mut x, mut y) = (b.clone(), b.clone());
+            lu.solve(x.as_mut_slice());
+            lu.solve_transposed(y.as_mut_slice());
+            // Elimination with exchange is backward stable: what is left over is small against |A| |x|.
+            let left = (&a * &x - &b).abs();
+            let allowed = 1e-14 * n as f64 * (a.abs() * x.abs() + b.abs());
+            assert!(left.iter().zip(&allowed).all(|(l, a)| l <= a), "{left} {allowed}");
+            let left = (a.transpose() * &y - &b).amax();
+            let size = (a.abs().transpose() * y.abs()).amax() + b.amax();
+            assert!(left <= 1e-13 * n as f64 * size, "{left:.1e}");
+        }
+    }
+
+    #[test]
+    fn a_permutation_is_solved_without_rounding() {
+        // The worst for elimination without exchange: zeros all along the diagonal.
+        let order = [2, 0, 3, 1];
+        let a = DMatrix::from_fn(4, 4, |i, j| f64::from(u8::from(order[i] == j)));
+        let (lu, conditioning) = lu(&a);
+        assert_eq!(conditioning, 1.0);
+        let (mut x, mut y) = ([10.0, 20.0, 30.0, 40.0], [10.0, 20.0, 30.0, 40.0]);
+        lu.solve(&mut x);
+        lu.solve_transposed(&mut y);
+        assert_eq!((x, y), ([20.0, 40.0, 10.0, 30.0], [30.0, 10.0, 40.0, 20.0]));
+    }
+
+    #[test]
+    fn the_conditioning_is_a_pure_number_that_falls_with_the_regularity() {
+        let mut rng = seeded(132);
+        let a = random(&mut rng, 5);
+        let (_, plain) = lu(&a);
+        let (_, scaled) = lu(&(&a * 1024.0));
+        assert_eq!(plain, scaled);
+        let mut last = f64::INFINITY;
+        for k in 0..8 {
+            // Two rows that become alike.
+            let mut near = a.clone();
+            let gap = 10f64.powi(-2 * k);
+            for j in 0..5 {
+                near[(4, j)] = near[(0, j)] + gap * a[(4, j)];
+            }
+            let (_, conditioning) = lu(&near);
+            assert!(conditioning < last && conditioning > 1e-3 * gap, "{k}: {conditioning}");
+            last = conditioning;
+        }
+        assert_eq!(lu(&DMatrix::zeros(0, 0)).1, 1.0);
+    }
+
+    #[test]
+    fn a_cholesky_factor_multiplies_back_to_its_matrix() {
+        let mut rng = seeded(133);
+        for n in 1..12 {
+            let a = random(&mut rng, n);
+            let spd = &a * a.transpose() + DMatrix::identity(n, n) * 1e-6;
+            let mut factor = rows(&spd);
+            cholesky(&mut factor, n).unwrap();
+            let l = DMatrix::from_fn(n, n, |i, j| if j > i { 0.0 } else { factor[i * n + j] });
+            assert!((&l * l.transpose() - &spd).amax() < 1e-14 * n as f64 * spd.amax());
+            // The upper triangle is not touched.
+            assert!((0..n).all(|i| (i + 1..n).all(|j| factor[i * n + j] == spd[(i, j)])));
+            // Half a solution: |L⁻¹ b|² = bᵀ A⁻¹ b.
+            let b = DVector::from_fn(n, |_, _| rng.random_range(-1.0..1.0));
+            let (mut half, mut whole) = (b.clone(), b.clone());
+            cholesky_forward(&factor, n, half.as_mut_slice());
+            cholesky_solve(&factor, n, whole.as_mut_slice());
+            let (x, y) = (half.norm_squared(), b.dot(&whole));
+            assert!((x - y).abs() < 1e-9 * x, "{x} {y}");
+        }
+    }
+
+    #[test]
+    fn what_is_not_positive_definite_fails_at_its_first_bad_row() {
+        let diagonal = |d: [f64; 4]| rows(&DMatrix::from_diagonal(&DVector::from_row_slice(&d)));
+        assert_eq!(cholesky(&mut diagonal([1.0, 2.0, -1.0, 3.0]), 4), Err(2));
+        assert_eq!(cholesky(&mut diagonal([1.0, 0.0, 1.0, 3.0]), 4), Err(1));
+        assert_eq!(cholesky(&mut diagonal([f64::NAN, 1.0, 1.0, 1.0]), 4), Err(0));
+        assert_eq!(cholesky(&mut diagonal([1.0, f64::INFINITY, 1.0, 1.0]), 4), Err(1));
+        assert_eq!(cholesky(&mut [], 0), Ok(()));
+        // Indefinite by an entry beside the diagonal.
+        assert_eq!(cholesky(&mut [1.0, 2.0, 2.0, 1.0], 2), Err(1));
+        // Hilbert's matrix of 12 rows is definite, but beyond the digits there are.
+        assert!(cholesky(&mut rows(&hilbert(8)), 8).is_ok());
+        assert!(cholesky(&mut rows(&hilbert(16)), 16).is_err());
     }
 }

@@ -224,7 +224,11 @@ pub(crate) fn make_room<T>(buffer: &mut Vec<T>, more: usize) {
 }
 
 #[cfg(test)]
+pub(crate) mod fixtures;
+
+#[cfg(test)]
 mod tests {
+    use super::fixtures::*;
     use super::*;
 
     #[test]
@@ -282,5 +286,112 @@ mod tests {
         let p = Vec3::new(0.1, 0.2, 0.3);
         assert!((pose.inverse_point(pose.point(p)) - p).norm() < 1e-15);
         assert!((pose.compose(&Pose::at([0.1, 0.2, 0.3])).position - pose.point(p)).norm() < 1e-15);
+    }
+
+    #[test]
+    fn any_unit_normal_has_a_right_handed_frame_that_follows_a_coordinate_axis() {
+        let mut rng = seeded(141);
+        for _ in 0..500 {
+            let n = vector(&mut rng, 1.0).normalize();
+            let (t1, t2) = tangents(n);
+            let frame = Mat3::from_columns(&[n, t1, t2]);
+            assert!((frame.transpose() * frame - Mat3::identity()).norm() < 1e-14);
+            assert!((frame.determinant() - 1.0).abs() < 1e-14, "right-handed");
+            // The coordinate axis most nearly perpendicular to n, n and t2 lie in one plane.
+            let mut axis = Vec3::zeros();
+            axis[n.iamin()] = 1.0;
+            assert!(t1.dot(&axis).abs() < 1e-15 && t2.dot(&axis) > 0.8);
+        }
+    }
+
+    #[test]
+    fn turns_about_one_axis_add_up_and_a_turn_and_its_opposite_cancel() {
+        let mut rng = seeded(142);
+        for _ in 0..100 {
+            let (start, angle) = (rotation(&mut rng), vector(&mut rng, 6.0));
+            let there = turn(start, angle);
+            assert!((there.norm() - 1.0).abs() < 1e-15 * 2.0);
+            let back = turn(there, -angle);
+            assert!((back.coords - start.coords).norm() < 1e-14);
+            let twice = turn(turn(start, angle * 0.25), angle * 0.75);
+            assert!((twice.coords - there.coords).norm() < 1e-14);
+        }
+        let start = rotation(&mut rng);
+        assert!((turn(start, Vec3::zeros()).coords - start.coords).norm() < 1e-15);
+        // For small angles: the rate of the rotation is that of the vector.
+        let omega = Vec3::new(0.3, -0.5, 0.2);
+        let h = 1e-6;
+        let rate = |p: Vec3| (turn(start, omega * h) * p - turn(start, omega * -h) * p) / (2.0 * h);
+        let p = Vec3::new(0.1, 0.7, -0.4);
+        assert!((rate(p) - omega.cross(&(start * p))).norm() < 1e-9);
+    }
+
+    #[test]
+    fn poses_are_a_group() {
+        let mut rng = seeded(143);
+        for _ in 0..50 {
+            let [a, b, c] = std::array::from_fn(|_| pose(&mut rng, 2.0));
+            let p = vector(&mut rng, 1.0);
+            let apart = |x: Pose, y: Pose| (x.point(p) - y.point(p)).norm();
+            assert!(apart(a.compose(&b).compose(&c), a.compose(&b.compose(&c))) < 1e-14);
+            assert!((a.compose(&b).point(p) - a.point(b.point(p))).norm() < 1e-14);
+            assert!(apart(a.compose(&Pose::IDENTITY), a) < 1e-15);
+            assert!(apart(Pose::default().compose(&a), a) < 1e-15);
+            // Directions do not see the origin; points do.
+            assert!((a.vector(p) - (a.point(p) - a.position)).norm() < 1e-14);
+            assert!((a.inverse_vector(a.vector(p)) - p).norm() < 1e-14);
+            assert!((a.inverse_point(a.point(p)) - p).norm() < 1e-14);
+        }
+    }
+
+    #[test]
+    fn a_turned_pose_keeps_its_origin_and_an_axis_of_no_length_turns_nothing() {
+        let pose = Pose::at([1.0, 2.0, 3.0]);
+        let turned = pose.turned([0.0, 0.0, 5.0], std::f64::consts::FRAC_PI_2);
+        assert_eq!(turned.position, pose.position);
+        assert!((turned.vector(Vec3::x()) - Vec3::y()).norm() < 1e-15);
+        assert_eq!(pose.turned([0.0; 3], 1.0), pose);
+    }
+
+    #[test]
+    fn cube_roots_and_lengths_are_right_to_the_last_digits_over_all_sizes() {
+        let mut x = 1e-300;
+        while x < 1e300 {
+            let root = cbrt(x);
+            assert!((root / x.cbrt() - 1.0).abs() < 1e-15, "{x}");
+            x *= 7.3;
+        }
+        assert_eq!((cbrt(27.0), cbrt(1.0), cbrt(0.125)), (3.0, 1.0, 0.5));
+        // What has no cube root here comes back as it is.
+        assert_eq!((cbrt(0.0), cbrt(-8.0), cbrt(f64::INFINITY)), (0.0, -8.0, f64::INFINITY));
+        assert_eq!(length2(3.0, -4.0), 5.0);
+    }
+
+    #[test]
+    fn sine_and_cosine_lie_on_the_unit_circle_and_follow_the_theorem_of_addition() {
+        let mut rng = seeded(144);
+        for _ in 0..2000 {
+            let [a, b] = [0, 1].map(|_| vector(&mut rng, 50.0).x);
+            let ((sa, ca), (sb, cb)) = (sin_cos(a), sin_cos(b));
+            assert!((sa * sa + ca * ca - 1.0).abs() < 4e-16);
+            let (s, c) = sin_cos(a + b);
+            // a + b itself is rounded, to 1e-14.
+            assert!((s - (sa * cb + ca * sb)).abs() < 2e-14);
+            assert!((c - (ca * cb - sa * sb)).abs() < 2e-14);
+            assert_eq!(sin_cos(-a), (-sa, ca), "odd and even");
+        }
+    }
+
+    #[test]
+    fn lists_grow_by_what_they_need_and_a_little_more() {
+        let mut list: Vec<u64> = Vec::new();
+        make_room(&mut list, 1000);
+        assert_eq!(list.capacity(), 1000, "the first time exactly");
+        list.resize(1000, 0);
+        make_room(&mut list, 0);
+        assert_eq!(list.capacity(), 1000);
+        make_room(&mut list, 600);
+        assert_eq!(list.capacity(), 1700, "a sixteenth beyond 1600");
+        assert_eq!(bytes_of(&list), 8 * 1700);
     }
 }

@@ -80,7 +80,7 @@ impl Multibody {
         let control = self.forces.begin(0.0, &q, &v);
         self.dynamics((&q, &v), &control, &partition, 0.0, None, &mut w).map_err(motion)?;
         self.assembly = partition.clone();
-        self.start = MultibodyState { q, v, control, partition, smooth_dt: 0.0, anchor: None };
+        self.start = MultibodyState { q, v, control, partition, ..MultibodyState::default() };
         Ok(())
     }
 
@@ -188,5 +188,130 @@ impl Multibody {
             }
         }
         residual
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::math::{Pose, Quat, Vec3};
+    use crate::multibody::fixtures::*;
+    use crate::multibody::{
+        Axis, Coordinate, Cut, Frame, GROUND, Joint, JointMotion, Mechanism, Multibody,
+    };
+    use crate::shape::MassProperties;
+
+    /// A crank of 0.3 m, a rod of 0.8 m and a piston along x, in the plane x–z.
+    fn slider_crank() -> (Mechanism, [Coordinate; 3]) {
+        let mut m = Mechanism::new("engine");
+        let rod = |length| Some(MassProperties::rod([length, 0.0, 0.0], 2.0));
+        let hinge = Joint::Revolute(-Axis::Y);
+        let crank = m.add("crank", GROUND, hinge, Pose::IDENTITY, rod(0.3));
+        let rod = m.add("rod", crank, hinge, Pose::at([0.3, 0.0, 0.0]), rod(0.8));
+        let mass = Some(MassProperties::point(1.0, [0.0; 3]));
+        let piston = m.add("piston", GROUND, Joint::Prismatic(Axis::X), Pose::IDENTITY, mass);
+        let (a, b) = (Frame::at(rod, [0.8, 0.0, 0.0]), Frame::at(piston, [0.0; 3]));
+        m.close_loop("pin", Cut::Pin, a.along(Axis::Y), b.along(Axis::Y));
+        let coordinates = [crank, rod, piston].map(|link| m.coordinate(link, 0));
+        m.guess(coordinates[2], 1.0);
+        (m, coordinates)
+    }
+
+    /// Place of the piston for an angle of the crank.
+    fn piston(angle: f64) -> f64 {
+        0.3 * angle.cos() + (0.64 - (0.3 * angle.sin()).powi(2)).sqrt()
+    }
+
+    #[test]
+    fn a_given_start_is_kept_and_the_others_follow() {
+        for angle in [0.4, -1.2, 2.0] {
+            let (mut m, [crank, rod, slide]) = slider_crank();
+            m.start(crank, angle);
+            m.guess(rod, -angle);
+            let system = m.build([0.0; 3]).unwrap();
+            let q = &system.start().q;
+            assert_eq!(q[0], angle, "not moved by a digit");
+            assert!((q[2] - piston(angle)).abs() < 1e-12, "{} {}", q[2], piston(angle));
+            assert!(system.loop_residual(q, &mut system.scratch()) < 1e-12);
+            assert_eq!((rod.0, slide.0), (1, 2));
+        }
+    }
+
+    #[test]
+    fn start_values_that_contradict_the_loops_give_way_together() {
+        let (mut m, [crank, rod, slide]) = slider_crank();
+        m.start(crank, 0.5);
+        m.start(rod, -0.7);
+        m.start(slide, 1.0);
+        let system = m.build([0.0; 3]).unwrap();
+        let q = &system.start().q;
+        assert!((q[2] - piston(q[0])).abs() < 1e-11, "on the loop: {q:?}");
+        // Least squares moves all of them, each by no more than the contradiction asks for.
+        assert!((q[0] - 0.5).abs() < 0.2 && (q[2] - 1.0).abs() < 0.2, "{q:?}");
+    }
+
+    #[test]
+    fn a_given_velocity_sets_the_others_whatever_coordinate_it_is_given_for() {
+        // The piston's velocity per unit of the crank's, by differences.
+        let (angle, h) = (0.9, 1e-6);
+        let ratio = (piston(angle + h) - piston(angle - h)) / (2.0 * h);
+        for (given, value) in [(0, 4.0), (2, 4.0 * ratio)] {
+            let (mut m, coordinates) = slider_crank();
+            m.start(coordinates[0], angle);
+            m.guess(coordinates[1], -1.2);
+            m.start_velocity(coordinates[given], value);
+            let system = m.build([0.0; 3]).unwrap();
+            let v = &system.start().v;
+            assert!((v[0] - 4.0).abs() < 1e-8 && (v[2] - 4.0 * ratio).abs() < 1e-8, "{v:?}");
+        }
+    }
+
+    #[test]
+    fn prescribed_joints_start_where_their_motion_does() {
+        let (mut m, [crank, rod, _]) = slider_crank();
+        m.start(crank, 0.1);
+        m.guess(rod, -0.8);
+        m.drive(crank, JointMotion::constant_speed(0.6, 3.0));
+        let system = m.build([0.0; 3]).unwrap();
+        let start = system.start();
+        assert_eq!((start.q[0], start.v[0]), (0.6, 3.0));
+        assert!((start.q[2] - piston(0.6)).abs() < 1e-12);
+    }
+
+    #[test]
+    fn redundant_equations_are_counted_and_do_no_harm() {
+        // A planar loop closed by a hinge in space: three of its five equations hold already.
+        let (mut m, [crank, rod, slide]) = slider_crank();
+        m.loops[0].cut = Cut::Hinge;
+        m.start(crank, 0.4);
+        m.guess(rod, -0.5);
+        m.guess(slide, 1.0);
+        let system = m.build([0.0; 3]).unwrap();
+        let partition = &system.start().partition;
+        assert_eq!((partition.rows.len(), partition.redundant.len()), (2, 3));
+        assert_eq!(system.degrees_of_freedom(partition), 1);
+    }
+
+    #[test]
+    fn a_loop_in_space_closes_from_far_away() {
+        // Two arms on ball joints whose hands are to be held together, started apart and turned.
+        let mut m = Mechanism::new("arms");
+        let arm = || Some(MassProperties::principal(1.0, [0.5, 0.0, 0.0], [0.05, 0.1, 0.1]));
+        let a = m.add("a", GROUND, Joint::Spherical, Pose::IDENTITY, arm());
+        let b = m.add("b", GROUND, Joint::Spherical, Pose::at([1.2, 0.0, 0.0]), arm());
+        let hand = |link| Frame::at(link, [1.0, 0.0, 0.0]);
+        m.close_loop("hands", Cut::Ball, hand(a), hand(b));
+        let mut rng = seeded(31);
+        for _ in 0..30 {
+            let mut m = m.clone();
+            m.start_rotation(a, Quat::from_scaled_axis(vector(&mut rng, 2.0)));
+            m.start_rotation(b, Quat::from_scaled_axis(vector(&mut rng, 2.0)));
+            let system: Multibody = m.build([0.0; 3]).unwrap();
+            let mut w = system.scratch();
+            system.tree.kinematics(&system.start().q, &mut w.tree);
+            system.tree.motion(&system.start().v, &mut w.tree);
+            let [p, q] = [a, b].map(|link| system.point(&w, link, Vec3::x()).0);
+            assert!((p - q).norm() < 1e-11, "{p} {q}");
+            assert_eq!(system.degrees_of_freedom(&system.start().partition), 3);
+        }
     }
 }

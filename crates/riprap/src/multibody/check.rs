@@ -3,149 +3,396 @@
 use super::closure::Cut;
 use super::error::MechanismError;
 use super::force::PointSpring;
-use super::mechanism::{Coordinate, GROUND, Joint, Link, Mechanism};
+use super::joint::Joint;
+use super::mechanism::{
+    Coordinate, CoordinateDescription, GROUND, Link, LinkDescription, Mechanism,
+};
 use crate::math::Pose;
+use crate::shape::MassProperties;
+
+/// Takes an item of the description and what is wrong with it.
+type Wrong<'a> = dyn FnMut(String, &str) + 'a;
 
 impl Mechanism {
     /// Mistakes that need no tree.
     pub(super) fn check(&self) -> Vec<MechanismError> {
         let mut errors = Vec::new();
-        let mechanism = || self.name.clone();
-        let mut wrong = |item: String, problem: String| {
-            errors.push(MechanismError::Description { mechanism: mechanism(), item, problem });
+        let mut wrong = |item: String, problem: &str| {
+            let (mechanism, problem) = (self.name.clone(), problem.to_owned());
+            errors.push(MechanismError::Description { mechanism, item, problem });
         };
         if self.links.is_empty() {
-            wrong("the mechanism".into(), "it has no bodies; add at least one on a joint".into());
+            wrong("the mechanism".into(), "it has no bodies; add at least one on a joint");
         }
-        let finite =
-            |p: &Pose| p.position.iter().chain(p.rotation.coords.iter()).all(|x| x.is_finite());
-        let exists = |l: Link| l == GROUND || (l.0 as usize) < self.links.len();
         for (i, link) in self.links.iter().enumerate() {
-            let item = || format!("body `{}`", link.name);
-            if link.parent != GROUND && link.parent.0 as usize >= i {
-                wrong(item(), "its parent must be added before it".into());
-            }
-            if self.links[..i].iter().any(|l| l.name == link.name) {
-                wrong(item(), "another body has this name".into());
-            }
-            if !finite(&link.place) {
-                wrong(item(), "the place of its joint is not finite".into());
-            }
-            for (_, axis) in link.joint.elements() {
-                let length = axis.0.norm();
-                if !(length > 1e-12 && length.is_finite()) {
-                    let problem = match link.joint {
-                        Joint::Planar(..) => "the two axes of its joint are parallel",
-                        _ => "the axis of its joint has no length",
-                    };
-                    wrong(item(), problem.into());
-                }
-            }
-            if let Joint::Universal(a, b) = link.joint
-                && a.0.cross(&b.0).norm() <= 1e-9 * a.0.norm() * b.0.norm()
-            {
-                wrong(item(), "the two axes of its universal joint are parallel".into());
-            }
-            if let Some(m) = &link.mass {
-                let numbers = m.centre.iter().chain(m.inertia.iter()).chain([&m.mass]);
-                if !numbers.clone().all(|x| x.is_finite()) {
-                    wrong(item(), "its mass, centre or inertia is not finite".into());
-                } else if m.mass < 0.0 {
-                    wrong(item(), format!("its mass is {} kg, but must not be negative", m.mass));
-                } else if (m.inertia - m.inertia.transpose()).abs().max()
-                    > 1e-9 * m.inertia.abs().max()
-                {
-                    wrong(item(), "its inertia tensor is not symmetric".into());
-                } else {
-                    let moments = m.inertia.symmetric_eigenvalues();
-                    let largest = moments.abs().max();
-                    if moments.min() < -1e-9 * largest {
-                        wrong(item(), "a principal moment of its inertia is negative".into());
-                    } else if 2.0 * moments.max() > moments.sum() + 1e-9 * largest {
-                        // Planar descriptions often give one moment only: allowed where the joint cannot see the others.
-                        let single = moments.iter().filter(|x| **x > 1e-9 * largest).count() == 1;
-                        if !single {
-                            let problem = "one principal moment of its inertia exceeds the sum of the other two";
-                            wrong(item(), problem.into());
-                        }
-                    }
-                }
+            self.check_link(i, link, &mut wrong);
+        }
+        for (i, coordinate) in self.coordinates.iter().enumerate() {
+            self.check_coordinate(i, coordinate, &mut wrong);
+        }
+        self.check_loops(&mut wrong);
+        self.check_point_springs(&mut wrong);
+        for d in &self.dependent {
+            if self.coordinates[d.0 as usize].motion.is_some() {
+                let item = format!("coordinate `{}`", self.coordinates[d.0 as usize].name);
+                wrong(item, "it is prescribed, so the loops cannot determine it");
             }
         }
-        for (i, c) in self.coordinates.iter().enumerate() {
-            let item = || format!("coordinate `{}`", c.name);
-            if self.coordinates[..i].iter().any(|o| o.name == c.name) {
-                wrong(item(), "another coordinate has this name".into());
+        errors
+    }
+
+    fn exists(&self, link: Link) -> bool {
+        link == GROUND || (link.0 as usize) < self.links.len()
+    }
+
+    fn check_link(&self, i: usize, link: &LinkDescription, wrong: &mut Wrong) {
+        let mut wrong = |problem: &str| wrong(format!("body `{}`", link.name), problem);
+        if link.parent != GROUND && link.parent.0 as usize >= i {
+            wrong("its parent must be added before it");
+        }
+        if self.links[..i].iter().any(|l| l.name == link.name) {
+            wrong("another body has this name");
+        }
+        if !is_finite(&link.place) {
+            wrong("the place of its joint is not finite");
+        }
+        for (_, axis) in link.joint.elements() {
+            let length = axis.0.norm();
+            if !(length > 1e-12 && length.is_finite()) {
+                wrong(match link.joint {
+                    Joint::Planar(..) => "the two axes of its joint are parallel",
+                    _ => "the axis of its joint has no length",
+                });
             }
-            let values = [c.start.unwrap_or(0.0), c.guess, c.velocity.unwrap_or(0.0)];
-            if !values.iter().all(|x| x.is_finite()) {
-                wrong(item(), "a start value is not finite".into());
-            }
-            let on_sphere = self.q_index(Coordinate(i as u32)).is_none();
-            if on_sphere && (c.motion.is_some() || c.stops.is_some() || c.start.is_some()) {
-                let problem = "a spherical joint has no single angle to start from, to prescribe or to stop; use a \
-                               chain of revolute joints, or start_rotation";
-                wrong(item(), problem.into());
-            }
-            if let Some(s) = &c.spring {
-                if on_sphere && s.stiffness != 0.0 {
-                    wrong(item(), "a spherical joint takes damping, but no spring; use a chain of revolute joints".into());
-                }
-                let sane = |x: f64| x >= 0.0 && x.is_finite();
-                if !(sane(s.stiffness) && sane(s.damping) && s.rest.is_finite()) {
-                    wrong(
-                        item(),
-                        "stiffness and damping of its spring must not be negative".into(),
-                    );
-                }
-            }
-            if let Some(s) = &c.stops
-                && !(s.lower < s.upper && s.stiffness > 0.0 && s.damping >= 0.0)
-            {
+        }
+        if let Joint::Universal(a, b) = link.joint
+            && a.0.cross(&b.0).norm() <= 1e-9 * a.0.norm() * b.0.norm()
+        {
+            wrong("the two axes of its universal joint are parallel");
+        }
+        if let Some(mass) = &link.mass {
+            check_mass(mass, &mut wrong);
+        }
+    }
+
+    fn check_coordinate(&self, i: usize, c: &CoordinateDescription, wrong: &mut Wrong) {
+        let mut wrong = |problem: &str| wrong(format!("coordinate `{}`", c.name), problem);
+        if self.coordinates[..i].iter().any(|o| o.name == c.name) {
+            wrong("another coordinate has this name");
+        }
+        let values = [c.start.unwrap_or(0.0), c.guess, c.velocity.unwrap_or(0.0)];
+        if !values.iter().all(|x| x.is_finite()) {
+            wrong("a start value is not finite");
+        }
+        let on_sphere = self.q_index(Coordinate(i as u32)).is_none();
+        if on_sphere && (c.motion.is_some() || c.stops.is_some() || c.start.is_some()) {
+            wrong(
+                "a spherical joint has no single angle to start from, to prescribe or to stop; use a \
+                 chain of revolute joints, or start_rotation",
+            );
+        }
+        if let Some(s) = &c.spring {
+            if on_sphere && s.stiffness != 0.0 {
                 wrong(
-                    item(),
-                    "its stops need lower < upper, a positive stiffness and a damping not below 0"
-                        .into(),
+                    "a spherical joint takes damping, but no spring; use a chain of revolute joints",
                 );
             }
-        }
-        for l in &self.loops {
-            let item = || format!("loop `{}`", l.name);
-            if !exists(l.a.link) || !exists(l.b.link) {
-                wrong(item(), "it names a body that does not exist".into());
-            } else if l.a.link == l.b.link {
-                wrong(item(), "both of its frames are on the same body".into());
+            let sane = |x: f64| x >= 0.0 && x.is_finite();
+            if !(sane(s.stiffness) && sane(s.damping) && s.rest.is_finite()) {
+                wrong("stiffness and damping of its spring must not be negative");
             }
-            if !finite(&l.a.pose) || !finite(&l.b.pose) {
-                wrong(item(), "one of its frames is not finite".into());
+        }
+        if let Some(s) = &c.stops
+            && !(s.lower < s.upper && s.stiffness > 0.0 && s.damping >= 0.0)
+        {
+            wrong("its stops need lower < upper, a positive stiffness and a damping not below 0");
+        }
+    }
+
+    fn check_loops(&self, wrong: &mut Wrong) {
+        for l in &self.loops {
+            let mut wrong = |problem: &str| wrong(format!("loop `{}`", l.name), problem);
+            if !self.exists(l.a.link) || !self.exists(l.b.link) {
+                wrong("it names a body that does not exist");
+            } else if l.a.link == l.b.link {
+                wrong("both of its frames are on the same body");
+            }
+            if !is_finite(&l.a.pose) || !is_finite(&l.b.pose) {
+                wrong("one of its frames is not finite");
             }
             if let Cut::Rod { length } = l.cut
                 && !(length > 0.0 && length.is_finite())
             {
-                wrong(
-                    item(),
-                    "the length of its rod must be positive; a rod of no length is a ball".into(),
-                );
+                wrong("the length of its rod must be positive; a rod of no length is a ball");
             }
         }
+    }
+
+    fn check_point_springs(&self, wrong: &mut Wrong) {
         for (name, spring, a, b) in &self.points {
+            let mut wrong = |problem: &str| wrong(format!("spring `{name}`"), problem);
             let (PointSpring::Line { stiffness, damping, .. }
             | PointSpring::Bushing { stiffness, damping }) = *spring;
-            let item = || format!("spring `{name}`");
             if !(stiffness >= 0.0 && damping >= 0.0 && stiffness.is_finite() && damping.is_finite())
             {
-                wrong(item(), "stiffness and damping must not be negative".into());
+                wrong("stiffness and damping must not be negative");
             }
-            if !exists(a.link) || !exists(b.link) || a.link == b.link {
-                wrong(item(), "it must join two different bodies".into());
-            }
-        }
-        for d in &self.dependent {
-            if self.coordinates[d.0 as usize].motion.is_some() {
-                let item = format!("coordinate `{}`", self.coordinates[d.0 as usize].name);
-                wrong(item, "it is prescribed, so the loops cannot determine it".into());
+            if !self.exists(a.link) || !self.exists(b.link) || a.link == b.link {
+                wrong("it must join two different bodies");
             }
         }
-        errors
+    }
+}
+
+fn is_finite(pose: &Pose) -> bool {
+    pose.position.iter().chain(pose.rotation.coords.iter()).all(|x| x.is_finite())
+}
+
+fn check_mass(m: &MassProperties, wrong: &mut dyn FnMut(&str)) {
+    let mut numbers = m.centre.iter().chain(m.inertia.iter()).chain([&m.mass]);
+    if !numbers.all(|x| x.is_finite()) {
+        return wrong("its mass, centre or inertia is not finite");
+    }
+    if m.mass < 0.0 {
+        return wrong(&format!("its mass is {} kg, but must not be negative", m.mass));
+    }
+    if (m.inertia - m.inertia.transpose()).abs().max() > 1e-9 * m.inertia.abs().max() {
+        return wrong("its inertia tensor is not symmetric");
+    }
+    let moments = m.inertia.symmetric_eigenvalues();
+    let largest = moments.abs().max();
+    if moments.min() < -1e-9 * largest {
+        return wrong("a principal moment of its inertia is negative");
+    }
+    if 2.0 * moments.max() > moments.sum() + 1e-9 * largest {
+        // Planar descriptions often give one moment only: allowed where the joint cannot see the others.
+        let single = moments.iter().filter(|x| **x > 1e-9 * largest).count() == 1;
+        if !single {
+            wrong("one principal moment of its inertia exceeds the sum of the other two");
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::math::{Mat3, Quat, Vec3};
+    use crate::multibody::{Axis, Frame, JointMotion, JointSpring, Stops};
+
+    fn arm() -> MassProperties {
+        MassProperties::principal(2.0, [0.5, 0.0, 0.0], [0.1, 0.2, 0.2])
+    }
+
+    /// A sound double pendulum.
+    fn sound() -> (Mechanism, Link, Link) {
+        let mut m = Mechanism::new("crane");
+        let hinge = Joint::Revolute(Axis::Y);
+        let jib = m.add("jib", GROUND, hinge, Pose::IDENTITY, Some(arm()));
+        let hook = m.add("hook", jib, hinge, Pose::at([1.0, 0.0, 0.0]), Some(arm()));
+        (m, jib, hook)
+    }
+
+    /// What is said about the double pendulum after a change.
+    fn told(change: impl FnOnce(&mut Mechanism, Link, Link)) -> String {
+        let (mut m, jib, hook) = sound();
+        assert!(m.check().is_empty(), "sound before the change");
+        change(&mut m, jib, hook);
+        match m.build([0.0, 0.0, -9.81]) {
+            Ok(_) => "nothing".into(),
+            Err(errors) => errors.to_string(),
+        }
+    }
+
+    #[track_caller]
+    fn assert_told(change: impl FnOnce(&mut Mechanism, Link, Link), item: &str, problem: &str) {
+        let said = told(change);
+        let expected = format!("mechanism `crane`, {item}: ");
+        assert!(said.starts_with(&expected) && said.contains(problem), "{said}");
+    }
+
+    #[test]
+    fn a_mechanism_without_bodies_is_told() {
+        let said = Mechanism::new("void").build([0.0; 3]).unwrap_err().to_string();
+        assert_eq!(
+            said,
+            "mechanism `void`, the mechanism: it has no bodies; add at least one on a joint"
+        );
+    }
+
+    #[test]
+    fn mistakes_of_bodies_name_the_body() {
+        let hinge = Joint::Revolute(Axis::Z);
+        let add = |m: &mut Mechanism, name: &str, parent, joint, place| {
+            m.add(name, parent, joint, place, Some(arm()));
+        };
+        let here = Pose::IDENTITY;
+        assert_told(
+            |m, _, _| add(m, "late", Link(7), hinge, here),
+            "body `late`",
+            "its parent must be added before it",
+        );
+        assert_told(
+            |m, jib, _| {
+                let twin = m.add("jib", jib, Joint::Fixed, here, None);
+                assert_ne!(twin, jib);
+            },
+            "body `jib`",
+            "another body has this name",
+        );
+        assert_told(
+            |m, _, _| add(m, "far", GROUND, hinge, Pose::at([f64::INFINITY, 0.0, 0.0])),
+            "body `far`",
+            "the place of its joint is not finite",
+        );
+        let none = Axis(Vec3::zeros());
+        for joint in
+            [Joint::Revolute(none), Joint::Prismatic(none), Joint::Universal(none, Axis::X)]
+        {
+            assert_told(
+                |m, _, _| add(m, "odd", GROUND, joint, here),
+                "body `odd`",
+                "the axis of its joint has no length",
+            );
+        }
+        assert_told(
+            |m, _, _| add(m, "odd", GROUND, Joint::Planar(Axis::X, Axis::X), here),
+            "body `odd`",
+            "the two axes of its joint are parallel",
+        );
+        assert_told(
+            |m, _, _| add(m, "odd", GROUND, Joint::Universal(Axis::X, -Axis::X), here),
+            "body `odd`",
+            "the two axes of its universal joint are parallel",
+        );
+    }
+
+    #[test]
+    fn masses_that_no_body_has_are_told() {
+        let of = |change: &dyn Fn(&mut MassProperties)| {
+            let mut mass = arm();
+            change(&mut mass);
+            told(|m, _, hook| m.set_mass(hook, Some(mass)))
+        };
+        let said = of(&|m| m.centre.x = f64::NAN);
+        assert!(said.ends_with("body `hook`: its mass, centre or inertia is not finite"), "{said}");
+        let said = of(&|m| m.mass = -2.0);
+        assert!(said.ends_with("its mass is -2 kg, but must not be negative"), "{said}");
+        let said = of(&|m| m.inertia[(0, 1)] = 0.1);
+        assert!(said.ends_with("its inertia tensor is not symmetric"), "{said}");
+        let said = of(&|m| m.inertia[(0, 0)] = -0.1);
+        assert!(said.ends_with("a principal moment of its inertia is negative"), "{said}");
+        let said = of(&|m| m.inertia[(0, 0)] = 0.5);
+        assert!(said.contains("exceeds the sum of the other two"), "{said}");
+        // A planar description gives one moment alone.
+        let flat = Mat3::from_diagonal(&Vec3::new(0.0, 0.3, 0.0));
+        assert_eq!(of(&|m| m.inertia = flat), "nothing");
+    }
+
+    #[test]
+    fn mistakes_of_coordinates_name_the_coordinate() {
+        let spring = |stiffness, damping| JointSpring { stiffness, rest: 0.0, damping };
+        let stops = |lower, upper, stiffness| Stops { lower, upper, stiffness, damping: 0.0 };
+        type Change = Box<dyn FnOnce(&mut Mechanism, Coordinate)>;
+        let cases: Vec<(Change, &str)> = vec![
+            (Box::new(|m, c| m.start(c, f64::NAN)), "a start value is not finite"),
+            (Box::new(|m, c| m.start_velocity(c, f64::INFINITY)), "a start value is not finite"),
+            (Box::new(move |m, c| m.spring(c, spring(-1.0, 0.0))), "must not be negative"),
+            (Box::new(move |m, c| m.spring(c, spring(1.0, f64::NAN))), "must not be negative"),
+            (Box::new(move |m, c| m.stops(c, stops(1.0, -1.0, 10.0))), "need lower < upper"),
+            (Box::new(move |m, c| m.stops(c, stops(-1.0, 1.0, 0.0))), "a positive stiffness"),
+            (
+                Box::new(|m, c| {
+                    m.drive(c, JointMotion::constant_speed(0.0, 1.0));
+                    m.dependent(&[c]);
+                }),
+                "it is prescribed, so the loops cannot determine it",
+            ),
+        ];
+        for (change, problem) in cases {
+            assert_told(
+                |m, _, hook| {
+                    let c = m.coordinate(hook, 0);
+                    change(m, c);
+                },
+                "coordinate `hook`",
+                problem,
+            );
+        }
+    }
+
+    #[test]
+    fn a_spherical_joint_has_no_angle_to_start_from_to_hold_or_to_load() {
+        let ball = |change: &dyn Fn(&mut Mechanism, Coordinate)| {
+            told(|m, _, hook| {
+                let ball = m.add("ball", hook, Joint::Spherical, Pose::IDENTITY, Some(arm()));
+                m.start_rotation(ball, Quat::from_scaled_axis(Vec3::new(0.1, 0.0, 0.0)));
+                change(m, m.coordinate(ball, 1));
+            })
+        };
+        let spring = |stiffness| JointSpring { stiffness, rest: 0.0, damping: 0.3 };
+        assert_eq!(ball(&|m, c| m.spring(c, spring(0.0))), "nothing", "damping is allowed");
+        for said in [
+            ball(&|m, c| m.start(c, 0.1)),
+            ball(&|m, c| m.drive(c, JointMotion::constant_speed(0.0, 1.0))),
+        ] {
+            assert!(
+                said.contains("coordinate `ball.wy`: a spherical joint has no single"),
+                "{said}"
+            );
+        }
+        let said = ball(&|m, c| m.spring(c, spring(5.0)));
+        assert!(said.contains("takes damping, but no spring"), "{said}");
+    }
+
+    #[test]
+    fn mistakes_of_loops_and_springs_name_them() {
+        let frame = |link| Frame::at(link, [0.1, 0.0, 0.0]);
+        let nan = Frame { link: GROUND, pose: Pose::at([f64::NAN; 3]) };
+        type Change = Box<dyn FnOnce(&mut Mechanism, Link)>;
+        let rod = Cut::Rod { length: -1.0 };
+        let line = |stiffness, damping| PointSpring::Line { stiffness, damping, length: 1.0 };
+        let loops: Vec<(Change, &str)> = vec![
+            (
+                Box::new(move |m, hook| m.close_loop("x", Cut::Ball, frame(hook), frame(Link(9)))),
+                "loop `x`: it names a body that does not exist",
+            ),
+            (
+                Box::new(move |m, hook| m.close_loop("x", Cut::Ball, frame(hook), frame(hook))),
+                "loop `x`: both of its frames are on the same body",
+            ),
+            (
+                Box::new(move |m, hook| m.close_loop("x", Cut::Ball, frame(hook), nan)),
+                "loop `x`: one of its frames is not finite",
+            ),
+            (
+                Box::new(move |m, hook| m.close_loop("x", rod, frame(hook), frame(GROUND))),
+                "loop `x`: the length of its rod must be positive",
+            ),
+            (
+                Box::new(move |m, hook| {
+                    m.point_spring("y", line(-1.0, 0.0), frame(hook), frame(GROUND));
+                }),
+                "spring `y`: stiffness and damping must not be negative",
+            ),
+            (
+                Box::new(move |m, hook| {
+                    m.point_spring("y", line(1.0, 0.0), frame(hook), frame(hook));
+                }),
+                "spring `y`: it must join two different bodies",
+            ),
+        ];
+        for (change, problem) in loops {
+            let said = told(|m, _, hook| change(m, hook));
+            assert!(said.contains(problem), "{said}");
+        }
+    }
+
+    #[test]
+    fn all_mistakes_are_told_together_one_a_line() {
+        let said = told(|m, jib, hook| {
+            m.start(m.coordinate(jib, 0), f64::NAN);
+            m.set_mass(hook, Some(MassProperties::point(-1.0, [0.0; 3])));
+        });
+        assert_eq!(said.lines().count(), 2, "{said}");
     }
 }

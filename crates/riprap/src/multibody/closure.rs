@@ -200,3 +200,108 @@ impl Closure {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::math::{Pose, Quat};
+    use crate::multibody::{Frame, GROUND, Joint, Mechanism, Multibody};
+    use crate::shape::MassProperties;
+
+    const CUTS: [Cut; 6] =
+        [Cut::Ball, Cut::Hinge, Cut::Rod { length: 0.5 }, Cut::Prismatic, Cut::Pin, Cut::Weld];
+
+    /// A free body whose frame is held to that of the ground by a cut.
+    fn held(cut: Cut) -> Multibody {
+        let mut m = Mechanism::new("held");
+        let mass = MassProperties::principal(1.0, [0.0; 3], [0.1; 3]);
+        let body = m.add("body", GROUND, Joint::Free, Pose::IDENTITY, Some(mass));
+        m.guess(m.coordinate(body, 0), 0.5);
+        m.close_loop("cut", cut, Frame::at(GROUND, [0.0; 3]), Frame::at(body, [0.0; 3]));
+        m.build([0.0; 3]).unwrap_or_else(|e| panic!("{cut:?}: {e}"))
+    }
+
+    /// Residual with the body at a pose.
+    fn residual(system: &Multibody, at: Vec3, turned: Vec3) -> Vec<f64> {
+        let mut q = at.as_slice().to_vec();
+        q.extend(Quat::from_scaled_axis(turned).coords.iter());
+        let mut w = system.scratch();
+        system.loop_residual(&q, &mut w);
+        w.residual
+    }
+
+    #[test]
+    fn every_equation_has_a_name_and_a_unit() {
+        for cut in CUTS {
+            assert_eq!(cut.equation_names().len(), cut.equations(), "{}", cut.word());
+            for (k, name) in cut.equation_names().iter().enumerate() {
+                let moment = name.starts_with("turn") || name.starts_with("tilt");
+                assert_eq!(cut.force_unit(k), if moment { "N m" } else { "N" }, "{}", cut.word());
+            }
+        }
+    }
+
+    #[test]
+    fn displacements_show_in_the_equations_that_hold_them() {
+        let d = Vec3::new(0.1, -0.2, 0.3);
+        let none = Vec3::zeros();
+        assert_eq!(residual(&held(Cut::Ball), d, none), d.as_slice());
+        assert_eq!(residual(&held(Cut::Pin), d, none), [0.1, -0.2]);
+        assert_eq!(residual(&held(Cut::Hinge), d, none)[..3], *d.as_slice());
+        assert_eq!(residual(&held(Cut::Weld), d, none)[..3], *d.as_slice());
+        assert_eq!(residual(&held(Cut::Prismatic), d, none)[..2], [0.1, -0.2]);
+        // A rod feels the change of its length, to first order.
+        let rod = held(Cut::Rod { length: 0.5 });
+        let long = residual(&rod, Vec3::new(0.0, 0.5 + 1e-4, 0.0), none)[0];
+        assert!((long - 1e-4).abs() < 1.1e-8, "half the square over the length: {long}");
+    }
+
+    #[test]
+    fn turns_show_in_the_equations_that_hold_them() {
+        let (x, y, z) = (Vec3::x() * 0.1, Vec3::y() * 0.1, Vec3::z() * 0.1);
+        let (sin, none) = (0.1_f64.sin(), Vec3::zeros());
+        // A hinge turns about z and feels a tilt about x or y by its sine.
+        let hinge = held(Cut::Hinge);
+        let near = |found: &[f64], expected: &[f64]| {
+            let off = found.iter().zip(expected).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
+            assert!(off < 1e-15, "{found:?} {expected:?}");
+        };
+        near(&residual(&hinge, none, z)[3..], &[0.0, 0.0]);
+        near(&residual(&hinge, none, x)[3..], &[0.0, sin]);
+        near(&residual(&hinge, none, y)[3..], &[-sin, 0.0]);
+        // Weld and prismatic feel a turn about each axis in one equation, in the order z, x, y.
+        for (cut, first) in [(Cut::Weld, 3), (Cut::Prismatic, 2)] {
+            let system = held(cut);
+            for (k, turn) in [z, x, y].into_iter().enumerate() {
+                let found = residual(&system, none, turn);
+                for (i, h) in found[first..].iter().enumerate() {
+                    let expected = if i == k { sin } else { 0.0 };
+                    assert!((h.abs() - expected).abs() < 1e-15, "{} {found:?}", cut.word());
+                }
+            }
+        }
+        // Ball, pin and rod do not feel turns at all.
+        for cut in [Cut::Ball, Cut::Pin] {
+            near(&residual(&held(cut), none, x + y - z), &[0.0; 3][..cut.equations()]);
+        }
+    }
+
+    #[test]
+    fn the_freedom_left_is_what_the_cut_does_not_hold() {
+        for cut in CUTS {
+            let system = held(cut);
+            let partition = &system.start().partition;
+            assert_eq!(system.degrees_of_freedom(partition), 6 - cut.equations());
+            assert!(partition.redundant.is_empty());
+            assert_eq!(system.loops().next(), Some(("cut", cut)));
+            let last = cut.equations() - 1;
+            let name = format!("cut: {}", cut.equation_names()[last]);
+            assert_eq!(system.equation_name(last), name);
+            assert_eq!(system.equation_unit(last), cut.force_unit(last));
+            assert_eq!(
+                (system.equation_name(last + 1).as_str(), system.equation_unit(last + 1)),
+                ("", "")
+            );
+        }
+    }
+}

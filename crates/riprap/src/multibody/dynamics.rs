@@ -2,7 +2,8 @@
 
 use super::MotionError;
 use super::force::{Control, Inputs, Target, add_wrench};
-use super::mechanism::{GROUND, Joint, Link};
+use super::joint::Joint;
+use super::mechanism::{GROUND, Link};
 use super::partition::Partition;
 use super::system::{Multibody, MultibodyScratch, MultibodyState};
 use super::tree::{NONE, Spatial, Tree};
@@ -22,7 +23,7 @@ impl Multibody {
         w: &mut MultibodyScratch,
     ) -> Result<(), MotionError> {
         let (q, v) = state;
-        let (n, r, f) = (self.n_v(), partition.dependent.len(), partition.independent.len());
+        let (n, f) = (self.n_v(), partition.independent.len());
         self.tree.motion(v, &mut w.tree);
         let inputs = Inputs { t, q, v, latched: &control.latched };
         self.forces.evaluate(&self.tree, &inputs, control, &mut w.tree, &mut w.applied);
@@ -32,7 +33,41 @@ impl Multibody {
         }
         self.tree.evaluate(&mut w.tree);
 
-        // What happens while the independent velocities stay: a_0 = (prescribed; B-part from J̇ v and the prescribed).
+        self.accelerate_known(partition, t, driven_acceleration, w);
+        self.reduce(partition, w);
+        if let Err(row) = cholesky(&mut w.reduced_mass, f) {
+            let c = partition.independent[row] as usize;
+            let (mechanism, coordinate) = (self.name.clone(), self.coordinate_names[c].clone());
+            let finite = w.reduced_mass[..f * f].iter().all(|x| x.is_finite());
+            return Err(match finite {
+                true => MotionError::NoInertia { mechanism, coordinate, t },
+                // A stage that went astray brings no masses either.
+                false => MotionError::NotFinite { mechanism, coordinate, t },
+            });
+        }
+        cholesky_solve(&w.reduced_mass, f, &mut w.reduced_force[..f]);
+
+        // a = T a_ind + a_0.
+        for k in 0..f {
+            let a = w.reduced_force[k];
+            w.acceleration[partition.independent[k] as usize] = a;
+            for &d in &partition.dependent {
+                w.acceleration[d as usize] += w.map[k * n + d as usize] * a;
+            }
+        }
+        Ok(())
+    }
+
+    /// `a_0`: what happens while the independent velocities stay. Prescribed accelerations are known, dependent ones follow
+    /// from them and from `J̇ v`.
+    fn accelerate_known(
+        &self,
+        partition: &Partition,
+        t: f64,
+        driven_acceleration: Option<&[f64]>,
+        w: &mut MultibodyScratch,
+    ) {
+        let (n, r) = (self.n_v(), partition.dependent.len());
         w.acceleration.fill(0.0);
         for (k, (c, _, motion)) in self.driven.iter().enumerate() {
             w.acceleration[*c as usize] =
@@ -55,8 +90,11 @@ impl Multibody {
         for (x, &d) in w.column.iter().zip(&partition.dependent) {
             w.acceleration[d as usize] = *x;
         }
+    }
 
-        // Tᵀ M T a_ind = Tᵀ (τ − c − M a_0).                                                          (25)–(27)
+    /// Both sides of `Tᵀ M T a_ind = Tᵀ (τ − c − M a_0)`, Eqs. (25)–(27); of the matrix the lower triangle.
+    fn reduce(&self, partition: &Partition, w: &mut MultibodyScratch) {
+        let (n, f) = (self.n_v(), partition.independent.len());
         let mass = &w.tree.mass;
         let still = self.closures.is_empty() && self.driven.is_empty();
         for i in 0..n {
@@ -93,27 +131,6 @@ impl Multibody {
                 w.reduced_mass[k * f + l] = entry;
             }
         }
-        if let Err(row) = cholesky(&mut w.reduced_mass, f) {
-            let c = partition.independent[row] as usize;
-            let (mechanism, coordinate) = (self.name.clone(), self.coordinate_names[c].clone());
-            let finite = w.reduced_mass[..f * f].iter().all(|x| x.is_finite());
-            return Err(match finite {
-                true => MotionError::NoInertia { mechanism, coordinate, t },
-                // A stage that went astray brings no masses either.
-                false => MotionError::NotFinite { mechanism, coordinate, t },
-            });
-        }
-        cholesky_solve(&w.reduced_mass, f, &mut w.reduced_force[..f]);
-
-        // a = T a_ind + a_0.
-        for k in 0..f {
-            let a = w.reduced_force[k];
-            w.acceleration[partition.independent[k] as usize] = a;
-            for &d in &partition.dependent {
-                w.acceleration[d as usize] += w.map[k * n + d as usize] * a;
-            }
-        }
-        Ok(())
     }
 
     /// Forces in the cuts of the loops, Eq. (18), and those that the prescribed motions need, from the accelerations of the last
@@ -367,3 +384,6 @@ impl Multibody {
             || !self.forces.stops.is_empty()
     }
 }
+
+#[cfg(test)]
+mod tests;

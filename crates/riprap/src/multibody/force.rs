@@ -395,3 +395,6 @@ pub(super) fn add_wrench(w: &mut TreeScratch, body: u32, arm: Vec3, force: Vec3,
         w.wrench[body as usize] += Spatial { angular: arm.cross(&force) + torque, linear: force };
     }
 }
+
+#[cfg(test)]
+mod tests;

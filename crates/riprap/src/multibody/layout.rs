@@ -122,3 +122,115 @@ fn exact(rotation: &Quat) -> Mat3 {
         .matrix()
         .map(|x| if (x - x.round()).abs() < 1e-15 { x.round() } else { x })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::math::Pose;
+    use crate::math::fixtures::{rotation, seeded};
+    use crate::multibody::fixtures::{body, random_tree};
+    use crate::multibody::{Axis, Cut, Joint, Link};
+    use std::f64::consts::FRAC_PI_2;
+
+    #[test]
+    fn columns_follow_each_other_and_lead_back_to_the_root() {
+        for seed in 0..40 {
+            let m = random_tree(&mut seeded(seed), 8);
+            let (tree, node_of) = m.tree(Vec3::zeros());
+            assert_eq!(node_of.len(), m.links.len());
+            let (mut q, mut column) = (0, 0);
+            for (i, node) in tree.nodes.iter().enumerate() {
+                assert!(node.parent == NONE || (node.parent as usize) < i, "parents come first");
+                assert_eq!((node.q as usize, node.column as usize), (q, column));
+                for (k, c) in (column..column + node.columns()).enumerate() {
+                    let (before, on) = (tree.columns[c].previous, tree.columns[c].body);
+                    assert_eq!(on as usize, i);
+                    let expected = match (k, node.parent) {
+                        (0, NONE) => NONE,
+                        (0, parent) => tree.nodes[parent as usize].last_column,
+                        _ => c as u32 - 1,
+                    };
+                    assert_eq!(before, expected);
+                }
+                column += node.columns();
+                q += if node.joint == Elementary::Spherical { 4 } else { node.columns() };
+            }
+            assert_eq!((tree.n_q(), tree.n_v()), (q, column));
+        }
+    }
+
+    #[test]
+    fn a_joint_of_several_coordinates_carries_its_mass_at_the_end_of_the_chain() {
+        let mut m = Mechanism::new("free");
+        let mass = body(&mut seeded(3));
+        m.add("stone", GROUND, Joint::Free, Pose::IDENTITY, Some(mass));
+        let (tree, node_of) = m.tree(Vec3::zeros());
+        assert_eq!((tree.nodes.len(), node_of[0], tree.first), (4, 3, 3));
+        assert!(tree.nodes[..3].iter().all(|n| n.massless && n.mass == 0.0));
+        assert_eq!((tree.nodes[3].mass, tree.nodes[3].inertia), (mass.mass, mass.inertia));
+    }
+
+    #[test]
+    fn a_body_of_no_mass_and_no_inertia_is_massless() {
+        let mut m = Mechanism::new("hinges");
+        let nothing = crate::shape::MassProperties::point(0.0, [0.3, 0.0, 0.0]);
+        let hinge = Joint::Revolute(Axis::Z);
+        let a = m.add("a", GROUND, hinge, Pose::IDENTITY, Some(nothing));
+        m.add("b", a, hinge, Pose::IDENTITY, Some(body(&mut seeded(1))));
+        let (tree, _) = m.tree(Vec3::zeros());
+        assert_eq!(tree.nodes.iter().map(|n| n.massless).collect::<Vec<_>>(), [true, false]);
+    }
+
+    #[test]
+    fn a_flattened_tensor_is_the_tensor() {
+        let mut rng = seeded(5);
+        for _ in 0..50 {
+            let inertia = body(&mut rng).inertia;
+            let (spin, [a, b]) = flattened(&inertia);
+            let back = Mat3::identity() * spin - a * a.transpose() - b * b.transpose();
+            assert!((back - inertia).norm() < 1e-14 * spin, "{back} {inertia}");
+        }
+        // A needle has two equal moments, a ball three, a point none.
+        for moments in [[1.0, 1.0, 0.0], [2.0; 3], [0.0; 3]] {
+            let inertia = Mat3::from_diagonal(&Vec3::from(moments));
+            let (spin, [a, b]) = flattened(&inertia);
+            let back = Mat3::identity() * spin - a * a.transpose() - b * b.transpose();
+            assert!((back - inertia).norm() < 1e-15);
+        }
+    }
+
+    #[test]
+    fn quarter_turns_have_entries_of_exactly_zero_and_one() {
+        for axis in [Vec3::x(), Vec3::y(), Vec3::z()] {
+            for quarters in -4..=4 {
+                let turn = exact(&Quat::from_scaled_axis(axis * (FRAC_PI_2 * f64::from(quarters))));
+                assert!(turn.iter().all(|x| *x == 0.0 || x.abs() == 1.0), "{turn}");
+            }
+        }
+        let any = rotation(&mut seeded(9));
+        assert_eq!(exact(&any), *any.to_rotation_matrix().matrix());
+    }
+
+    #[test]
+    fn a_loop_sees_only_the_joints_between_its_two_bodies() {
+        // A trunk with two branches of two bodies each.
+        let mut m = Mechanism::new("fork");
+        let mut rng = seeded(4);
+        let mut add = |m: &mut Mechanism, name: &str, on: Link| {
+            m.add(name, on, Joint::Revolute(Axis::Z), Pose::IDENTITY, Some(body(&mut rng)))
+        };
+        let trunk = add(&mut m, "trunk", GROUND);
+        let left = add(&mut m, "left", trunk);
+        let left_tip = add(&mut m, "left-tip", left);
+        let right = add(&mut m, "right", trunk);
+        let frame = |link| Frame::at(link, [0.1, 0.0, 0.0]);
+        m.close_loop("across", Cut::Pin, frame(left_tip), frame(right));
+        m.close_loop("down", Cut::Ball, frame(GROUND), frame(right));
+        let (tree, node_of) = m.tree(Vec3::zeros());
+        let closures = m.closures(&tree, &node_of);
+        // Columns: trunk 0, left 1, left tip 2, right 3. The trunk carries both sides of the first loop.
+        assert_eq!(closures[0].path, [(1, -1.0), (2, -1.0), (3, 1.0)]);
+        assert_eq!(closures[1].path, [(0, 1.0), (3, 1.0)]);
+        assert_eq!((closures[0].first_row, closures[1].first_row), (0, 2));
+    }
+}

@@ -289,3 +289,6 @@ impl Multibody {
         choose(&w.jacobian, self.n_rows, self.n_v(), preference, &driven)
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,14 +1,11 @@
 //! How a user describes a mechanism: a tree of bodies and joints, loops, forces and start values.
 
+use super::MechanismError;
 use super::closure::Cut;
-use super::force::{
-    Forces, JointMotion, JointSpring, LawForce, Phase, PointElement, PointSpring, Signal, Stops,
-    Target,
-};
-use super::partition::Partition;
-use super::tree::{Elementary, NONE};
-use super::{MechanismError, Multibody};
-use crate::math::{Mat3, Pose, Quat, Vec3, tangents};
+use super::force::{JointMotion, JointSpring, LawForce, Phase, PointSpring, Signal, Stops, Target};
+use super::joint::{Axis, Joint};
+use super::tree::NONE;
+use crate::math::{Pose, Quat, Vec3};
 use crate::shape::{MassProperties, Shape};
 
 /// Handle of a body of a mechanism and of the joint that carries it, good for the whole run.
@@ -21,121 +18,6 @@ pub const GROUND: Link = Link(NONE);
 /// Handle of a coordinate: its place among the velocities of the mechanism.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Coordinate(pub u32);
-
-/// A direction, of any length but zero.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Axis(pub Vec3);
-
-impl Axis {
-    /// Along x.
-    pub const X: Axis = Axis(Vec3::new(1.0, 0.0, 0.0));
-    /// Along y.
-    pub const Y: Axis = Axis(Vec3::new(0.0, 1.0, 0.0));
-    /// Along z.
-    pub const Z: Axis = Axis(Vec3::new(0.0, 0.0, 1.0));
-
-    /// A frame rotation whose z axis is this one.
-    pub fn frame(self) -> Mat3 {
-        let z = self.0.normalize();
-        let (x, y) = tangents(z);
-        Mat3::from_columns(&[x, y, z])
-    }
-}
-
-impl std::ops::Neg for Axis {
-    type Output = Axis;
-    fn neg(self) -> Axis {
-        Axis(-self.0)
-    }
-}
-
-impl From<[f64; 3]> for Axis {
-    fn from(axis: [f64; 3]) -> Axis {
-        Axis(Vec3::from(axis))
-    }
-}
-
-/// How a body moves against its parent. Axes are those of the joint frame.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Joint {
-    /// Turns about an axis.
-    Revolute(Axis),
-    /// Slides along an axis.
-    Prismatic(Axis),
-    /// Slides along an axis and turns about it; coordinates `slide`, `turn`.
-    Cylindrical(Axis),
-    /// Turns about a first axis, then about a second one that went along; coordinates `first`, `second`.
-    Universal(Axis, Axis),
-    /// Moves in the plane of two axes and turns about their normal; coordinates `x`, `y`, `angle`.
-    Planar(Axis, Axis),
-    /// Turns freely about a point: a unit quaternion; velocities are the angular velocity in the child frame.
-    Spherical,
-    /// Moves freely; coordinates `x`, `y`, `z` along the parent's axes, then as spherical.
-    Free,
-    /// Does not move.
-    Fixed,
-}
-
-impl Joint {
-    /// Names of its coordinates after the joint's own name; one-coordinate joints need none.
-    pub fn coordinate_names(&self) -> &'static [&'static str] {
-        match self {
-            Joint::Revolute(_) | Joint::Prismatic(_) => &[""],
-            Joint::Cylindrical(_) => &["slide", "turn"],
-            Joint::Universal(..) => &["first", "second"],
-            Joint::Planar(..) => &["x", "y", "angle"],
-            Joint::Spherical => &["wx", "wy", "wz"],
-            Joint::Free => &["x", "y", "z", "wx", "wy", "wz"],
-            Joint::Fixed => &[],
-        }
-    }
-
-    /// The word for it.
-    pub fn word(&self) -> &'static str {
-        match self {
-            Joint::Revolute(_) => "revolute",
-            Joint::Prismatic(_) => "prismatic",
-            Joint::Cylindrical(_) => "cylindrical",
-            Joint::Universal(..) => "universal",
-            Joint::Planar(..) => "planar",
-            Joint::Spherical => "spherical",
-            Joint::Free => "free",
-            Joint::Fixed => "fixed",
-        }
-    }
-
-    pub(super) fn elements(&self) -> Vec<(Elementary, Axis)> {
-        use Elementary::{Fixed, Prismatic, Revolute, Spherical};
-        match *self {
-            Joint::Revolute(a) => vec![(Revolute, a)],
-            Joint::Prismatic(a) => vec![(Prismatic, a)],
-            Joint::Cylindrical(a) => vec![(Prismatic, a), (Revolute, a)],
-            Joint::Universal(a, b) => vec![(Revolute, a), (Revolute, b)],
-            Joint::Planar(x, y) => {
-                vec![(Prismatic, x), (Prismatic, y), (Revolute, Axis(x.0.cross(&y.0)))]
-            }
-            Joint::Spherical => vec![(Spherical, Axis::Z)],
-            Joint::Free => vec![
-                (Prismatic, Axis::X),
-                (Prismatic, Axis::Y),
-                (Prismatic, Axis::Z),
-                (Spherical, Axis::Z),
-            ],
-            Joint::Fixed => vec![(Fixed, Axis::Z)],
-        }
-    }
-
-    /// Whether one of its coordinates is an angle in radians.
-    fn is_angle(&self, k: usize) -> bool {
-        match self {
-            Joint::Prismatic(_) => false,
-            Joint::Cylindrical(_) => k == 1,
-            Joint::Planar(..) => k == 2,
-            Joint::Free => k >= 3,
-            _ => true,
-        }
-    }
-}
 
 /// A frame on a body of a mechanism, or on the ground.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -315,8 +197,7 @@ impl Mechanism {
         self.add_unnamed(parent, Joint::Prismatic(axis), at, mass)
     }
 
-    /// Gives a body and its coordinates another name. For a chain of elementary joints the coordinate keeps the name of
-    /// its element.
+    /// Gives a body another name. Its coordinates keep theirs.
     pub fn rename(&mut self, link: Link, name: &str) {
         self.links[link.0 as usize].name = name.to_owned();
     }
@@ -449,106 +330,6 @@ impl Mechanism {
     /// Gives a body its mass, centre of mass and inertia; `None` for a body without mass.
     pub fn set_mass(&mut self, link: Link, mass: Option<MassProperties>) {
         self.links[link.0 as usize].mass = mass;
-    }
-
-    /// Checks the description, lays out the tree, assembles the loops and finds a consistent start. All mistakes are
-    /// found together. `gravity` [m/s²] is that of the scene.
-    pub fn build(&self, gravity: [f64; 3]) -> Result<Multibody, MechanismErrors> {
-        let mut errors = self.check();
-        if !errors.is_empty() {
-            return Err(MechanismErrors(errors));
-        }
-        let (tree, node_of) = self.tree(Vec3::from(gravity));
-        let closures = self.closures(&tree, &node_of);
-        let n_rows = closures.iter().map(|c| c.cut.equations()).sum();
-        let mut driven = Vec::new();
-        for (c, coordinate) in self.coordinates.iter().enumerate() {
-            if let Some(motion) = &coordinate.motion {
-                driven.push((c as u32, tree.columns[c].q, motion.clone()));
-            }
-        }
-        let mut forces = Forces { n_latched: self.n_latched, ..Forces::default() };
-        for (c, coordinate) in self.coordinates.iter().enumerate() {
-            let at = tree.columns[c].q;
-            forces.springs.extend(coordinate.spring.map(|s| (c as u32, at, s)));
-            forces.stops.extend(coordinate.stops.map(|s| (c as u32, at, s)));
-        }
-        let node = |link: Link| if link == GROUND { NONE } else { node_of[link.0 as usize] };
-        for (name, spring, a, b) in &self.points {
-            forces.points.push(PointElement {
-                name: name.clone(),
-                spring: *spring,
-                a: (node(a.link), a.pose.position),
-                b: (node(b.link), b.pose.position),
-            });
-        }
-        for law in &self.laws {
-            let mut law = law.clone();
-            if let Target::Body { body, .. } = &mut law.target {
-                *body = node(Link(*body));
-            }
-            forces.laws.push(law);
-        }
-        let size = self
-            .links
-            .iter()
-            .map(|l| l.place.position.norm())
-            .chain(
-                self.loops
-                    .iter()
-                    .flat_map(|l| [l.a.pose.position.norm(), l.b.pose.position.norm()]),
-            )
-            .fold(1.0, f64::max);
-        let mut system = Multibody {
-            name: self.name.clone(),
-            tree,
-            link_names: self.links.iter().map(|l| l.name.clone()).collect(),
-            link_joints: self.links.iter().map(|l| l.joint).collect(),
-            link_parents: self.links.iter().map(|l| l.parent).collect(),
-            link_columns: self.links.iter().map(|l| l.first_column).collect(),
-            node_of,
-            coordinate_names: self.coordinates.iter().map(|c| c.name.clone()).collect(),
-            angles: self.coordinates.iter().map(|c| c.angle).collect(),
-            closures,
-            n_rows,
-            driven,
-            forces,
-            named: (!self.dependent.is_empty())
-                .then(|| self.dependent.iter().map(|c| c.0).collect()),
-            shapes: self.shapes.clone(),
-            size,
-            start: Default::default(),
-            assembly: Partition::default(),
-        };
-        if let Err(error) = self.assemble(&mut system) {
-            errors.push(error);
-            return Err(MechanismErrors(errors));
-        }
-        Ok(system)
-    }
-
-    /// Initial assembly: positions, then velocities, then the first phases of the laws.
-    fn assemble(&self, system: &mut Multibody) -> Result<(), MechanismError> {
-        let mut q = vec![0.0; system.tree.n_q];
-        for node in system.tree.nodes.iter().filter(|n| n.joint == Elementary::Spherical) {
-            q[node.q as usize + 3] = 1.0;
-        }
-        for (link, rotation) in &self.rotations {
-            // The spherical element of a joint is its last.
-            let node = &system.tree.nodes[system.node_of[link.0 as usize] as usize];
-            if node.joint == Elementary::Spherical {
-                let at = node.q as usize;
-                q[at..at + 4].copy_from_slice(rotation.coords.as_slice());
-            }
-        }
-        for (c, coordinate) in self.coordinates.iter().enumerate() {
-            if let Some(at) = system.q_of(Coordinate(c as u32)) {
-                q[at] = coordinate.start.unwrap_or(coordinate.guess);
-            }
-        }
-        let held: Vec<bool> = self.coordinates.iter().map(|c| c.start.is_some()).collect();
-        let velocities: Vec<Option<f64>> = self.coordinates.iter().map(|c| c.velocity).collect();
-        system.assemble(q, &held, &velocities)
     }
 }
 

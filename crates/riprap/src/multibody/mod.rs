@@ -6,17 +6,17 @@
 
 mod analysis;
 mod assemble;
+mod build;
 mod check;
 mod closure;
 mod dynamics;
 mod error;
 mod force;
+mod joint;
 mod layout;
 mod loops;
 mod mechanism;
 mod partition;
-#[cfg(test)]
-mod properties;
 mod smooth;
 mod system;
 mod tree;
@@ -30,10 +30,12 @@ pub use error::{MechanismError, MotionError};
 pub use force::{
     Control, Inputs, JointMotion, JointSpring, Phase, PointSpring, Signal, Stops, Until,
 };
-pub use mechanism::{
-    Axis, Coordinate, Frame, GROUND, Joint, Link, LinkShape, Mechanism, MechanismErrors,
-};
+pub use joint::{Axis, Joint};
+pub use mechanism::{Coordinate, Frame, GROUND, Link, LinkShape, Mechanism, MechanismErrors};
 pub use partition::Partition;
 pub use smooth::{SmoothReport, SmoothScratch};
 pub use system::{Anchor, CLOSED, Closed, Multibody, MultibodyScratch, MultibodyState};
 pub use tree::{Spatial, Tree, TreeScratch};
+
+#[cfg(test)]
+mod fixtures;

@@ -89,6 +89,9 @@ pub(super) fn choose(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::math::fixtures::{Rng, seeded};
+    use nalgebra::DMatrix;
+    use rand::RngExt;
 
     #[test]
     fn the_largest_entries_make_the_dependent_columns() {
@@ -110,5 +113,84 @@ mod tests {
         let j = [1.0, 2.0, 3.0];
         let p = choose(&j, 1, 3, &[0, 1, 0], &[false, false, true]);
         assert_eq!((p.dependent, p.independent), (vec![0], vec![1]));
+    }
+
+    /// A matrix of a given rank, by rows.
+    fn of_rank(rng: &mut Rng, rows: usize, columns: usize, rank: usize) -> DMatrix<f64> {
+        let left = DMatrix::from_fn(rows, rank, |_, _| rng.random_range(-1.0..1.0));
+        let right = DMatrix::from_fn(rank, columns, |_, _| rng.random_range(-1.0..1.0));
+        left * right
+    }
+
+    fn choose_all(j: &DMatrix<f64>) -> Partition {
+        let (m, n) = j.shape();
+        let by_rows: Vec<f64> = j.transpose().iter().copied().collect();
+        choose(&by_rows, m, n, &vec![0; n], &vec![false; n])
+    }
+
+    #[test]
+    fn as_many_columns_depend_as_the_jacobian_has_rank_and_they_are_determined() {
+        let mut rng = seeded(21);
+        for _ in 0..200 {
+            let (m, n) = (rng.random_range(1..8), rng.random_range(1..9));
+            let rank = rng.random_range(1..=m.min(n));
+            let j = of_rank(&mut rng, m, n, rank);
+            let p = choose_all(&j);
+            assert_eq!(
+                (p.dependent.len(), p.rows.len(), p.redundant.len()),
+                (rank, rank, m - rank)
+            );
+            // Each coordinate and each equation is in one set exactly.
+            let mut columns: Vec<u32> = p.dependent.iter().chain(&p.independent).copied().collect();
+            let mut rows: Vec<u32> = p.rows.iter().chain(&p.redundant).copied().collect();
+            columns.sort_unstable();
+            rows.sort_unstable();
+            assert!(columns.into_iter().eq(0..n as u32) && rows.into_iter().eq(0..m as u32));
+            // The block of the dependent columns is regular.
+            let block = DMatrix::from_fn(rank, rank, |i, k| {
+                j[(p.rows[i] as usize, p.dependent[k] as usize)]
+            });
+            assert!(block.singular_values().min() > 1e-9 * block.abs().max());
+            assert!(p.conditioning > 0.0 && p.conditioning <= 1.0);
+        }
+    }
+
+    #[test]
+    fn the_choice_does_not_depend_on_the_order_of_equations_and_coordinates_nor_on_the_scale() {
+        let mut rng = seeded(22);
+        for _ in 0..100 {
+            let (m, n) = (4, 7);
+            let j = of_rank(&mut rng, m, n, m);
+            let chosen = |p: &Partition, name: &dyn Fn(u32) -> u32| {
+                let mut d: Vec<u32> = p.dependent.iter().map(|c| name(*c)).collect();
+                d.sort_unstable();
+                d
+            };
+            let plain = choose_all(&j);
+            let mut order: Vec<usize> = (0..n).collect();
+            order.rotate_left(rng.random_range(0..n));
+            order.swap(0, 3);
+            let shuffled = DMatrix::from_fn(m, n, |i, k| j[(m - 1 - i, order[k])]);
+            let p = choose_all(&shuffled);
+            assert_eq!(chosen(&plain, &|c| c), chosen(&p, &|c| order[c as usize] as u32));
+            // The same pivots, up to rounding.
+            assert!((plain.conditioning - p.conditioning).abs() < 1e-12);
+            assert_eq!(plain, choose_all(&(&j * 1024.0)), "a power of two changes no digit");
+        }
+    }
+
+    #[test]
+    fn columns_that_never_depend_leave_equations_over() {
+        let j = [1.0, 0.0, 0.0, 1.0];
+        let p = choose(&j, 2, 2, &[0, 255], &[false; 2]);
+        assert_eq!((p.dependent, p.independent, p.redundant), (vec![0], vec![1], vec![1]));
+        let p = choose(&[], 0, 3, &[0; 3], &[false, true, false]);
+        assert_eq!((p.independent, p.conditioning), (vec![0, 2], 1.0));
+    }
+
+    #[test]
+    fn what_is_not_a_number_never_becomes_a_pivot() {
+        let p = choose(&[f64::NAN, 2.0], 1, 2, &[0; 2], &[false; 2]);
+        assert_eq!(p.dependent, [1]);
     }
 }

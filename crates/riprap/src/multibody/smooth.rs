@@ -65,6 +65,16 @@ pub struct SmoothReport {
     pub loop_residual: f64,
 }
 
+/// A step to try.
+struct Stride {
+    /// Its length [s]; negative on the way back.
+    h: f64,
+    /// The time at which a step has to end: that of the stretch or of a phase [s].
+    target: f64,
+    /// Whether it passes a singular position.
+    crossing: bool,
+}
+
 impl Multibody {
     /// Rate of the positions for velocities.
     fn position_rate(&self, q: &[f64], v: &[f64], rate: &mut [f64]) {
@@ -161,34 +171,8 @@ impl Multibody {
             if *dt <= 0.0 || dt.is_nan() {
                 *dt = self.first_step(&now, tolerance, t_end - t, s);
             }
-            // A step that ends a little before a target is stretched to it, so that no sliver remains. (Beyond the end, after
-            // stepping over a singular position there, the way is back.)
-            let phase_end = self.next_phase_time(&now.control);
-            let target = if phase_end > t { t_end.min(phase_end) } else { t_end };
-            let way = target - t;
-            let mut h = if way.abs() <= 1.01 * *dt { way } else { dt.copysign(way) };
-            // A singular position ahead is stepped over so that it falls between the stages, where they leave the widest
-            // gap, and so far that rounding does not show; first the step before it ends at the right distance.
-            let mut crossing = false;
-            if let Some((distance, slope)) = ahead
-                && h > 0.0
-                && distance < 2.0 * h.max(CLEAR / slope)
-                && t + distance < target
-            {
-                let wanted = (*dt).max(CLEAR / slope);
-                // From nearby it is passed before the first inner stage (0.2) instead.
-                let over = distance / if distance < 0.12 * wanted { 0.1 } else { GAP };
-                if over <= 1.2 * wanted {
-                    h = over;
-                    crossing = phase_end >= t + h;
-                    if !crossing {
-                        h = h.min(target - t);
-                    }
-                } else {
-                    h = distance - GAP * wanted;
-                }
-            }
-            if h.abs() < shortest && way.abs() > shortest {
+            let Stride { h, target, crossing } = self.stride(&now.control, t, t_end, *dt, ahead);
+            if h.abs() < shortest && (target - t).abs() > shortest {
                 return Err(last_error.unwrap_or(MotionError::StepTooSmall { t, dt: h }));
             }
             let tried = self.try_step(&now, t, h, &mut q, &mut v, s, w);
@@ -242,6 +226,45 @@ impl Multibody {
         }
         *state = now;
         Ok(report)
+    }
+
+    /// The next step to try, of about `dt`, from `t` towards `t_end`. `ahead` is what [`Multibody::singular_ahead`] says.
+    fn stride(
+        &self,
+        control: &Control,
+        t: f64,
+        t_end: f64,
+        dt: f64,
+        ahead: Option<(f64, f64)>,
+    ) -> Stride {
+        // A step that ends a little before a target is stretched to it, so that no sliver remains. (Beyond the end, after
+        // stepping over a singular position there, the way is back.)
+        let phase_end = self.next_phase_time(control);
+        let target = if phase_end > t { t_end.min(phase_end) } else { t_end };
+        let way = target - t;
+        let mut h = if way.abs() <= 1.01 * dt { way } else { dt.copysign(way) };
+        // A singular position ahead is stepped over so that it falls between the stages, where they leave the widest
+        // gap, and so far that rounding does not show; first the step before it ends at the right distance.
+        let mut crossing = false;
+        if let Some((distance, slope)) = ahead
+            && h > 0.0
+            && distance < 2.0 * h.max(CLEAR / slope)
+            && t + distance < target
+        {
+            let wanted = dt.max(CLEAR / slope);
+            // From nearby it is passed before the first inner stage (0.2) instead.
+            let over = distance / if distance < 0.12 * wanted { 0.1 } else { GAP };
+            if over <= 1.2 * wanted {
+                h = over;
+                crossing = phase_end >= t + h;
+                if !crossing {
+                    h = h.min(target - t);
+                }
+            } else {
+                h = distance - GAP * wanted;
+            }
+        }
+        Stride { h, target, crossing }
     }
 
     /// Whether the loops become singular if the mechanism goes on as it does: time until then [s] and how fast the
@@ -334,3 +357,6 @@ impl Multibody {
         Ok((worst, residual))
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -6,7 +6,8 @@
 
 use super::closure::{Closure, Cut};
 use super::force::{Control, Forces, JointMotion};
-use super::mechanism::{Coordinate, GROUND, Joint, Link, LinkShape};
+use super::joint::Joint;
+use super::mechanism::{Coordinate, GROUND, Link, LinkShape};
 use super::partition::Partition;
 use super::tree::{NONE, Node, Spatial, Tree, TreeScratch};
 use crate::math::dense::Lu;
@@ -478,3 +479,6 @@ impl Multibody {
         names.join(", ")
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -135,3 +135,89 @@ impl From<Body> for On {
         On::Body(body)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::math::fixtures::{pose, seeded};
+    use crate::math::{Quat, Vec3};
+    use crate::multibody::Link;
+    use crate::scene::fixtures::*;
+    use crate::scene::{MechanismId, Scene};
+
+    /// Two balls, one fixed, with a joint between what `change` makes of it.
+    fn joined(change: impl FnOnce(&mut BodyJoint)) -> Result<Scene, String> {
+        let mut scene = Scene::builder();
+        let a = scene.add(ball("a", [0.0; 3]).fixed(), &rock());
+        let b = scene.add(ball("b", [0.2, 0.0, 0.0]), &rock());
+        let frame = Pose::at([0.1, 0.0, 0.0]);
+        let places = [Pose::at([0.0; 3]), Pose::at([0.2, 0.0, 0.0])];
+        let mut joint =
+            BodyJoint::at("pin", Hold::Hinge, frame, (a.into(), places[0]), (b.into(), places[1]));
+        change(&mut joint);
+        scene.add_joint(joint);
+        scene.build().map_err(|e| e.to_string())
+    }
+
+    #[test]
+    fn a_joint_at_a_frame_of_the_world_is_the_same_frame_seen_from_both_bodies() {
+        let mut rng = seeded(101);
+        for _ in 0..30 {
+            let (frame, a, b) = (pose(&mut rng, 2.0), pose(&mut rng, 2.0), pose(&mut rng, 2.0));
+            let joint = BodyJoint::at("j", Hold::Weld, frame, (On::World, a), (On::World, b));
+            for (body, (_, place)) in [(a, joint.a), (b, joint.b)] {
+                let back = body.compose(&place);
+                assert!((back.position - frame.position).norm() < 1e-14);
+                assert!(back.rotation.angle_to(&frame.rotation) < 1e-7);
+            }
+            assert!(!joint.project && joint.projected().project);
+        }
+    }
+
+    #[test]
+    fn places_are_taken_from_the_centres_of_mass() {
+        let centre = Vec3::new(0.02, 0.0, 0.01);
+        let mut scene = Scene::builder();
+        let mut body = ball("b", [0.0; 3]).mass(1.0);
+        body.centre = Some(centre);
+        body.inertia = Some(Mat3::identity());
+        let body = scene.add(body, &rock());
+        let turn = Quat::from_scaled_axis(Vec3::new(0.0, 0.4, 0.0));
+        let place = Pose { position: Vec3::new(0.1, 0.2, 0.3), rotation: turn };
+        scene.add_joint(BodyJoint {
+            name: "pin".into(),
+            hold: Hold::Ball,
+            a: (On::World, Pose::IDENTITY),
+            b: (body.into(), place),
+            project: false,
+        });
+        let scene = scene.build().unwrap();
+        // The world has become a body of its own.
+        let world = scene.body(Bodies::WORLD).unwrap();
+        let [joint] = scene.joints() else { panic!("one joint") };
+        assert_eq!(joint.bodies, [world.0, body.0]);
+        assert_eq!(joint.places, [Vec3::zeros(), place.position - centre]);
+        assert_eq!(joint.rotations[1], *turn.to_rotation_matrix().matrix());
+    }
+
+    #[test]
+    fn joined_bodies_do_not_touch_each_other() {
+        let scene = joined(|_| ()).unwrap();
+        assert_eq!(scene.pairs_apart(), [(0, 1)]);
+    }
+
+    #[test]
+    fn joints_that_hold_nothing_are_told() {
+        let said = |change: fn(&mut BodyJoint)| joined(change).unwrap_err();
+        assert!(
+            said(|j| j.a.0 = On::Body(Body(7))).contains("it names a body that does not exist")
+        );
+        assert!(said(|j| j.b.0 = j.a.0).contains("it must hold two different bodies"));
+        let free = "of which one at least is free";
+        assert!(said(|j| j.b.0 = On::World).contains(free), "fixed to the world");
+        let carried = said(|j| j.a.0 = On::Link(MechanismId(0), Link(0)));
+        assert!(carried.contains("close a loop of the mechanism instead"), "{carried}");
+        let nan = said(|j| j.b.1.position.x = f64::NAN);
+        assert_eq!(nan, "joint `pin`: frame must be a finite number");
+    }
+}

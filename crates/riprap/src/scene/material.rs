@@ -119,3 +119,56 @@ impl PairTable {
         &self.laws[a as usize * self.n + b as usize]
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn materials() -> [Material; 3] {
+        [
+            Material::new("rock").friction(0.6).restitution(0.2).rolling(1e-3),
+            Material::new("steel").friction(0.3).restitution(0.5).rolling(2e-3),
+            Material::new("mud").friction(0.9),
+        ]
+    }
+
+    #[test]
+    fn a_pair_is_as_weak_as_its_weaker_side() {
+        let [rock, steel, mud] = materials();
+        let pair = PairLaw::combined(&rock, &steel);
+        assert_eq!((pair.friction, pair.restitution, pair.rolling), (0.3, 0.2, 1e-3));
+        assert_eq!(pair.law, ContactLaw::MoreauNewton);
+        // Where one side does not rebound, nothing does, and the law is the inelastic one.
+        let pair = PairLaw::combined(&mud, &steel);
+        assert_eq!((pair.friction, pair.restitution, pair.rolling), (0.3, 0.0, 0.0));
+        assert_eq!(pair.law, ContactLaw::QuasiShock);
+    }
+
+    #[test]
+    fn the_order_of_two_materials_does_not_matter() {
+        let materials = materials();
+        let mut table = PairTable::new(&materials);
+        let law = PairLaw { friction: 0.05, ..*table.law(0, 2) };
+        table.set(2, 0, law);
+        for (i, a) in materials.iter().enumerate() {
+            for (j, b) in materials.iter().enumerate() {
+                let found = table.law(i as u32, j as u32);
+                assert_eq!(found, table.law(j as u32, i as u32));
+                if [i, j] == [0, 2] || [i, j] == [2, 0] {
+                    assert_eq!(*found, law);
+                } else {
+                    assert_eq!(*found, PairLaw::combined(a, b), "the others stay");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn rolling_counts_where_a_pair_resists_it() {
+        let [rock, steel, mud] = materials();
+        assert!(PairTable::new(&[rock.clone(), steel]).any_rolling());
+        assert!(PairTable::new(&[rock, mud.clone()]).any_rolling(), "rock on rock");
+        assert!(!PairTable::new(&[mud]).any_rolling());
+        assert!(!PairTable::new(&[]).any_rolling());
+    }
+}

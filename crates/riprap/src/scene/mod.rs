@@ -5,6 +5,7 @@
 
 mod body;
 mod builder;
+mod checks;
 mod error;
 mod joint;
 mod material;
@@ -210,3 +211,8 @@ impl Scene {
         });
     }
 }
+
+#[cfg(test)]
+mod fixtures;
+#[cfg(test)]
+mod tests;

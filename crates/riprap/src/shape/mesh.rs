@@ -112,4 +112,53 @@ mod tests {
         triangles.push([0, 1, 99]);
         assert!(matches!(decompose(&vertices, &triangles, 8), Err(ShapeError::BadTriangle { .. })));
     }
+
+    /// Vertices and triangles of a polyhedron.
+    fn surface(p: &Polyhedron) -> (Vec<Vec3>, Vec<[u32; 3]>) {
+        (p.vertices().to_vec(), p.triangles().collect())
+    }
+
+    #[test]
+    fn a_convex_mesh_weighs_as_its_hull_also_inside_out() {
+        let p = super::super::fixtures::stone(&mut crate::math::fixtures::seeded(71), 20);
+        let (vertices, mut triangles) = surface(&p);
+        for inside_out in [false, true] {
+            if inside_out {
+                triangles.iter_mut().for_each(|t| t.swap(0, 1));
+            }
+            let shape = decompose(&vertices, &triangles, 1).unwrap();
+            let m = shape.mass_properties(1.0).unwrap();
+            assert!((m.mass - p.unit_mass().mass).abs() < 1e-13, "{inside_out}");
+            assert!((m.centre - p.centre()).norm() < 1e-13);
+            assert!((m.inertia - p.unit_mass().inertia).norm() < 1e-13);
+        }
+    }
+
+    #[test]
+    fn mistakes_of_a_mesh_are_told_with_their_place() {
+        let (vertices, triangles) = surface(&Polyhedron::cuboid([1.0; 3]).unwrap());
+        let said = |vertices: &[Vec3], triangles: &[[u32; 3]]| {
+            decompose(vertices, triangles, 4).expect_err("refused").to_string()
+        };
+        let mut turned = triangles.clone();
+        turned[3].swap(0, 1);
+        // Each edge of the turned triangle is run through twice in the same sense.
+        assert!(said(&vertices, &turned).contains("3 edges"), "{}", said(&vertices, &turned));
+        let mut far = triangles.clone();
+        far[5][1] = 8;
+        let told = said(&vertices, &far);
+        assert_eq!(told, "triangle 5 refers to vertex 8, but there are only 8");
+        let mut broken = vertices.clone();
+        broken[2].y = f64::NAN;
+        assert_eq!(said(&broken, &triangles), "point 2 has a coordinate that is not finite");
+        assert!(said(&vertices, &[]).contains("not closed"));
+    }
+
+    #[test]
+    fn a_mesh_without_volume_is_refused() {
+        // A box pressed flat.
+        let (mut vertices, triangles) = surface(&Polyhedron::cuboid([1.0; 3]).unwrap());
+        vertices.iter_mut().for_each(|v| v.z = 0.0);
+        assert!(matches!(decompose(&vertices, &triangles, 4), Err(ShapeError::Flat { .. })));
+    }
 }

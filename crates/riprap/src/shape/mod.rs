@@ -298,6 +298,9 @@ fn positive(what: &'static str, value: f64) -> Result<(), ShapeError> {
 }
 
 #[cfg(test)]
+mod fixtures;
+
+#[cfg(test)]
 mod tests {
     use super::*;
 
@@ -327,5 +330,71 @@ mod tests {
         assert!(Shape::cuboid([1.0, -1.0, 1.0]).is_err());
         assert!(Shape::half_space([0.0; 3]).is_err());
         assert!(Shape::compound(vec![]).is_err());
+    }
+
+    #[test]
+    fn nested_compounds_are_flattened_with_their_places() {
+        let ball = || Shape::sphere(0.5).unwrap();
+        let inner = Shape::compound(vec![(Pose::at([1.0, 0.0, 0.0]), ball())]).unwrap();
+        let place = Pose::at([0.0, 2.0, 0.0]).turned([0.0, 0.0, 1.0], std::f64::consts::FRAC_PI_2);
+        let outer = Shape::compound(vec![(Pose::IDENTITY, ball()), (place, inner)]).unwrap();
+        let parts = outer.parts();
+        assert_eq!(parts.len(), 2);
+        assert!(parts.iter().all(|(_, s)| matches!(s, Shape::Sphere { .. })));
+        // One to the side, turned to the front.
+        assert!((parts[1].0.position - Vec3::new(0.0, 3.0, 0.0)).norm() < 1e-15);
+        let m = outer.mass_properties(1.0).unwrap();
+        assert!((m.centre - Vec3::new(0.0, 1.5, 0.0)).norm() < 1e-15);
+    }
+
+    #[test]
+    fn sizes_are_diameters_of_equal_balls_and_discs() {
+        use std::f64::consts::PI;
+        let near = |shape: Shape, size: f64| {
+            let found = shape.size().unwrap();
+            assert!((found - size).abs() < 1e-14, "{found} {size}");
+        };
+        near(Shape::sphere(0.2).unwrap(), 0.4);
+        near(Shape::disc(0.2, 5.0).unwrap(), 0.4);
+        near(Shape::cuboid([0.1, 0.2, 0.3]).unwrap(), (6.0_f64 * 0.006 / PI).cbrt());
+        let square = [[0., 0.], [2., 0.], [2., 2.], [0., 2.]];
+        near(Shape::polygon(&square, 0.3).unwrap(), 4.0 / PI.sqrt());
+        // Two discs of equal area have √2 of the diameter, two balls ∛2.
+        let apart = |shape: Shape| {
+            vec![(Pose::at([-1.0, 0.0, 0.0]), shape.clone()), (Pose::at([1.0, 0.0, 0.0]), shape)]
+        };
+        let discs = Shape::compound(apart(Shape::disc(0.5, 1.0).unwrap())).unwrap();
+        near(discs, 2.0_f64.sqrt());
+        let balls = Shape::compound(apart(Shape::sphere(0.5).unwrap())).unwrap();
+        near(balls, 2.0_f64.cbrt());
+        assert_eq!(Shape::half_space([0.0, 0.0, 2.0]).unwrap().size(), None);
+    }
+
+    #[test]
+    fn planar_and_spatial_parts_do_not_mix() {
+        let (ball, disc) = (Shape::sphere(1.0).unwrap(), Shape::disc(1.0, 1.0).unwrap());
+        let wall = Shape::half_space([0.0, 0.0, 1.0]).unwrap();
+        assert!(disc.is_planar() && !ball.is_planar() && !wall.is_planar());
+        let here = Pose::IDENTITY;
+        let both = Shape::compound(vec![(here, disc.clone()), (here, disc.clone())]).unwrap();
+        assert!(both.is_planar());
+        let mixed = Shape::compound(vec![(here, ball), (here, disc)]).unwrap_err();
+        assert_eq!(mixed, ShapeError::BadCompound);
+        assert!(Shape::compound(vec![(here, wall.clone())]).is_err(), "it has no end");
+        assert!(wall.mass_properties(1.0).is_none());
+        let nothing = Shape::nothing();
+        assert!(nothing.parts().is_empty() && nothing.mass_properties(1.0).unwrap().mass == 0.0);
+    }
+
+    #[test]
+    fn refusals_name_the_number_and_what_it_must_be() {
+        let said = |shape: Result<Shape, ShapeError>| shape.unwrap_err().to_string();
+        let radius = "radius must be a positive length in metres, got -1";
+        assert_eq!(said(Shape::sphere(-1.0)), radius);
+        assert_eq!(said(Shape::disc(-1.0, 1.0)), radius);
+        assert!(said(Shape::disc(1.0, 0.0)).starts_with("thickness must"));
+        assert!(said(Shape::open_box([1.0; 3], -0.1)).starts_with("wall must"));
+        assert!(said(Shape::half_space([0.0; 3])).contains("must not be zero"));
+        assert!(said(Shape::compound(Vec::new())).contains("at least one part"));
     }
 }

@@ -130,7 +130,10 @@ fn mass(vertices: &[[f64; 2]], thickness: f64) -> (f64, MassProperties) {
 
 #[cfg(test)]
 mod tests {
+    use super::super::Polyhedron;
     use super::*;
+    use crate::math::fixtures::{Rng, seeded};
+    use rand::RngExt;
 
     #[test]
     fn a_rectangle_given_with_extra_points_has_four_corners_and_the_textbook_inertia() {
@@ -147,5 +150,83 @@ mod tests {
     #[test]
     fn collinear_points_are_refused() {
         assert!(Polygon::from_points(&[[0., 0.], [1., 1.], [2., 2.]], 1.0).is_err());
+    }
+
+    fn flat_cloud(rng: &mut Rng, n: usize) -> Vec<[f64; 2]> {
+        (0..n).map(|_| [rng.random_range(-1.0..1.0), rng.random_range(-1.0..1.0)]).collect()
+    }
+
+    #[test]
+    fn a_polygon_weighs_as_the_prism_over_it() {
+        let mut rng = seeded(81);
+        for n in [3, 5, 12, 40] {
+            let points = flat_cloud(&mut rng, n);
+            let p = Polygon::from_points(&points, 0.7).unwrap();
+            let prism: Vec<Vec3> = (p.vertices().iter())
+                .flat_map(|[x, y]| [-0.35, 0.35].map(|z| Vec3::new(*x, *y, z)))
+                .collect();
+            let solid = *Polyhedron::from_points(&prism).unwrap().unit_mass();
+            let flat = p.unit_mass();
+            assert!(
+                (solid.mass - flat.mass).abs() < 1e-13
+                    && (p.area() * 0.7 - flat.mass).abs() < 1e-15
+            );
+            assert!((solid.centre - flat.centre).norm() < 1e-13);
+            assert!((solid.inertia - flat.inertia).norm() < 1e-13);
+        }
+    }
+
+    #[test]
+    fn a_polygon_holds_all_points_between_its_sides() {
+        let mut rng = seeded(82);
+        for n in 3..60 {
+            let points = flat_cloud(&mut rng, n);
+            let p = Polygon::from_points(&points, 1.0).unwrap();
+            for (corner, normal) in p.vertices().iter().zip(p.normals()) {
+                assert!((length2(normal[0], normal[1]) - 1.0).abs() < 1e-15);
+                for q in &points {
+                    let height = normal[0] * (q[0] - corner[0]) + normal[1] * (q[1] - corner[1]);
+                    // Corners that stand out by less than 1e-12 of the extent are dropped.
+                    assert!(height < 1e-11, "{height}");
+                }
+            }
+            let c = p.unit_mass().centre;
+            let farthest = points.iter().map(|q| length2(q[0] - c.x, q[1] - c.y));
+            let farthest = farthest.fold(0.0, f64::max);
+            assert!((p.outer_radius() - farthest).abs() < 1e-11, "of corners, so of all points");
+            assert!(p.vertices().iter().all(|v| points.contains(v)));
+        }
+    }
+
+    #[test]
+    fn a_regular_polygon_has_the_moment_of_its_closed_form() {
+        for n in [3, 4, 6, 17] {
+            let angle = std::f64::consts::TAU / n as f64;
+            let corner = |k: usize| {
+                let (sin, cos) = (0.3 + angle * k as f64).sin_cos();
+                [2.0 * cos + 5.0, 2.0 * sin - 7.0]
+            };
+            let p = Polygon::from_points(&(0..n).map(corner).collect::<Vec<_>>(), 1.0).unwrap();
+            let area = 2.0 * n as f64 * angle.sin();
+            assert_eq!(p.vertices().len(), n);
+            assert!((p.area() - area).abs() < 1e-13);
+            // I = A R² (2 + cos α)/6 about the middle.
+            let moment = area * 4.0 * (2.0 + angle.cos()) / 6.0;
+            assert!((p.unit_mass().inertia[(2, 2)] - moment).abs() < 1e-12);
+            assert!((p.unit_mass().centre - Vec3::new(5.0, -7.0, 0.0)).norm() < 1e-14);
+            assert!((p.outer_radius() - 2.0).abs() < 1e-14);
+        }
+    }
+
+    #[test]
+    fn mistakes_are_told() {
+        let said = |points: &[[f64; 2]], thickness| {
+            Polygon::from_points(points, thickness).unwrap_err().to_string()
+        };
+        let triangle = [[0., 0.], [1., 0.], [0., 1.]];
+        assert!(said(&triangle, 0.0).contains("thickness must be a positive length"));
+        assert_eq!(said(&triangle[..2], 1.0), "3 points at least are needed, got 2");
+        let nan = [[0., 0.], [1., f64::NAN], [0., 1.]];
+        assert_eq!(said(&nan, 1.0), "point 1 has a coordinate that is not finite");
     }
 }

@@ -216,4 +216,30 @@ mod tests {
         let is_corner = |v: &Vec3| ball.vertices().iter().any(|w| (v - w).norm() < 1e-15);
         assert!(coarse.vertices().iter().all(is_corner));
     }
+
+    #[test]
+    fn each_corner_less_costs_some_volume_and_leaves_the_rest_inside() {
+        let mut rng = seeded(7);
+        let generator = StoneGenerator { vertices: 30, ..StoneGenerator::default() };
+        let stone = generator.generate(1.0, &mut rng).unwrap();
+        let mut last = stone.unit_mass().mass;
+        for n in (4..stone.vertices().len()).rev() {
+            let less = stone.reduced(n).unwrap();
+            assert_eq!(less.vertices().len(), n);
+            let volume = less.unit_mass().mass;
+            assert!(volume < last, "{n}: {volume} {last}");
+            last = volume;
+            for (normal, offset) in stone.face_normals().iter().zip(stone.face_offsets()) {
+                let inside = |v: &Vec3| normal.dot(v) <= offset + 1e-12;
+                assert!(less.vertices().iter().all(inside));
+            }
+        }
+    }
+
+    #[test]
+    fn fewer_than_four_corners_are_refused_with_the_range() {
+        let cube = Polyhedron::cuboid([1.0; 3]).unwrap();
+        let said = cube.reduced(3).unwrap_err().to_string();
+        assert_eq!(said, "vertices of a reduced polyhedron must lie between 4 and 8, got 3");
+    }
 }

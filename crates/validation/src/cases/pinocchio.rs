@@ -126,6 +126,48 @@ struct Worst {
     energy: f64,
 }
 
+/// `G`, from Pinocchio's velocities to ours, and `Ġ v_p`: identity and zero but for the free bases, whose first columns are
+/// given.
+fn base_axes(file: &TreeFile, bases: &[usize], state: &StateFile) -> (DMatrix<f64>, DVector<f64>) {
+    let (q, v_p) = (&state.q, &state.v);
+    let n = v_p.len();
+    let mut g = DMatrix::<f64>::identity(n, n);
+    let mut drift = DVector::<f64>::zeros(n);
+    for &c in bases {
+        let at = file.joints.iter().scan((0, 0), |(q, v), j| {
+            let here = (*q, *v);
+            let (nq, nv) = match j.kind.as_str() {
+                "freeflyer" => (7, 6),
+                "spherical" => (4, 3),
+                _ => (1, 1),
+            };
+            *q += nq;
+            *v += nv;
+            Some(here)
+        });
+        let first = at.filter(|(_, v)| *v == c).map(|(q, _)| q).next().expect("its base");
+        let turn = Quat::new_unchecked(nalgebra::Quaternion::new(
+            q[first + 6],
+            q[first + 3],
+            q[first + 4],
+            q[first + 5],
+        ));
+        let r = turn.to_rotation_matrix();
+        for i in 0..3 {
+            for j in 0..3 {
+                g[(c + i, c + j)] = r[(i, j)];
+            }
+        }
+        let (lin, ang) = (
+            Vec3::new(v_p[c], v_p[c + 1], v_p[c + 2]),
+            Vec3::new(v_p[c + 3], v_p[c + 4], v_p[c + 5]),
+        );
+        let rate = turn * ang.cross(&lin);
+        (0..3).for_each(|k| drift[c + k] = rate[k]);
+    }
+    (g, drift)
+}
+
 fn compare(text: &str) -> Worst {
     let file: TreeFile = serde_json::from_str(text).expect("a tree file");
     let (m, links, bases) = mechanism(&file);
@@ -134,44 +176,9 @@ fn compare(text: &str) -> Worst {
     let mut worst = Worst::default();
     for state in &file.states {
         let q = &state.q;
-        // G and Ġ v_p of the free bases.
-        let mut g = DMatrix::<f64>::identity(n, n);
-        let mut drift = DVector::<f64>::zeros(n);
+        let (g, drift) = base_axes(&file, &bases, state);
         system.tree().kinematics(q, &mut w.tree);
-        let v_p = DVector::from_column_slice(&state.v);
-        for &c in &bases {
-            let at = file.joints.iter().scan((0, 0), |(q, v), j| {
-                let here = (*q, *v);
-                let (nq, nv) = match j.kind.as_str() {
-                    "freeflyer" => (7, 6),
-                    "spherical" => (4, 3),
-                    _ => (1, 1),
-                };
-                *q += nq;
-                *v += nv;
-                Some(here)
-            });
-            let first = at.filter(|(_, v)| *v == c).map(|(q, _)| q).next().expect("its base");
-            let turn = Quat::new_unchecked(nalgebra::Quaternion::new(
-                q[first + 6],
-                q[first + 3],
-                q[first + 4],
-                q[first + 5],
-            ));
-            let r = turn.to_rotation_matrix();
-            for i in 0..3 {
-                for j in 0..3 {
-                    g[(c + i, c + j)] = r[(i, j)];
-                }
-            }
-            let (lin, ang) = (
-                Vec3::new(v_p[c], v_p[c + 1], v_p[c + 2]),
-                Vec3::new(v_p[c + 3], v_p[c + 4], v_p[c + 5]),
-            );
-            let rate = turn * ang.cross(&lin);
-            (0..3).for_each(|k| drift[c + k] = rate[k]);
-        }
-        let v = &g * &v_p;
+        let v = &g * DVector::from_column_slice(&state.v);
         let tree = system.tree();
         tree.motion(v.as_slice(), &mut w.tree);
         tree.evaluate(&mut w.tree);

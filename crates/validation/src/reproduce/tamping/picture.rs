@@ -25,138 +25,188 @@ pub(super) fn picture(settled: &Settled, run: &Run) -> String {
         let link = system.link_named(name).expect("a body of the machine");
         scene.shape_pose(state, scene.link_body(id, link))
     };
-    let on = |pose: &Pose, x: f64, z: f64| pose.point(Vec3::new(x, 0.0, z));
-    let (support, chassis) = (frame("zs"), frame("thc"));
-    let (left, right, wheel) = (frame("phiL"), frame("phiR"), frame("phif"));
+    let pose = Unit {
+        support: frame("zs"),
+        chassis: frame("thc"),
+        left: frame("phiL"),
+        right: frame("phiR"),
+        wheel: frame("phif"),
+    };
 
-    let tops = [on(&left, 0.0, 0.3), on(&right, 0.0, 0.3), on(&support, 0.0, 0.25)];
+    let tops = [on(&pose.left, 0.0, 0.3), on(&pose.right, 0.0, 0.3), on(&pose.support, 0.0, 0.25)];
     let top = tops.iter().map(|p| p.z).fold(0.0, f64::max) + MARGIN;
-    let [half, depth] = settled.bed.size.map(|w| 0.5 * w);
-    let [width, height] = [2.0 * (half + MARGIN), top + MARGIN].map(|x| (x * SCALE).round());
-    let at = |p: Vec3| {
-        [(p.x + half + MARGIN) * SCALE, (top - p.z) * SCALE].map(|x| (10.0 * x).round() / 10.0)
-    };
-    let path = |points: &[Vec3]| -> String {
-        points.iter().map(|p| at(*p)).fold(String::new(), |mut text, [x, y]| {
-            let _ = write!(text, "{x},{y} ");
-            text
-        })
-    };
-    let mut text = format!(
-        "<svg width=\"{width}\" height=\"{height}\" viewBox=\"0 0 {width} {height}\" \
-         xmlns=\"http://www.w3.org/2000/svg\" stroke-linejoin=\"round\" stroke-linecap=\"round\">\n\
-         <rect width=\"{width}\" height=\"{height}\" fill=\"white\"/>\n"
-    );
-    let mut polygon = |points: &[Vec3], fill: &str, stroke: &str| {
-        let _ = writeln!(
-            text,
-            "<polygon points=\"{}\" fill=\"{fill}\" stroke=\"{stroke}\" stroke-width=\"0.8\"/>",
-            path(points).trim_end()
-        );
-    };
-
-    // Stones behind the middle that others do not hide, far ones first and darker, each by its faces towards us.
-    let mut behind: Vec<(usize, Pose, f64)> = stones
-        .iter()
-        .zip(&settled.stones)
-        .map(|(body, (stone, _))| (stone, scene.shape_pose(state, *body)))
-        .enumerate()
-        .map(|(k, (stone, pose))| (k, pose, pose.point(stone.centre()).y))
-        .filter(|(.., y)| *y > 0.0)
-        .collect();
-    behind.sort_by(|a, b| a.2.total_cmp(&b.2));
-    let mut cover = Cover::default();
-    behind.retain(|(k, pose, _)| cover.add(&outline(&settled.stones[*k].0, pose)));
-    for (k, pose, y) in behind.iter().rev() {
-        let stone = &settled.stones[*k].0;
-        // Rock has many greys.
-        let tone = (1.0 - 0.5 * y / depth) * (0.92 + 0.02 * (k * 7 % 9) as f64);
-        for (i, normal) in stone.face_normals().iter().enumerate() {
-            let n = pose.vector(*normal);
-            if n.y < 0.0 {
-                let light = 0.42 + 0.58 * n.dot(&LIGHT).max(0.0);
-                let [r, g, b] = [222.0, 215.0, 202.0].map(|c| (c * tone * light) as u8);
-                let colour = format!("rgb({r},{g},{b})");
-                let face = stone.face(i).iter().map(|v| pose.point(stone.vertices()[*v as usize]));
-                polygon(&face.collect::<Vec<_>>(), &colour, &colour);
-            }
-        }
-    }
+    let half = 0.5 * settled.bed.size[0];
+    let mut drawing = Drawing::new(half, top);
+    let poses: Vec<Pose> = stones.iter().map(|body| scene.shape_pose(state, *body)).collect();
+    drawing.stones(settled, &poses);
     let x = 0.5 * SLEEPER[0];
     let sleeper = |x: f64, z: f64| Vec3::new(x, 0.0, SLEEPER_BOTTOM + z);
     let corners =
         [sleeper(-x, 0.0), sleeper(x, 0.0), sleeper(x, SLEEPER[1]), sleeper(-x, SLEEPER[1])];
-    polygon(&corners, "rgb(228,226,220)", "rgb(40,40,40)");
+    drawing.polygon(&corners, "rgb(228,226,220)", "rgb(40,40,40)");
 
     // The machine: tools as they touch, the other bodies as bars between their hinges.
-    for name in ["phiL", "phiR"] {
+    for (name, pose) in [("phiL", &pose.left), ("phiR", &pose.right)] {
         let link = system.link_named(name).expect("an arm of the machine");
         let own = system.shapes().iter().filter(|s| s.link == link);
         for shape in own {
             if let Shape::Polyhedron(tool) = &shape.shape {
-                polygon(&outline(tool, &frame(name)), "rgb(213,94,0)", "rgb(60,30,0)");
+                drawing.polygon(&outline(tool, pose), "rgb(213,94,0)", "rgb(60,30,0)");
             }
         }
     }
-    let bars = [
-        ([on(&support, -0.35, 0.25), on(&support, 0.35, 0.25)], 26.0, "rgb(90,90,90)"),
-        ([on(&chassis, -0.3, 0.25), on(&chassis, 0.3, 0.25)], 8.0, "rgb(0,114,178)"),
-        ([on(&chassis, 0.0, 0.25), on(&chassis, 0.0, -0.15)], 14.0, "rgb(0,114,178)"),
-        ([on(&chassis, -0.24, 0.0), on(&chassis, 0.24, 0.0)], 14.0, "rgb(0,114,178)"),
-        ([on(&left, 0.0, 0.3), on(&left, 0.0, -0.25)], 16.0, "rgb(213,94,0)"),
-        ([on(&right, 0.0, 0.3), on(&right, 0.0, -0.25)], 16.0, "rgb(213,94,0)"),
-        ([on(&left, 0.0, 0.3), on(&right, 0.0, 0.3)], 9.0, "rgb(0,158,115)"),
-        ([on(&left, 0.0, 0.12), on(&right, 0.0, -0.12)], 6.0, "rgb(110,110,110)"),
-    ];
-    for (ends, width, colour) in bars {
-        let [[x1, y1], [x2, y2]] = ends.map(at);
-        let _ = writeln!(
-            text,
-            "<line x1=\"{x1}\" y1=\"{y1}\" x2=\"{x2}\" y2=\"{y2}\" stroke=\"{colour}\" stroke-width=\"{width}\"/>"
-        );
-    }
-    // The bushings between support and chassis.
-    for side in [-0.3, 0.3] {
-        let ends = [on(&support, side, 0.25), on(&chassis, side, 0.25)];
-        let turn = |k: u8| {
-            let s = f64::from(k) / 8.0;
-            let aside = if k == 0 || k == 8 { 0.0 } else { 0.018 * f64::from(2 * (k % 2)) - 0.018 };
-            ends[0] + (ends[1] - ends[0]) * s + Vec3::new(aside, 0.0, 0.0)
-        };
-        let spring: Vec<Vec3> = (0..=8).map(turn).collect();
-        let _ = writeln!(
-            text,
-            "<polyline points=\"{}\" fill=\"none\" stroke=\"rgb(40,40,40)\" stroke-width=\"2.5\"/>",
-            path(&spring).trim_end()
-        );
-    }
-    let hinges = [
-        on(&left, 0.0, 0.3),
-        on(&right, 0.0, 0.3),
-        on(&left, 0.0, 0.12),
-        on(&right, 0.0, -0.12),
-        on(&left, 0.0, 0.0),
-        on(&right, 0.0, 0.0),
-    ];
-    let mut circle = |centre: Vec3, radius: f64, fill: &str| {
-        let ([cx, cy], r) = (at(centre), radius * SCALE);
-        let _ = writeln!(
-            text,
-            "<circle cx=\"{cx}\" cy=\"{cy}\" r=\"{r:.1}\" fill=\"{fill}\" stroke=\"rgb(40,40,40)\"/>"
-        );
-    };
-    hinges.into_iter().for_each(|hinge| circle(hinge, 0.011, "white"));
-    circle(on(&wheel, 0.0, 0.0), 0.1, "rgb(230,159,0)");
-    circle(on(&wheel, 0.0, 0.0), 0.011, "white");
-    circle(on(&wheel, 0.05, 0.0), 0.025, "rgb(40,40,40)");
+    drawing.machine(&pose);
     let walls = [[-half, 0.6], [-half, 0.0], [half, 0.0], [half, 0.6]];
     let walls = walls.map(|[x, z]| Vec3::new(x, 0.0, z));
-    let _ = writeln!(
-        text,
-        "<polyline points=\"{}\" fill=\"none\" stroke=\"black\" stroke-width=\"3\"/>\n</svg>",
-        path(&walls).trim_end()
-    );
-    text
+    drawing.polyline(&walls, "black", 3.0);
+    drawing.text.push_str("</svg>\n");
+    drawing.text
+}
+
+/// A point of a body in the plane x–z of its frame.
+fn on(pose: &Pose, x: f64, z: f64) -> Vec3 {
+    pose.point(Vec3::new(x, 0.0, z))
+}
+
+/// Where the bodies of the machine are.
+struct Unit {
+    support: Pose,
+    chassis: Pose,
+    left: Pose,
+    right: Pose,
+    wheel: Pose,
+}
+
+/// An SVG file that grows.
+struct Drawing {
+    text: String,
+    /// Half the width of the bed, and the height of the upper border [m].
+    half: f64,
+    top: f64,
+}
+
+impl Drawing {
+    fn new(half: f64, top: f64) -> Drawing {
+        let [width, height] = [2.0 * (half + MARGIN), top + MARGIN].map(|x| (x * SCALE).round());
+        let text = format!(
+            "<svg width=\"{width}\" height=\"{height}\" viewBox=\"0 0 {width} {height}\" \
+             xmlns=\"http://www.w3.org/2000/svg\" stroke-linejoin=\"round\" stroke-linecap=\"round\">\n\
+             <rect width=\"{width}\" height=\"{height}\" fill=\"white\"/>\n"
+        );
+        Drawing { text, half, top }
+    }
+
+    /// A point in pixels, to a tenth.
+    fn at(&self, p: Vec3) -> [f64; 2] {
+        [(p.x + self.half + MARGIN) * SCALE, (self.top - p.z) * SCALE]
+            .map(|x| (10.0 * x).round() / 10.0)
+    }
+
+    fn path(&self, points: &[Vec3]) -> String {
+        let points = points.iter().map(|p| self.at(*p));
+        points.map(|[x, y]| format!("{x},{y}")).collect::<Vec<_>>().join(" ")
+    }
+
+    fn polygon(&mut self, points: &[Vec3], fill: &str, stroke: &str) {
+        let path = self.path(points);
+        let _ = writeln!(
+            self.text,
+            "<polygon points=\"{path}\" fill=\"{fill}\" stroke=\"{stroke}\" stroke-width=\"0.8\"/>",
+        );
+    }
+
+    fn polyline(&mut self, points: &[Vec3], stroke: &str, width: f64) {
+        let path = self.path(points);
+        let _ = writeln!(
+            self.text,
+            "<polyline points=\"{path}\" fill=\"none\" stroke=\"{stroke}\" stroke-width=\"{width}\"/>",
+        );
+    }
+
+    fn circle(&mut self, centre: Vec3, radius: f64, fill: &str) {
+        let ([cx, cy], r) = (self.at(centre), radius * SCALE);
+        let _ = writeln!(
+            self.text,
+            "<circle cx=\"{cx}\" cy=\"{cy}\" r=\"{r:.1}\" fill=\"{fill}\" stroke=\"rgb(40,40,40)\"/>"
+        );
+    }
+
+    /// Stones behind the middle that others do not hide, far ones first and darker, each by its faces towards us.
+    fn stones(&mut self, settled: &Settled, poses: &[Pose]) {
+        let depth = 0.5 * settled.bed.size[1];
+        let mut behind: Vec<(usize, f64)> = settled
+            .stones
+            .iter()
+            .zip(poses)
+            .enumerate()
+            .map(|(k, ((stone, _), pose))| (k, pose.point(stone.centre()).y))
+            .filter(|(_, y)| *y > 0.0)
+            .collect();
+        behind.sort_by(|a, b| a.1.total_cmp(&b.1));
+        let mut cover = Cover::default();
+        behind.retain(|(k, _)| cover.add(&outline(&settled.stones[*k].0, &poses[*k])));
+        for (k, y) in behind.iter().rev() {
+            let (stone, pose) = (&settled.stones[*k].0, &poses[*k]);
+            // Rock has many greys.
+            let tone = (1.0 - 0.5 * y / depth) * (0.92 + 0.02 * (k * 7 % 9) as f64);
+            for (i, normal) in stone.face_normals().iter().enumerate() {
+                let n = pose.vector(*normal);
+                if n.y < 0.0 {
+                    let light = 0.42 + 0.58 * n.dot(&LIGHT).max(0.0);
+                    let [r, g, b] = [222.0, 215.0, 202.0].map(|c| (c * tone * light) as u8);
+                    let colour = format!("rgb({r},{g},{b})");
+                    let corner = |v: &u16| pose.point(stone.vertices()[usize::from(*v)]);
+                    let face: Vec<Vec3> = stone.face(i).iter().map(corner).collect();
+                    self.polygon(&face, &colour, &colour);
+                }
+            }
+        }
+    }
+
+    /// Bars between the hinges, bushings between support and chassis, hinges, and the wheel with its weight.
+    fn machine(&mut self, unit: &Unit) {
+        let Unit { support, chassis, left, right, wheel } = unit;
+        let bars = [
+            ([on(support, -0.35, 0.25), on(support, 0.35, 0.25)], 26.0, "rgb(90,90,90)"),
+            ([on(chassis, -0.3, 0.25), on(chassis, 0.3, 0.25)], 8.0, "rgb(0,114,178)"),
+            ([on(chassis, 0.0, 0.25), on(chassis, 0.0, -0.15)], 14.0, "rgb(0,114,178)"),
+            ([on(chassis, -0.24, 0.0), on(chassis, 0.24, 0.0)], 14.0, "rgb(0,114,178)"),
+            ([on(left, 0.0, 0.3), on(left, 0.0, -0.25)], 16.0, "rgb(213,94,0)"),
+            ([on(right, 0.0, 0.3), on(right, 0.0, -0.25)], 16.0, "rgb(213,94,0)"),
+            ([on(left, 0.0, 0.3), on(right, 0.0, 0.3)], 9.0, "rgb(0,158,115)"),
+            ([on(left, 0.0, 0.12), on(right, 0.0, -0.12)], 6.0, "rgb(110,110,110)"),
+        ];
+        for (ends, width, colour) in bars {
+            let [[x1, y1], [x2, y2]] = ends.map(|end| self.at(end));
+            let _ = writeln!(
+                self.text,
+                "<line x1=\"{x1}\" y1=\"{y1}\" x2=\"{x2}\" y2=\"{y2}\" stroke=\"{colour}\" stroke-width=\"{width}\"/>"
+            );
+        }
+        for side in [-0.3, 0.3] {
+            let ends = [on(support, side, 0.25), on(chassis, side, 0.25)];
+            let turn = |k: u8| {
+                let s = f64::from(k) / 8.0;
+                let aside =
+                    if k == 0 || k == 8 { 0.0 } else { 0.018 * f64::from(2 * (k % 2)) - 0.018 };
+                ends[0] + (ends[1] - ends[0]) * s + Vec3::new(aside, 0.0, 0.0)
+            };
+            let spring: Vec<Vec3> = (0..=8).map(turn).collect();
+            self.polyline(&spring, "rgb(40,40,40)", 2.5);
+        }
+        let hinges = [
+            on(left, 0.0, 0.3),
+            on(right, 0.0, 0.3),
+            on(left, 0.0, 0.12),
+            on(right, 0.0, -0.12),
+            on(left, 0.0, 0.0),
+            on(right, 0.0, 0.0),
+        ];
+        hinges.into_iter().for_each(|hinge| self.circle(hinge, 0.011, "white"));
+        self.circle(on(wheel, 0.0, 0.0), 0.1, "rgb(230,159,0)");
+        self.circle(on(wheel, 0.0, 0.0), 0.011, "white");
+        self.circle(on(wheel, 0.05, 0.0), 0.025, "rgb(40,40,40)");
+    }
 }
 
 /// Where the light comes from: ahead, above and from the left.

@@ -1,0 +1,182 @@
+//! What a description must satisfy before it becomes a scene: materials, dimensions, masses, and no overlaps at the begin.
+
+use super::{BodyDescription, BuildError, Scene, SceneBuilder, Twist};
+use crate::detect::{ContactPoint, Detector, Query};
+use crate::math::Mat3;
+use crate::shape::{MassProperties, Shape};
+
+impl SceneBuilder {
+    pub(super) fn check_materials(&self, errors: &mut Vec<BuildError>) {
+        for m in &self.materials {
+            let item = || format!("material `{}`", m.name);
+            if let Some(density) = m.density
+                && !(density > 0.0 && density.is_finite())
+            {
+                let range = "positive, in kg/m³";
+                errors.push(BuildError::OutOfRange {
+                    item: item(),
+                    what: "density",
+                    value: density,
+                    range,
+                });
+            }
+            check_law(&item(), m.friction, m.restitution, m.rolling, errors);
+        }
+    }
+
+    pub(super) fn check_dimension(
+        &self,
+        body: &BodyDescription,
+        item: &str,
+        errors: &mut Vec<BuildError>,
+    ) {
+        let mut wrong = |problem| {
+            errors.push(BuildError::WrongDimension { item: item.to_owned(), problem });
+        };
+        match &body.shape {
+            Shape::HalfSpace { normal }
+                if self.planar && (body.pose.rotation * normal).z.abs() > 1e-12 =>
+            {
+                wrong("the normal of a half-space must lie in the plane x–y of a planar scene");
+            }
+            Shape::HalfSpace { .. } => {}
+            shape if self.planar && !shape.is_planar() => {
+                wrong(
+                    "this shape is spatial, but the scene is planar: use a disc, polygon or half-space",
+                );
+            }
+            shape if !self.planar && shape.is_planar() => {
+                wrong(
+                    "this shape is planar: make the scene planar, or use a sphere, box or polyhedron",
+                );
+            }
+            _ if self.planar && body.pose.position.z != 0.0 => {
+                wrong("in a planar scene z is 0");
+            }
+            _ if self.planar && body.pose.rotation.imag().xy().norm() > 1e-12 => {
+                wrong("in a planar scene bodies turn about z only");
+            }
+            _ => {}
+        }
+    }
+
+    /// Mass, centre and inertia of a free body: given, or from the density of its material.
+    pub(super) fn mass_of(
+        &self,
+        body: &BodyDescription,
+        item: &str,
+        errors: &mut Vec<BuildError>,
+    ) -> Option<MassProperties> {
+        let item = item.to_owned();
+        let Some(unit) = body.shape.mass_properties(1.0) else {
+            errors.push(BuildError::FreeHalfSpace { item });
+            return None;
+        };
+        let density = self.materials.iter().find(|m| m.name == body.material)?.density;
+        let mass = match (body.mass, density) {
+            (Some(mass), _) => mass,
+            (None, Some(density)) => density * unit.mass,
+            (None, None) => {
+                errors.push(BuildError::NoMass { item, material: body.material.clone() });
+                return None;
+            }
+        };
+        if !(mass > 0.0 && mass.is_finite()) {
+            let range = "positive, in kg";
+            errors.push(BuildError::OutOfRange { item, what: "mass", value: mass, range });
+            return None;
+        }
+        if body.centre.is_some() && body.inertia.is_none() {
+            let problem = "a given centre of mass needs a given inertia";
+            errors.push(BuildError::BadInertia { item, problem });
+            return None;
+        }
+        let scaled = unit.scaled(mass / unit.mass);
+        let centre = body.centre.unwrap_or(unit.centre);
+        let inertia = body.inertia.unwrap_or(scaled.inertia);
+        if let Err(problem) = physical(&inertia) {
+            errors.push(BuildError::BadInertia { item, problem });
+            return None;
+        }
+        Some(MassProperties { mass, centre, inertia })
+    }
+}
+
+/// Checks friction, restitution and rolling resistance of a material or a pair.
+pub(super) fn check_law(
+    item: &str,
+    friction: f64,
+    restitution: f64,
+    rolling: f64,
+    errors: &mut Vec<BuildError>,
+) {
+    let mut wrong = |what, value, range| {
+        errors.push(BuildError::OutOfRange { item: item.to_owned(), what, value, range });
+    };
+    if !(friction >= 0.0 && friction.is_finite()) {
+        wrong("friction", friction, "not below 0");
+    }
+    if !(rolling >= 0.0 && rolling.is_finite()) {
+        wrong("rolling resistance", rolling, "not below 0");
+    }
+    if !(0.0..=1.0).contains(&restitution) {
+        wrong("restitution", restitution, "between 0 and 1");
+    }
+}
+
+/// An inertia tensor is symmetric, positive definite, and no principal moment exceeds the sum of the others.
+fn physical(inertia: &Mat3) -> Result<(), &'static str> {
+    if !inertia.iter().all(|x| x.is_finite()) {
+        return Err("an entry is not finite");
+    }
+    let scale = inertia.abs().max();
+    if (inertia - inertia.transpose()).abs().max() > 1e-9 * scale {
+        return Err("it is not symmetric");
+    }
+    let moments = inertia.symmetric_eigenvalues();
+    if moments.min() <= 0.0 {
+        return Err("a principal moment is not positive");
+    }
+    if 2.0 * moments.max() > moments.sum() * (1.0 + 1e-9) {
+        return Err("one principal moment exceeds the sum of the other two");
+    }
+    Ok(())
+}
+
+/// The worst overlaps at the begin, at most five, if they exceed a share of the grain size.
+pub(super) fn overlaps(scene: &Scene, share: f64) -> Vec<BuildError> {
+    let reach = vec![0.0; scene.bodies.len()];
+    let still = vec![Twist::default(); scene.bodies.len()];
+    let mut detector = Detector::default();
+    detector.detect(&Query {
+        colliders: &scene.colliders,
+        bodies: &scene.initial.q,
+        reach: &reach,
+        motion: &still,
+        alert: 0.0,
+        skin: 0.0,
+        method: scene.detection.method,
+        apart: &scene.apart,
+    });
+    // Of two bodies the smaller tells what is deep.
+    let size = |c: u32| {
+        let size = scene.bodies.size[scene.colliders[c as usize].body as usize];
+        if size > 0.0 { size } else { f64::INFINITY }
+    };
+    let smaller = |p: &ContactPoint| size(p.colliders[0]).min(size(p.colliders[1]));
+    let mut deep: Vec<_> = detector.points().filter(|p| p.gap < -share * smaller(p)).collect();
+    // One line for each pair of bodies, the deepest first.
+    let pair = |p: &ContactPoint| p.colliders.map(|c| scene.colliders[c as usize].body);
+    deep.sort_by(|p, q| pair(p).cmp(&pair(q)).then(p.gap.total_cmp(&q.gap)));
+    deep.dedup_by_key(|p| pair(p));
+    deep.sort_by(|p, q| p.gap.total_cmp(&q.gap));
+    deep.truncate(5);
+    deep.iter()
+        .map(|p| {
+            let [a, b] = p.colliders.map(|c| scene.colliders[c as usize].body as usize);
+            let name = |i: usize| scene.bodies.names[i].clone();
+            let percent = -100.0 * p.gap / smaller(p);
+            BuildError::Overlap { a: name(a), b: name(b), depth: -p.gap, percent }
+        })
+        .collect()
+}
