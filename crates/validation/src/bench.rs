@@ -2,22 +2,24 @@
 //!
 //! A [`Bench`] is a scene on its way: it settles, then a window of steps is measured, and both have their own clock.
 
+pub mod campaign;
+mod error;
 pub mod judge;
 pub mod machine;
 mod mechanism;
 mod scaling;
 mod table;
 
+pub use error::BenchError;
 pub use mechanism::{MechanismBench, MechanismResult, TreeTimes, mechanism};
 pub use scaling::{Scaling, ScalingOptions, exponent, scaling};
-pub use table::{append_csv, csv_row};
+pub use table::{append_csv, csv_header, csv_name_only, csv_row};
 
 use crate::scenes::bulk;
 use riprap::friction::{Coloured, ConjugateGradient, GaussSeidel};
 use riprap::prelude::*;
-use riprap::scene::BuildErrors;
 use riprap::scheme::StageTimes;
-use riprap::simulation::{Error, RunReport};
+use riprap::simulation::RunReport;
 use riprap_io::peer_scene::{Container, GrainState, PeerGrain, PeerScene, states};
 use serde::Serialize;
 use std::time::{Duration, Instant};
@@ -85,6 +87,9 @@ impl SceneName {
 
 /// Drag that brings a pile to rest [1/s]: what swings loses most of its speed in a quarter of a second, what falls is hardly slowed down.
 const AT_REST: f64 = 20.0;
+
+/// Steps between a restored state and a measurement: the lists of the detector are full after the first few.
+const WARM_UP: usize = 10;
 
 /// How a scene comes to the state in which it is measured.
 #[derive(Clone, Copy, Debug, Serialize)]
@@ -316,6 +321,26 @@ impl Bench {
         &self.run
     }
 
+    /// Goes back to a state of this scene.
+    pub fn restore(&mut self, state: State) -> Result<(), BenchError> {
+        Ok(self.run.set_state(state)?)
+    }
+
+    /// Measures the same steps several times, each time from the state at hand, with caches of its own that [`WARM_UP`] steps
+    /// fill first.
+    pub fn repeat(&mut self, steps: u64, repeats: usize) -> Result<Vec<BenchResult>, BenchError> {
+        let begin = self.run.state().clone();
+        let mut results = Vec::new();
+        for _ in 0..repeats {
+            self.restore(begin.clone())?;
+            for _ in 0..WARM_UP {
+                self.run.step()?;
+            }
+            results.push(self.measure(steps)?);
+        }
+        Ok(results)
+    }
+
     /// Measures steps.
     pub fn measure(&mut self, steps: u64) -> Result<BenchResult, BenchError> {
         let before = self.run.report();
@@ -419,48 +444,4 @@ pub fn peer_scene(grains: usize) -> Result<PeerScene, BenchError> {
         },
         grains,
     })
-}
-
-/// Why a bench ended early.
-#[derive(Debug)]
-pub enum BenchError {
-    /// The file is wrong.
-    File(riprap_io::Error),
-    /// The scene is wrong.
-    Build(BuildErrors),
-    /// The run failed.
-    Run(Error),
-    /// This many threads could not be started, for that reason.
-    Threads(usize, String),
-}
-
-impl std::fmt::Display for BenchError {
-    fn fmt(&self, f: &mut std::fmt::Formatter) -> std::fmt::Result {
-        match self {
-            BenchError::File(error) => error.fmt(f),
-            BenchError::Build(errors) => errors.fmt(f),
-            BenchError::Run(error) => error.fmt(f),
-            BenchError::Threads(n, error) => write!(f, "cannot start {n} threads: {error}"),
-        }
-    }
-}
-
-impl std::error::Error for BenchError {}
-
-impl From<riprap_io::Error> for BenchError {
-    fn from(error: riprap_io::Error) -> Self {
-        BenchError::File(error)
-    }
-}
-
-impl From<BuildErrors> for BenchError {
-    fn from(errors: BuildErrors) -> Self {
-        BenchError::Build(errors)
-    }
-}
-
-impl From<Error> for BenchError {
-    fn from(error: Error) -> Self {
-        BenchError::Run(error)
-    }
 }
