@@ -164,6 +164,23 @@ mod tests {
     }
 
     #[test]
+    fn every_decision_record_has_a_status_and_its_four_parts() {
+        let root = crate::root();
+        for path in crate::files(&root.join("docs/adr"), "md").unwrap() {
+            let (name, text) = (path.display(), crate::read(&path).unwrap());
+            let status = text.lines().find_map(|line| line.strip_prefix("Status: "));
+            let status = status.unwrap_or_else(|| panic!("{name}: no line `Status: …`"));
+            assert!(
+                status == "accepted" || status.starts_with("superseded by "),
+                "{name}: {status}"
+            );
+            let parts: Vec<&str> =
+                text.lines().filter_map(|line| line.strip_prefix("## ")).collect();
+            assert_eq!(parts, ["Context", "Decision", "Evidence", "Consequences"], "{name}");
+        }
+    }
+
+    #[test]
     fn control_characters_are_found_with_their_line() {
         assert_problems("a\nb\tc\r\n", &[(2, "U+0009"), (2, "U+000D")]);
         assert_problems("\\\\(\u{b}arphi\\\\)", &[(1, "U+000B")]);

@@ -83,10 +83,10 @@ impl Source {
                     block = brace_after(&tokens, k).map(|end| (end, names(&tokens[k + 1..end])));
                 }
                 TokenTree::Ident(word) if word == "fn" => self.add_function(&tokens, k, owner),
-                TokenTree::Ident(word) if word == "unsafe" => {
-                    if tokens.get(k + 1).and_then(braces).is_some() {
-                        self.unsafe_blocks.push(token.span().start().line);
-                    }
+                TokenTree::Ident(word)
+                    if word == "unsafe" && tokens.get(k + 1).and_then(braces).is_some() =>
+                {
+                    self.unsafe_blocks.push(token.span().start().line);
                 }
                 TokenTree::Punct(punct) if punct.as_char() == '#' => self.add_test(&tokens, k),
                 _ => {}

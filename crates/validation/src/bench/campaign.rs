@@ -138,8 +138,8 @@ impl Measurement {
 pub struct Stamp {
     /// The machine.
     pub machine: Machine,
-    /// The commit; the version alone where there is no repository.
-    pub commit: String,
+    /// The commit; none where there is no repository.
+    pub commit: Option<String>,
     /// The date in UTC.
     pub date: String,
     /// Windows of each measurement.
@@ -167,10 +167,9 @@ impl Campaign {
         folder: &Path,
         progress: &mut dyn FnMut(&Measurement),
     ) -> Result<Campaign, BenchError> {
-        let version = concat!("version ", env!("CARGO_PKG_VERSION"));
         let stamp = Stamp {
             machine: Machine::here(),
-            commit: commit(folder).unwrap_or_else(|| version.to_owned()),
+            commit: commit(folder),
             date: today(),
             repeats: options.repeats,
             quick: options.quick,

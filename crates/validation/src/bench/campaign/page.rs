@@ -57,16 +57,16 @@ pub fn insert(page: &str, tables: &[(&str, String)]) -> Result<String, String> {
 fn stamp(campaign: &Campaign) -> String {
     let s = &campaign.stamp;
     let (cpu, cores, repeats) = (&s.machine.cpu, s.machine.cores, s.repeats);
+    let commit = s.commit.as_ref().map(|commit| format!(", commit {commit}")).unwrap_or_default();
     let quick = match s.quick {
         true => " Quick variant: the sizes are too small to conclude anything about speed.",
         false => "",
     };
     format!(
-        "Measured on {}, riprap {}, commit {}, on {cpu} with {cores} cores. Each time is the median of {repeats} windows, with the \
+        "Measured on {}, riprap {}{commit}, on {cpu} with {cores} cores. Each time is the median of {repeats} windows, with the \
          fastest and the slowest beside it.{quick}\n",
         s.date,
         env!("CARGO_PKG_VERSION"),
-        s.commit,
     )
 }
 

@@ -6,6 +6,7 @@ use crate::bench::{csv_header, csv_name_only, csv_row};
 /// The whole file, with the names and units of the columns in its first line.
 pub fn csv(campaign: &Campaign) -> String {
     let Stamp { machine, commit, date, .. } = &campaign.stamp;
+    let commit = commit.as_deref().unwrap_or_default();
     let mut text = format!("date,commit,part,window,{},call [µs]\n", csv_header());
     for measurement in &campaign.measurements {
         let part = measurement.part.name();
