@@ -1,6 +1,6 @@
 //! Whole-scene benchmarks, and mechanisms: `riprap bench`.
 //!
-//! A [`Bench`] is a scene on its way: it settles, then a window of steps is measured, and both have their own clock.
+//! A [`Bench`] is a scene that settles first; then a window of steps is measured. Both are timed separately.
 
 pub mod campaign;
 mod error;
@@ -64,7 +64,7 @@ impl SceneName {
         }
     }
 
-    /// Steps that are measured unless told otherwise: a tool needs a while to go down.
+    /// Steps to measure by default: a tool needs a while to go down.
     pub fn steps(self) -> u64 {
         match self {
             SceneName::Tool => 500,
@@ -168,7 +168,7 @@ pub struct Stages {
     pub update: f64,
 }
 
-/// What the measured window gave. Times are wall times unless they are said to be the processor's.
+/// Results of a measured window. Times are wall times unless they are said to be the processor's.
 #[derive(Clone, Debug, Serialize)]
 pub struct BenchResult {
     /// Name of the scene.
@@ -221,7 +221,7 @@ pub struct BenchResult {
     pub us_per_near_pair: f64,
     /// Largest residual of a step [–].
     pub residual: f64,
-    /// Steps that stopped short of the tolerance.
+    /// Steps that did not converge to the tolerance.
     pub unconverged: u64,
     /// Deepest overlap over the mean size of the grains [–].
     pub penetration_max_rel: f64,
@@ -235,7 +235,7 @@ pub struct BenchResult {
     pub resident_bytes_per_grain: Option<f64>,
 }
 
-/// A scene on its way to be measured.
+/// A scene to be measured.
 pub struct Bench {
     name: String,
     settings: Settings,
@@ -246,7 +246,7 @@ pub struct Bench {
 }
 
 impl Bench {
-    /// A scene at its begin. The grains are those that velocities and memory are counted for.
+    /// A scene in its initial state. Velocities and memory refer to these grains.
     pub fn new(
         name: &str,
         scene: &SceneBuilder,
@@ -326,8 +326,8 @@ impl Bench {
         Ok(self.run.set_state(state)?)
     }
 
-    /// Measures the same steps several times, each time from the state at hand, with caches of its own that [`WARM_UP`] steps
-    /// fill first.
+    /// Measures the same steps several times, each time from the state at hand. Caches are new each time; ten unmeasured steps
+    /// fill them.
     pub fn repeat(&mut self, steps: u64, repeats: usize) -> Result<Vec<BenchResult>, BenchError> {
         let begin = self.run.state().clone();
         let mut results = Vec::new();

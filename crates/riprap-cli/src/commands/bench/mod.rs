@@ -1,4 +1,4 @@
-//! `riprap bench`: how fast a canonical scene or mechanism runs, one file a kind.
+//! `riprap bench`: speed of canonical scenes and mechanisms, one file per kind.
 
 mod campaign;
 mod judge;
@@ -20,7 +20,7 @@ pub enum Command {
     Drum(scene::Named),
     /// Ballast stones in a box that shakes up and down
     VibratedBox(scene::Named),
-    /// A vibrating tine that is pushed into a pile
+    /// A vibrating tine pushed into a pile
     Tool(scene::Shared),
     /// Towers of ten cubes
     Tower(scene::Named),
@@ -32,7 +32,7 @@ pub enum Command {
     Export(scene::Export),
     /// Judge states that any engine wrote: overlaps, velocities, drift
     Judge(judge::Judge),
-    /// Two trees of joints and a mechanism with loops
+    /// Two joint trees and a mechanism with loops
     Mechanism(mechanism::Mechanism),
 }
 
