@@ -30,7 +30,7 @@ def main():
     if a.mujoco:
         script = os.path.join(here, "mujoco_pile.py")
         engines.append(("MuJoCo, CG", [a.mujoco, script, a.scene] + window))
-    head = ["code", "ms/step", "of the processor", "contacts", "penetration mean / max [mm]", "wall max [mm]", "v_rms [m/s]", "v_max [m/s]", "drift mean / max [mm]"]
+    head = ["code", "step [ms]", "processor [ms/step]", "contacts", "penetration mean / max [mm]", "wall max [mm]", "v_rms [m/s]", "v_max [m/s]", "drift mean / max [mm]"]
     print("| " + " | ".join(head) + " |\n|" + " --- |" * len(head), flush=True)
     for name, command in engines:
         states = [os.path.join(a.folder, f"{end}.txt") for end in ("begin", "end")]

@@ -1,4 +1,5 @@
-//! Tasks of the repository: `cargo xtask test` is the one test command, the same by hand and in `.ci/run`.
+//! Tasks of the repository: `cargo xtask test` is the one test command, the same by hand and in `.ci/run`; `cargo xtask count`
+//! prints the lines of code and of tests.
 
 use std::io::{BufRead, BufReader};
 use std::process::{Command, ExitCode, Stdio};
@@ -16,16 +17,31 @@ fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     match &arguments[..] {
         [task] if task == "test" => test(),
+        [task] if task == "count" => count(),
         _ => {
-            eprintln!("usage: cargo xtask test");
+            eprintln!("usage: cargo xtask test | count");
             ExitCode::from(2)
+        }
+    }
+}
+
+/// Prints lines of code and of tests.
+fn count() -> ExitCode {
+    match xtask::count::Count::of(xtask::root()) {
+        Ok(count) => {
+            print!("{count}");
+            ExitCode::SUCCESS
+        }
+        Err(error) => {
+            eprintln!("{error}");
+            ExitCode::FAILURE
         }
     }
 }
 
 /// Runs all stages, also after one has failed, and sums up the tests.
 fn test() -> ExitCode {
-    let mut tests = Count::default();
+    let mut tests = Tests::default();
     let mut broken = Vec::new();
     for (name, arguments) in STAGES {
         println!("── {name}: cargo {}", arguments.join(" "));
@@ -45,7 +61,7 @@ fn test() -> ExitCode {
 }
 
 /// Runs cargo, shows what it prints, and counts its tests.
-fn stage(arguments: &[&str], tests: &mut Count) -> bool {
+fn stage(arguments: &[&str], tests: &mut Tests) -> bool {
     let cargo = std::env::var("CARGO").unwrap_or_else(|_| "cargo".into());
     let child = Command::new(cargo)
         .args(arguments)
@@ -70,12 +86,12 @@ fn stage(arguments: &[&str], tests: &mut Count) -> bool {
 
 /// Tests that passed and failed.
 #[derive(Default, Debug, PartialEq)]
-struct Count {
+struct Tests {
     passed: u64,
     failed: u64,
 }
 
-impl Count {
+impl Tests {
     /// Adds a line such as `test result: ok. 12 passed; 0 failed; …`.
     fn add(&mut self, line: &str) {
         let Some((_, counts)) = line.split_once("test result: ") else { return };
@@ -90,14 +106,14 @@ impl Count {
 
 #[cfg(test)]
 mod tests {
-    use super::Count;
+    use super::Tests;
 
     #[test]
     fn result_lines_are_summed_and_others_ignored() {
-        let mut count = Count::default();
+        let mut count = Tests::default();
         count.add("test result: ok. 12 passed; 0 failed; 1 ignored; 0 measured; finished in 0.1s");
         count.add("test result: FAILED. 57 passed; 3 failed; 0 ignored");
         count.add("test a_result ... ok");
-        assert_eq!(count, Count { passed: 69, failed: 3 });
+        assert_eq!(count, Tests { passed: 69, failed: 3 });
     }
 }

@@ -65,11 +65,10 @@ fn shape(name: &'static str, shape: &str, says: &'static str) -> Case {
 }
 
 fn cases() -> Vec<Case> {
-    let twin = BALL.replace("ball", "twin");
-    let lattice = "[[grains]]\nmaterial = \"rock\"\ngenerator = \"lattice\"\ncounts = [3, 3, 3]\n\
-                   spacing = [0.1, 0.1, 0.1]\nspheres = {}\ngrading = { uniform = [0.2, 0.2] }\n";
-    let spheres = "spheres = {}\ngrading = { uniform = [0.02, 0.03] }\n";
-    let flat = "[[0, 0, 0], [1, 0, 0], [0, 1, 0], [1, 1, 0]]";
+    [of_text_and_quantities(), of_names_shapes_and_bodies(), of_grains()].concat()
+}
+
+fn of_text_and_quantities() -> Vec<Case> {
     vec![
         // The text as a whole.
         ("only comments", "# nothing\n".into(), 1, "the scene file is empty"),
@@ -101,6 +100,13 @@ fn cases() -> Vec<Case> {
         instead("negative rolling resistance", 6, "rolling = \"-1 mm\"", "at least 0"),
         instead("rolling resistance without a length", 6, "rolling = \"1 kg\"", "a length"),
         instead("restitution above 1", 6, "restitution = 1.5", "between 0 and 1"),
+    ]
+}
+
+fn of_names_shapes_and_bodies() -> Vec<Case> {
+    let twin = BALL.replace("ball", "twin");
+    let flat = "[[0, 0, 0], [1, 0, 0], [0, 1, 0], [1, 1, 0]]";
+    vec![
         // Names.
         after_ball(
             "unknown material",
@@ -164,7 +170,14 @@ fn cases() -> Vec<Case> {
         ),
         after_ball("no free body", "kind = \"fixed\"", 1, "no body is free to move"),
         after_ball("overlapping balls", &twin, 11, "`ball` and `twin` overlap"),
-        // Grains.
+    ]
+}
+
+fn of_grains() -> Vec<Case> {
+    let lattice = "[[grains]]\nmaterial = \"rock\"\ngenerator = \"lattice\"\ncounts = [3, 3, 3]\n\
+                   spacing = [0.1, 0.1, 0.1]\nspheres = {}\ngrading = { uniform = [0.2, 0.2] }\n";
+    let spheres = "spheres = {}\ngrading = { uniform = [0.02, 0.03] }\n";
+    vec![
         heap("a billion grains", &format!("{spheres}count = 1000000000\n{COLUMN}"), 14, "10000000"),
         heap("no grains", &format!("{spheres}count = 0\n{COLUMN}"), 14, "count"),
         heap("no shape", &format!("count = 5\n{COLUMN}"), 7, "no shape"),

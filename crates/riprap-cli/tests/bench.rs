@@ -205,3 +205,57 @@ fn scaling_tells_exponents_and_appends_rows() {
     assert_eq!(code(&output), Some(2));
     assert!(stderr(&output).contains("other.csv, line 1: the columns"), "{}", stderr(&output));
 }
+
+#[test]
+fn a_quick_campaign_fills_the_tables_of_a_page_and_one_csv_file() {
+    let folder = Folder::new("bench-campaign");
+    let places = ["stamp", "scenes", "growth", "threads", "shared", "peers", "mechanisms"];
+    let marked =
+        places.map(|p| format!("<!-- campaign: {p} -->\nold\n<!-- end: {p} -->\n\nprose\n"));
+    folder.write("speed.md", marked.concat());
+    folder.write("peers.txt", "| code | ms |\n| --- | --- |\n| other | 3 |\n");
+    success(&folder.riprap(&["bench", "export", "--grains", "8", "stones.json"]));
+    let files = ["--page", "speed.md", "--csv", "rows.csv"];
+    let more = ["--from", "stones.json", "--peers", "peers.txt"];
+    let campaign = ["bench", "campaign", "--quick"];
+    success(&folder.riprap(&[&campaign[..], &files, &more].concat()));
+
+    let page = folder.read("speed.md");
+    assert_eq!(page.matches("prose").count(), places.len());
+    assert!(!page.contains("old"), "{page}");
+    for part in
+        ["Measured on 2", "cores", "`drum`", "speed-up", "pile of stones", "other", "tamping unit"]
+    {
+        assert!(page.contains(part), "{part}: {page}");
+    }
+    // Rows of a table have as many cells as its head.
+    for table in page.split("\n\n").filter(|text| text.starts_with('|')) {
+        let cells: Vec<usize> = table.lines().map(|line| line.matches(" |").count()).collect();
+        assert!(cells.iter().all(|n| *n == cells[0]), "{table}");
+    }
+    let rows = folder.read("rows.csv");
+    let columns = rows.lines().next().unwrap().split(',').count();
+    assert!(rows.lines().all(|row| row.split(',').count() == columns), "{rows}");
+    for part in [",scenes,2,", ",growth,", ",threads,", ",shared,", ",mechanisms,"] {
+        assert!(rows.contains(part), "{part}: {rows}");
+    }
+}
+
+#[test]
+fn a_campaign_refuses_a_page_without_places_before_it_measures() {
+    let folder = Folder::new("bench-campaign-wrong");
+    folder.write("empty.md", "# Speed\n");
+    folder.write("words.txt", "no table\n");
+    for (arguments, told) in [
+        (["--page", "empty.md"], "empty.md: the page has no line `<!-- campaign: stamp -->`"),
+        (["--page", "none.md"], "none.md"),
+        (["--peers", "words.txt"], "words.txt: not a table"),
+        (["--from", "none.json"], "none.json"),
+    ] {
+        // Without --quick: a full campaign would take half an hour.
+        let output = folder.riprap(&[&["bench", "campaign"], &arguments[..]].concat());
+        assert_eq!(code(&output), Some(2), "{arguments:?}");
+        assert!(stderr(&output).contains(told), "{}", stderr(&output));
+    }
+    assert_eq!(folder.read("empty.md"), "# Speed\n");
+}

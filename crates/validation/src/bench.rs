@@ -1,23 +1,25 @@
 //! Whole-scene benchmarks, and mechanisms: `riprap bench`.
 //!
-//! A [`Bench`] is a scene on its way: it settles, then a window of steps is measured, and both have their own clock.
+//! A [`Bench`] is a scene that settles first; then a window of steps is measured. Both are timed separately.
 
+pub mod campaign;
+mod error;
 pub mod judge;
 pub mod machine;
 mod mechanism;
 mod scaling;
 mod table;
 
+pub use error::BenchError;
 pub use mechanism::{MechanismBench, MechanismResult, TreeTimes, mechanism};
 pub use scaling::{Scaling, ScalingOptions, exponent, scaling};
-pub use table::{append_csv, csv_row};
+pub use table::{append_csv, csv_header, csv_name_only, csv_row};
 
 use crate::scenes::bulk;
 use riprap::friction::{Coloured, ConjugateGradient, GaussSeidel};
 use riprap::prelude::*;
-use riprap::scene::BuildErrors;
 use riprap::scheme::StageTimes;
-use riprap::simulation::{Error, RunReport};
+use riprap::simulation::RunReport;
 use riprap_io::peer_scene::{Container, GrainState, PeerGrain, PeerScene, states};
 use serde::Serialize;
 use std::time::{Duration, Instant};
@@ -62,7 +64,7 @@ impl SceneName {
         }
     }
 
-    /// Steps that are measured unless told otherwise: a tool needs a while to go down.
+    /// Steps to measure by default: a tool needs a while to go down.
     pub fn steps(self) -> u64 {
         match self {
             SceneName::Tool => 500,
@@ -85,6 +87,9 @@ impl SceneName {
 
 /// Drag that brings a pile to rest [1/s]: what swings loses most of its speed in a quarter of a second, what falls is hardly slowed down.
 const AT_REST: f64 = 20.0;
+
+/// Steps between a restored state and a measurement: the lists of the detector are full after the first few.
+const WARM_UP: usize = 10;
 
 /// How a scene comes to the state in which it is measured.
 #[derive(Clone, Copy, Debug, Serialize)]
@@ -163,7 +168,7 @@ pub struct Stages {
     pub update: f64,
 }
 
-/// What the measured window gave. Times are wall times unless they are said to be the processor's.
+/// Results of a measured window. Times are wall times unless they are said to be the processor's.
 #[derive(Clone, Debug, Serialize)]
 pub struct BenchResult {
     /// Name of the scene.
@@ -216,7 +221,7 @@ pub struct BenchResult {
     pub us_per_near_pair: f64,
     /// Largest residual of a step [–].
     pub residual: f64,
-    /// Steps that stopped short of the tolerance.
+    /// Steps that did not converge to the tolerance.
     pub unconverged: u64,
     /// Deepest overlap over the mean size of the grains [–].
     pub penetration_max_rel: f64,
@@ -230,7 +235,7 @@ pub struct BenchResult {
     pub resident_bytes_per_grain: Option<f64>,
 }
 
-/// A scene on its way to be measured.
+/// A scene to be measured.
 pub struct Bench {
     name: String,
     settings: Settings,
@@ -241,7 +246,7 @@ pub struct Bench {
 }
 
 impl Bench {
-    /// A scene at its begin. The grains are those that velocities and memory are counted for.
+    /// A scene in its initial state. Velocities and memory refer to these grains.
     pub fn new(
         name: &str,
         scene: &SceneBuilder,
@@ -314,6 +319,26 @@ impl Bench {
     /// The run.
     pub fn run(&self) -> &Simulation {
         &self.run
+    }
+
+    /// Goes back to a state of this scene.
+    pub fn restore(&mut self, state: State) -> Result<(), BenchError> {
+        Ok(self.run.set_state(state)?)
+    }
+
+    /// Measures the same steps several times, each time from the state at hand. Caches are new each time; ten unmeasured steps
+    /// fill them.
+    pub fn repeat(&mut self, steps: u64, repeats: usize) -> Result<Vec<BenchResult>, BenchError> {
+        let begin = self.run.state().clone();
+        let mut results = Vec::new();
+        for _ in 0..repeats {
+            self.restore(begin.clone())?;
+            for _ in 0..WARM_UP {
+                self.run.step()?;
+            }
+            results.push(self.measure(steps)?);
+        }
+        Ok(results)
     }
 
     /// Measures steps.
@@ -419,48 +444,4 @@ pub fn peer_scene(grains: usize) -> Result<PeerScene, BenchError> {
         },
         grains,
     })
-}
-
-/// Why a bench ended early.
-#[derive(Debug)]
-pub enum BenchError {
-    /// The file is wrong.
-    File(riprap_io::Error),
-    /// The scene is wrong.
-    Build(BuildErrors),
-    /// The run failed.
-    Run(Error),
-    /// This many threads could not be started, for that reason.
-    Threads(usize, String),
-}
-
-impl std::fmt::Display for BenchError {
-    fn fmt(&self, f: &mut std::fmt::Formatter) -> std::fmt::Result {
-        match self {
-            BenchError::File(error) => error.fmt(f),
-            BenchError::Build(errors) => errors.fmt(f),
-            BenchError::Run(error) => error.fmt(f),
-            BenchError::Threads(n, error) => write!(f, "cannot start {n} threads: {error}"),
-        }
-    }
-}
-
-impl std::error::Error for BenchError {}
-
-impl From<riprap_io::Error> for BenchError {
-    fn from(error: riprap_io::Error) -> Self {
-        BenchError::File(error)
-    }
-}
-
-impl From<BuildErrors> for BenchError {
-    fn from(errors: BuildErrors) -> Self {
-        BenchError::Build(errors)
-    }
-}
-
-impl From<Error> for BenchError {
-    fn from(error: Error) -> Self {
-        BenchError::Run(error)
-    }
 }

@@ -13,8 +13,30 @@ pub struct MechanismResult {
     /// Loop closure and reduced dynamics of the tamping unit: a small step from a closed position, Newton's method, `B`, dependent
     /// velocities, accelerations of all joints [µs].
     pub tamping_unit: f64,
+    /// Joint velocities of the tamping unit, those that its loops determine included.
+    pub tamping_joints: usize,
     /// Newton steps of the loops at each of these positions, on average.
     pub tamping_newton_steps: f64,
+}
+
+impl MechanismResult {
+    /// Mechanism, number of its joint velocities, what is computed, and the time of a call [µs].
+    pub fn times(&self) -> Vec<(String, usize, &'static str, f64)> {
+        let mut times = Vec::new();
+        for tree in &self.trees {
+            for (what, time) in [
+                ("kinematics", tree.kinematics),
+                ("mass matrix and bias", tree.mass_and_bias),
+                ("bias", tree.bias),
+                ("forward dynamics", tree.forward_dynamics),
+            ] {
+                times.push((tree.name.clone(), tree.n_dof, what, time));
+            }
+        }
+        let what = "loop closure and accelerations";
+        times.push(("tamping unit".to_owned(), self.tamping_joints, what, self.tamping_unit));
+        times
+    }
 }
 
 /// Times of a tree [µs].
@@ -196,6 +218,7 @@ pub fn mechanism(repetitions: u32) -> MechanismResult {
     let tamping_newton_steps = bench.newton_steps as f64 / N_STATES as f64;
     MechanismResult {
         trees,
+        tamping_joints: bench.system.n_v(),
         tamping_unit: bench.time(repetitions, |b| b.closed_dynamics()),
         tamping_newton_steps,
     }

@@ -1,4 +1,4 @@
-//! Results as rows of a CSV file, one file a machine or all in one: the machine is in every row.
+//! Results as rows of a CSV file: one file per machine, or one for all, since every row names the machine.
 
 use super::{BenchResult, machine::Machine};
 use riprap_io::{Error, Place};
@@ -47,6 +47,18 @@ fn short(value: f64) -> String {
     format!("{value:.4e}").parse::<f64>().map_or_else(|_| value.to_string(), |v| v.to_string())
 }
 
+/// Names and units of the columns.
+pub fn csv_header() -> String {
+    COLUMNS.map(|(name, _)| name).join(",")
+}
+
+/// A row for something without a scene, such as a mechanism: the machine, the version and its name.
+pub fn csv_name_only(machine: &Machine, name: &str) -> String {
+    let version = env!("CARGO_PKG_VERSION");
+    let rest = ",".repeat(COLUMNS.len() - 4);
+    format!("{},{},{version},{name}{rest}", machine.cpu, machine.cores)
+}
+
 /// A result as a row.
 pub fn csv_row(machine: &Machine, result: &BenchResult) -> String {
     COLUMNS.map(|(_, cell)| cell(machine, result)).join(",")
@@ -55,7 +67,7 @@ pub fn csv_row(machine: &Machine, result: &BenchResult) -> String {
 /// Appends results to a CSV file; a new file begins with the names of the columns.
 pub fn append_csv(path: &Path, results: &[BenchResult]) -> Result<(), Error> {
     let failed = |action| move |source| Error::Io { action, path: path.to_owned(), source };
-    let header = COLUMNS.map(|(name, _)| name).join(",");
+    let header = csv_header();
     let old = match std::fs::read_to_string(path) {
         Ok(text) => text,
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => String::new(),

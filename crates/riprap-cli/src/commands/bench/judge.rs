@@ -1,4 +1,4 @@
-//! `riprap bench judge`: what a state file of any engine is worth.
+//! `riprap bench judge`: overlaps, velocities and drift in the state files of any engine.
 
 use std::path::PathBuf;
 
@@ -13,9 +13,9 @@ use crate::text::{number, print, table};
 pub struct Judge {
     /// The scene (JSON, or JSON packed by gzip)
     scene: PathBuf,
-    /// A state of it, one line a grain; the one to judge if it is the only one
+    /// A state of it, one line per grain; the one to judge unless there is a later one
     state: PathBuf,
-    /// A later state, which is judged, and the drift between the two
+    /// A later state to judge, with the drift between the two
     later: Option<PathBuf>,
     /// One JSON object
     #[arg(long)]
@@ -48,22 +48,22 @@ fn shown(j: &Judgement) -> String {
         row("near pairs", j.near_pairs as f64, ""),
         row("overlapping pairs", j.overlap_pairs as f64, ""),
         row("mean overlap", j.penetration_mean_mm, "mm"),
-        row("95 % of the overlaps", j.penetration_p95_mm, "mm"),
+        row("95th percentile of the overlaps", j.penetration_p95_mm, "mm"),
         row("deepest overlap", j.penetration_max_mm, "mm"),
         row("deepest overlap over size", j.penetration_max_rel, ""),
         row("overlaps with walls", j.wall_pairs as f64, ""),
-        row("mean of those", j.wall_mean_mm, "mm"),
-        row("deepest of those", j.wall_max_mm, "mm"),
+        row("mean overlap with walls", j.wall_mean_mm, "mm"),
+        row("deepest overlap with walls", j.wall_max_mm, "mm"),
         row("grains outside", j.outside as f64, ""),
         row("kinetic energy", j.kinetic_energy, "J"),
         row("root mean square velocity", j.v_rms, "m/s"),
-        row("largest velocity", j.v_max, "m/s"),
+        row("max velocity", j.v_max, "m/s"),
         row("height of 98 %", j.height_98, "m"),
     ];
     if let Some(drift) = j.drift {
         rows.push(row("mean drift", drift.mean_mm, "mm"));
         rows.push(row("median drift", drift.median_mm, "mm"));
-        rows.push(row("largest drift", drift.max_mm, "mm"));
+        rows.push(row("max drift", drift.max_mm, "mm"));
     }
     table(&rows, &[1])
 }

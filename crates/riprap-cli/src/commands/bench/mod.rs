@@ -1,5 +1,6 @@
-//! `riprap bench`: how fast a canonical scene or mechanism runs, one file a kind.
+//! `riprap bench`: speed of canonical scenes and mechanisms, one file per kind.
 
+mod campaign;
 mod judge;
 mod mechanism;
 mod scaling;
@@ -19,17 +20,19 @@ pub enum Command {
     Drum(scene::Named),
     /// Ballast stones in a box that shakes up and down
     VibratedBox(scene::Named),
-    /// A vibrating tine that is pushed into a pile
+    /// A vibrating tine pushed into a pile
     Tool(scene::Shared),
     /// Towers of ten cubes
     Tower(scene::Named),
     /// Growth with the number of grains and of threads
     Scaling(scaling::Scaling),
+    /// All measurements of the speed page of the book, with repeats
+    Campaign(campaign::Arguments),
     /// Write stones that fall into a box as a scene for other engines
     Export(scene::Export),
     /// Judge states that any engine wrote: overlaps, velocities, drift
     Judge(judge::Judge),
-    /// Two trees of joints and a mechanism with loops
+    /// Two joint trees and a mechanism with loops
     Mechanism(mechanism::Mechanism),
 }
 
@@ -43,6 +46,7 @@ pub fn bench(command: &Command) -> Result<(), Failure> {
         Command::Tool(arguments) => scene::shared(SceneName::Tool, arguments),
         Command::Tower(arguments) => scene::named(SceneName::Tower, arguments),
         Command::Scaling(arguments) => scaling::bench(arguments),
+        Command::Campaign(arguments) => campaign::bench(arguments),
         Command::Export(arguments) => scene::export(arguments),
         Command::Judge(arguments) => judge::bench(arguments),
         Command::Mechanism(arguments) => mechanism::bench(arguments),
@@ -53,7 +57,9 @@ impl From<BenchError> for Failure {
     fn from(error: BenchError) -> Failure {
         match error {
             BenchError::Run(_) | BenchError::Threads(..) => Failure::Run(error.to_string()),
-            BenchError::File(_) | BenchError::Build(_) => Failure::Input(error.to_string()),
+            BenchError::File(_) | BenchError::Build(_) | BenchError::Judge(_) => {
+                Failure::Input(error.to_string())
+            }
         }
     }
 }

@@ -1,4 +1,4 @@
-//! `riprap bench pile` and the other scenes: let time pass, measure a window of steps, show.
+//! `riprap bench pile` and the other scenes: settle, measure a window of steps, print.
 
 use std::path::PathBuf;
 
@@ -23,19 +23,19 @@ pub struct Named {
     window: Window,
 }
 
-/// What passes before the measurement.
+/// Settling before the measurement.
 #[derive(clap::Args)]
 pub struct Settle {
-    /// Time that passes before the measurement [s] [default: by scene; 0.5 with a file]
+    /// Time to settle before the measurement [s] [default: by scene; 0.5 with a file]
     #[arg(long, value_name = "T", value_parser = parse_time)]
     settle: Option<f64>,
-    /// Drag during the second half of that time [1/s] [default: 20 for our own pile, else none]
+    /// Drag during the second half of that time [1/s] [default: 20 for `pile` without a file, else 0]
     #[arg(long, value_name = "C", value_parser = parse_rate)]
     drag: Option<f64>,
 }
 
 impl Settle {
-    /// What was asked for, the rest as it is by default.
+    /// The given values, the rest by default.
     pub fn or(&self, default: Settling) -> Settling {
         Settling {
             time: self.settle.unwrap_or(default.time),
@@ -49,10 +49,10 @@ impl Settle {
 pub struct Shared {
     #[command(flatten)]
     named: Named,
-    /// A scene shared with other engines (JSON, or JSON packed by gzip) instead of stones of our own
+    /// A scene shared with other engines (JSON, or JSON packed by gzip) instead of generated stones
     #[arg(long, value_name = "FILE", conflicts_with = "grains")]
     from: Option<PathBuf>,
-    /// Move the grains of the file by up to a nanometre at random, each K another way: what differs between runs is chance
+    /// Displace the grains of the file at random by up to a nanometre, with seed K: what differs between runs is chance
     #[arg(long, value_name = "K", requires = "from", conflicts_with = "grains")]
     chance: Option<u64>,
 }
@@ -70,10 +70,10 @@ pub struct Export {
 /// What is measured and how, for every scene.
 #[derive(clap::Args)]
 struct Window {
-    /// Steps that are measured [default: 100; 500 with a tool]
+    /// Steps to measure [default: 100; 500 with a tool]
     #[arg(long, value_name = "K", value_parser = clap::value_parser!(u64).range(1..))]
     steps: Option<u64>,
-    /// Time that is measured [s], instead of a number of steps
+    /// Time to measure [s], instead of a number of steps
     #[arg(long, value_name = "T", conflicts_with = "steps", value_parser = parse_time)]
     window: Option<f64>,
     /// Time step [s] [default: that of the file, or 5e-4]
@@ -85,7 +85,7 @@ struct Window {
     /// The solver
     #[arg(long, value_name = "NAME", default_value = Solver::default().name(), value_parser = solver_names())]
     solver: String,
-    /// Write the states of the grains at the begin and at the end of the measurement
+    /// Write the states of the grains at the start and at the end of the measurement
     #[arg(long, value_names = ["BEGIN", "END"], num_args = 2)]
     states: Option<Vec<PathBuf>>,
     /// Number of threads [default: all cores]
@@ -104,7 +104,7 @@ pub fn solver_names() -> clap::builder::PossibleValuesParser {
     Solver::ALL.map(Solver::name).into()
 }
 
-/// The solver of a name that clap has let through.
+/// The solver of a name that clap has accepted.
 pub fn solver(name: &str) -> Solver {
     Solver::ALL.into_iter().find(|solver| solver.name() == name).unwrap_or_default()
 }
@@ -193,8 +193,8 @@ fn shown(result: &BenchResult) -> String {
         row("grains", result.grains as f64, ""),
         row("threads", result.threads as f64, ""),
         row("settled for", result.settle, "s"),
-        row("drag in the second half", result.settle_drag, "1/s"),
-        row("wall time of that", result.settle_wall, "s"),
+        row("drag in the second half of it", result.settle_drag, "1/s"),
+        row("wall time to settle", result.settle_wall, "s"),
         row("steps measured", result.steps as f64, ""),
         row("steps per second", result.steps_per_s, "1/s"),
         row("time per step", result.ms_per_step, "ms"),
@@ -207,19 +207,19 @@ fn shown(result: &BenchResult) -> String {
         row("assembly per step", stages.assemble, "ms"),
         row("solver per step", stages.solve, "ms"),
         row("update per step", stages.update, "ms"),
-        row("contact points", result.contacts, ""),
+        row("mean contact points", result.contacts, ""),
         row("pairs tested", result.pairs, ""),
         row("near pairs", result.near_pairs as f64, ""),
-        row("sweeps", result.sweeps_mean, ""),
-        row("most sweeps", result.sweeps_max as f64, ""),
+        row("mean sweeps", result.sweeps_mean, ""),
+        row("max sweeps", result.sweeps_max as f64, ""),
         row("solver per contact and sweep", result.ns_per_contact_sweep, "ns"),
         row("detection per pair tested", result.us_per_pair, "µs"),
         row("detection per near pair", result.us_per_near_pair, "µs"),
-        row("worst residual", result.residual, ""),
+        row("max residual", result.residual, ""),
         row("unconverged steps", result.unconverged as f64, ""),
         row("deepest overlap over size", result.penetration_max_rel, ""),
         row("root mean square velocity", result.v_rms, "m/s"),
-        row("largest velocity", result.v_max, "m/s"),
+        row("max velocity", result.v_max, "m/s"),
         row("memory per grain", result.bytes_per_grain, "bytes"),
     ]);
     let resident = result.resident_bytes_per_grain;

@@ -189,8 +189,8 @@ pub(super) fn markdown(rows: &[Row], common_depth: f64) -> String {
     line("stones beyond the walls", &|r| r.outside.to_string());
     line("steps, unconverged", &|r| format!("{}, {}", r.steps, r.unconverged));
     line("largest residual", &|r| format!("{:.1e}", r.worst_residual));
-    line("contacts of a step, mean / most", &|r| format!("{:.0} / {}", r.contacts.0, r.contacts.1));
-    line("sweeps of a step, mean / most", &|r| format!("{:.0} / {}", r.sweeps.0, r.sweeps.1));
+    line("contacts per step, mean / max", &|r| format!("{:.0} / {}", r.contacts.0, r.contacts.1));
+    line("sweeps per step, mean / max", &|r| format!("{:.0} / {}", r.sweeps.0, r.sweeps.1));
     line("loop residual [m]", &|r| format!("{:.0e}", r.loop_residual));
     line("threads", &|r| r.threads.to_string());
     line("wall time [s]", &|r| format!("{:.0}", r.wall));

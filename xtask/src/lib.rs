@@ -1,0 +1,40 @@
+//! What the tasks and the tests of the repository know about its own text: the sources of the workspace with their
+//! lines, functions and test code ([`source`]), the count of lines ([`count`]), and the pages of the book ([`markdown`]).
+
+pub mod count;
+pub mod markdown;
+pub mod source;
+
+use std::path::{Path, PathBuf};
+
+/// The root of the workspace.
+pub fn root() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("xtask is a folder of the workspace")
+}
+
+/// All files below a folder whose name ends with `.ending`, sorted by path. Build outputs are left out.
+pub fn files(folder: &Path, ending: &str) -> Result<Vec<PathBuf>, String> {
+    let failed = |error: std::io::Error| format!("{}: {error}", folder.display());
+    let mut entries: Vec<PathBuf> = std::fs::read_dir(folder)
+        .and_then(|entries| entries.map(|entry| Ok(entry?.path())).collect())
+        .map_err(failed)?;
+    entries.sort();
+    let mut found = Vec::new();
+    for path in entries {
+        let name = path.file_name().unwrap_or_default();
+        if path.is_dir() {
+            let hidden = name.to_string_lossy().starts_with('.');
+            if !hidden && name != "target" && name != "out" {
+                found.extend(files(&path, ending)?);
+            }
+        } else if path.extension().is_some_and(|extension| extension == ending) {
+            found.push(path);
+        }
+    }
+    Ok(found)
+}
+
+/// The text of a file; the error names the file.
+pub fn read(path: &Path) -> Result<String, String> {
+    std::fs::read_to_string(path).map_err(|error| format!("{}: {error}", path.display()))
+}
