@@ -76,7 +76,7 @@ fn advance(
 ) -> SmoothReport {
     let (mut s, mut w) = (Default::default(), system.scratch());
     system
-        .advance(state, span.0, span.1, tolerance, &mut 0.0, &mut s, &mut w)
+        .advance(state, span.0, span.1, tolerance, &mut Default::default(), &mut s, &mut w)
         .unwrap_or_else(|e| panic!("{e}"))
 }
 
@@ -200,13 +200,14 @@ fn move_on(m: &Mechanism, speed: f64, time: f64) -> (f64, usize) {
     let system = m.build([0.0; 3]).unwrap();
     let mut state = system.start().clone();
     let before = energy(&system, &state);
-    let (mut s, mut w, mut dt) = (Default::default(), system.scratch(), 0.0);
+    let (mut s, mut w, mut history) = (Default::default(), system.scratch(), Default::default());
     let (mut changes, mut turned, n) = (0, 0.0_f64, 1000);
     for k in 0..n {
         let at = |k: i32| time * f64::from(k) / f64::from(n);
         let old = state.clone();
-        let report =
-            system.advance(&mut state, at(k), at(k + 1), 1e-11, &mut dt, &mut s, &mut w).unwrap();
+        let report = system
+            .advance(&mut state, at(k), at(k + 1), 1e-11, &mut history, &mut s, &mut w)
+            .unwrap();
         assert!(report.loop_residual < 1e-11);
         assert!(system.loop_residual(&state.q, &mut w) < 1e-11);
         // Positions move on as the velocities say: no jump to another branch. Accelerations reach 1e3 rad/s².
@@ -277,7 +278,9 @@ fn a_loop_that_opens_on_the_way_names_itself_and_the_time() {
     let system = m.build([0.0, -G, 0.0]).unwrap();
     let mut state = system.start().clone();
     let (mut s, mut w) = (Default::default(), system.scratch());
-    let error = system.advance(&mut state, 0.0, 2.0, 1e-8, &mut 0.0, &mut s, &mut w).unwrap_err();
+    let error = system
+        .advance(&mut state, 0.0, 2.0, 1e-8, &mut Default::default(), &mut s, &mut w)
+        .unwrap_err();
     let text = error.to_string();
     says(&text, &["`press`", "`knee`", "t = ", "singular position", "dt"]);
     // The rods are stretched at the end of the range: 1.8 m between crank pin and (1.5, 0).

@@ -33,8 +33,8 @@ pub use force::{
 pub use joint::{Axis, Joint};
 pub use mechanism::{Coordinate, Frame, GROUND, Link, LinkShape, Mechanism, MechanismErrors};
 pub use partition::Partition;
-pub use smooth::{SmoothReport, SmoothScratch};
-pub use system::{Anchor, CLOSED, Closed, Multibody, MultibodyScratch, MultibodyState};
+pub use smooth::{Anchor, SmoothHistory, SmoothReport, SmoothScratch};
+pub use system::{CLOSED, Closed, Multibody, MultibodyScratch, MultibodyState};
 pub use tree::{Spatial, Tree, TreeScratch};
 
 #[cfg(test)]

@@ -6,9 +6,10 @@
 use super::MotionError;
 use super::force::Control;
 use super::partition::Partition;
-use super::system::{Anchor, Multibody, MultibodyScratch, MultibodyState};
+use super::system::{Multibody, MultibodyScratch, MultibodyState};
 use super::tree::{Elementary, NONE, Tree};
 use crate::math::Vec3;
+use serde::{Deserialize, Serialize};
 
 const C: [f64; 7] = [0.0, 1.0 / 5.0, 3.0 / 10.0, 4.0 / 5.0, 8.0 / 9.0, 1.0, 1.0];
 const A: [[f64; 6]; 7] = [
@@ -52,6 +53,26 @@ pub struct SmoothScratch {
     rate_v: [Vec<f64>; 7],
     q: Vec<f64>,
     v: Vec<f64>,
+}
+
+/// What the integrator carries from one stretch to the next.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct SmoothHistory {
+    /// The next step to try [s]; 0 lets the integrator choose.
+    pub dt: f64,
+    /// Where it goes on from if the state is near a singular position.
+    pub anchor: Option<Anchor>,
+}
+
+/// A state nearby that rounding does not blur.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Anchor {
+    /// Time [s].
+    pub t: f64,
+    /// Positions of all joints [m, rad].
+    pub q: Vec<f64>,
+    /// Velocities of all joints [m/s, rad/s].
+    pub v: Vec<f64>,
 }
 
 /// What an adaptive stretch took.
@@ -126,28 +147,28 @@ impl Multibody {
         Ok(closed.residual)
     }
 
-    /// Moves a state from `t` to `t_end` with steps that keep the estimated error of each below `tolerance` (relative). `dt` is
-    /// the first step to try and becomes the next one; 0 lets riprap choose. On error the state is left as it was.
+    /// Moves a state from `t` to `t_end` with steps that keep the estimated error of each below `tolerance` (relative). The
+    /// history is that of the stretch before; a new one where there was none. On error the state is left as it was.
     pub fn advance(
         &self,
         state: &mut MultibodyState,
         t: f64,
         t_end: f64,
         tolerance: f64,
-        dt: &mut f64,
+        history: &mut SmoothHistory,
         s: &mut SmoothScratch,
         w: &mut MultibodyScratch,
     ) -> Result<SmoothReport, MotionError> {
+        let SmoothHistory { dt, anchor } = history;
         let mut now = state.clone();
         let mut t = t;
         let mut report = SmoothReport::default();
         let shortest = 1e-13 * t_end.abs().max(1e-3);
-        let anchor = now.anchor.take();
         self.switch_phases(t, &mut now);
-        if let Some(anchor) = anchor
+        if let Some(Anchor { t: then, q, v }) = anchor.clone()
             && now.control == state.control
         {
-            (t, now.q, now.v) = (anchor.t, anchor.q, anchor.v);
+            (t, now.q, now.v) = (then, q, v);
         }
         let mut safe: Option<Anchor> = None;
         let (mut q, mut v) = (std::mem::take(&mut s.q), std::mem::take(&mut s.v));
@@ -221,9 +242,7 @@ impl Multibody {
         s.q = q;
         s.v = v;
         // So near to a singular position velocities carry enlarged rounding: show them, but go on from where they did not.
-        if w.conditioning() < SAFE {
-            now.anchor = safe;
-        }
+        *anchor = safe.filter(|_| w.conditioning() < SAFE);
         *state = now;
         Ok(report)
     }

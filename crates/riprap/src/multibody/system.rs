@@ -54,23 +54,6 @@ pub struct MultibodyState {
     pub control: Control,
     /// The partition in use.
     pub partition: Partition,
-    /// The next inner step of the smooth integrator [s]; 0 lets it choose.
-    #[serde(default)]
-    pub smooth_dt: f64,
-    /// Where the smooth integrator goes on from if the state is near a singular position.
-    #[serde(default)]
-    pub anchor: Option<Anchor>,
-}
-
-/// A state nearby that rounding does not blur.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Anchor {
-    /// Time [s].
-    pub t: f64,
-    /// Positions of all joints [m, rad].
-    pub q: Vec<f64>,
-    /// Velocities of all joints [m/s, rad/s].
-    pub v: Vec<f64>,
 }
 
 /// What can be computed again.

@@ -19,7 +19,7 @@ pub use error::{BuildError, BuildErrors};
 pub use joint::{BodyJoint, Hold, ResolvedJoint};
 pub use material::{ContactLaw, Material, PairLaw, PairTable};
 pub use mechanism::{Carried, MechanismId, On, PointContact, ResolvedPoint};
-pub use state::{State, WarmContact, WarmMoment};
+pub use state::{SchemeState, State, WarmContact, WarmMoment};
 
 pub(crate) use mechanism::{place_links, twist};
 

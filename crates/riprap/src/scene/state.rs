@@ -1,7 +1,7 @@
 //! What a restart needs: time, positions, velocities, and the impulses from which the next solve starts.
 
 use crate::math::{Pose, Twist};
-use crate::multibody::MultibodyState;
+use crate::multibody::{MultibodyState, SmoothHistory};
 use serde::{Deserialize, Serialize};
 
 /// An impulse remembered for the next step.
@@ -51,6 +51,19 @@ pub struct State {
     /// Moments of rolling resistance of the last step, in the order of its pairs.
     #[serde(default)]
     pub warm_moments: Vec<WarmMoment>,
+    /// What the scheme itself needs for a restart.
+    #[serde(default)]
+    pub scheme: SchemeState,
+}
+
+/// What one scheme needs for a restart and no other understands.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub enum SchemeState {
+    /// Nothing: Moreau–Jean is a one-step scheme.
+    #[default]
+    None,
+    /// Dormand–Prince: step sizes, and where to go on from near singular positions, for each mechanism.
+    DormandPrince(Vec<SmoothHistory>),
 }
 
 impl State {

@@ -4,8 +4,8 @@
 use super::{Clock, Scheme, StepError, StepReport, StepResult, Workspace, check_dt, next_time};
 use crate::friction::SolveReport;
 use crate::math::Buffers;
-use crate::multibody::{MultibodyScratch, SmoothScratch};
-use crate::scene::{Scene, State, place_links};
+use crate::multibody::{MultibodyScratch, SmoothHistory, SmoothScratch};
+use crate::scene::{Scene, SchemeState, State, place_links};
 
 /// Adaptive integration of mechanisms, orders 5 and 4.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -83,17 +83,21 @@ impl DormandPrince {
         if scratch.len() != systems.len() {
             *scratch = systems.iter().map(|s| (SmoothScratch::default(), s.scratch())).collect();
         }
+        let mut histories = match &state.scheme {
+            SchemeState::DormandPrince(known) if known.len() == systems.len() => known.clone(),
+            _ => vec![SmoothHistory::default(); systems.len()],
+        };
         let mut residual = 0.0_f64;
         for (k, (system, (smooth, work))) in systems.iter().zip(scratch).enumerate() {
             let moving = &mut next.mechanisms[k];
-            let (t, mut dt) = (state.t, moving.smooth_dt);
-            let moved = system.advance(moving, t, t_next, self.tolerance, &mut dt, smooth, work)?;
-            moving.smooth_dt = dt;
+            let (t, past, tolerance) = (state.t, &mut histories[k], self.tolerance);
+            let moved = system.advance(moving, t, t_next, tolerance, past, smooth, work)?;
             residual = residual.max(moved.loop_residual);
             let links = scene.links_of(k);
             let (q, v) = (&mut next.q[links.clone()], &mut next.v[links.clone()]);
             place_links(system, moving, work, &scene.bodies().centre[links], q, v);
         }
+        next.scheme = SchemeState::DormandPrince(histories);
         Ok(residual)
     }
 }

@@ -17,7 +17,7 @@ pub type StepResult = Result<StepReport, StepError>;
 
 /// A way to advance a scene in time.
 ///
-/// A scheme is a description; what it computes with is in the [`Workspace`].
+/// A scheme is a description; what it computes with is in the [`Workspace`], what a restart needs of it in [`State::scheme`].
 pub trait Scheme: Send + Sync {
     /// Length of a step [s]; the longest one where the scheme chooses its steps.
     fn dt(&self) -> f64;

@@ -3,7 +3,7 @@
 use super::{Clock, Scheme, StepError, StepReport, StepResult, Workspace, check_dt, next_time};
 use crate::assembly::{Interval, Stabilization, assemble_joints, assemble_rolling};
 use crate::friction::{Coloured, ContactSolver};
-use crate::scene::{Scene, State};
+use crate::scene::{Scene, SchemeState, State};
 
 /// Moreau–Jean time stepping.
 pub struct MoreauJean {
@@ -102,6 +102,7 @@ impl Scheme for MoreauJean {
         clock.update(|| fix.positions(scene, system, &h, contacts, &impulses, next))?;
 
         clock.update(|| contacts.remember(scene, system, h.dt, problem, &impulses, state, next));
+        next.scheme = SchemeState::None;
         state.become_next(next, h.t_next);
         work.impulses = impulses;
         Ok(StepReport::new(h.dt, solve, residual, &work.contacts, clock.times))

@@ -100,13 +100,13 @@ impl MechanismBench {
         let mechanism = mechanisms::tamping_unit(30.0, length);
         let system = mechanism.build([0.0, 0.0, -mechanisms::G]).expect("a sound mechanism");
         let (mut work, mut scratch) = (system.scratch(), Default::default());
-        let (mut state, mut dt) = (system.start().clone(), 0.0);
+        let (mut state, mut history) = (system.start().clone(), Default::default());
         let mut states = Vec::new();
         for k in 0..N_STATES {
             let t = |k: usize| 0.03 * k as f64;
             let span = (t(k), t(k + 1));
             system
-                .advance(&mut state, span.0, span.1, 1e-8, &mut dt, &mut scratch, &mut work)
+                .advance(&mut state, span.0, span.1, 1e-8, &mut history, &mut scratch, &mut work)
                 .expect("it moves");
             states.push(state.clone());
         }

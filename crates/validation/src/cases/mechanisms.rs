@@ -4,7 +4,8 @@ use crate::check::observed_order;
 use crate::mechanisms::{self, G};
 use crate::{Checks, Effort};
 use riprap::multibody::{
-    Mechanism, Multibody, MultibodyScratch, MultibodyState, SmoothReport, SmoothScratch,
+    Mechanism, Multibody, MultibodyScratch, MultibodyState, SmoothHistory, SmoothReport,
+    SmoothScratch,
 };
 use riprap::prelude::*;
 
@@ -29,7 +30,7 @@ struct Smooth {
     work: MultibodyScratch,
     scratch: SmoothScratch,
     t: f64,
-    dt: f64,
+    history: SmoothHistory,
     tolerance: f64,
     report: SmoothReport,
     energy: [f64; 3],
@@ -46,7 +47,7 @@ impl Smooth {
             work,
             scratch: SmoothScratch::default(),
             t: 0.0,
-            dt: 0.0,
+            history: SmoothHistory::default(),
             tolerance,
             report: SmoothReport::default(),
             energy: [0.0; 3],
@@ -62,13 +63,12 @@ impl Smooth {
     }
 
     fn until(&mut self, t: f64) {
-        let (state, dt) = (&mut self.state, &mut self.dt);
         let moved = self.system.advance(
-            state,
+            &mut self.state,
             self.t,
             t,
             self.tolerance,
-            dt,
+            &mut self.history,
             &mut self.scratch,
             &mut self.work,
         );

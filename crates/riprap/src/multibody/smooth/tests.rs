@@ -21,8 +21,9 @@ fn oscillator() -> Multibody {
 
 fn run(system: &Multibody, span: [f64; 2], tolerance: f64) -> (MultibodyState, SmoothReport) {
     let (mut state, mut w) = (system.start().clone(), system.scratch());
-    let (mut s, mut dt) = (SmoothScratch::default(), 0.0);
-    let report = system.advance(&mut state, span[0], span[1], tolerance, &mut dt, &mut s, &mut w);
+    let (mut s, mut history) = (SmoothScratch::default(), SmoothHistory::default());
+    let report =
+        system.advance(&mut state, span[0], span[1], tolerance, &mut history, &mut s, &mut w);
     (state, report.unwrap_or_else(|e| panic!("{e}")))
 }
 
@@ -90,16 +91,16 @@ fn a_span_may_end_anywhere_and_two_spans_make_one() {
     let system = oscillator();
     let (whole, _) = run(&system, [0.0, 1.0], 1e-11);
     let (mut parts, mut w) = (system.start().clone(), system.scratch());
-    let (mut s, mut dt) = (SmoothScratch::default(), 0.0);
+    let (mut s, mut history) = (SmoothScratch::default(), SmoothHistory::default());
     let mut t = 0.0;
     for end in [1e-9, 0.1, 0.37, 0.370001, 1.0] {
-        system.advance(&mut parts, t, end, 1e-11, &mut dt, &mut s, &mut w).unwrap();
+        system.advance(&mut parts, t, end, 1e-11, &mut history, &mut s, &mut w).unwrap();
         t = end;
     }
     assert!((whole.q[0] - parts.q[0]).abs() < 1e-9 && (whole.q[0] - 1.0).abs() < 1e-9);
     // No time, no step, no change.
     let before = parts.clone();
-    let report = system.advance(&mut parts, t, t, 1e-11, &mut dt, &mut s, &mut w).unwrap();
+    let report = system.advance(&mut parts, t, t, 1e-11, &mut history, &mut s, &mut w).unwrap();
     assert_eq!((report.steps, parts == before), (0, true));
 }
 
@@ -179,12 +180,14 @@ fn a_failure_names_the_reason_and_leaves_the_state_as_it_was() {
     let system = m.build([0.0; 3]).unwrap();
     let (mut state, mut w) = (system.start().clone(), system.scratch());
     let mut s = SmoothScratch::default();
-    let error = system.advance(&mut state, 0.0, 2.0, 1e-8, &mut 0.0, &mut s, &mut w).unwrap_err();
+    let error = system
+        .advance(&mut state, 0.0, 2.0, 1e-8, &mut Default::default(), &mut s, &mut w)
+        .unwrap_err();
     let said = error.to_string();
     assert!(said.contains("t = 1.0") || said.contains("t = 0.999"), "{said}");
     assert_eq!(&state, system.start());
     // And the scratch is good for another try.
-    system.advance(&mut state, 0.0, 0.5, 1e-8, &mut 0.0, &mut s, &mut w).unwrap();
+    system.advance(&mut state, 0.0, 0.5, 1e-8, &mut Default::default(), &mut s, &mut w).unwrap();
     // ẍ = 2/(1 − t)³ from rest: x = 1/(1 − t) − 1 − t.
     assert!((state.q[0] - 0.5).abs() < 1e-6, "{}", state.q[0]);
 }

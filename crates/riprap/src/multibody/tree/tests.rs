@@ -215,7 +215,7 @@ fn a_floating_tree_keeps_its_momentum_over_a_long_motion() {
         system.momentum(&w)
     };
     let (linear, angular) = momentum(&state);
-    system.advance(&mut state, 0.0, 2.0, 1e-10, &mut 0.0, &mut s, &mut w).unwrap();
+    system.advance(&mut state, 0.0, 2.0, 1e-10, &mut Default::default(), &mut s, &mut w).unwrap();
     let (linear_end, angular_end) = momentum(&state);
     // Ten times the tolerance of the integrator.
     assert!((linear - linear_end).norm() < 1e-9 && (angular - angular_end).norm() < 1e-9);

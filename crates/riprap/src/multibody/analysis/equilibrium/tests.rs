@@ -351,7 +351,7 @@ fn masses_on_springs_hang_where_each_spring_carries_what_is_below() {
     // Nothing moves from there.
     let (mut state, mut w) = (found.state.clone(), system.scratch());
     let mut s = Default::default();
-    system.advance(&mut state, 0.0, 1.0, 1e-8, &mut 0.0, &mut s, &mut w).unwrap();
+    system.advance(&mut state, 0.0, 1.0, 1e-8, &mut Default::default(), &mut s, &mut w).unwrap();
     assert!(state.v.iter().all(|v| v.abs() < 1e-10), "{:?}", state.v);
 }
 
