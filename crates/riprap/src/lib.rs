@@ -38,6 +38,7 @@ pub const NUMERICS: u32 = 3;
 
 /// What most programs need.
 pub mod prelude {
+    pub use crate::assembly::Stabilization;
     pub use crate::friction::{Coloured, ConjugateGradient, GaussSeidel, GaussSeidelOptions};
     pub use crate::math::{Pose, Quat, Vec3};
     pub use crate::multibody::{Axis, Cut, GROUND, Joint, Link, Mechanism};

@@ -3,7 +3,7 @@
 use riprap::math::Mat3;
 use riprap::prelude::*;
 use riprap::scene::BuildError;
-use riprap::scheme::{StepError, Workspace};
+use riprap::scheme::{StepError, StepResult, Workspace};
 
 fn rock() -> Material {
     Material::new("rock").density(2700.0).friction(0.5)
@@ -380,4 +380,70 @@ fn a_small_pile_takes_the_same_way_with_the_readable_and_with_the_fast_solver() 
         moved = moved.max(a.rotation.angle());
     }
     assert!(moved > 1e-3, "the pile moved");
+}
+
+/// A scheme that chooses its steps: Moreau–Jean with steps that grow by a third, up to `longest`.
+struct Growing {
+    longest: f64,
+}
+
+impl Scheme for Growing {
+    fn dt(&self) -> f64 {
+        self.longest
+    }
+
+    fn check(&self, _: &Scene) -> Result<(), StepError> {
+        Ok(())
+    }
+
+    fn step(&self, scene: &Scene, state: &mut State, work: &mut Workspace) -> StepResult {
+        self.advance_to(f64::INFINITY, scene, state, work)
+    }
+
+    fn chooses_steps(&self) -> bool {
+        true
+    }
+
+    fn advance_to(
+        &self,
+        t: f64,
+        scene: &Scene,
+        state: &mut State,
+        work: &mut Workspace,
+    ) -> StepResult {
+        let grown = 1e-5 * f64::powi(4.0 / 3.0, state.step as i32);
+        let dt = grown.min(self.longest).min(t - state.t);
+        MoreauJean::new(dt).step(scene, state, work)
+    }
+}
+
+#[test]
+fn a_scheme_that_chooses_its_steps_is_driven_to_the_time_asked_for() {
+    let mut builder = Scene::builder();
+    let rock = Material::new("rock").density(2500.0);
+    let ball = BodyDescription::new(Shape::sphere(0.1).unwrap(), &rock).at([0.0, 0.0, 10.0]);
+    let ball = builder.add(ball, &rock);
+    let mut run = Simulation::new(builder.build().unwrap(), Growing { longest: 7e-4 }).unwrap();
+    struct Steps(Vec<f64>);
+    impl Observer for Steps {
+        fn observe(
+            &mut self,
+            frame: &Frame,
+        ) -> Result<(), Box<dyn std::error::Error + Send + Sync>> {
+            self.0.push(frame.dt);
+            Ok(())
+        }
+    }
+    let mut steps = Steps(Vec::new());
+    for end in [0.0123, 0.1] {
+        run.until(end, &mut steps).unwrap();
+        assert!((run.time() - end).abs() < 1e-15, "{}", run.time());
+        // Exact for a constant force at θ = 1/2, whatever the steps.
+        let fallen = 10.0 - 0.5 * 9.81 * end * end;
+        assert!((run.pose(ball).position.z - fallen).abs() < 1e-12);
+    }
+    // Every frame tells the length of its own step; the first one that of the scheme.
+    assert!(steps.0[0] == 7e-4 && steps.0[1] == 1e-5 && steps.0[2] > 1.3e-5);
+    assert!(steps.0.iter().all(|dt| *dt <= 7e-4 && *dt > 0.0));
+    assert_eq!(run.report().steps as usize, steps.0.len() - 2);
 }

@@ -29,6 +29,7 @@ cases! {
     three_balls_part_as_newton_says "three-balls",
     collisions_keep_momentum "momentum",
     a_free_body_tumbles_as_its_angular_momentum_says "tumbling",
+    each_correction_does_what_the_book_says "corrections",
     a_tower_stands "tower",
     a_wall_stands "wall",
     an_arch_stands_or_falls_by_its_thickness "arch",

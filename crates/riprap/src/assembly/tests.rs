@@ -172,8 +172,8 @@ fn gaps_change_at_the_normal_velocity_of_their_contacts() {
         let shift = if c.point.gap <= 1e-7 * 0.1 { 0.0 } else { c.point.gap / DT };
         let rate = (same.point.gap - c.point.gap) / eps;
         let normal = problem.v_rel_free[k][0] - shift;
-        // Normals turn and points slide: first order in eps.
-        assert!((rate - normal).abs() < 1e-4, "{k}: {rate} {normal}");
+        // Points slide at up to 0.5 m/s along faces that are tilted against each other by up to 0.008 rad.
+        assert!((rate - normal).abs() < 4e-3, "{k}: {rate} {normal}");
         compared += 1;
     }
     assert!(compared >= 10, "{compared}");

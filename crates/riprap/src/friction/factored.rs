@@ -485,3 +485,6 @@ pub(super) fn dot(a: [f64; 3], b: [f64; 3]) -> f64 {
 fn cross(a: [f64; 3], b: [f64; 3]) -> [f64; 3] {
     [a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]]
 }
+
+#[cfg(test)]
+mod tests;

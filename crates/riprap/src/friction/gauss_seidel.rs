@@ -95,40 +95,8 @@ impl ContactSolver for GaussSeidel {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::friction::{
-        Coloured, ConjugateGradient, Delassus, Factored, InverseMass, Law, Scratch, residual,
-    };
-    use crate::math::{Vec3, tangents};
-    use rand::{RngExt, SeedableRng};
-    use rand_pcg::Pcg64;
-
-    /// Random contacts between random blocks: a pile without geometry.
-    fn random_problem(seed: u64, blocks: usize, contacts: usize) -> ContactProblem {
-        let mut rng = Pcg64::seed_from_u64(seed);
-        let mut factored = Factored::default();
-        factored.reset((0..blocks).map(|_| InverseMass {
-            linear: [rng.random_range(0.5..2.0); 3],
-            angular: [3.0, 4.0, 5.0, 0.5, -0.3, 0.2].map(|x| x * rng.random_range(0.9..1.1)),
-        }));
-        let mut problem = ContactProblem { approach_scale: 1.0, ..Default::default() };
-        for a in 0..contacts {
-            let first = if a % 5 == 0 { Factored::NONE } else { (a % blocks) as u32 };
-            let second = ((a * 7 + 1) % blocks) as u32;
-            if first == second {
-                continue;
-            }
-            let n = Vec3::from_fn(|_, _| rng.random_range(-1.0..1.0)).normalize();
-            let (t1, t2) = tangents(n);
-            let arm = |rng: &mut Pcg64| std::array::from_fn(|_| rng.random_range(-0.5..0.5));
-            let arms = [arm(&mut rng), arm(&mut rng)];
-            factored.push([first, second], [n.into(), t1.into(), t2.into()], arms);
-            problem.v_rel_free.push(std::array::from_fn(|_| rng.random_range(-1.0..0.5)));
-            let friction = rng.random_range(0.0..1.0);
-            problem.laws.push(Law::Coulomb { friction });
-        }
-        problem.w = Delassus::Factored(factored);
-        problem
-    }
+    use crate::friction::fixtures::random_problem;
+    use crate::friction::{Coloured, ConjugateGradient, residual};
 
     #[test]
     fn random_problems_are_solved_and_the_impulses_stay_in_the_cone() {

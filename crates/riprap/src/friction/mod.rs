@@ -22,6 +22,11 @@ mod residual;
 mod rolling;
 mod sparse;
 
+#[cfg(test)]
+mod fixtures;
+#[cfg(test)]
+mod properties;
+
 use crate::math::bytes_of;
 pub use crate::math::{Buffers, Scratch};
 pub use accurate::Accurate;

@@ -2,6 +2,7 @@
 
 mod analyses;
 mod analytical;
+mod corrections;
 mod coupling;
 mod grains;
 mod mechanisms;
@@ -53,6 +54,11 @@ pub const CASES: &[Case] = &[
         name: "tumbling",
         about: "free rotation of a symmetric body against its closed form, second order at θ = 1/2",
         run: analytical::tumbling,
+    },
+    Case {
+        name: "corrections",
+        about: "what each correction beyond Algorithm 1 does: gaps, slips, momentum, joints",
+        run: corrections::corrections,
     },
     Case { name: "tower", about: "20 boxes stand for a minute", run: standing::tower },
     Case { name: "wall", about: "105 bricks stand for a minute", run: standing::wall },
