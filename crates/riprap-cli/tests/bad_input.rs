@@ -65,19 +65,27 @@ fn shape(name: &'static str, shape: &str, says: &'static str) -> Case {
 }
 
 fn cases() -> Vec<Case> {
-    let twin = BALL.replace("ball", "twin");
-    let lattice = "[[grains]]\nmaterial = \"rock\"\ngenerator = \"lattice\"\ncounts = [3, 3, 3]\n\
-                   spacing = [0.1, 0.1, 0.1]\nspheres = {}\ngrading = { uniform = [0.2, 0.2] }\n";
-    let spheres = "spheres = {}\ngrading = { uniform = [0.02, 0.03] }\n";
-    let flat = "[[0, 0, 0], [1, 0, 0], [0, 1, 0], [1, 1, 0]]";
+    [whole_text(), keys_and_quantities(), names(), shapes_and_bodies(), grains()].concat()
+}
+
+fn whole_text() -> Vec<Case> {
     vec![
-        // The text as a whole.
         ("only comments", "# nothing\n".into(), 1, "the scene file is empty"),
         ("no value", "[run]\ndt = \n".into(), 2, "not valid TOML"),
         ("open text", "[run]\ndt = \"1 ms\n".into(), 2, "not valid TOML"),
         ("key twice", "[run]\ndt = 1\ndt = 2\n".into(), 3, "duplicate key"),
         scene("nothing in it", "", 1, "nothing to simulate"),
-        // Keys and types.
+        (
+            "two mistakes",
+            START.replace("friction", "fricton").replace("2700", "-1") + BALL,
+            6,
+            "2 mistakes",
+        ),
+    ]
+}
+
+fn keys_and_quantities() -> Vec<Case> {
+    vec![
         instead("misspelt key", 6, "fricton = 0.5", "did you mean `friction`?"),
         instead("foreign key", 6, "colour = \"red\"", "known keys"),
         instead("misspelt table", 1, "sover = 1\n[run]", "did you mean `solver`?"),
@@ -86,7 +94,6 @@ fn cases() -> Vec<Case> {
         after_ball("text for a vector", "position = \"above\"", 11, "position"),
         after_ball("two components", "position = [0, 1]", 11, "3"),
         after_ball("word not known", "kind = \"fluid\"", 11, "free"),
-        // Quantities.
         instead("wrong unit", 2, "dt = \"1 kg\"", "a time"),
         instead("unknown unit", 2, "dt = \"1 jiffy\"", "jiffy"),
         instead("not a number", 2, "dt = nan", "finite"),
@@ -101,7 +108,11 @@ fn cases() -> Vec<Case> {
         instead("negative rolling resistance", 6, "rolling = \"-1 mm\"", "at least 0"),
         instead("rolling resistance without a length", 6, "rolling = \"1 kg\"", "a length"),
         instead("restitution above 1", 6, "restitution = 1.5", "between 0 and 1"),
-        // Names.
+    ]
+}
+
+fn names() -> Vec<Case> {
+    vec![
         after_ball(
             "unknown material",
             "[[body]]\nmaterial = \"rok\"\nshape = { type = \"sphere\", radius = 1 }",
@@ -128,7 +139,13 @@ fn cases() -> Vec<Case> {
             14,
             "restitution",
         ),
-        // Shapes.
+    ]
+}
+
+fn shapes_and_bodies() -> Vec<Case> {
+    let twin = BALL.replace("ball", "twin");
+    let flat = "[[0, 0, 0], [1, 0, 0], [0, 1, 0], [1, 1, 0]]";
+    vec![
         shape("no radius", "{ type = \"sphere\" }", "radius"),
         shape("negative radius", "{ type = \"sphere\", radius = -1 }", "greater than 0"),
         shape("flat hull", &format!("{{ type = \"polyhedron\", points = {flat} }}"), "plane"),
@@ -147,7 +164,6 @@ fn cases() -> Vec<Case> {
         ),
         shape("disc in space", "{ type = \"disc\", radius = 1 }", "planar"),
         shape("empty compound", "{ type = \"compound\", parts = [] }", "at least one item"),
-        // Bodies.
         after_ball("negative mass", "mass = -1", 11, "greater than 0"),
         after_ball(
             "inertia of no body",
@@ -164,7 +180,14 @@ fn cases() -> Vec<Case> {
         ),
         after_ball("no free body", "kind = \"fixed\"", 1, "no body is free to move"),
         after_ball("overlapping balls", &twin, 11, "`ball` and `twin` overlap"),
-        // Grains.
+    ]
+}
+
+fn grains() -> Vec<Case> {
+    let lattice = "[[grains]]\nmaterial = \"rock\"\ngenerator = \"lattice\"\ncounts = [3, 3, 3]\n\
+                   spacing = [0.1, 0.1, 0.1]\nspheres = {}\ngrading = { uniform = [0.2, 0.2] }\n";
+    let spheres = "spheres = {}\ngrading = { uniform = [0.02, 0.03] }\n";
+    vec![
         heap("a billion grains", &format!("{spheres}count = 1000000000\n{COLUMN}"), 14, "10000000"),
         heap("no grains", &format!("{spheres}count = 0\n{COLUMN}"), 14, "count"),
         heap("no shape", &format!("count = 5\n{COLUMN}"), 7, "no shape"),
@@ -217,12 +240,6 @@ fn cases() -> Vec<Case> {
             ),
             11,
             "works in space",
-        ),
-        (
-            "two mistakes",
-            START.replace("friction", "fricton").replace("2700", "-1") + BALL,
-            6,
-            "2 mistakes",
         ),
     ]
 }
