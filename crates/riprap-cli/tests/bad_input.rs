@@ -65,18 +65,27 @@ fn shape(name: &'static str, shape: &str, says: &'static str) -> Case {
 }
 
 fn cases() -> Vec<Case> {
-    [of_text_and_quantities(), of_names_shapes_and_bodies(), of_grains()].concat()
+    [whole_text(), keys_and_quantities(), names(), shapes_and_bodies(), grains()].concat()
 }
 
-fn of_text_and_quantities() -> Vec<Case> {
+fn whole_text() -> Vec<Case> {
     vec![
-        // The text as a whole.
         ("only comments", "# nothing\n".into(), 1, "the scene file is empty"),
         ("no value", "[run]\ndt = \n".into(), 2, "not valid TOML"),
         ("open text", "[run]\ndt = \"1 ms\n".into(), 2, "not valid TOML"),
         ("key twice", "[run]\ndt = 1\ndt = 2\n".into(), 3, "duplicate key"),
         scene("nothing in it", "", 1, "nothing to simulate"),
-        // Keys and types.
+        (
+            "two mistakes",
+            START.replace("friction", "fricton").replace("2700", "-1") + BALL,
+            6,
+            "2 mistakes",
+        ),
+    ]
+}
+
+fn keys_and_quantities() -> Vec<Case> {
+    vec![
         instead("misspelt key", 6, "fricton = 0.5", "did you mean `friction`?"),
         instead("foreign key", 6, "colour = \"red\"", "known keys"),
         instead("misspelt table", 1, "sover = 1\n[run]", "did you mean `solver`?"),
@@ -85,7 +94,6 @@ fn of_text_and_quantities() -> Vec<Case> {
         after_ball("text for a vector", "position = \"above\"", 11, "position"),
         after_ball("two components", "position = [0, 1]", 11, "3"),
         after_ball("word not known", "kind = \"fluid\"", 11, "free"),
-        // Quantities.
         instead("wrong unit", 2, "dt = \"1 kg\"", "a time"),
         instead("unknown unit", 2, "dt = \"1 jiffy\"", "jiffy"),
         instead("not a number", 2, "dt = nan", "finite"),
@@ -103,11 +111,8 @@ fn of_text_and_quantities() -> Vec<Case> {
     ]
 }
 
-fn of_names_shapes_and_bodies() -> Vec<Case> {
-    let twin = BALL.replace("ball", "twin");
-    let flat = "[[0, 0, 0], [1, 0, 0], [0, 1, 0], [1, 1, 0]]";
+fn names() -> Vec<Case> {
     vec![
-        // Names.
         after_ball(
             "unknown material",
             "[[body]]\nmaterial = \"rok\"\nshape = { type = \"sphere\", radius = 1 }",
@@ -134,7 +139,13 @@ fn of_names_shapes_and_bodies() -> Vec<Case> {
             14,
             "restitution",
         ),
-        // Shapes.
+    ]
+}
+
+fn shapes_and_bodies() -> Vec<Case> {
+    let twin = BALL.replace("ball", "twin");
+    let flat = "[[0, 0, 0], [1, 0, 0], [0, 1, 0], [1, 1, 0]]";
+    vec![
         shape("no radius", "{ type = \"sphere\" }", "radius"),
         shape("negative radius", "{ type = \"sphere\", radius = -1 }", "greater than 0"),
         shape("flat hull", &format!("{{ type = \"polyhedron\", points = {flat} }}"), "plane"),
@@ -153,7 +164,6 @@ fn of_names_shapes_and_bodies() -> Vec<Case> {
         ),
         shape("disc in space", "{ type = \"disc\", radius = 1 }", "planar"),
         shape("empty compound", "{ type = \"compound\", parts = [] }", "at least one item"),
-        // Bodies.
         after_ball("negative mass", "mass = -1", 11, "greater than 0"),
         after_ball(
             "inertia of no body",
@@ -173,7 +183,7 @@ fn of_names_shapes_and_bodies() -> Vec<Case> {
     ]
 }
 
-fn of_grains() -> Vec<Case> {
+fn grains() -> Vec<Case> {
     let lattice = "[[grains]]\nmaterial = \"rock\"\ngenerator = \"lattice\"\ncounts = [3, 3, 3]\n\
                    spacing = [0.1, 0.1, 0.1]\nspheres = {}\ngrading = { uniform = [0.2, 0.2] }\n";
     let spheres = "spheres = {}\ngrading = { uniform = [0.02, 0.03] }\n";
@@ -230,12 +240,6 @@ fn of_grains() -> Vec<Case> {
             ),
             11,
             "works in space",
-        ),
-        (
-            "two mistakes",
-            START.replace("friction", "fricton").replace("2700", "-1") + BALL,
-            6,
-            "2 mistakes",
         ),
     ]
 }

@@ -3,13 +3,15 @@
 
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
-use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::path::Path;
+
+use tempfile::NamedTempFile;
 
 use crate::error::Error;
 
-/// Numbers the temporary files of this process, so that threads do not share one.
-static COUNTER: AtomicU64 = AtomicU64::new(0);
+/// End of the name of a temporary file, and random characters before it.
+const SUFFIX: &str = ".tmp";
+const RANDOM: usize = 8;
 
 /// Writes a file through `content`; on error the old file, if any, stays as it was.
 pub(crate) fn write(
@@ -40,17 +42,15 @@ fn replace(
     sync: impl FnOnce(&File) -> io::Result<()>,
     sync_folder: impl FnOnce() -> io::Result<()>,
 ) -> Result<(), Error> {
-    let temporary = temporary(path);
     let result = (|| {
-        let mut writer = BufWriter::with_capacity(1 << 16, File::create(&temporary)?);
+        // Until it is in its place, the temporary file is removed when dropped.
+        let (file, temporary) = temporary(path)?.into_parts();
+        let mut writer = BufWriter::with_capacity(1 << 16, file);
         content(&mut writer)?;
         sync(&writer.into_inner().map_err(io::IntoInnerError::into_error)?)?;
-        fs::rename(&temporary, path)?;
+        temporary.persist(path).map_err(|refused| refused.error)?;
         sync_folder()
     })();
-    if result.is_err() {
-        let _ = fs::remove_file(&temporary); // the first error is the one to report
-    }
     result.map_err(Error::io("write", path))
 }
 
@@ -59,11 +59,15 @@ pub fn write_whole(path: &Path, content: &[u8]) -> Result<(), Error> {
     write(path, |out| out.write_all(content))
 }
 
-/// A hidden name beside `path`.
-fn temporary(path: &Path) -> PathBuf {
-    let number = COUNTER.fetch_add(1, Ordering::Relaxed);
+/// A new file with a hidden name beside `path`.
+fn temporary(path: &Path) -> io::Result<NamedTempFile<File>> {
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
     let name = path.file_name().unwrap_or_default().to_string_lossy();
-    path.with_file_name(format!(".{name}.{}-{number}.tmp", std::process::id()))
+    let prefix = format!(".{name}.{}-", std::process::id());
+    let mut builder = tempfile::Builder::new();
+    builder.prefix(&prefix).suffix(SUFFIX).rand_bytes(RANDOM);
+    // Made by us, so that others may read it as any other file, and so that errors are those of the system.
+    builder.make_in(folder.unwrap_or(Path::new(".")), |path| File::create_new(path))
 }
 
 /// Removes what killed programs have left half-written in a folder.
@@ -77,23 +81,26 @@ pub(crate) fn sweep(folder: &Path) -> Result<(), Error> {
     Ok(())
 }
 
-/// Whether a name is one that [`temporary`] gives.
+/// Whether a name is one that [`temporary`] gives, or that earlier versions gave (with a number at the end).
 fn is_temporary(name: &str) -> bool {
     let digits = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
-    let inner = name.strip_prefix('.').and_then(|name| name.strip_suffix(".tmp"));
-    let numbers = inner.and_then(|name| name.rsplit_once('.')).map(|(_, numbers)| numbers);
-    numbers.and_then(|n| n.split_once('-')).is_some_and(|(a, b)| digits(a) && digits(b))
+    let random =
+        |text: &str| text.len() == RANDOM && text.bytes().all(|byte| byte.is_ascii_alphanumeric());
+    let inner = name.strip_prefix('.').and_then(|name| name.strip_suffix(SUFFIX));
+    let ends = inner.and_then(|name| name.rsplit_once('.')).map(|(_, ends)| ends);
+    ends.and_then(|ends| ends.split_once('-'))
+        .is_some_and(|(process, own)| digits(process) && (digits(own) || random(own)))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use tempfile::TempDir;
 
     #[test]
     fn a_failed_write_leaves_the_old_file_and_nothing_else() {
-        let folder = std::env::temp_dir().join(format!("riprap-atomic-{}", std::process::id()));
-        fs::create_dir_all(&folder).unwrap();
-        let path = folder.join("summary.json");
+        let folder = TempDir::new().unwrap();
+        let path = folder.path().join("summary.json");
         write(&path, |out| out.write_all(b"old")).unwrap();
         let error = write(&path, |out| {
             out.write_all(b"half")?;
@@ -102,16 +109,66 @@ mod tests {
         assert!(error.unwrap_err().to_string().contains("disk on fire"));
         assert_eq!(fs::read(&path).unwrap(), b"old");
         assert_eq!(fs::read_dir(&folder).unwrap().count(), 1);
-        fs::remove_dir_all(&folder).unwrap();
+    }
+
+    #[test]
+    fn a_file_is_replaced_whole_and_may_be_read_like_any_other() {
+        let folder = TempDir::new().unwrap();
+        let path = folder.path().join("checkpoint.bin");
+        fs::write(&path, "a longer old file").unwrap();
+        let plain = fs::metadata(&path).unwrap().permissions();
+        write_durable(&path, |out| out.write_all(b"new")).unwrap();
+        assert_eq!(fs::read(&path).unwrap(), b"new");
+        assert_eq!(fs::metadata(&path).unwrap().permissions(), plain);
+        write_whole(&path, b"").unwrap();
+        assert_eq!(fs::read(&path).unwrap(), b"");
+    }
+
+    #[test]
+    fn what_cannot_be_written_is_said_with_its_name_alone() {
+        let folder = TempDir::new().unwrap();
+        let path = folder.path().join("no/such/folder/series.csv");
+        let error = write_whole(&path, b"x").unwrap_err().to_string();
+        assert!(error.starts_with(&format!("cannot write {}: ", path.display())), "{error}");
+        assert!(!error.contains("at path"), "{error}");
+        // A folder in the way is not replaced, and nothing is left beside it.
+        let path = folder.path().join("frames");
+        fs::create_dir(&path).unwrap();
+        assert!(write_whole(&path, b"x").is_err());
+        assert_eq!(fs::read_dir(&folder).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn writers_of_one_file_do_not_meet() {
+        let folder = TempDir::new().unwrap();
+        let path = folder.path().join("run.pvd");
+        std::thread::scope(|scope| {
+            for k in 0..4_u8 {
+                let path = &path;
+                scope.spawn(move || {
+                    (0..20).for_each(|_| write_whole(path, &[k; 5000]).unwrap());
+                });
+            }
+        });
+        let content = fs::read(&path).unwrap();
+        assert!(content.len() == 5000 && content.iter().all(|byte| *byte == content[0]));
+        assert_eq!(fs::read_dir(&folder).unwrap().count(), 1);
     }
 
     #[test]
     fn what_is_swept_away_is_ours() {
-        assert!(is_temporary(
-            &temporary(Path::new("out/run.pvd")).file_name().unwrap().to_string_lossy()
-        ));
-        for name in ["run.pvd", ".run.pvd", ".notes.tmp", ".a.1-x.tmp", "a.1-2.tmp", ".1-2.tmp"] {
-            assert!(!is_temporary(name), "{name}");
+        let folder = TempDir::new().unwrap();
+        let left = temporary(&folder.path().join("run.pvd")).unwrap();
+        let left = left.keep().unwrap().1; // as if the program had been killed
+        assert!(is_temporary(&left.file_name().unwrap().to_string_lossy()), "{}", left.display());
+        let old = folder.path().join(".run.pvd.12-3.tmp");
+        let own = ["run.pvd", ".run.pvd", ".notes.tmp", ".a.1-x.tmp", "a.1-2.tmp", ".1-2.tmp"];
+        for name in own {
+            fs::write(folder.path().join(name), "mine").unwrap();
         }
+        fs::write(&old, "half").unwrap();
+        sweep(folder.path()).unwrap();
+        assert!(!left.exists() && !old.exists());
+        assert!(own.iter().all(|name| folder.path().join(name).exists()));
     }
 }

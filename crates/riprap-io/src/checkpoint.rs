@@ -76,3 +76,129 @@ impl Checkpoint {
         sealed::write(&Self::path(folder), &KIND, &Writing { scene, state, output })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::output::{Ending, RunWriter};
+    use crate::run_folder::Existing;
+    use riprap::simulation::Simulation;
+    use std::fs;
+    use tempfile::TempDir;
+
+    const BALL: &str = r#"
+        run = { dt = "1 ms", until = "50 ms", output_every = "10 ms" }
+        materials.rock = { density = 1000, friction = 0.5 }
+        [[body]]
+        kind = "fixed"
+        shape = { type = "half-space" }
+        material = "rock"
+        [[body]]
+        name = "ball"
+        position = [0, 0, 0.1]
+        velocity = [0.3, 0, 0]
+        shape = { type = "sphere", radius = 0.1 }
+        material = "rock"
+        [[probe]]
+        body = "ball"
+        quantities = ["position", "work"]
+    "#;
+
+    fn scene(text: &str) -> SceneFile {
+        SceneFile::parse(text, ".").unwrap_or_else(|e| panic!("{e}"))
+    }
+
+    /// Runs for 23 steps and writes a checkpoint; gives the folder and the state.
+    fn stopped() -> (TempDir, State) {
+        let (folder, file) = (TempDir::new().unwrap(), scene(BALL));
+        let built = file.build().unwrap();
+        let path = folder.path().join("run");
+        let mut writer = RunWriter::create(&path, Existing::Keep, &file, &built, 1).unwrap();
+        let mut run = Simulation::new(built.scene, file.scheme()).unwrap();
+        run.until(0.023, &mut writer).unwrap();
+        writer.write_checkpoint(&run.frame()).unwrap();
+        writer.finish(Some(&run.frame()), &Ending::Interrupted).unwrap();
+        (folder, run.state().clone())
+    }
+
+    #[test]
+    fn the_state_comes_back_to_the_last_bit() {
+        let (folder, state) = stopped();
+        let read = Checkpoint::read(&folder.path().join("run"), &scene(BALL)).unwrap();
+        assert_eq!(read.state, state);
+        assert_eq!(read.state.step, 23);
+        assert!(!read.state.warm_start.is_empty(), "the ball touches the floor");
+        // Neither the title nor the end of the run belong to what the scene is.
+        let other =
+            BALL.replace("\"50 ms\"", "\"1 s\"").replace("run =", "title = \"b\"\n        run =");
+        assert!(Checkpoint::read(&folder.path().join("run"), &scene(&other)).is_ok());
+    }
+
+    #[test]
+    fn another_scene_is_named_with_its_first_difference() {
+        let (folder, _) = stopped();
+        let refused = |old: &str, new: &str| {
+            let file = scene(&BALL.replace(old, new));
+            Checkpoint::read(&folder.path().join("run"), &file).unwrap_err().to_string()
+        };
+        let told = refused("friction = 0.5", "friction = 0.25");
+        assert!(
+            told.contains("checkpoint.bin: the scene has changed since the checkpoint"),
+            "{told}"
+        );
+        assert!(told.contains("`friction = 0.5`, now `friction = 0.25`"), "{told}");
+        assert!(refused("radius = 0.1", "radius = 0.2").contains("the scene has changed"));
+        let told = refused("\"50 ms\"", "\"23 ms\"");
+        assert!(told.contains("the run ends at 0.023 s: nothing is left to do"), "{told}");
+    }
+
+    #[test]
+    fn damaged_checkpoints_are_refused_whatever_is_wrong() {
+        let (folder, _) = stopped();
+        let (run, file) = (folder.path().join("run"), scene(BALL));
+        let path = Checkpoint::path(&run);
+        let good = fs::read(&path).unwrap();
+        let message = |bytes: &[u8]| {
+            fs::write(&path, bytes).unwrap();
+            Checkpoint::read(&run, &file).unwrap_err().to_string()
+        };
+        for end in (0..good.len()).step_by(53) {
+            assert!(message(&good[..end]).contains("start the run anew"), "first {end} bytes");
+        }
+        for at in (0..good.len()).step_by(29) {
+            let mut bad = good.clone();
+            bad[at] ^= 0x10;
+            assert!(message(&bad).contains("start the run anew"), "byte {at}");
+        }
+        assert!(message(b"").contains("no checkpoint of riprap"));
+        fs::remove_file(&path).unwrap();
+        let told = Checkpoint::read(&run, &file).unwrap_err().to_string();
+        assert!(told.contains("cannot open"), "{told}");
+    }
+
+    #[test]
+    fn a_series_that_does_not_fit_is_refused_before_anything_is_removed() {
+        let (folder, _) = stopped();
+        let (run, file) = (folder.path().join("run"), scene(BALL));
+        let built = file.build().unwrap();
+        let checkpoint = Checkpoint::read(&run, &file).unwrap();
+        let series = fs::read(run.join("series.csv")).unwrap();
+        let frames = || fs::read_dir(run.join("frames")).unwrap().count();
+        let before = frames();
+        for (content, told) in [
+            (&series[..series.len() / 3], "shorter than it was at the checkpoint"),
+            (&[&b"tame"[..], &series[4..]].concat(), "columns are not those of the scene"),
+        ] {
+            fs::write(run.join("series.csv"), content).unwrap();
+            let refused = RunWriter::resume(&run, &file, &built, 1, &checkpoint);
+            let message = refused.unwrap_err().to_string();
+            assert!(message.contains("series.csv") && message.contains(told), "{message}");
+            assert_eq!(fs::read(run.join("series.csv")).unwrap(), content);
+        }
+        assert_eq!(frames(), before);
+
+        // With its own series it goes on.
+        fs::write(run.join("series.csv"), &series).unwrap();
+        assert!(RunWriter::resume(&run, &file, &built, 1, &checkpoint).is_ok());
+    }
+}

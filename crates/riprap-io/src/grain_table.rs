@@ -196,6 +196,22 @@ mod tests {
         assert!(message(&"x".repeat(20_000)).contains("longer than"));
     }
 
+    #[test]
+    fn lines_are_counted_with_comments_and_blank_ones() {
+        let text = "# a\n  # b\nx,y,z\n\n   \n1,2,three\n";
+        assert_eq!(parse(text).unwrap_err(), "file, line 6: `z` is not a number: `three`");
+        let bom = parse("\u{feff}x,y,z\n1,2,3").unwrap();
+        assert_eq!(bom.grains[0].position, [1.0, 2.0, 3.0]);
+    }
+
+    #[test]
+    fn numbers_keep_their_bits() {
+        let values = [0.1, -1.0 / 3.0, 1e-300];
+        let [x, y, z] = values;
+        let table = parse(&format!("x,y,z\n{x},{y},{z:e}\n")).unwrap();
+        assert_eq!(table.grains[0].position.map(f64::to_bits), values.map(f64::to_bits));
+    }
+
     mod properties {
         use super::*;
         use proptest::prelude::*;

@@ -85,4 +85,48 @@ mod tests {
         assert!(refused.contains("of the numbers, this riprap has version"), "{refused}");
         std::fs::remove_dir_all(folder).unwrap();
     }
+
+    #[test]
+    fn every_damaged_file_is_refused_with_what_happens_to_it() {
+        let folder = tempfile::TempDir::new().unwrap();
+        let path = folder.path().join("run.bin");
+        write(&path, "seed = 1\n", &(0.25_f64, vec![1_u32, 2, 3], "text".to_owned())).unwrap();
+        let good = std::fs::read(&path).unwrap();
+        let message = |bytes: &[u8]| {
+            std::fs::write(&path, bytes).unwrap();
+            read::<(f64, Vec<u32>, String)>(&path, "seed = 1\n").unwrap_err().to_string()
+        };
+        for end in 0..good.len() {
+            let told = message(&good[..end]);
+            assert!(told.contains("run.bin: ") && told.contains("overwritten later"), "{told}");
+        }
+        for at in 0..good.len() {
+            let mut bad = good.clone();
+            bad[at] = !bad[at];
+            assert!(message(&bad).contains("overwritten later"), "byte {at}");
+        }
+        // A value of another kind under the same settings: the layout was not raised.
+        std::fs::write(&path, &good).unwrap();
+        assert!(read::<Vec<String>>(&path, "seed = 1\n").is_err());
+        // A checkpoint is no stored result.
+        assert!(
+            message(&[b"riprapCP", &good[8..]].concat()).contains("no stored result of riprap")
+        );
+    }
+
+    #[test]
+    fn a_value_is_replaced_whole_and_settings_may_be_long() {
+        let folder = tempfile::TempDir::new().unwrap();
+        let path = folder.path().join("study/depth.bin");
+        let settings: String =
+            (0..2000).map(|k| format!("key_{k} = {}\n", f64::from(k).sqrt())).collect();
+        for value in [vec![1.0; 1000], vec![2.0]] {
+            write(&path, &settings, &value).unwrap();
+            assert_eq!(read::<Vec<f64>>(&path, &settings).unwrap(), Some(value));
+        }
+        let changed = settings.replace("key_1777 = ", "key_1777 = 0");
+        let told = read::<Vec<f64>>(&path, &changed).unwrap_err().to_string();
+        assert!(told.contains("`key_1777 = 42.15"), "{told}");
+        assert_eq!(std::fs::read_dir(path.parent().unwrap()).unwrap().count(), 1);
+    }
 }

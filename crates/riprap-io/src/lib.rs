@@ -2,7 +2,7 @@
 //!
 //! [`scene_file`] reads scenes from TOML, [`mesh`], [`scans`] and [`grain_table`] the files that a scene refers to, [`peer_scene`] scenes and
 //! states shared with other engines.
-//! [`build`] makes the scene of the simulator. [`vtk`] writes frames for ParaView, [`table`] the series of a run, and [`run_folder`] holds them together.
+//! [`build`] makes the scene of the simulator, [`run`] runs it into a folder. [`vtk`] writes frames for ParaView, [`table`] the series of a run, and [`run_folder`] holds them together.
 //! These writers know nothing of the simulator: they take points, numbers and names. [`output`] observes a run and
 //! feeds them; [`checkpoint`] keeps what a killed run goes on from, [`kept`] what a study does. [`fclib`] reads and writes contact problems.
 
@@ -16,6 +16,7 @@ pub mod kept;
 pub mod mesh;
 pub mod output;
 pub mod peer_scene;
+pub mod run;
 pub mod run_folder;
 pub mod scans;
 pub mod scene_file;

@@ -244,4 +244,85 @@ mod tests {
         assert!(RunFolder::create(&path, Existing::Keep).is_err());
         fs::remove_file(path).unwrap();
     }
+
+    #[test]
+    fn a_resumed_folder_keeps_frames_up_to_its_time_and_nothing_later() {
+        let path = folder("resumed");
+        let mut run = filled(&path);
+        for (number, time) in [(1, 0.5), (2, 1.0)] {
+            run.write_frame("surfaces", number, time, &PolyData::new()).unwrap();
+        }
+        let frames = path.join("frames");
+        let mine = ["surfaces.txt", "surfaces-old.txt", "notes-000009.vtp"];
+        for name in mine {
+            fs::write(frames.join(name), "mine").unwrap();
+        }
+        fs::write(frames.join(".surfaces-000003.vtp.99-7.tmp"), "half").unwrap();
+        fs::write(path.join(".summary.json.99-8.tmp"), "half").unwrap();
+
+        let mut run = RunFolder::resume(&path, &["surfaces"], &[0.0, 0.5]).unwrap();
+        let names = |folder: &Path| {
+            let entries = fs::read_dir(folder).unwrap();
+            let mut names: Vec<String> =
+                entries.map(|e| e.unwrap().file_name().into_string().unwrap()).collect();
+            names.sort();
+            names
+        };
+        let kept = ["notes-000009.vtp", "surfaces-000000.vtp", "surfaces-000001.vtp"];
+        assert_eq!(names(&frames), [&kept[..], &["surfaces-old.txt", "surfaces.txt"]].concat());
+        assert!(names(&path).iter().all(|name| !name.ends_with(".tmp")));
+        let index = || fs::read_to_string(path.join("run.pvd")).unwrap();
+        assert_eq!(index().matches("<DataSet").count(), 2);
+        assert!(!index().contains("surfaces-000002"));
+
+        run.write_frame("surfaces", 2, 1.0, &PolyData::new()).unwrap();
+        assert_eq!(index().matches("<DataSet").count(), 3);
+        fs::remove_dir_all(path).unwrap();
+    }
+
+    #[test]
+    fn a_folder_resumed_without_frames_has_none() {
+        let path = folder("no-frames");
+        filled(&path);
+        RunFolder::resume(&path, &["surfaces"], &[]).unwrap();
+        assert_eq!(fs::read_dir(path.join("frames")).unwrap().count(), 0);
+        fs::remove_dir_all(&path).unwrap();
+        // A folder that is gone is made again.
+        let run = RunFolder::resume(&path, &["surfaces"], &[]).unwrap();
+        assert!(run.frames().is_dir() && !RunFolder::holds_run(&path));
+        fs::remove_dir_all(path).unwrap();
+    }
+
+    #[test]
+    fn overwriting_removes_problems_and_checkpoint_but_no_file_of_others() {
+        let path = folder("overwritten");
+        filled(&path);
+        fs::write(path.join(checkpoint::FILE), "old").unwrap();
+        fs::create_dir(path.join("problems")).unwrap();
+        fs::write(path.join("problems/problem-000001.hdf5"), "old").unwrap();
+        fs::write(path.join("problems/notes.txt"), "mine").unwrap();
+        fs::write(path.join("frames/movie.avi"), "mine").unwrap();
+        RunFolder::create(&path, Existing::Overwrite).unwrap();
+        for gone in [checkpoint::FILE, "problems/problem-000001.hdf5", "scene.toml", "series.csv"] {
+            assert!(!path.join(gone).exists(), "{gone}");
+        }
+        assert!(path.join("problems/notes.txt").exists() && path.join("frames/movie.avi").exists());
+        fs::remove_dir_all(path).unwrap();
+    }
+
+    #[test]
+    fn any_file_that_only_a_run_writes_makes_a_run() {
+        let path = folder("signs");
+        fs::create_dir_all(&path).unwrap();
+        assert!(!RunFolder::holds_run(&path));
+        // The user's own scene is no run.
+        fs::write(path.join("scene.toml"), "").unwrap();
+        assert!(!RunFolder::holds_run(&path));
+        for name in SIGNS {
+            fs::write(path.join(name), "").unwrap();
+            assert!(RunFolder::holds_run(&path), "{name}");
+            fs::remove_file(path.join(name)).unwrap();
+        }
+        fs::remove_dir_all(path).unwrap();
+    }
 }

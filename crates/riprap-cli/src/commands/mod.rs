@@ -10,6 +10,7 @@ pub mod run;
 pub mod settle;
 pub mod solve;
 pub mod validate;
+mod watch;
 
 use crate::failure::Failure;
 use riprap_io::scene_file::{Dimension, parse_quantity};

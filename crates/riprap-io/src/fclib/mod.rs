@@ -8,6 +8,8 @@
 mod hdf5;
 mod matrix;
 mod reduce;
+#[cfg(test)]
+mod tests;
 
 use std::path::Path;
 

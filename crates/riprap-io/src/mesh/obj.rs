@@ -83,6 +83,26 @@ mod tests {
     }
 
     #[test]
+    fn vertices_keep_the_order_of_the_file_and_objects_share_them() {
+        // Used from the last to the first, and one of them not at all.
+        let mesh = parse(b"v 0.1 0 0\nv 5 5 5\nv 1 0 0\nv 0 1 0\nf 4 3 1\n").unwrap();
+        assert_eq!(mesh.vertices, [[0.1, 0.0, 0.0], [5.0; 3], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0]]);
+        assert_eq!(mesh.triangles, [[3, 2, 0]]);
+        // Two objects that name their common edge each for itself: it is one edge.
+        let text =
+            "o a\nv 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\no b\nv 0 0 0\nv 1 0 0\nv 0 0 1\nf 5 4 6\n";
+        let mesh = parse(text.as_bytes()).unwrap();
+        assert_eq!((mesh.vertices.len(), mesh.triangles.len()), (4, 2));
+        assert_eq!(mesh.open_edges().len(), 4);
+    }
+
+    #[test]
+    fn faces_may_come_before_their_vertices() {
+        let late = parse(b"f 1 2 3\nv 0 0 0\nv 1 0 0\nv 0 1 0\n").unwrap();
+        assert_eq!(late.triangles, [[0, 1, 2]]);
+    }
+
+    #[test]
     fn broken_files_are_explained() {
         assert!(message("").contains("no triangles"));
         assert_eq!(message("v 1 2"), "file, line 1: a vertex needs three numbers");

@@ -314,6 +314,12 @@ mod tests {
     }
 
     #[test]
+    fn text_keeps_all_its_digits_whatever_its_type_and_lines_do_not_matter() {
+        let mesh = parse(&text(&TEXT.replacen("1 7 0 0", "0.1\n7 0\n0", 1))).unwrap();
+        assert_eq!(mesh.vertices[1], [0.1, 0.0, 0.0]);
+    }
+
+    #[test]
     fn broken_files_are_explained() {
         assert!(message(b"").contains("does not end"));
         assert!(message(b"solid stone\n").contains("line 1: this is no PLY file"));

@@ -130,6 +130,23 @@ mod tests {
     }
 
     #[test]
+    fn text_keeps_all_its_digits_and_binary_its_single_precision() {
+        let (x, text) = (0.1_f64, TEXT.replace("vertex 1 0 0", "vertex 0.1 0 0"));
+        assert_eq!(parse(text.as_bytes()).unwrap().vertices[1], [x, 0.0, 0.0]);
+        let binary = binary_file(&[[[0.0; 3], [0.1, 0.0, 0.0], [0.0, 1.0, 0.0]]]);
+        assert_eq!(parse(&binary).unwrap().vertices[1], [f64::from(0.1_f32), 0.0, 0.0]);
+    }
+
+    #[test]
+    fn every_cut_of_a_binary_file_is_refused() {
+        let whole = binary_file(&[[[0.0; 3], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0]]; 3]);
+        for end in 0..whole.len() {
+            assert!(parse(&whole[..end]).is_err(), "the first {end} bytes");
+        }
+        assert!(parse(&[&whole[..], &[0]].concat()).is_err());
+    }
+
+    #[test]
     fn shared_corners_are_welded() {
         let (a, b, c, d) = ([0.0; 3], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [1.0, 1.0, 0.0]);
         let mesh = parse(&binary_file(&[[a, b, c], [b, d, c], [a, a, b]])).unwrap();

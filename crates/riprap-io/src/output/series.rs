@@ -253,3 +253,23 @@ fn make_unique(columns: &mut [Column]) {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn columns_of_one_name_are_numbered_and_never_meet() {
+        let names = |given: &[&str]| {
+            let mut columns: Vec<Column> =
+                given.iter().map(|name| Column::new(*name, "N")).collect();
+            make_unique(&mut columns);
+            columns.into_iter().map(|column| column.name).collect::<Vec<_>>()
+        };
+        assert_eq!(names(&["a", "b"]), ["a", "b"]);
+        assert_eq!(names(&["a", "a", "a"]), ["a", "a-2", "a-3"]);
+        // A name that looks like a number given before.
+        assert_eq!(names(&["a", "a-2", "a"]), ["a", "a-2", "a-3"]);
+        assert_eq!(names(&["a", "a", "a-2"]), ["a", "a-2", "a-2-2"]);
+    }
+}

@@ -122,3 +122,88 @@ pub(super) fn summary(
     }
     summary
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn step(contacts: usize, sweeps: usize, residual: f64, penetration: f64) -> StepReport {
+        let mut step = StepReport { contacts, penetration, ..StepReport::default() };
+        step.solve.sweeps = sweeps;
+        step.solve.residual = residual;
+        step.solve.converged = residual < 1e-3;
+        step
+    }
+
+    fn description() -> Description {
+        Description {
+            title: Some("stones".into()),
+            seed: 7,
+            threads: 2,
+            dt: 1e-3,
+            until: 0.5,
+            n_bodies: 4,
+            n_free: 3,
+            n_mechanisms: 0,
+            freedom: 0,
+            grain_size: 0.04,
+            settled: None,
+        }
+    }
+
+    #[test]
+    fn a_tally_has_the_mean_and_the_worst_of_all_steps() {
+        let mut tally = Tally::default();
+        for report in [step(2, 10, 1e-4, 0.0), step(6, 30, 1e-2, 1e-3), step(4, 20, 1e-5, 5e-4)] {
+            tally.add(&report);
+        }
+        let summary = summary(&description(), &tally, &Ending::Finished, None, 1.5);
+        assert_eq!((&summary["steps"], &summary["unconverged_steps"]), (&3.into(), &1.into()));
+        assert_eq!(summary["contacts"], json!({ "mean": 4.0, "max": 6 }));
+        assert_eq!(summary["sweeps"], json!({ "mean": 20.0, "max": 30 }));
+        assert_eq!(summary["residual_max"], 1e-2);
+        assert_eq!(summary["penetration_max_rel"], 1e-3 / 0.04);
+        assert_eq!((&summary["wall_s"], &summary["threads"]), (&1.5.into(), &2.into()));
+        // What is counted since the last output starts anew with each, the rest does not.
+        let since = std::mem::take(&mut tally.since_output);
+        assert_eq!((since.sweeps, since.residual, since.penetration), (30, 1e-2, 1e-3));
+        tally.add(&step(1, 5, 1e-6, 2e-3));
+        assert_eq!((tally.since_output.sweeps, tally.report.sweeps.1), (5, 30));
+    }
+
+    #[test]
+    fn what_is_not_known_is_null_and_joints_appear_only_where_there_are_some() {
+        let mut tally = Tally::default();
+        let of = |tally: &Tally, ending: &Ending| summary(&description(), tally, ending, None, 0.0);
+        let running = of(&tally, &Ending::Running);
+        for key in ["message", "settled", "time_s", "energy_begin", "energy_end"] {
+            assert!(running[key].is_null(), "{key}");
+        }
+        assert!(running.get("joint_drift_max").is_none());
+        tally.joint_drift = Some(0.0);
+        let failed = of(&tally, &Ending::Failed("the sky fell".into()));
+        assert_eq!(
+            (&failed["joint_drift_max"], &failed["message"]),
+            (&0.0.into(), &"the sky fell".into())
+        );
+        let words = [Ending::Running, Ending::Finished, Ending::Interrupted].map(|e| e.word());
+        assert_eq!(words, ["running", "finished", "interrupted"]);
+        assert_eq!(failed["state"], "failed");
+    }
+
+    #[test]
+    fn energies_are_told_with_their_sum() {
+        let balance = Balance { kinetic: 3.0, potential: -1.0, ..Balance::default() };
+        let tally = Tally { begin: Some(balance), ..Tally::default() };
+        let end = Balance { kinetic: 0.5, potential: 0.25, ..Balance::default() };
+        let mut scene = description();
+        scene.settled = Some((true, 0.75, 750));
+        let told = summary(&scene, &tally, &Ending::Finished, Some((0.5, end)), 0.0);
+        assert_eq!(
+            told["energy_begin"],
+            json!({ "kinetic_J": 3.0, "potential_J": -1.0, "total_J": 2.0 })
+        );
+        assert_eq!(told["energy_end"]["total_J"], 0.75);
+        assert_eq!(told["settled"], json!({ "calm": true, "time_s": 0.75, "steps": 750 }));
+    }
+}

@@ -216,4 +216,73 @@ mod tests {
         // Inside the ball, and 512 triangles lose some percent of its volume.
         assert!((3.9..4.2).contains(&volume), "{volume}");
     }
+
+    /// A body of each shape, lifted above a tilted plane.
+    fn shapes() -> riprap::scene::Scene {
+        use riprap::prelude::*;
+        let rock = Material::new("rock").density(1000.0);
+        let mut scene = Scene::builder();
+        let plane = Shape::half_space([0.0, 0.6, 0.8]).unwrap();
+        scene.add(BodyDescription::new(plane, &rock).named("plane").fixed(), &rock);
+        let ball = BodyDescription::new(Shape::sphere(0.5).unwrap(), &rock);
+        scene.add(ball.at([0.0, 0.0, 3.0]).velocity([3.0, 0.0, 4.0]), &rock);
+        let cuboid = Shape::cuboid([1.0, 2.0, 3.0]).unwrap();
+        scene.add(BodyDescription::new(cuboid, &rock).at([4.0, 0.0, 4.0]), &rock);
+        let walls = Shape::open_box([1.0, 1.0, 1.0], 0.1).unwrap();
+        scene.add(BodyDescription::new(walls, &rock).at([-4.0, 0.0, 4.0]).fixed(), &rock);
+        scene.build().unwrap()
+    }
+
+    #[test]
+    fn parts_lie_on_the_surfaces_of_their_shapes() {
+        let scene = shapes();
+        let surfaces = Surfaces::new(&scene);
+        let [plane, ball, cuboid, walls] = &surfaces.bodies[..] else { panic!() };
+        // The patch is a square in its plane; its body is at the origin.
+        let normal = Vec3::new(0.0, 0.6, 0.8);
+        let corners = &plane[0].corners;
+        assert!(corners.iter().all(|c| normal.dot(c).abs() < 1e-12), "{corners:?}");
+        let side = |k: usize| corners[(k + 1) % 4] - corners[k];
+        assert!((0..4).all(|k| (side(k).norm() - side(0).norm()).abs() < 1e-12));
+        // Seen from outside, from above, its corners go anticlockwise.
+        assert!(side(0).cross(&side(1)).dot(&normal) > 0.0);
+        assert!(ball[0].corners.iter().all(|c| (c.norm() - 0.5).abs() < 1e-15));
+        assert_eq!((cuboid[0].corners.len(), cuboid[0].faces.len()), (8, 6));
+        assert!(cuboid[0].corners.iter().all(|c| c.abs() == Vec3::new(0.5, 1.0, 1.5)));
+        assert_eq!(walls.len(), 5);
+    }
+
+    #[test]
+    fn a_frame_shows_every_body_where_it_is_and_how_fast() {
+        use riprap::prelude::*;
+        let scene = shapes();
+        let surfaces = Surfaces::new(&scene);
+        let run = Simulation::new(scene, MoreauJean::new(1e-3)).unwrap();
+        let snapshot = Snapshot::of(&run.frame());
+        assert_eq!(snapshot.bodies[1].1, 5.0);
+        let data = surfaces.bodies(&snapshot);
+        let all = surfaces.bodies.iter().flatten();
+        let (corners, faces) =
+            all.fold((0, 0), |(c, f), part| (c + part.corners.len(), f + part.faces.len()));
+        assert_eq!((data.n_points(), data.n_cells()), (corners, faces));
+        // Nothing touches: no contact is shown.
+        assert_eq!(snapshot.contacts().n_points(), 0);
+    }
+
+    #[test]
+    fn more_splits_come_nearer_to_the_ball() {
+        let volume = |splits| -> f64 {
+            let part = ball(splits);
+            let cone = |f: &Vec<usize>| {
+                part.corners[f[0]].dot(&part.corners[f[1]].cross(&part.corners[f[2]])) / 6.0
+            };
+            part.faces.iter().map(cone).sum()
+        };
+        let full = 4.0 / 3.0 * std::f64::consts::PI;
+        let errors = [0, 1, 2, 3].map(|splits| full - volume(splits));
+        // Second order in the length of an edge: each split leaves a quarter.
+        for pair in errors.windows(2).skip(1) {
+            assert!((3.5..4.5).contains(&(pair[0] / pair[1])), "{errors:?}");
+        }
+    }
 }

@@ -35,9 +35,19 @@ impl ActiveContact<'_> {
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Active {
     /// Its place in its chunk of detected points, after [`CHUNK_POINTS`] for each chunk before; the chosen points are a last
-    /// chunk of any length.
+    /// chunk of any length. The highest bit is [`Active::CLOSES`].
     place: u32,
     bodies: [u32; 2],
+}
+
+impl Active {
+    /// Set where the quasi-shock law holds, under which small gaps are closed.
+    const CLOSES: u32 = 1 << 31;
+
+    /// Whether small gaps of this contact are closed.
+    pub(super) fn closes(self) -> bool {
+        self.place & Active::CLOSES != 0
+    }
 }
 
 /// Place of a point that does not take part.
@@ -176,7 +186,9 @@ impl Contacts {
                     // Else it is far from its plane.
                     takes_part &= nearest <= scene.detection().alert;
                 }
-                let place = if takes_part { (c * CHUNK_POINTS + k) as u32 } else { OPEN };
+                let closes = if law.law == ContactLaw::QuasiShock { Active::CLOSES } else { 0 };
+                let place = (c * CHUNK_POINTS + k) as u32;
+                let place = if takes_part { place | closes } else { OPEN };
                 *contact = Active { place, bodies };
                 if !takes_part {
                     some_open.store(true, Ordering::Relaxed);
@@ -192,6 +204,7 @@ impl Contacts {
     /// One contact of the contact problem.
     pub(super) fn contact(&self, k: usize) -> ActiveContact<'_> {
         let Active { place, bodies } = self.active[k];
+        let place = place & !Active::CLOSES;
         let detected = self.detector.chunks();
         let chunk = (place as usize / CHUNK_POINTS).min(detected.len());
         let points = detected.get(chunk).unwrap_or(&self.chosen);

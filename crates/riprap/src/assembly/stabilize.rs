@@ -1,12 +1,12 @@
 //! Everything that the step does beyond Algorithm 1, in one place: corrections of what solver tolerances and the finite step leave
 //! behind. Each has a switch; the book (theory, "Corrections beyond Algorithm 1") gives their equations and measured effects.
 
-use super::contacts::{Contacts, NOISE, meeting, smaller_size};
+use super::contacts::{ActiveContact, Contacts, NOISE, smaller_size};
 use super::system::check_finite;
 use super::{Interval, System, SystemError};
 use crate::friction::{ContactProblem, Impulses, Law};
 use crate::math::{Pose, Vec3, length2, parallel, turn};
-use crate::scene::{ContactLaw, Scene, State, Twist};
+use crate::scene::{Scene, State, Twist};
 
 /// How much of a gap or slip is taken back in a step [–].
 const GAIN: f64 = 0.1;
@@ -53,15 +53,17 @@ impl Stabilization {
         let n = contacts.active.len();
         let mut slips = std::mem::take(&mut contacts.slips);
         parallel::set_length(&mut slips, if self.slips { n } else { 0 });
-        let v_rel_free = &mut problem.v_rel_free[..n];
+        let ContactProblem { w, v_rel_free, .. } = problem;
+        let (v_rel_free, frames) = (&mut v_rel_free[..n], w.contacts());
         if self.slips {
             parallel::for_each_both(&mut slips, v_rel_free, |k, slip, v_rel| {
                 let old = contacts.remembered(k, state);
                 *slip = old.map_or(Vec3::zeros(), |old| old.slip_w.into());
                 self.close_gap(scene, contacts, k, dt, v_rel);
-                let [_, t1, t2] = contacts.contact(k).frame();
-                v_rel[1] += GAIN * t1.dot(slip) / dt;
-                v_rel[2] += GAIN * t2.dot(slip) / dt;
+                for t in 1..3 {
+                    let along = Vec3::from(frames[k].frame[t]);
+                    v_rel[t] += GAIN * along.dot(slip) / dt;
+                }
             });
         } else {
             parallel::for_each(v_rel_free, |k, v_rel| {
@@ -72,6 +74,7 @@ impl Stabilization {
     }
 
     /// The share of a gap that is taken back in this step.
+    #[inline]
     fn close_gap(
         &self,
         scene: &Scene,
@@ -80,12 +83,12 @@ impl Stabilization {
         dt: f64,
         v_rel: &mut [f64; 3],
     ) {
+        if !(self.gaps && contacts.active[k].closes()) {
+            return;
+        }
         let c = contacts.contact(k);
         let [i, j] = c.bodies.map(|b| b as usize);
-        if self.gaps
-            && c.point.gap.abs() <= NOISE * smaller_size(scene, i, j)
-            && meeting(scene, c.point).1.law == ContactLaw::QuasiShock
-        {
+        if c.point.gap.abs() <= NOISE * smaller_size(scene, i, j) {
             v_rel[0] += GAIN * c.point.gap / dt;
         }
     }
@@ -114,36 +117,32 @@ impl Stabilization {
     }
 }
 
-impl Contacts {
-    /// What a contact has slipped by the end of the step, while it sticks, in the world frame [m].
-    #[expect(clippy::too_many_arguments)]
-    pub(super) fn slip(
-        &self,
-        scene: &Scene,
-        k: usize,
-        frame: &[Vec3; 3],
-        law: Law,
-        r: &[f64; 3],
-        q_m: &[Pose],
-        v_next: &[Twist],
-        dt: f64,
-    ) -> Vec3 {
-        let Some(before) = self.slips.get(k) else { return Vec3::zeros() };
-        let friction = law.friction().unwrap_or(0.0);
-        let sticks = length2(r[1], r[2]) < (1.0 - 1e-9) * friction * r[0];
-        if !sticks {
-            return Vec3::zeros();
-        }
-        let c = self.contact(k);
-        let [i, j] = c.bodies.map(|b| b as usize);
-        let at = |b: usize| {
-            v_next[b].linear + v_next[b].angular.cross(&(c.point.point - q_m[b].position))
-        };
-        let v = at(j) - at(i);
-        let slip = before + (v - frame[0] * frame[0].dot(&v)) * dt;
-        // More than noise is motion.
-        if slip.norm() > NOISE * smaller_size(scene, i, j) { Vec3::zeros() } else { slip }
+/// What a contact that had slipped by `before` has slipped by the end of the step, while it sticks, in the world frame [m].
+#[expect(clippy::too_many_arguments)]
+#[inline]
+pub(super) fn slipped(
+    scene: &Scene,
+    c: &ActiveContact,
+    before: Vec3,
+    frame: &[Vec3; 3],
+    law: Law,
+    r: &[f64; 3],
+    q_m: &[Pose],
+    v_next: &[Twist],
+    dt: f64,
+) -> Vec3 {
+    let friction = law.friction().unwrap_or(0.0);
+    let sticks = length2(r[1], r[2]) < (1.0 - 1e-9) * friction * r[0];
+    if !sticks {
+        return Vec3::zeros();
     }
+    let [i, j] = c.bodies.map(|b| b as usize);
+    let at =
+        |b: usize| v_next[b].linear + v_next[b].angular.cross(&(c.point.point - q_m[b].position));
+    let v = at(j) - at(i);
+    let slip = before + (v - frame[0] * frame[0].dot(&v)) * dt;
+    // More than noise is motion.
+    if slip.norm() > NOISE * smaller_size(scene, i, j) { Vec3::zeros() } else { slip }
 }
 
 /// Carries the angular momentum of the step over to its end: `q_next` from `q_m` along `ω`, `ω = J(q_next)⁻¹ L`, where

@@ -2,7 +2,8 @@
 
 use super::System;
 use super::contacts::{ActiveContact, Contacts, in_world};
-use crate::friction::{ContactProblem, Impulses};
+use super::stabilize::slipped;
+use crate::friction::{Contact3, ContactProblem, Impulses};
 use crate::math::{Pose, Vec3, parallel};
 use crate::scene::{Scene, State, WarmContact};
 
@@ -63,9 +64,10 @@ impl Contacts {
     /// The impulses to start from: those of the last step, turned into the new frames, of contacts, joints and moments of rolling
     /// resistance.
     pub fn recall(&self, state: &State, problem: &ContactProblem, impulses: &mut Impulses) {
+        let contacts = problem.w.contacts();
         parallel::fill(impulses, self.active.len(), |k| {
             let old = self.remembered(k, state);
-            old.map_or([0.0; 3], |old| turned(old, &self.contact(k).frame()))
+            old.map_or([0.0; 3], |old| turned(old, &contacts[k]))
         });
         super::joints::recall(state, problem, impulses);
         super::rolling::recall(self, state, problem, impulses);
@@ -86,16 +88,19 @@ impl Contacts {
     ) {
         std::mem::swap(&mut state.warm_start, &mut next.warm_start);
         let State { v: v_next, warm_start, .. } = next;
-        let q_m = system.q_m();
+        let (q_m, contacts) = (system.q_m(), problem.w.contacts());
         parallel::fill(warm_start, self.active.len(), |k| {
-            let (c, r) = (self.contact(k), &impulses[k]);
-            let (frame, law) = (c.frame(), problem.laws[k]);
+            let (c, r, law) = (self.contact(k), &impulses[k], problem.laws[k]);
+            let frame = contacts[k].frame.map(Vec3::from);
+            let slip = self.slips.get(k).map_or_else(Vec3::zeros, |before| {
+                slipped(scene, &c, *before, &frame, law, r, q_m, v_next, dt)
+            });
             WarmContact {
                 colliders: c.point.colliders,
                 feature: c.point.feature,
                 point_b: local(&c, q_m).into(),
                 impulse_w: in_world(&frame, r).into(),
-                slip_w: self.slip(scene, k, &frame, law, r, q_m, v_next, dt).into(),
+                slip_w: slip.into(),
             }
         });
         let joints = self.active.len()..problem.len() - problem.rolling.len();
@@ -149,7 +154,8 @@ fn match_pair<'a>(
 }
 
 /// A remembered impulse in the frame of a contact.
-fn turned(old: &WarmContact, [n, t1, t2]: &[Vec3; 3]) -> [f64; 3] {
+fn turned(old: &WarmContact, contact: &Contact3) -> [f64; 3] {
     let p = Vec3::from(old.impulse_w);
+    let [n, t1, t2] = contact.frame.map(Vec3::from);
     [n.dot(&p).max(0.0), t1.dot(&p), t2.dot(&p)]
 }

@@ -1,7 +1,7 @@
 //! The Delassus operator `W = Hᵀ M⁻¹ H` [1/kg]: how an impulse at one contact changes the velocity at
 //! another, in the two forms in which it is needed.
 
-use super::{Blocks, Factored};
+use super::{Blocks, Contact3, Factored};
 
 /// `W`, factored (simulations) or as blocks (small or stored problems).
 #[derive(Clone, Debug)]
@@ -36,6 +36,14 @@ impl Delassus {
         match self {
             Delassus::Factored(w) => w.velocity_change(impulses, velocity),
             Delassus::Blocks(_) => velocity.clear(),
+        }
+    }
+
+    /// The contacts of a factored operator; none where `W` is stored as blocks.
+    pub fn contacts(&self) -> &[Contact3] {
+        match self {
+            Delassus::Factored(w) => w.contacts(),
+            Delassus::Blocks(_) => &[],
         }
     }
 

@@ -9,8 +9,14 @@
 //! A state is a text file with one line a grain: `x y z qw qx qy qz vx vy vz wx wy wz`, in SI, the angular velocity in the world
 //! frame.
 
+mod states;
+#[cfg(test)]
+mod tests;
+
+pub use states::{GrainState, read_states, states, write_states};
+
 use std::fs::File;
-use std::io::{BufReader, Read, Write};
+use std::io::{BufReader, Read};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -114,19 +120,6 @@ pub struct PeerGrain {
     pub velocity: [f64; 3],
     /// Angular velocity at the begin, in the world frame [rad/s].
     #[serde(rename = "omega", default)]
-    pub angular_velocity: [f64; 3],
-}
-
-/// Where a grain is and how it moves.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct GrainState {
-    /// Centre of mass [m].
-    pub position: [f64; 3],
-    /// Rotation from the body frame to the world, a unit quaternion w, x, y, z.
-    pub rotation: [f64; 4],
-    /// Velocity of the centre of mass [m/s].
-    pub velocity: [f64; 3],
-    /// Angular velocity in the world frame [rad/s].
     pub angular_velocity: [f64; 3],
 }
 
@@ -346,80 +339,6 @@ impl PeerGrain {
     }
 }
 
-/// The grains of a run, in the frames of the file.
-pub fn states(scene: &Scene, state: &State, grains: &[Body]) -> Vec<GrainState> {
-    let grain = |body: &Body| {
-        let slot = scene.slot(*body);
-        let (q, v) = (&state.q[slot], &state.v[slot]);
-        let r = q.rotation;
-        GrainState {
-            position: q.position.into(),
-            rotation: [r.w, r.i, r.j, r.k],
-            velocity: v.linear.into(),
-            angular_velocity: v.angular.into(),
-        }
-    };
-    grains.iter().map(grain).collect()
-}
-
-/// Writes a state file.
-pub fn write_states(path: &Path, states: &[GrainState]) -> Result<(), Error> {
-    crate::atomic::write(path, |out| {
-        for s in states {
-            let numbers = (s.position.iter().chain(&s.rotation))
-                .chain(&s.velocity)
-                .chain(&s.angular_velocity);
-            let words: Vec<String> = numbers.map(|x| format!("{x:e}")).collect();
-            writeln!(out, "{}", words.join(" "))?;
-        }
-        Ok(())
-    })
-}
-
-/// Reads a state file of `n` grains.
-pub fn read_states(path: &Path, n: usize) -> Result<Vec<GrainState>, Error> {
-    let mut text = String::new();
-    regular(path)?.take(MAX_BYTES).read_to_string(&mut text).map_err(Error::io("read", path))?;
-    let mut states = Vec::with_capacity(n);
-    for (i, line) in text.lines().enumerate() {
-        if line.trim().is_empty() {
-            continue;
-        }
-        let wrong = |message: String| Error::format(path, Place::Line(i + 1), message);
-        if states.len() == n {
-            return Err(wrong(format!("there are more lines than the {n} grains of the scene")));
-        }
-        states.push(state_line(line).map_err(wrong)?);
-    }
-    if states.len() < n {
-        let message = format!("there are {} lines, but the scene has {n} grains", states.len());
-        return Err(Error::format(path, Place::Whole, message));
-    }
-    Ok(states)
-}
-
-fn state_line(line: &str) -> Result<GrainState, String> {
-    let mut values = [0.0; 13];
-    let mut words = line.split_ascii_whitespace();
-    for (k, value) in values.iter_mut().enumerate() {
-        let word = words.next().ok_or(format!("13 numbers are expected, but there are {k}"))?;
-        *value = word.parse::<f64>().ok().filter(|x| x.is_finite()).ok_or_else(|| {
-            let word: String = word.chars().take(40).collect();
-            format!("`{word}` is not a number")
-        })?;
-    }
-    if words.next().is_some() {
-        return Err("there are more than 13 numbers".into());
-    }
-    let [x, y, z, qw, qx, qy, qz, vx, vy, vz, wx, wy, wz] = values;
-    Ok(GrainState {
-        position: [x, y, z],
-        rotation: unit([qw, qx, qy, qz]).ok_or("the quaternion has no direction")?,
-        velocity: [vx, vy, vz],
-        angular_velocity: [wx, wy, wz],
-    })
-}
-
 /// Opens a file that has an end.
 fn regular(path: &Path) -> Result<BufReader<File>, Error> {
     let file = File::open(path).map_err(Error::io("open", path))?;
@@ -435,142 +354,4 @@ fn is_packed(path: &Path) -> bool {
 
 fn finite(values: &[f64]) -> bool {
     values.iter().all(|x| x.is_finite())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use riprap::grains::{StoneGenerator, seeded};
-
-    fn three_stones() -> PeerScene {
-        let mut rng = seeded(3);
-        let grains = (0..3).map(|k| {
-            let stone = StoneGenerator::default().generate(0.04, &mut rng).unwrap();
-            let pose = Pose::at([0.0, 0.0, 0.05 + 0.1 * f64::from(k)]).turned([1.0, 2.0, 3.0], 1.0);
-            PeerGrain::at_rest(&stone, 2700.0, &pose)
-        });
-        let container =
-            Container { xmin: -0.1, xmax: 0.1, ymin: -0.1, ymax: 0.1, zmin: 0.0, height: 0.3 };
-        PeerScene {
-            path: PathBuf::new(),
-            n: Some(3),
-            density: 2700.0,
-            friction: 0.7,
-            restitution: 0.0,
-            gravity: [0.0, 0.0, -9.81],
-            dt: 5e-4,
-            container,
-            grains: grains.collect(),
-        }
-    }
-
-    fn folder(name: &str) -> PathBuf {
-        let folder =
-            std::env::temp_dir().join(format!("riprap-peers-{}-{name}", std::process::id()));
-        std::fs::create_dir_all(&folder).unwrap();
-        folder
-    }
-
-    #[test]
-    fn a_scene_is_read_back_unchanged_packed_or_not() {
-        let (folder, scene) = (folder("round"), three_stones());
-        for name in ["scene.json", "scene.json.gz"] {
-            let path = folder.join(name);
-            scene.write(&path).unwrap();
-            let read = PeerScene::read(&path).unwrap();
-            assert!(PeerScene { path: PathBuf::new(), ..read } == scene, "{name}");
-        }
-        std::fs::remove_dir_all(&folder).unwrap();
-    }
-
-    #[test]
-    fn the_frame_of_a_body_is_the_frame_of_the_file() {
-        let scene = three_stones();
-        let (builder, grains) = scene.scene().unwrap();
-        let built = builder.build().unwrap();
-        let state = built.initial_state();
-        for (body, grain) in grains.iter().zip(&scene.grains) {
-            assert_eq!(built.bodies().centre[built.slot(*body)], Vec3::zeros());
-            assert_eq!(built.bodies().mass[built.slot(*body)], grain.mass);
-            let pose = built.shape_pose(&state, *body);
-            assert_eq!(<[f64; 3]>::from(pose.position), grain.position);
-        }
-        let top = scene.top();
-        assert!(top > 0.25 + 0.01 && top < 0.25 + 0.04, "{top}");
-        let states = states(&built, &state, &grains);
-        assert_eq!(states[1].position, scene.grains[1].position);
-        assert_eq!(states[1].rotation, scene.grains[1].rotation);
-    }
-
-    #[test]
-    fn states_are_read_back_unchanged() {
-        let folder = folder("states");
-        let path = folder.join("state.txt");
-        let (builder, grains) = three_stones().scene().unwrap();
-        let mut run = Simulation::new(builder.build().unwrap(), MoreauJean::new(5e-4)).unwrap();
-        run.until(0.02, &mut ()).unwrap();
-        let written = states(run.scene(), run.state(), &grains);
-        write_states(&path, &written).unwrap();
-        assert_eq!(read_states(&path, 3).unwrap(), written);
-        let message = |n| read_states(&path, n).unwrap_err().to_string();
-        assert!(message(2).contains("line 3: there are more lines"), "{}", message(2));
-        assert!(message(4).contains("there are 3 lines, but the scene has 4 grains"));
-        for (text, told) in [
-            ("1 2 3", "line 1: 13 numbers are expected, but there are 3"),
-            ("0 0 0 1 0 0 0 0 0 x 0 0 0", "`x` is not a number"),
-            ("0 0 0 1 0 0 0 0 0 nan 0 0 0", "`nan` is not a number"),
-            ("0 0 0 0 0 0 0 0 0 0 0 0 0", "no direction"),
-            ("0 0 0 1 0 0 0 0 0 0 0 0 0 0", "more than 13"),
-        ] {
-            std::fs::write(&path, text).unwrap();
-            assert!(message(1).contains(told), "{}", message(1));
-        }
-        std::fs::remove_dir_all(&folder).unwrap();
-    }
-
-    #[test]
-    fn wrong_scenes_are_explained() {
-        let folder = folder("wrong");
-        let path = folder.join("scene.json");
-        type Change = fn(&mut PeerScene);
-        let cases: [(Change, &str); 14] = [
-            (|s| s.density = 0.0, "`density` is 0, but must be greater than 0"),
-            (|s| s.friction = -1.0, "`mu` is -1, but must be 0 or more"),
-            (|s| s.restitution = 1.5, "`restitution`"),
-            (|s| s.dt = 0.0, "`dt`"),
-            (|s| s.container.xmax = -1.0, "xmin below xmax"),
-            (|s| s.grains.clear(), "`grains` is empty"),
-            (|s| s.n = Some(4), "`N` is 4, but there are 3 grains"),
-            (|s| s.grains[1].faces[0][1] = 99, "grain 2: `faces`"),
-            (|s| s.grains[1].rotation = [0.0; 4], "grain 2: `quat` has no direction"),
-            (|s| s.grains[1].volume = 0.0, "grain 2: `volume`"),
-            (|s| s.grains[2].mass *= 1.01, "grain 3: `mass` is"),
-            (|s| s.grains[2].inertia[0] *= 1.1, "grain 3: `inertia` differs"),
-            (|s| s.grains[2].vertices.iter_mut().for_each(|v| v[0] += 1e-3), "centre of mass"),
-            (|s| s.grains[0].vertices.truncate(3), "grain 1: `faces`"),
-        ];
-        for (change, told) in cases {
-            let mut scene = three_stones();
-            change(&mut scene);
-            scene.write(&path).unwrap();
-            let result = PeerScene::read(&path).and_then(|s| s.scene().map(|_| ()));
-            let message = result.unwrap_err().to_string();
-            assert!(message.contains(told) && message.contains("scene.json"), "{message}");
-        }
-        for (text, told) in [
-            ("", "line 1: EOF"),
-            ("{\n\"density\": 1e999}", "line 2: number out of range"),
-            ("{\"density\": \"heavy\"}", "invalid type"),
-            ("{}", "missing field `density`"),
-        ] {
-            std::fs::write(&path, text).unwrap();
-            let message = PeerScene::read(&path).unwrap_err().to_string();
-            assert!(message.contains(told), "{message}");
-        }
-        let path = folder.join("scene.json.gz");
-        std::fs::write(&path, b"not packed").unwrap();
-        assert!(PeerScene::read(&path).unwrap_err().to_string().contains("gz"));
-        assert!(PeerScene::read(&folder).unwrap_err().to_string().contains("regular file"));
-        std::fs::remove_dir_all(&folder).unwrap();
-    }
 }

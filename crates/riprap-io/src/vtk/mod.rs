@@ -4,8 +4,14 @@
 //! A `.vtp` file is XML with the arrays appended as raw little-endian bytes, each after its length as a `UInt64`. Both
 //! kinds of files appear whole or not at all, so a run that is killed leaves a series that can be read.
 
+mod pvd;
+#[cfg(test)]
+mod tests;
+
+pub use pvd::Pvd;
+
 use std::io::{self, Write};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use crate::atomic;
 use crate::error::Error;
@@ -239,60 +245,6 @@ impl Array {
     }
 }
 
-/// The index of a time series: which file shows which time.
-#[derive(Clone, Debug)]
-pub struct Pvd {
-    path: PathBuf,
-    frames: Vec<(f64, String, String)>,
-}
-
-impl Pvd {
-    /// An empty series that will be written to `path`, which ends in `.pvd`.
-    pub fn new(path: impl Into<PathBuf>) -> Self {
-        Self { path: path.into(), frames: Vec::new() }
-    }
-
-    /// Takes a file that was there before, without writing the index.
-    pub fn recall(&mut self, time: f64, part: &str, file: &str) {
-        self.frames.push((time, part.to_owned(), file.to_owned()));
-    }
-
-    /// Writes the index anew, whole or not at all.
-    pub fn write(&self) -> Result<(), Error> {
-        atomic::write(&self.path, |out| self.write_to(out))
-    }
-
-    /// Adds a file at a time [s] and writes the index anew, whole or not at all.
-    ///
-    /// `file` is relative to the folder of the index and must be complete already. Files of the same time
-    /// with different `part`s (`"surfaces"`, `"contacts"`) are shown together.
-    pub fn add(&mut self, time: f64, part: &str, file: &str) -> Result<(), Error> {
-        self.recall(time, part, file);
-        self.write()
-    }
-
-    fn write_to(&self, out: &mut impl Write) -> io::Result<()> {
-        writeln!(out, "<?xml version=\"1.0\"?>")?;
-        writeln!(out, "<VTKFile type=\"Collection\" version=\"1.0\" byte_order=\"LittleEndian\">")?;
-        writeln!(out, "<Collection>")?;
-        // Parts are numbered as well, because some readers tell them apart by number.
-        let mut parts: Vec<&str> = Vec::new();
-        for (time, part, file) in &self.frames {
-            let number = parts.iter().position(|known| known == part).unwrap_or_else(|| {
-                parts.push(part);
-                parts.len() - 1
-            });
-            writeln!(
-                out,
-                "<DataSet timestep=\"{time}\" group=\"\" part=\"{number}\" name=\"{}\" file=\"{}\"/>",
-                escaped(part),
-                escaped(file)
-            )?;
-        }
-        write!(out, "</Collection>\n</VTKFile>\n")
-    }
-}
-
 /// A text inside an XML attribute.
 fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
@@ -307,142 +259,4 @@ fn escaped(text: &str) -> String {
         }
     }
     out
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use std::collections::HashMap;
-    use std::fs;
-
-    /// A unit square, a triangle beside it and a lonely point.
-    fn sample() -> PolyData {
-        let mut data = PolyData::new();
-        for point in [[0.0; 3], [1.0, 0.0, 0.0], [1.0, 1.0, 0.0], [0.0, 1.0, 0.0], [2.0, 0.5, 0.25]]
-        {
-            data.add_point(point);
-        }
-        data.add_polygon(&[0, 1, 2, 3]);
-        data.add_vertex(4);
-        data.add_polygon(&[1, 4, 2]);
-        data.point_data("velocity [m/s]", vec![[1.0, 2.0, 3.5_f32]; 5]);
-        data.cell_data("body", vec![7_i64, 8, 9]);
-        data.cell_data("a<b> & \"c\"", vec![0.1_f64, 0.2, 0.3]);
-        data
-    }
-
-    fn folder(name: &str) -> PathBuf {
-        let folder = std::env::temp_dir().join(format!("riprap-vtk-{name}-{}", std::process::id()));
-        fs::create_dir_all(&folder).unwrap();
-        folder
-    }
-
-    fn attribute<'a>(tag: &'a str, name: &str) -> &'a str {
-        let start = tag.find(&format!(" {name}=\"")).expect(name) + name.len() + 3;
-        &tag[start..start + tag[start..].find('"').unwrap()]
-    }
-
-    /// The arrays of a file by name: type, components and bytes.
-    fn read(path: &Path) -> HashMap<String, (String, usize, Vec<u8>)> {
-        let bytes = fs::read(path).unwrap();
-        let marker = b"<AppendedData encoding=\"raw\">\n_";
-        let at = bytes.windows(marker.len()).position(|window| window == marker).unwrap();
-        let (head, appended) =
-            (std::str::from_utf8(&bytes[..at]).unwrap(), &bytes[at + marker.len()..]);
-        let mut section = "";
-        let mut arrays = HashMap::new();
-        for line in head.lines() {
-            match line {
-                "<Verts>" | "<Polys>" => section = &line[1..6],
-                _ if line.starts_with("<DataArray") => {
-                    let offset: usize = attribute(line, "offset").parse().unwrap();
-                    let length = appended[offset..offset + 8].try_into().unwrap();
-                    let length = u64::from_le_bytes(length) as usize;
-                    let name = match section {
-                        "" => attribute(line, "Name").to_owned(),
-                        _ => format!("{section} {}", attribute(line, "Name")),
-                    };
-                    let values = appended[offset + 8..offset + 8 + length].to_vec();
-                    let width = attribute(line, "NumberOfComponents").parse().unwrap();
-                    arrays.insert(name, (attribute(line, "type").to_owned(), width, values));
-                }
-                _ => {}
-            }
-        }
-        arrays
-    }
-
-    fn integers(bytes: &[u8]) -> Vec<i64> {
-        bytes.chunks(8).map(|chunk| i64::from_le_bytes(chunk.try_into().unwrap())).collect()
-    }
-
-    #[test]
-    fn what_is_written_is_read_back() {
-        let folder = folder("back");
-        let path = folder.join("sample.vtp");
-        sample().write(&path).unwrap();
-        let arrays = read(&path);
-        assert_eq!(integers(&arrays["Verts connectivity"].2), [4]);
-        assert_eq!(integers(&arrays["Verts offsets"].2), [1]);
-        assert_eq!(integers(&arrays["Polys connectivity"].2), [0, 1, 2, 3, 1, 4, 2]);
-        assert_eq!(integers(&arrays["Polys offsets"].2), [4, 7]);
-        assert_eq!(integers(&arrays["body"].2), [7, 8, 9]);
-        let (kind, width, bytes) = &arrays["velocity [m/s]"];
-        assert_eq!((kind.as_str(), *width, bytes.len()), ("Float32", 3, 5 * 3 * 4));
-        assert_eq!(bytes[8..12], 3.5_f32.to_le_bytes());
-        let (kind, _, bytes) = &arrays["a&lt;b&gt; &amp; &quot;c&quot;"];
-        assert_eq!((kind.as_str(), &bytes[..8]), ("Float64", &0.1_f64.to_le_bytes()[..]));
-        assert_eq!(arrays["Points"].2.len(), 5 * 3 * 4);
-        fs::remove_dir_all(folder).unwrap();
-    }
-
-    #[test]
-    fn nothing_at_all_is_a_file_too() {
-        let folder = folder("empty");
-        let path = folder.join("empty.vtp");
-        PolyData::new().write(&path).unwrap();
-        assert!(read(&path)["Points"].2.is_empty());
-        fs::remove_dir_all(folder).unwrap();
-    }
-
-    #[test]
-    fn data_that_do_not_fit_are_refused() {
-        let refused = |change: fn(&mut PolyData)| {
-            let mut data = sample();
-            change(&mut data);
-            data.write(Path::new("never-written.vtp")).unwrap_err().to_string()
-        };
-        assert!(
-            refused(|d| d.point_data("x", vec![1.0_f64]))
-                .contains("`x` has 1 entries for 5 points")
-        );
-        assert!(
-            refused(|d| d.cell_data("x", vec![[1_i64; 3]; 4])).contains("4 entries for 3 cells")
-        );
-        assert!(refused(|d| d.cell_data("body", vec![1_i64; 3])).contains("two arrays"));
-        assert!(refused(|d| d.add_polygon(&[0, 1, 5])).contains("uses point 5, but there are 5"));
-        assert!(!Path::new("never-written.vtp").exists());
-    }
-
-    #[test]
-    fn the_index_is_complete_after_every_frame() {
-        let folder = folder("pvd");
-        let path = folder.join("run.pvd");
-        let mut index = Pvd::new(&path);
-        for frame in 0..3 {
-            index
-                .add(0.1 * f64::from(frame), "surfaces", &format!("frames/surfaces-{frame}.vtp"))
-                .unwrap();
-            index
-                .add(0.1 * f64::from(frame), "contacts", &format!("frames/contacts-{frame}.vtp"))
-                .unwrap();
-            let text = fs::read_to_string(&path).unwrap();
-            assert_eq!(text.matches("<DataSet ").count(), 2 * (frame as usize + 1));
-            assert!(text.ends_with("</Collection>\n</VTKFile>\n"));
-        }
-        let text = fs::read_to_string(&path).unwrap();
-        assert!(text.contains("timestep=\"0.1\" group=\"\" part=\"1\" name=\"contacts\" file=\"frames/contacts-1.vtp\""));
-        assert_eq!(fs::read_dir(&folder).unwrap().count(), 1, "no temporary files are left");
-        fs::remove_dir_all(folder).unwrap();
-    }
 }

@@ -1,0 +1,73 @@
+//! A run as it is shown on the terminal: a progress line for each phase, and a line for whatever else happens.
+
+use riprap::simulation::Frame;
+use riprap_io::run::{Event, Phase, Watch};
+
+use crate::progress::{Progress, duration};
+use crate::text::{grouped, number};
+
+/// Shows a run on standard error.
+#[derive(Default)]
+pub struct Terminal {
+    progress: Option<Progress>,
+}
+
+impl Watch for Terminal {
+    fn step(&mut self, _: Phase, frame: &Frame) {
+        if let Some(progress) = &mut self.progress {
+            progress.step(frame);
+        }
+    }
+
+    fn event(&mut self, event: Event) {
+        match event {
+            Event::PhaseStarted { phase, end } => {
+                let word = match phase {
+                    Phase::Settling => "settling",
+                    Phase::Running => "running",
+                };
+                self.progress = Some(Progress::new(word, end));
+            }
+            Event::PhaseEnded { .. } => {
+                if let Some(progress) = self.progress.take() {
+                    progress.finish();
+                }
+            }
+            Event::Resumed { time, step } => {
+                eprintln!("going on at t = {} s ({step} steps)", number(time));
+            }
+            Event::BedTaken { path, grains, bed } => {
+                let (grains, path, time) = (stones(grains), path.display(), number(bed.time));
+                eprintln!("bed of {grains} taken from {path}, settled for {time} s");
+                if !bed.calm {
+                    eprintln!("warning: its grains have not come to rest");
+                }
+            }
+            Event::BedRefused { error } => eprintln!("warning: {error}; it is made anew"),
+            Event::Settled { bed } => {
+                let (time, wall) = (number(bed.time), duration(bed.report.wall));
+                match bed.calm {
+                    true => {
+                        eprintln!("settled after {time} s ({} steps, {wall})", bed.report.steps)
+                    }
+                    false => eprintln!(
+                        "warning: after {time} s the grains have not come to rest ({wall})"
+                    ),
+                }
+            }
+            Event::BedKept { path, grains } => {
+                eprintln!("bed of {} kept in {}", stones(grains), path.display());
+            }
+            Event::BedNotKept { error } => eprintln!("warning: the bed is not kept: {error}"),
+            Event::CheckpointWritten => {
+                eprintln!("a checkpoint is kept: --resume goes on from here");
+            }
+            _ => {}
+        }
+    }
+}
+
+/// So many grains, in words.
+pub fn stones(n: usize) -> String {
+    format!("{} grain{}", grouped(n), if n == 1 { "" } else { "s" })
+}

@@ -1,0 +1,105 @@
+//! Settling before a run. A bed is kept in a folder, under everything that determines it, and taken from there the next time.
+
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use riprap::simulation;
+
+use super::problems::Problems;
+use super::watch::{Event, Phase, Stepping, Watch};
+use crate::build::{Built, Settled, Settling};
+use crate::error::Error;
+use crate::scene_file::SceneFile;
+
+/// Lets the grains of a scene come to rest, or takes their bed from `cache`, and keeps it there. A cache that cannot be read
+/// or written is told to `watch` and is no error. `settling` is that of `built`, and `built` is built from `scene`.
+///
+/// Once `interrupt` is true, settling ends, and its bed is not kept.
+pub fn settle(
+    scene: &SceneFile,
+    built: &Built,
+    settling: &Settling,
+    cache: Option<&Path>,
+    interrupt: &AtomicBool,
+    watch: &mut dyn Watch,
+) -> Result<Settled, simulation::Error> {
+    let grains = settling.n_grains();
+    let kept = cache.map(|folder| folder.join(settling.file_name(scene)));
+    if let Some(path) = kept.as_deref().filter(|path| path.exists()) {
+        match settling.read(path, scene, &built.scene) {
+            Ok(bed) => {
+                watch.event(Event::BedTaken { path, grains, bed: &bed });
+                return Ok(bed);
+            }
+            Err(error) => watch.event(Event::BedRefused { error: &error }),
+        }
+    }
+    let phase = Phase::Settling;
+    watch.event(Event::PhaseStarted { phase, end: settling.at_most() });
+    let mut stepping =
+        Stepping { phase, watch: &mut *watch, problems: None::<Problems>, writer: None, interrupt };
+    let (scheme, on_unconverged) = (scene.moreau_jean(), scene.on_unconverged());
+    let settled = settling.run(&built.scene, scheme, on_unconverged, &mut stepping);
+    watch.event(Event::PhaseEnded { phase });
+    let bed = settled?;
+    if interrupt.load(Ordering::Relaxed) {
+        return Ok(bed);
+    }
+    watch.event(Event::Settled { bed: &bed });
+    if let Some(path) = kept {
+        match keep(&path, scene, settling, &bed) {
+            Ok(()) => watch.event(Event::BedKept { path: &path, grains }),
+            Err(error) => watch.event(Event::BedNotKept { error: &error }),
+        }
+    }
+    Ok(bed)
+}
+
+fn keep(path: &Path, scene: &SceneFile, settling: &Settling, bed: &Settled) -> Result<(), Error> {
+    if let Some(folder) = path.parent() {
+        std::fs::create_dir_all(folder).map_err(Error::io("make the folder", folder))?;
+    }
+    settling.write(path, scene, bed)
+}
+
+/// The folder in which the command line keeps settled beds: `$RIPRAP_CACHE`, or `riprap` in the cache folder of the user.
+/// `None` if `$RIPRAP_CACHE` is empty, or if there is no such folder.
+pub fn user_cache() -> Option<PathBuf> {
+    cache_from(|name| std::env::var_os(name).map(PathBuf::from))
+}
+
+/// The same for an environment.
+fn cache_from(variable: impl Fn(&str) -> Option<PathBuf>) -> Option<PathBuf> {
+    if let Some(told) = variable("RIPRAP_CACHE") {
+        return (!told.as_os_str().is_empty()).then_some(told);
+    }
+    // Relative paths are to be ignored, says the standard.
+    let user = variable("XDG_CACHE_HOME").filter(|path| path.is_absolute());
+    let user = user.or_else(|| variable("HOME").map(|home| home.join(".cache")));
+    user.or_else(|| variable("LOCALAPPDATA")).map(|user| user.join("riprap"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_cache_of_the_user_follows_the_environment() {
+        let cache = |set: &[(&str, &str)]| {
+            let variable = |name: &str| {
+                set.iter().find(|(known, _)| *known == name).map(|(_, value)| PathBuf::from(value))
+            };
+            cache_from(variable)
+        };
+        assert_eq!(cache(&[]), None);
+        assert_eq!(cache(&[("HOME", "/home/a")]), Some("/home/a/.cache/riprap".into()));
+        let xdg = [("HOME", "/home/a"), ("XDG_CACHE_HOME", "/var/b")];
+        assert_eq!(cache(&xdg), Some("/var/b/riprap".into()));
+        let relative = [("HOME", "/home/a"), ("XDG_CACHE_HOME", "b")];
+        assert_eq!(cache(&relative), Some("/home/a/.cache/riprap".into()));
+        let told = [("HOME", "/home/a"), ("RIPRAP_CACHE", "beds")];
+        assert_eq!(cache(&told), Some("beds".into()));
+        assert_eq!(cache(&[("HOME", "/home/a"), ("RIPRAP_CACHE", "")]), None);
+        assert_eq!(cache(&[("LOCALAPPDATA", "/local")]), Some("/local/riprap".into()));
+    }
+}

@@ -1,0 +1,352 @@
+//! Running a scene: grains settle, the scheme steps, and a folder receives series, frames, checkpoints and a summary.
+//!
+//! [`Run::new`] checks and builds everything without touching a file; [`Run::execute`] makes the folder and runs.
+//! [`Run::resume`] continues from the checkpoint in a folder, and the result is bitwise identical to that of a run that was
+//! never stopped. The library prints nothing: a [`Watch`] is told about every step and everything else that happens.
+//!
+//! ```
+//! use riprap_io::output::Ending;
+//! use riprap_io::run::{Options, Run};
+//! use riprap_io::scene_file::SceneFile;
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let scene = SceneFile::parse(
+//!     r#"
+//!     run = { dt = "1 ms", until = "50 ms", output_every = "10 ms" }
+//!     materials.steel = { density = 7800, friction = 0.3 }
+//!     [[body]]
+//!     kind = "fixed"
+//!     material = "steel"
+//!     shape = { type = "half-space" }
+//!     [[body]]
+//!     name = "ball"
+//!     material = "steel"
+//!     position = [0, 0, 0.06]
+//!     shape = { type = "sphere", radius = 0.05 }
+//!     "#,
+//!     ".",
+//! )?;
+//! # let out = std::env::temp_dir().join(format!("riprap-doc-{}", std::process::id()));
+//! let summary = Run::new(&scene, Options::new(&out))?.execute(&mut ())?;
+//! assert_eq!(summary.ending, Ending::Finished);
+//! assert_eq!(summary.report.steps, 50);
+//! assert!(out.join("series.csv").is_file());
+//! # std::fs::remove_dir_all(out)?;
+//! # Ok(())
+//! # }
+//! ```
+
+mod beds;
+mod laws;
+mod problems;
+mod summary;
+#[cfg(test)]
+mod tests;
+mod watch;
+
+pub use beds::{settle, user_cache};
+pub use summary::{Summary, Warning};
+pub use watch::{Event, Phase, Watch};
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use riprap::scene::State;
+use riprap::simulation::{self, RunReport, Simulation};
+
+use crate::build::{Built, Settled, Settling};
+use crate::checkpoint::Checkpoint;
+use crate::output::{Ending, RunWriter};
+use crate::run_folder::Existing;
+use crate::scene_file::{SceneErrors, SceneFile, TimeScheme};
+use problems::Problems;
+use watch::Stepping;
+
+/// Options of a [`Run`]. [`Options::new`] gives the defaults.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// Folder for the results.
+    pub folder: PathBuf,
+    /// What to do with a run that is in the folder already; by default it is refused.
+    pub existing: Existing,
+    /// Time at which the run ends, instead of that of the scene [s].
+    pub until: Option<f64>,
+    /// Time between two checkpoints, instead of that of the scene [s].
+    pub checkpoint_every: Option<f64>,
+    /// Steps between two contact problems written to `problems/`; `None` writes none.
+    pub problems_every: Option<u32>,
+    /// File with the settled bed to start from, written by [`Settling::write`]; `None` lets the grains settle.
+    pub bed: Option<PathBuf>,
+    /// Folder in which settled beds are kept and looked up; `None` keeps none. The command line uses [`user_cache`].
+    pub cache: Option<PathBuf>,
+    /// Number of threads, for the record in `summary.json` only: the thread pool belongs to the caller.
+    pub threads: usize,
+    /// Ends the run before the next step once it is true: a signal handler or another thread sets it. A checkpoint is written
+    /// then, from which [`Run::resume`] continues.
+    pub interrupt: Arc<AtomicBool>,
+}
+
+impl Options {
+    /// Results go to `folder`; everything else is as the scene says, and no bed is kept.
+    pub fn new(folder: impl Into<PathBuf>) -> Options {
+        Options {
+            folder: folder.into(),
+            existing: Existing::Keep,
+            until: None,
+            checkpoint_every: None,
+            problems_every: None,
+            bed: None,
+            cache: None,
+            threads: std::thread::available_parallelism().map_or(1, usize::from),
+            interrupt: Arc::default(),
+        }
+    }
+}
+
+/// Why a run did not start, or why its results could not be written. A run that fails after it has started gives
+/// [`Ending::Failed`] instead, and its folder is complete.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// The scene has mistakes that show only when it is built.
+    #[error(transparent)]
+    Scene(#[from] SceneErrors),
+    /// The run would end before its first step does.
+    #[error("the run cannot end at {until} s, before the first step ends ({dt} s)")]
+    EndsBeforeFirstStep {
+        /// End of the run [s].
+        until: f64,
+        /// Time step [s].
+        dt: f64,
+    },
+    /// Checkpoints are asked for more often than there are steps.
+    #[error("checkpoints every {every} s are more frequent than the steps ({dt} s)")]
+    CheckpointsTooFrequent {
+        /// Time between two checkpoints [s].
+        every: f64,
+        /// Time step [s].
+        dt: f64,
+    },
+    /// There is nothing to resume from.
+    #[error("no checkpoint in {}; start the run anew", folder.display())]
+    NoCheckpoint {
+        /// The folder of the run.
+        folder: PathBuf,
+    },
+    /// A bed is given for a scene in which no grains settle.
+    #[error("{}: no grains of this scene settle, so that no bed is needed", bed.display())]
+    NothingSettles {
+        /// The file of the bed.
+        bed: PathBuf,
+    },
+    /// A bed, a checkpoint or the folder cannot be used.
+    #[error(transparent)]
+    Start(crate::Error),
+    /// The scheme of the scene cannot run it.
+    #[error(transparent)]
+    Scheme(simulation::Error),
+    /// The state of a bed or checkpoint belongs to another scene.
+    #[error(transparent)]
+    State(simulation::Error),
+    /// The results cannot be written.
+    #[error(transparent)]
+    Write(crate::Error),
+}
+
+/// A scene that is ready to run.
+#[derive(Debug)]
+pub struct Run {
+    scene: SceneFile,
+    built: Built,
+    start: Start,
+    options: Options,
+}
+
+/// What a run starts from.
+#[derive(Debug)]
+enum Start {
+    /// The initial state of the scene.
+    Initial,
+    /// The state in which these grains have come to rest.
+    Settle(Box<Settling>),
+    /// A settled bed from a file.
+    Bed { path: PathBuf, grains: usize, bed: Box<Settled> },
+    /// Where the run was stopped.
+    Checkpoint(Box<Checkpoint>),
+}
+
+impl Run {
+    /// Prepares a run from the initial state of a scene, or from a settled bed. Nothing is written yet.
+    pub fn new(scene: &SceneFile, options: Options) -> Result<Run, Error> {
+        let scene = with_options(scene, &options)?;
+        let mut built = scene.build()?;
+        let start = match (&options.bed, built.settling.take()) {
+            (None, None) => Start::Initial,
+            (None, Some(settling)) => Start::Settle(Box::new(settling)),
+            (Some(path), Some(settling)) => {
+                let bed = settling.read(path, &scene, &built.scene).map_err(Error::Start)?;
+                let (path, grains) = (path.clone(), settling.n_grains());
+                Start::Bed { path, grains, bed: Box::new(bed) }
+            }
+            (Some(path), None) => return Err(Error::NothingSettles { bed: path.clone() }),
+        };
+        Ok(Run { scene, built, start, options })
+    }
+
+    /// Prepares to continue the run in `options.folder` from its checkpoint, which must be one of this scene; only the end
+    /// of the run may differ. Nothing is written yet.
+    pub fn resume(scene: &SceneFile, options: Options) -> Result<Run, Error> {
+        let scene = with_options(scene, &options)?;
+        if !Checkpoint::path(&options.folder).exists() {
+            return Err(Error::NoCheckpoint { folder: options.folder });
+        }
+        let mut built = scene.build()?;
+        built.settling = None;
+        let checkpoint = Checkpoint::read(&options.folder, &scene).map_err(Error::Start)?;
+        Ok(Run { scene, built, start: Start::Checkpoint(Box::new(checkpoint)), options })
+    }
+
+    /// Prepares to continue the run in a folder, with the scene that is written there.
+    pub fn resume_folder(folder: impl AsRef<Path>) -> Result<Run, Error> {
+        let folder = folder.as_ref();
+        if !Checkpoint::path(folder).exists() {
+            return Err(Error::NoCheckpoint { folder: folder.to_owned() });
+        }
+        Run::resume(&SceneFile::read(folder.join("scene.toml"))?, Options::new(folder))
+    }
+
+    /// The scene, with its end and its checkpoints as the options ask for.
+    pub fn scene(&self) -> &SceneFile {
+        &self.scene
+    }
+
+    /// What the scene was built to: bodies, groups of grains.
+    pub fn built(&self) -> &Built {
+        &self.built
+    }
+
+    /// The flag that ends the run before its next step.
+    pub fn interrupt(&self) -> Arc<AtomicBool> {
+        Arc::clone(&self.options.interrupt)
+    }
+
+    /// Runs to the end. The folder is complete afterwards, however the run ended: the summary tells.
+    pub fn execute(self, watch: &mut dyn Watch) -> Result<Summary, Error> {
+        let Run { scene, built, start, options } = self;
+        match &start {
+            Start::Initial | Start::Settle(_) => {}
+            Start::Bed { path, grains, bed } => {
+                watch.event(Event::BedTaken { path, grains: *grains, bed });
+            }
+            Start::Checkpoint(checkpoint) => {
+                let State { t, step, .. } = checkpoint.state;
+                watch.event(Event::Resumed { time: t, step });
+            }
+        }
+        let (folder, threads) = (&options.folder, options.threads);
+        let mut writer = match &start {
+            Start::Checkpoint(from) => RunWriter::resume(folder, &scene, &built, threads, from),
+            _ => RunWriter::create(folder, options.existing, &scene, &built, threads),
+        }
+        .map_err(Error::Start)?;
+        let problems =
+            options.problems_every.map(|every| Problems::create(folder, &scene, every)).transpose();
+        let problems = problems.map_err(Error::Start)?;
+        let resumed = matches!(start, Start::Checkpoint(_));
+        let state = match start {
+            Start::Initial => Ok(None),
+            Start::Checkpoint(checkpoint) => Ok(Some(checkpoint.state)),
+            Start::Bed { bed, .. } => Ok(Some(recorded(&mut writer, *bed))),
+            Start::Settle(settling) => {
+                let cache = options.cache.as_deref();
+                settle(&scene, &built, &settling, cache, &options.interrupt, watch)
+                    .map(|bed| Some(recorded(&mut writer, bed)))
+            }
+        };
+        let mut summary = match state {
+            Ok(state) => {
+                simulate(&scene, built, &mut writer, problems, state, &options.interrupt, watch)?
+            }
+            Err(error) => {
+                let ending = Ending::Failed(error.to_string());
+                writer.finish(None, &ending).map_err(Error::Write)?;
+                Summary::new(&scene, &writer, ending, RunReport::default(), None)
+            }
+        };
+        if resumed {
+            summary.report.wall = writer.report().wall;
+        }
+        Ok(summary)
+    }
+}
+
+/// Puts a bed on record and gives its state.
+fn recorded(writer: &mut RunWriter, bed: Settled) -> State {
+    writer.settled(&bed);
+    bed.state
+}
+
+/// The scene with its end and its checkpoints as the options ask for.
+fn with_options(scene: &SceneFile, options: &Options) -> Result<SceneFile, Error> {
+    let mut scene = scene.clone();
+    let dt = scene.run.dt;
+    if let Some(until) = options.until {
+        let even = matches!(scene.run.scheme, TimeScheme::MoreauJean { .. });
+        if even && until > 0.0 && until < dt {
+            return Err(Error::EndsBeforeFirstStep { until, dt });
+        }
+        scene.run.until = until;
+        scene.run.fit();
+    }
+    if let Some(every) = options.checkpoint_every {
+        if every < dt {
+            return Err(Error::CheckpointsTooFrequent { every, dt });
+        }
+        scene.run.checkpoint_every = Some(every);
+    }
+    Ok(scene)
+}
+
+/// Steps from `state`, or from the initial one, to the end of the run.
+fn simulate(
+    scene: &SceneFile,
+    built: Built,
+    writer: &mut RunWriter,
+    problems: Option<Problems>,
+    state: Option<State>,
+    interrupt: &AtomicBool,
+    watch: &mut dyn Watch,
+) -> Result<Summary, Error> {
+    let mut run = Simulation::new(built.scene, scene.scheme()).map_err(Error::Scheme)?;
+    run.on_unconverged(scene.on_unconverged());
+    if let Some(state) = state {
+        run.set_state(state).map_err(Error::State)?;
+    }
+    // A bed whose settling was interrupted is nothing to start from.
+    let interrupted_before = interrupt.load(Ordering::Relaxed);
+
+    let (phase, end) = (Phase::Running, scene.run.until);
+    watch.event(Event::PhaseStarted { phase, end });
+    let mut stepping =
+        Stepping { phase, watch: &mut *watch, problems, writer: Some(&mut *writer), interrupt };
+    let result = run.until(end, &mut stepping);
+    watch.event(Event::PhaseEnded { phase });
+    let ending = match &result {
+        Err(error) => Ending::Failed(match laws::not_finite(scene, &run) {
+            Some(law) => format!("{error}; {law}"),
+            None => error.to_string(),
+        }),
+        // An interrupt in the last step comes too late.
+        Ok(_) if run.time() < end - 0.5 * scene.run.dt => Ending::Interrupted,
+        Ok(_) => Ending::Finished,
+    };
+    if ending == Ending::Interrupted && !interrupted_before && run.state().step > 0 {
+        writer.write_checkpoint(&run.frame()).map_err(Error::Write)?;
+        watch.event(Event::CheckpointWritten);
+    }
+    writer.finish(Some(&run.frame()), &ending).map_err(Error::Write)?;
+    // All steps, those before a checkpoint included; the time of settling is not part of it.
+    let report = RunReport { wall: run.report().wall, ..writer.report() };
+    Ok(Summary::new(scene, writer, ending, report, Some(run.state().clone())))
+}

@@ -1,0 +1,42 @@
+//! The contact problems of a run, in files of their own.
+
+use std::path::{Path, PathBuf};
+
+use riprap::simulation::Frame;
+
+use crate::error::Error;
+use crate::fclib;
+use crate::scene_file::SceneFile;
+
+/// Writes the contact problem of every so many steps, with its impulses.
+pub(super) struct Problems {
+    folder: PathBuf,
+    every: u64,
+    title: String,
+}
+
+impl Problems {
+    /// Makes the folder `problems` in that of the run.
+    pub fn create(run: &Path, scene: &SceneFile, every: u32) -> Result<Problems, Error> {
+        let folder = run.join("problems");
+        std::fs::create_dir_all(&folder).map_err(Error::io("make", &folder))?;
+        let title = scene.title.clone().unwrap_or_default();
+        Ok(Problems { folder, every: u64::from(every.max(1)), title })
+    }
+
+    /// Writes the problem of a step, if it is its turn and there are contacts.
+    pub fn write(&self, frame: &Frame) -> Result<(), Error> {
+        let (step, problem) = (frame.state.step, frame.work.problem());
+        if step == 0 || !step.is_multiple_of(self.every) || problem.is_empty() {
+            return Ok(());
+        }
+        let (t, dt) = (frame.state.t, frame.dt);
+        let info = fclib::Info {
+            title: self.title.clone(),
+            description: format!("riprap, step {step}, t = {t} s, dt = {dt} s"),
+            math_info: String::new(),
+        };
+        let path = self.folder.join(format!("problem-{step:06}.hdf5"));
+        fclib::write(&path, problem, &info, Some(frame.work.impulses()))
+    }
+}
