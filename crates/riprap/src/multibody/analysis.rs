@@ -182,3 +182,89 @@ fn derivatives(
     }
     Ok(matrix)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::multibody::fixtures::*;
+    use crate::multibody::{Axis, Cut, Frame, GROUND, Mechanism};
+    use crate::shape::MassProperties;
+
+    #[test]
+    fn differences_are_exact_for_quartics_and_of_fourth_order_beyond() {
+        let steps = DVector::from_row_slice(&[1e-2, 3e-2]);
+        // d/dh of (2 h + h⁴, 5 h − h³) along the first, of (sin h, e^h) along the second.
+        let matrix = derivatives(&steps, 2, |k, h| {
+            Ok(DVector::from_row_slice(&match k {
+                0 => [2.0 * h + h.powi(4), 5.0 * h - h.powi(3)],
+                _ => [h.sin(), h.exp()],
+            }))
+        });
+        let matrix = matrix.unwrap();
+        assert!((matrix[(0, 0)] - 2.0).abs() < 1e-14 && (matrix[(1, 0)] - 5.0).abs() < 1e-13);
+        // h⁴/30 of the fifth derivative.
+        let allowed = 1.1 * 3e-2_f64.powi(4) / 30.0;
+        assert!((matrix[(0, 1)] - 1.0).abs() < allowed && (matrix[(1, 1)] - 1.0).abs() < allowed);
+    }
+
+    #[test]
+    fn where_the_range_ends_differences_are_taken_closer() {
+        let steps = DVector::from_element(1, 1e-1);
+        let beyond = |h: f64| MotionError::StepTooSmall { t: h, dt: 0.0 };
+        let limited = |range: f64| {
+            derivatives(&steps, 1, |_, h| {
+                if h.abs() > range { Err(beyond(h)) } else { Ok(DVector::from_element(1, 3.0 * h)) }
+            })
+        };
+        // The steps tried are 0.1, 1e-3 and 1e-5, each twice as far.
+        for range in [1.0, 3e-3, 3e-5] {
+            let slope = limited(range).expect("within reach")[(0, 0)];
+            assert!((slope - 3.0).abs() < 1e-12, "{range}: {slope}");
+        }
+        assert!(limited(1e-6).is_err(), "and the error tells why");
+    }
+
+    #[test]
+    fn the_reach_is_the_largest_length_of_the_mechanism_and_units_follow_it() {
+        let mut m = Mechanism::new("crane");
+        let point = MassProperties::point(1.0, [0.3, 0.0, 0.0]);
+        let slide = m.prismatic(GROUND, Axis::X, [0.0, 0.0, 2.0], point);
+        let arm = m.revolute(slide, Axis::Y, [0.5, 0.0, 0.0], point);
+        let system = m.build([0.0; 3]).unwrap();
+        assert_eq!(system.reach(), 2.0);
+        assert_eq!(system.coordinate_units().as_slice(), [2.0, 1.0]);
+        let nail = Frame::at(GROUND, [0.0, 3.0, 4.0]);
+        let length = (9.0_f64 + 4.0 + 0.25).sqrt();
+        m.close_loop("rope", Cut::Rod { length }, nail, Frame::at(arm, [0.0; 3]));
+        assert_eq!(m.build([0.0; 3]).unwrap().reach(), 5.0);
+        // A mechanism at one place has the length 1 m.
+        let mut m = Mechanism::new("wheel");
+        m.revolute(GROUND, Axis::Y, [0.0; 3], MassProperties::principal(1.0, [0.0; 3], [0.1; 3]));
+        assert_eq!(m.build([0.0; 3]).unwrap().reach(), 1.0);
+    }
+
+    #[test]
+    fn forces_at_rest_are_those_of_gravity_and_the_reduced_mass_that_of_the_motion() {
+        loops(|system, rng, _, _| {
+            let (start, mut w) = (system.start(), system.scratch());
+            let mut q = start.q.clone();
+            system.close(&start.partition, 0.0, &mut q, &mut w).unwrap();
+            let force =
+                system.forces_at_rest(&q, &start.control, &start.partition, 0.0, &mut w).unwrap();
+            let map = system.velocity_map(&start.partition, &w);
+            let mass = system.reduced_mass(&map, &w);
+            // Power of the forces over a step along the loops is what the potential loses.
+            let v = DVector::from_vec(numbers(rng, map.ncols(), 1.0));
+            let along = &map * &v;
+            let mut potential = |h: f64| {
+                let moved = system.displaced(&q, &along, h, &start.partition, 0.0, &mut w);
+                system.energy(&moved.unwrap(), &vec![0.0; system.n_v()], &mut w).1
+            };
+            let rate = (potential(H) - potential(-H)) / (2.0 * H);
+            let scale = 1.0 + force.abs().max() * along.abs().max();
+            assert!((rate + force.dot(&along)).abs() < 1e-6 * scale, "{rate}");
+            let (kinetic, _) = system.energy(&q, along.as_slice(), &mut w);
+            assert!(close(kinetic, 0.5 * v.dot(&(&mass * &v)), 1e-10));
+        });
+    }
+}

@@ -344,3 +344,97 @@ impl std::fmt::Display for MechanismErrors {
 }
 
 impl std::error::Error for MechanismErrors {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::math::Mat3;
+    use crate::multibody::Until;
+    use crate::multibody::fixtures::{GRAVITY, random_tree, seeded};
+
+    fn body() -> Option<MassProperties> {
+        Some(MassProperties::principal(1.0, [0.0; 3], [0.1; 3]))
+    }
+
+    #[test]
+    fn coordinates_are_numbered_and_named_in_the_order_of_the_joints() {
+        let mut m = Mechanism::new("arm");
+        let base = m.add("base", GROUND, Joint::Free, Pose::IDENTITY, body());
+        let post = m.add("post", base, Joint::Fixed, Pose::IDENTITY, body());
+        let arm = m.add("arm", post, Joint::Cylindrical(Axis::Z), Pose::IDENTITY, body());
+        let hand = m.add("hand", arm, Joint::Revolute(Axis::X), Pose::IDENTITY, body());
+        assert_eq!([base, post, arm, hand], [Link(0), Link(1), Link(2), Link(3)]);
+        assert_eq!(m.coordinate(arm, 1), Coordinate(7));
+        assert_eq!(m.coordinate_named("arm.turn"), Some(Coordinate(7)));
+        assert_eq!(m.coordinate_named("hand"), Some(Coordinate(8)));
+        assert_eq!(m.link_named("post"), Some(post));
+        // x, y, z, four of the quaternion, slide, turn, hand.
+        let places = [0, 2, 3, 5, 6, 8].map(|c| m.q_index(Coordinate(c)));
+        assert_eq!(places, [Some(0), Some(2), None, None, Some(7), Some(9)]);
+        assert_eq!(m.q_index(Coordinate(9)), None, "there are nine");
+        // Another name for the body leaves those of its coordinates.
+        m.rename(arm, "boom");
+        assert_eq!(
+            (m.link_named("boom"), m.coordinate_named("arm.slide")),
+            (Some(arm), Some(Coordinate(6)))
+        );
+    }
+
+    #[test]
+    fn the_description_knows_where_a_coordinate_will_be() {
+        for seed in 0..30 {
+            let m = random_tree(&mut seeded(seed), 7);
+            let system = m.build(GRAVITY).unwrap();
+            for c in system.coordinates() {
+                assert_eq!(m.q_index(c), system.q_of(c));
+                assert_eq!(m.coordinate_named(system.coordinate_name(c)), Some(c));
+            }
+        }
+    }
+
+    #[test]
+    fn bodies_without_a_name_are_numbered() {
+        let mut m = Mechanism::new("chain");
+        let point = MassProperties::point(1.0, [0.0; 3]);
+        let a = m.revolute(GROUND, Axis::Z, [0.0; 3], point);
+        let b = m.prismatic(a, Axis::X, [1.0, 0.0, 0.0], point);
+        assert_eq!((m.link_named("link-1"), m.link_named("link-2")), (Some(a), Some(b)));
+    }
+
+    #[test]
+    fn a_frame_along_an_axis_has_its_z_there() {
+        let frame = Frame::at(Link(3), [1.0, 2.0, 3.0]).along(Axis::from([0.0, 3.0, 4.0]));
+        assert_eq!((frame.link, frame.pose.position), (Link(3), Vec3::new(1.0, 2.0, 3.0)));
+        assert!((frame.pose.vector(Vec3::z()) - Vec3::new(0.0, 0.6, 0.8)).norm() < 1e-15);
+        let r = frame.pose.rotation.to_rotation_matrix();
+        assert!((r.matrix().transpose() * r.matrix() - Mat3::identity()).norm() < 1e-14);
+        // An axis of no length leaves the frame as it is; the check of the loop tells.
+        assert_eq!(frame.along(Axis(Vec3::zeros())), frame);
+    }
+
+    #[test]
+    fn what_is_described_twice_counts_as_it_was_said_last() {
+        let mut m = Mechanism::new("slide");
+        let slide = m.add("slide", GROUND, Joint::Prismatic(Axis::X), Pose::IDENTITY, None);
+        let c = m.coordinate(slide, 0);
+        m.start(c, 1.0);
+        m.start(c, 2.0);
+        m.set_mass(slide, body());
+        let system = m.build([0.0; 3]).unwrap();
+        assert_eq!((system.start().q[0], system.mass(slide)), (2.0, 1.0));
+    }
+
+    #[test]
+    fn slots_for_latched_values_are_given_out_one_by_one() {
+        let mut m = Mechanism::new("slide");
+        let slide = m.add("slide", GROUND, Joint::Prismatic(Axis::X), Pose::IDENTITY, body());
+        assert_eq!((m.latch_slot(), m.latch_slot()), (0, 1));
+        m.start(m.coordinate(slide, 0), 4.0);
+        let mut first = Phase::forever(Signal::constant(0.0));
+        first.latch = vec![(1, Signal::new(|x| 10.0 * x.q[0]))];
+        first.until = Some(Until::Time(1.0));
+        m.actuate_in_phases("law", m.coordinate(slide, 0), vec![first]);
+        let system = m.build([0.0; 3]).unwrap();
+        assert_eq!(system.start().control.latched, [0.0, 40.0], "latched as the run begins");
+    }
+}

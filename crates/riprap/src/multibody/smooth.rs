@@ -178,14 +178,7 @@ impl Multibody {
         let mut ahead: Option<(f64, f64)> = None;
         while t != t_end {
             if fresh {
-                let MultibodyState { q, v, control, partition, .. } = &mut now;
-                self.stage(0, t, control, partition, q, v, s, w)?;
-                if self.renew_partition(partition, w) {
-                    self.stage(0, t, control, partition, q, v, s, w)?;
-                }
-                if !self.closures.is_empty() && w.conditioning() >= SAFE {
-                    safe = Some(Anchor { t, q: now.q.clone(), v: now.v.clone() });
-                }
+                safe = self.arrive(t, &mut now, s, w)?.or(safe);
                 ahead = self.singular_ahead(&now, s, w);
                 fresh = false;
             }
@@ -245,6 +238,24 @@ impl Multibody {
         *anchor = safe.filter(|_| w.conditioning() < SAFE);
         *state = now;
         Ok(report)
+    }
+
+    /// Rates at a state that was just reached, its partition chosen again where it has worn out. Gives the state as an anchor if
+    /// no singular position is near.
+    fn arrive(
+        &self,
+        t: f64,
+        now: &mut MultibodyState,
+        s: &mut SmoothScratch,
+        w: &mut MultibodyScratch,
+    ) -> Result<Option<Anchor>, MotionError> {
+        let MultibodyState { q, v, control, partition, .. } = now;
+        self.stage(0, t, control, partition, q, v, s, w)?;
+        if self.renew_partition(partition, w) {
+            self.stage(0, t, control, partition, q, v, s, w)?;
+        }
+        let clear = !self.closures.is_empty() && w.conditioning() >= SAFE;
+        Ok(clear.then(|| Anchor { t, q: now.q.clone(), v: now.v.clone() }))
     }
 
     /// The next step to try, of about `dt`, from `t` towards `t_end`. `ahead` is what [`Multibody::singular_ahead`] says.
