@@ -1,7 +1,7 @@
 //! Mistakes in the description of a mechanism that show without building it.
 
 use super::closure::Cut;
-use super::error::MechanismError;
+use super::error::{MechanismError, Part};
 use super::force::PointSpring;
 use super::mechanism::{Coordinate, GROUND, Joint, Link, Mechanism};
 use crate::math::Pose;
@@ -11,17 +11,17 @@ impl Mechanism {
     pub(super) fn check(&self) -> Vec<MechanismError> {
         let mut errors = Vec::new();
         let mechanism = || self.name.clone();
-        let mut wrong = |item: String, problem: String| {
+        let mut wrong = |item: Part, problem: String| {
             errors.push(MechanismError::Description { mechanism: mechanism(), item, problem });
         };
         if self.links.is_empty() {
-            wrong("the mechanism".into(), "it has no bodies; add at least one on a joint".into());
+            wrong(Part::Whole, "it has no bodies; add at least one on a joint".into());
         }
         let finite =
             |p: &Pose| p.position.iter().chain(p.rotation.coords.iter()).all(|x| x.is_finite());
         let exists = |l: Link| l == GROUND || (l.0 as usize) < self.links.len();
         for (i, link) in self.links.iter().enumerate() {
-            let item = || format!("body `{}`", link.name);
+            let item = || Part::Body(link.name.clone());
             if link.parent != GROUND && link.parent.0 as usize >= i {
                 wrong(item(), "its parent must be added before it".into());
             }
@@ -73,7 +73,7 @@ impl Mechanism {
             }
         }
         for (i, c) in self.coordinates.iter().enumerate() {
-            let item = || format!("coordinate `{}`", c.name);
+            let item = || Part::Coordinate(c.name.clone());
             if self.coordinates[..i].iter().any(|o| o.name == c.name) {
                 wrong(item(), "another coordinate has this name".into());
             }
@@ -110,7 +110,7 @@ impl Mechanism {
             }
         }
         for l in &self.loops {
-            let item = || format!("loop `{}`", l.name);
+            let item = || Part::Loop(l.name.clone());
             if !exists(l.a.link) || !exists(l.b.link) {
                 wrong(item(), "it names a body that does not exist".into());
             } else if l.a.link == l.b.link {
@@ -131,7 +131,7 @@ impl Mechanism {
         for (name, spring, a, b) in &self.points {
             let (PointSpring::Line { stiffness, damping, .. }
             | PointSpring::Bushing { stiffness, damping }) = *spring;
-            let item = || format!("spring `{name}`");
+            let item = || Part::Spring(name.clone());
             if !(stiffness >= 0.0 && damping >= 0.0 && stiffness.is_finite() && damping.is_finite())
             {
                 wrong(item(), "stiffness and damping must not be negative".into());
@@ -142,7 +142,7 @@ impl Mechanism {
         }
         for d in &self.dependent {
             if self.coordinates[d.0 as usize].motion.is_some() {
-                let item = format!("coordinate `{}`", self.coordinates[d.0 as usize].name);
+                let item = Part::Coordinate(self.coordinates[d.0 as usize].name.clone());
                 wrong(item, "it is prescribed, so the loops cannot determine it".into());
             }
         }
