@@ -9,9 +9,10 @@ use std::path::PathBuf;
 
 use serde::ser::{Serialize, SerializeMap, Serializer};
 
-use super::convert::Converter;
+pub(super) use super::convert::Converter;
 use super::model::{Mechanism, SceneFile};
-use super::values::{Entries, Node};
+pub(super) use super::values::Entries;
+use super::values::Node;
 
 /// What is needed to write names instead of indices.
 #[derive(Clone, Copy)]
@@ -223,15 +224,6 @@ codec! {
     |path, _| path.to_string_lossy()
 }
 
-/// The member is a table of its own.
-pub(crate) fn read_table<T: ReadKeys>(
-    from: &mut Converter<'_>,
-    entries: &Entries,
-    key: &'static str,
-) -> Option<T> {
-    T::read_keys(from, entries.table(key)?)
-}
-
 /// Words for the values of an enum, here or in the simulator.
 macro_rules! words {
     ($ty:ty { $($variant:ident $word:literal: $doc:literal,)+ }) => {
@@ -254,11 +246,19 @@ macro_rules! words {
     };
 }
 
+/// Keys that no macro below declares together with a member: `key: kind, need;` each, under its meaning.
+macro_rules! keys {
+    ($($(#[doc = $doc:literal])+ $key:ident: $kind:expr, $need:expr;)+) => {
+        &[$($crate::scene_file::keys::table!(@field [$($doc)+] stringify!($key), $kind, $need)),+]
+    };
+}
+
 /// Declares a struct of the model and the table of the scene file that it is read from.
 ///
 /// A member is `name("key"): Type = kind, need, with Codec;`, where the key and the codec may be left out if they are the name
 /// and [`Plain`], or `name: Type => keys, with Codec;` if it is made of several keys, or of none. The documentation is the
-/// meaning of the key. `unless` says when a key is not written, `and` adds keys that are read elsewhere. `for Type { … }` describes keys of a struct of the simulator instead, which are set one by one.
+/// meaning of the key. `unless` says when a key is not written, `and` adds keys that are read elsewhere. `for Type { … }`
+/// describes keys of a struct of the simulator instead, which are set one by one.
 macro_rules! table {
     (
         $(#[doc = $table_doc:literal])+
@@ -277,56 +277,59 @@ macro_rules! table {
             pub $member: $member_ty,
         )+}
 
-        table!(@static [$($table_doc)+] $table $name $title [$($tag)?]
-            [$([[$($doc)+] $member [$($key)?] [$($kind, $need)?] [$($keys)?]])+] [$($and)?]);
+        pub(crate) static $table: $crate::scene_file::fields::Table = $crate::scene_file::fields::Table {
+            name: $name,
+            title: $title,
+            doc: table!(@doc $($table_doc)+),
+            fields: &[
+                $(table!(@keys [$($doc)+] [$member $($key)?] [$($kind, $need)?] [$($keys)?]),)+
+                $($and,)?
+            ],
+            tag: table!(@tag $($tag)?),
+        };
 
-        impl $crate::scene_file::keys::ReadKeys for $ty {
-            fn read_keys(
-                from: &mut $crate::scene_file::convert::Converter<'_>,
-                entries: &$crate::scene_file::values::Entries,
-            ) -> Option<Self> {
-                $(let $member: Option<$member_ty> =
-                    table!(@read [$($codec)?] $member_ty, from, entries, [$member $($key)?]);)+
-                Some(Self { $($member: $member?,)+ })
-            }
-        }
+        const _: () = {
+            use serde::ser::SerializeMap;
+            use $crate::scene_file::keys::{Codec, Converter, Entries, In, Names, Plain, ReadKeys, WriteKeys};
 
-        impl $crate::scene_file::keys::WriteKeys for $ty {
-            fn write_keys<M: serde::ser::SerializeMap>(
-                &self,
-                names: $crate::scene_file::keys::Names<'_>,
-                map: &mut M,
-            ) -> Result<(), M::Error> {
-                $(if true $(&& !($unless)(self))? {
-                    table!(@write [$($codec)?] $member_ty, &self.$member, names, map, [$member $($key)?]);
-                })+
-                Ok(())
-            }
-        }
-
-        impl $crate::scene_file::keys::Codec<$ty> for $crate::scene_file::keys::Plain {
-            fn read(
-                from: &mut $crate::scene_file::convert::Converter<'_>,
-                entries: &$crate::scene_file::values::Entries,
-                key: &'static str,
-            ) -> Option<$ty> {
-                $crate::scene_file::keys::read_table(from, entries, key)
+            impl ReadKeys for $ty {
+                fn read_keys(from: &mut Converter<'_>, entries: &Entries) -> Option<Self> {
+                    $(let $member: Option<$member_ty> =
+                        <table!(@codec $($codec)?)>::read(from, entries, table!(@key $member $($key)?));)+
+                    Some(Self { $($member: $member?,)+ })
+                }
             }
 
-            fn write<M: serde::ser::SerializeMap>(
-                value: &$ty,
-                names: $crate::scene_file::keys::Names<'_>,
-                key: &'static str,
-                map: &mut M,
-            ) -> Result<(), M::Error> {
-                map.serialize_entry(key, &$crate::scene_file::keys::In(names, value))
+            impl WriteKeys for $ty {
+                fn write_keys<M: SerializeMap>(&self, names: Names<'_>, map: &mut M) -> Result<(), M::Error> {
+                    $(if true $(&& !($unless)(self))? {
+                        <table!(@codec $($codec)?)>::write(&self.$member, names, table!(@key $member $($key)?), map)?;
+                    })+
+                    Ok(())
+                }
             }
-        }
+
+            /// As a table under a key of another one.
+            impl Codec<$ty> for Plain {
+                fn read(from: &mut Converter<'_>, entries: &Entries, key: &'static str) -> Option<$ty> {
+                    <$ty>::read_keys(from, entries.table(key)?)
+                }
+
+                fn write<M: SerializeMap>(
+                    value: &$ty,
+                    names: Names<'_>,
+                    key: &'static str,
+                    map: &mut M,
+                ) -> Result<(), M::Error> {
+                    map.serialize_entry(key, &In(names, value))
+                }
+            }
+        };
     };
 
     (
         $(#[doc = $table_doc:literal])+
-        $table:ident = $name:literal, $title:literal $(, before $before:expr)?;
+        $table:ident = $name:literal, $title:literal $(, after $first:expr)?;
         for $ty:ident {$(
             $(#[doc = $doc:literal])+
             $member:ident: $member_ty:ty = $kind:expr, $need:expr;
@@ -336,78 +339,48 @@ macro_rules! table {
             name: $name,
             title: $title,
             doc: table!(@doc $($table_doc)+),
-            fields: &[$($before,)? $(table!(@keys [[$($doc)+] $member [] [$kind, $need] []])),+],
+            fields: &[$($first,)? $(table!(@keys [$($doc)+] [$member] [$kind, $need] [])),+],
             tag: None,
         };
 
-        impl $crate::scene_file::keys::SetKeys for $ty {
-            fn set_keys(
-                &mut self,
-                from: &mut $crate::scene_file::convert::Converter<'_>,
-                entries: &$crate::scene_file::values::Entries,
-            ) {
-                $(if let Some(value) = table!(@read [] $member_ty, from, entries, [$member])
-                    && entries.get(stringify!($member)).is_some()
-                {
-                    self.$member = value;
-                })+
-            }
-        }
+        const _: () = {
+            use serde::ser::SerializeMap;
+            use $crate::scene_file::keys::{Codec, Converter, Entries, Names, Plain, SetKeys, WriteKeys};
 
-        impl $crate::scene_file::keys::WriteKeys for $ty {
-            fn write_keys<M: serde::ser::SerializeMap>(
-                &self,
-                names: $crate::scene_file::keys::Names<'_>,
-                map: &mut M,
-            ) -> Result<(), M::Error> {
-                $(table!(@write [] $member_ty, &self.$member, names, map, [$member]);)+
-                Ok(())
+            impl SetKeys for $ty {
+                fn set_keys(&mut self, from: &mut Converter<'_>, entries: &Entries) {
+                    $(if entries.get(stringify!($member)).is_some() {
+                        let value: Option<$member_ty> = Plain::read(from, entries, stringify!($member));
+                        self.$member = value.unwrap_or(self.$member);
+                    })+
+                }
             }
-        }
-    };
 
-    (@static [$($table_doc:literal)+] $table:ident $name:literal $title:literal [$($tag:expr)?] [$($member:tt)+] [$($and:expr)?]) => {
-        pub(crate) static $table: $crate::scene_file::fields::Table = $crate::scene_file::fields::Table {
-            name: $name,
-            title: $title,
-            doc: table!(@doc $($table_doc)+),
-            fields: &[$(table!(@keys $member),)+ $($and,)?],
-            tag: table!(@tag $($tag)?),
+            impl WriteKeys for $ty {
+                fn write_keys<M: SerializeMap>(&self, names: Names<'_>, map: &mut M) -> Result<(), M::Error> {
+                    $(Plain::write(&self.$member, names, stringify!($member), map)?;)+
+                    Ok(())
+                }
+            }
         };
     };
+
     (@tag) => { None };
     (@tag $tag:expr) => { Some($tag) };
     (@doc $($doc:literal)+) => { concat!($($doc),+).trim_ascii() };
     (@key $member:ident) => { stringify!($member) };
     (@key $member:ident $key:literal) => { $key };
-    (@keys [[$($doc:literal)+] $member:ident [$($key:literal)?] [$kind:expr, $need:expr] []]) => {
-        &[{
-            #[allow(unused_imports)]
-            use $crate::scene_file::fields::{Field, Kind::*, Limits::*, Need::*};
-            Field {
-                key: table!(@key $member $($key)?),
-                kind: $kind,
-                need: $need,
-                doc: table!(@doc $($doc)+),
-            }
-        }]
+    (@codec) => { $crate::scene_file::keys::Plain };
+    (@codec $codec:ty) => { $codec };
+    (@keys [$($doc:literal)+] [$($key:tt)+] [$kind:expr, $need:expr] []) => {
+        &[table!(@field [$($doc)+] table!(@key $($key)+), $kind, $need)]
     };
-    (@keys [[$($doc:literal)+] $member:ident [] [] [$keys:expr]]) => { $keys };
-    (@read [] $ty:ty, $from:ident, $entries:ident, [$($key:tt)+]) => {
-        <$crate::scene_file::keys::Plain as $crate::scene_file::keys::Codec<$ty>>::read(
-            $from, $entries, table!(@key $($key)+))
-    };
-    (@read [$codec:ty] $ty:ty, $from:ident, $entries:ident, [$($key:tt)+]) => {
-        <$codec as $crate::scene_file::keys::Codec<$ty>>::read($from, $entries, table!(@key $($key)+))
-    };
-    (@write [] $ty:ty, $value:expr, $names:ident, $map:ident, [$($key:tt)+]) => {
-        <$crate::scene_file::keys::Plain as $crate::scene_file::keys::Codec<$ty>>::write(
-            $value, $names, table!(@key $($key)+), $map)?
-    };
-    (@write [$codec:ty] $ty:ty, $value:expr, $names:ident, $map:ident, [$($key:tt)+]) => {
-        <$codec as $crate::scene_file::keys::Codec<$ty>>::write(
-            $value, $names, table!(@key $($key)+), $map)?
-    };
+    (@keys [$($doc:literal)+] [$($key:tt)+] [] [$keys:expr]) => { $keys };
+    (@field [$($doc:literal)+] $key:expr, $kind:expr, $need:expr) => {{
+        #[allow(unused_imports)]
+        use $crate::scene_file::fields::{Field, Kind::*, Limits::*, Need::*};
+        Field { key: $key, kind: $kind, need: $need, doc: $crate::scene_file::keys::table!(@doc $($doc)+) }
+    }};
 }
 
 /// Declares an enum of the model and the key of the scene file that chooses between its variants. Members of variants are as in
@@ -442,68 +415,69 @@ macro_rules! variants {
             default: $default,
             variants: &[$($crate::scene_file::fields::Variant {
                 value: $word,
-                doc: table!(@doc $($variant_doc)+),
+                doc: $crate::scene_file::keys::table!(@doc $($variant_doc)+),
                 fields: &[
                     $($first,)?
-                    $($(table!(@keys [[$($doc)+] $member [$($key)?] [$($kind, $need)?] [$($keys)?]]),)+)?
+                    $($($crate::scene_file::keys::table!(@keys
+                        [$($doc)+] [$member $($key)?] [$($kind, $need)?] [$($keys)?]),)+)?
                     $($last,)?
                 ],
             }),+],
         };
 
-        impl $crate::scene_file::keys::ReadKeys for $ty {
-            fn read_keys(
-                from: &mut $crate::scene_file::convert::Converter<'_>,
-                entries: &$crate::scene_file::values::Entries,
-            ) -> Option<Self> {
-                let _ = &from;
-                match entries.variant? {
-                    $($word => {
-                        $($(let $member: Option<$member_ty> =
-                            table!(@read [$($codec)?] $member_ty, from, entries, [$member $($key)?]);)+)?
-                        Some(Self::$variant $({ $($member: $member?,)+ })?)
-                    })+
-                    _ => None,
+        const _: () = {
+            use serde::ser::SerializeMap;
+            #[allow(unused_imports)] // `table` where it is known already
+            use $crate::scene_file::keys::{Codec, Converter, Entries, Names, Plain, ReadKeys, WriteKeys, table};
+
+            impl ReadKeys for $ty {
+                #[allow(unused_variables)]
+                fn read_keys(from: &mut Converter<'_>, entries: &Entries) -> Option<Self> {
+                    match entries.variant? {
+                        $($word => {
+                            $($(let $member: Option<$member_ty> =
+                                <table!(@codec $($codec)?)>::read(from, entries, table!(@key $member $($key)?));)+)?
+                            Some(Self::$variant $({ $($member: $member?,)+ })?)
+                        })+
+                        _ => None,
+                    }
                 }
             }
-        }
 
-        impl $crate::scene_file::keys::WriteKeys for $ty {
-            fn write_keys<M: serde::ser::SerializeMap>(
-                &self,
-                names: $crate::scene_file::keys::Names<'_>,
-                map: &mut M,
-            ) -> Result<(), M::Error> {
-                let _ = &names;
-                match self {
-                    $(Self::$variant $({ $($member,)+ })? => {
-                        map.serialize_entry($tag_key, $word)?;
-                        $($(table!(@write [$($codec)?] $member_ty, $member, names, map, [$member $($key)?]);)+)?
-                    })+
+            impl WriteKeys for $ty {
+                #[allow(unused_variables)]
+                fn write_keys<M: SerializeMap>(&self, names: Names<'_>, map: &mut M) -> Result<(), M::Error> {
+                    match self {
+                        $(Self::$variant $({ $($member,)+ })? => {
+                            map.serialize_entry($tag_key, $word)?;
+                            $($(<table!(@codec $($codec)?)>::write(
+                                $member, names, table!(@key $member $($key)?), map)?;)+)?
+                        })+
+                    }
+                    Ok(())
                 }
-                Ok(())
-            }
-        }
-
-        impl $crate::scene_file::keys::Codec<$ty> for $crate::scene_file::keys::Plain {
-            fn read(
-                from: &mut $crate::scene_file::convert::Converter<'_>,
-                entries: &$crate::scene_file::values::Entries,
-                _: &'static str,
-            ) -> Option<$ty> {
-                $crate::scene_file::keys::ReadKeys::read_keys(from, entries)
             }
 
-            fn write<M: serde::ser::SerializeMap>(
-                value: &$ty,
-                names: $crate::scene_file::keys::Names<'_>,
-                _: &'static str,
-                map: &mut M,
-            ) -> Result<(), M::Error> {
-                $crate::scene_file::keys::WriteKeys::write_keys(value, names, map)
+            /// Among the keys of the table that has the tag.
+            impl Codec<$ty> for Plain {
+                fn read(from: &mut Converter<'_>, entries: &Entries, _: &'static str) -> Option<$ty> {
+                    <$ty>::read_keys(from, entries)
+                }
+
+                fn write<M: SerializeMap>(
+                    value: &$ty,
+                    names: Names<'_>,
+                    _: &'static str,
+                    map: &mut M,
+                ) -> Result<(), M::Error> {
+                    value.write_keys(names, map)
+                }
             }
-        }
+        };
     };
 }
 
-pub(crate) use {codec, table, variants, words};
+pub(crate) use {codec, keys, table, variants, words};
+
+#[cfg(test)]
+mod tests;

@@ -85,28 +85,10 @@ pub(super) fn convert(
     problems: &mut Problems,
 ) -> Option<SceneFile> {
     let run = scene.table("run");
-    let mut converter = Converter {
-        problems,
-        text,
-        base,
-        planar: scene.flag("planar").unwrap_or(false),
-        until: run.and_then(|run| run.number("until")),
-        seed: scene.integer("seed").unwrap_or(1).unsigned_abs(),
-        time_scope: Scope::new(&["t"]),
-        materials: Vec::new(),
-        material_index: HashMap::new(),
-        shape_types: Vec::new(),
-        shape_index: HashMap::new(),
-        meshes: HashMap::new(),
-        names: HashMap::new(),
-        joint_names: HashSet::new(),
-        groups: Vec::new(),
-        gravity: 0.0,
-        own_name: String::new(),
-        weighed: false,
-        parts: Parts::default(),
-        known: Known::default(),
-    };
+    let mut converter = Converter::new(text, base, problems);
+    converter.planar = scene.flag("planar").unwrap_or(false);
+    converter.until = run.and_then(|run| run.number("until"));
+    converter.seed = scene.integer("seed").unwrap_or(1).unsigned_abs();
     converter.scene(scene, run)
 }
 
@@ -125,7 +107,33 @@ fn source(scene: &Entries) -> Source {
 /// Things and the places where they are written.
 type Placed<T> = (Vec<T>, Vec<Range<usize>>);
 
-impl Converter<'_> {
+impl<'a> Converter<'a> {
+    /// Knows nothing of a scene yet.
+    pub fn new(text: &'a str, base: &'a Path, problems: &'a mut Problems) -> Self {
+        Converter {
+            problems,
+            text,
+            base,
+            planar: false,
+            until: None,
+            seed: 1,
+            time_scope: Scope::new(&["t"]),
+            materials: Vec::new(),
+            material_index: HashMap::new(),
+            shape_types: Vec::new(),
+            shape_index: HashMap::new(),
+            meshes: HashMap::new(),
+            names: HashMap::new(),
+            joint_names: HashSet::new(),
+            groups: Vec::new(),
+            gravity: 0.0,
+            own_name: String::new(),
+            weighed: false,
+            parts: Parts::default(),
+            known: Known::default(),
+        }
+    }
+
     /// The tables one after the other: each may refer to those before it.
     fn scene(&mut self, scene: &Entries, run: Option<&Entries>) -> Option<SceneFile> {
         let list = |key| scene.list(key).unwrap_or_default();

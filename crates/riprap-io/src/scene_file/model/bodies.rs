@@ -4,8 +4,8 @@ use serde::ser::{Serialize, SerializeMap, Serializer};
 
 use super::super::convert::{Converter, Inertias};
 use super::super::expression::Expression;
-use super::super::fields::{Field, Kind, Limits, Need, field};
-use super::super::keys::{Codec, Names, codec, table, variants};
+use super::super::fields::{Field, Kind, Limits};
+use super::super::keys::{Codec, Names, codec, keys, table, variants};
 use super::super::units::Dimension;
 use super::super::values::Entries;
 use super::shapes::{AnyShape, SHAPE_OR_NAME, TURNED, Turned};
@@ -95,27 +95,14 @@ pub struct Mass {
     pub centre: Option<Vector>,
 }
 
-const MASS: &[Field] = &[
-    field(
-        "mass",
-        Kind::Quantity(Dimension::MASS, Limits::Positive),
-        Need::Optional,
-        "Mass, instead of density times volume.",
-    ),
-    field(
-        "inertia",
-        Kind::List { of: &INERTIA_ROW, min: 3, max: 3 },
-        Need::Optional,
-        "Inertia about the centre of mass along the axes of the shape, as three principal values or a 3×3 \
-         matrix; needs `mass`.",
-    ),
-    field(
-        "centre",
-        Kind::Polar(&LENGTH),
-        Need::Optional,
-        "Centre of mass in the frame of the shape; needs `mass` and `inertia`.",
-    ),
-];
+const MASS: &[Field] = keys! {
+    /// Mass, instead of density times volume.
+    mass: Quantity(Dimension::MASS, Positive), Optional;
+    /// Inertia about the centre of mass along the axes of the shape, as three principal values or a 3×3 matrix; needs `mass`.
+    inertia: List { of: &INERTIA_ROW, min: 3, max: 3 }, Optional;
+    /// Centre of mass in the frame of the shape; needs `mass` and `inertia`.
+    centre: Polar(&LENGTH), Optional;
+};
 
 /// `mass`, `inertia` and `centre`, as far as they are given.
 pub(super) struct GivenMass;
@@ -205,20 +192,12 @@ pub enum Translation {
     Position([Component; 3]),
 }
 
-const TRANSLATION: &[Field] = &[
-    field(
-        "velocity",
-        Kind::Polar(&VELOCITY_LAW),
-        Need::Computed("0, unless `position` is given"),
-        "Velocity of the origin of the shape.",
-    ),
-    field(
-        "position",
-        Kind::Polar(&POSITION_LAW),
-        Need::Optional,
-        "Position of the origin of the shape, instead of `velocity` and of the body's own `position`.",
-    ),
-];
+const TRANSLATION: &[Field] = keys! {
+    /// Velocity of the origin of the shape.
+    velocity: Polar(&VELOCITY_LAW), Computed("0, unless `position` is given");
+    /// Position of the origin of the shape, instead of `velocity` and of the body's own `position`.
+    position: Polar(&POSITION_LAW), Optional;
+};
 
 /// `velocity` or `position`.
 struct Moved;

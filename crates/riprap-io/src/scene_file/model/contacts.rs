@@ -3,8 +3,8 @@
 use riprap::scene::{ContactLaw, Material, PairLaw};
 use serde::ser::SerializeMap;
 
-use super::super::fields::{Field, Kind, Need, Table, field};
-use super::super::keys::{Choice, Names, WriteKeys, codec, table, words, words_of};
+use super::super::fields::{Field, Kind, Table};
+use super::super::keys::{Choice, Names, WriteKeys, codec, keys, table, words, words_of};
 use super::super::units::Dimension;
 use super::{DENSITY, LENGTH, SceneFile, Target, Vector};
 
@@ -30,7 +30,7 @@ table! {
 
 table! {
     /// How two materials meet, where the smaller values of both are not right.
-    PAIR = "pair", "[[pair]]", before BETWEEN;
+    PAIR = "pair", "[[pair]]", after BETWEEN;
     for PairLaw {
         /// Coulomb's coefficient of friction.
         friction: f64 = Number(NonNegative), Computed("the smaller of both materials");
@@ -44,12 +44,10 @@ table! {
     }
 }
 
-const BETWEEN: &[Field] = &[field(
-    "between",
-    Kind::List { of: &MATERIAL, min: 2, max: 2 },
-    Need::Required,
-    "The two materials; they may be the same.",
-)];
+const BETWEEN: &[Field] = keys! {
+    /// The two materials; they may be the same.
+    between: List { of: &MATERIAL, min: 2, max: 2 }, Required;
+};
 
 words! {
     ContactLaw {
@@ -165,12 +163,10 @@ pub(crate) static IGNORE_CONTACT: Table = Table {
     name: "ignore-contact",
     title: "[[ignore_contact]]",
     doc: "Two bodies that pass through each other. Bodies of a mechanism that a joint or a loop holds together do so anyway.",
-    fields: &[&[field(
-        "between",
-        Kind::List { of: &BODY_NAME, min: 2, max: 2 },
-        Need::Required,
-        "The two bodies, named as in a probe.",
-    )]],
+    fields: &[keys! {
+        /// The two bodies, named as in a probe.
+        between: List { of: &BODY_NAME, min: 2, max: 2 }, Required;
+    }],
     tag: None,
 };
 

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use serde::ser::{Serialize, SerializeMap, Serializer};
 
 use super::super::convert::Converter;
-use super::super::fields::{Field, Kind, Limits, Need, Table, field};
-use super::super::keys::{Codec, FilePath, In, Names, codec, table, variants};
+use super::super::fields::{Field, Kind, Limits, Table};
+use super::super::keys::{Codec, FilePath, In, Names, codec, keys, table, variants};
 use super::super::units::Dimension;
 use super::super::values::Entries;
 use super::contacts::HeavyMaterial;
@@ -84,28 +84,19 @@ pub enum GrainShape {
     },
 }
 
-const SHAPE: &[Field] = &[field(
-    "shape",
-    Kind::OneOf(&SHAPE_OR_NAME),
-    Need::Optional,
-    "The shape of every grain, or the name of one.",
-)];
+const SHAPE: &[Field] = keys! {
+    /// The shape of every grain, or the name of one.
+    shape: OneOf(&SHAPE_OR_NAME), Optional;
+};
 /// What grains that are not listed one by one may have instead of a `shape`.
-const DRAWN: &[Field] = &[
-    field(
-        "stones",
-        Kind::Table(&STONES),
-        Need::Optional,
-        "Convex polyhedra: random ones in the manner of ballast, or scanned ones from a folder.",
-    ),
-    field("spheres", Kind::Table(&SPHERES), Need::Optional, "Spheres: `spheres = {}`."),
-    field(
-        "grading",
-        Kind::OneOf(&GRADINGS),
-        Need::Optional,
-        "Sizes of `stones` or `spheres`: the name of a standard, or a curve.",
-    ),
-];
+const DRAWN: &[Field] = keys! {
+    /// Convex polyhedra: random ones in the manner of ballast, or scanned ones from a folder.
+    stones: Table(&STONES), Optional;
+    /// Spheres: `spheres = {}`.
+    spheres: Table(&SPHERES), Optional;
+    /// Sizes of `stones` or `spheres`: the name of a standard, or a curve.
+    grading: OneOf(&GRADINGS), Optional;
+};
 
 /// `shape`, or `stones` or `spheres` with their `grading`.
 struct AnyGrains;
@@ -159,21 +150,13 @@ table! {
     }
 }
 
-const SCANS: &[Field] = &[
-    field(
-        "folder",
-        Kind::File,
-        Need::Optional,
-        "Folder of meshes (`.stl`, `.obj`, `.ply`), relative to the scene file, in any unit of length; they are taken in \
-         the order of their names. Instead of the keys above.",
-    ),
-    field(
-        "max_vertices",
-        Kind::Integer(4, 100),
-        Need::Default("25"),
-        "Most vertices of a stone from `folder`: those of its hull that cost the least volume are left out.",
-    ),
-];
+const SCANS: &[Field] = keys! {
+    /// Folder of meshes (`.stl`, `.obj`, `.ply`), relative to the scene file, in any unit of length; they are taken in the order
+    /// of their names. Instead of the keys above.
+    folder: File, Optional;
+    /// Most vertices of a stone from `folder`: those of its hull that cost the least volume are left out.
+    max_vertices: Integer(4, 100), Default("25");
+};
 
 /// The keys of scanned stones.
 #[derive(serde::Serialize)]
@@ -238,26 +221,14 @@ static GRADING: Table = Table {
     title: "a grading",
     doc: "A grading by mass: `{ sieves = [\"20 mm\", \"40 mm\"], passing = [0, 100] }`, or sizes spread evenly: \
           `{ uniform = [\"30 mm\", \"50 mm\"] }`.",
-    fields: &[&[
-        field(
-            "sieves",
-            Kind::List { of: &POSITIVE_LENGTH, min: 2, max: 1000 },
-            Need::Optional,
-            "Openings of the sieves, growing.",
-        ),
-        field(
-            "passing",
-            Kind::List { of: &PERCENT, min: 2, max: 1000 },
-            Need::Optional,
-            "Mass that passes each sieve, in %, from 0 to 100 and never falling.",
-        ),
-        field(
-            "uniform",
-            Kind::List { of: &POSITIVE_LENGTH, min: 2, max: 2 },
-            Need::Optional,
-            "Smallest and largest size: the same mass for every millimetre between.",
-        ),
-    ]],
+    fields: &[keys! {
+        /// Openings of the sieves, growing.
+        sieves: List { of: &POSITIVE_LENGTH, min: 2, max: 1000 }, Optional;
+        /// Mass that passes each sieve, in %, from 0 to 100 and never falling.
+        passing: List { of: &PERCENT, min: 2, max: 1000 }, Optional;
+        /// Smallest and largest size: the same mass for every millimetre between.
+        uniform: List { of: &POSITIVE_LENGTH, min: 2, max: 2 }, Optional;
+    }],
     tag: None,
 };
 

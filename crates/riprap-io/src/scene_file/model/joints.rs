@@ -4,8 +4,8 @@ use riprap::scene::Hold;
 use serde::ser::SerializeMap;
 
 use super::super::convert::Converter;
-use super::super::fields::{Field, Kind, Need, Tag, Variant, field};
-use super::super::keys::{Choice, Codec, Names, codec, table, words};
+use super::super::fields::{Field, Kind, Tag, Variant};
+use super::super::keys::{Choice, Codec, Names, codec, keys, table, words};
 use super::super::values::Entries;
 use super::{LENGTH, OwnName, Target, Vector};
 
@@ -42,12 +42,10 @@ words! {
     }
 }
 
-const AXIS: &[Field] = &[field(
-    "axis",
-    Kind::Axis,
-    Need::Required,
-    "Its axis at the start, in the world frame; afterwards it moves with the bodies.",
-)];
+const AXIS: &[Field] = keys! {
+    /// Its axis at the start, in the world frame; afterwards it moves with the bodies.
+    axis: Axis, Required;
+};
 
 static TYPE: Tag = Tag {
     key: "type",

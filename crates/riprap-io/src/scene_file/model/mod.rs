@@ -30,8 +30,8 @@ use std::ops::Range;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use super::fields::{Kind, Limits, Need, Table, field};
-use super::keys::codec;
+use super::fields::{Kind, Limits, Table};
+use super::keys::{codec, keys};
 use super::units::Dimension;
 
 /// The largest number of grains in a scene.
@@ -172,101 +172,44 @@ pub(crate) static SCENE: Table = Table {
     name: "scene",
     title: "the scene",
     doc: "A scene: materials, bodies, grains and mechanisms, and how they are simulated.",
-    fields: &[&[
-        field("title", Kind::Text, Need::Optional, "What the scene shows, in words."),
-        field(
-            "seed",
-            Kind::Integer(0, i64::MAX),
-            Need::Default("1"),
-            "Seed of all random choices; generators may have their own.",
-        ),
-        field(
-            "gravity",
-            Kind::Polar(&ACCELERATION),
-            Need::Computed("`[0, 0, -9.81]`; in planar scenes `[0, -9.81, 0]`"),
-            "Gravity.",
-        ),
-        field(
-            "planar",
-            Kind::Flag,
-            Need::Default("false"),
-            "Whether everything moves in the plane x–y: z, rx and ry of every body are held, and the shapes \
-             are `disc`, `polygon` and `half-space`. Vectors may then have two components.",
-        ),
-        field("run", Kind::Table(&RUN), Need::Required, "Time steps and output."),
-        field(
-            "solver",
-            Kind::Table(&SOLVER),
-            Need::Default("{}"),
-            "When contact forces are good enough.",
-        ),
-        field("contact", Kind::Table(&CONTACT), Need::Default("{}"), "How contacts are found."),
-        field(
-            "parameters",
-            Kind::Map(&PARAMETER),
-            Need::Default("{}"),
-            "Numbers by name, for expressions: `omega = \"1500 rpm\"`, or an expression of those above it.",
-        ),
-        field(
-            "materials",
-            Kind::Named(&MATERIAL_TABLE),
-            Need::Default("{}"),
-            "Materials by name: `[materials.rock]`.",
-        ),
-        field(
-            "pair",
-            Kind::List { of: &PAIR_KIND, min: 0, max: MANY },
-            Need::Default("[]"),
-            "Contact parameters of two materials: `[[pair]]`.",
-        ),
-        field(
-            "shapes",
-            Kind::Named(&SHAPE),
-            Need::Default("{}"),
-            "Shapes by name, to be used by several bodies: `[shapes.brick]`.",
-        ),
-        field(
-            "body",
-            Kind::List { of: &BODY_KIND, min: 0, max: MANY },
-            Need::Default("[]"),
-            "Bodies one by one: `[[body]]`.",
-        ),
-        field(
-            "grains",
-            Kind::List { of: &GRAINS_KIND, min: 0, max: 1000 },
-            Need::Default("[]"),
-            "Many bodies at once: `[[grains]]`.",
-        ),
-        field(
-            "mechanism",
-            Kind::List { of: &MECHANISM_KIND, min: 0, max: 1000 },
-            Need::Default("[]"),
-            "Articulated systems: `[[mechanism]]`.",
-        ),
-        field(
-            "joint",
-            Kind::List { of: &JOINT_KIND, min: 0, max: 10_000 },
-            Need::Default("[]"),
-            "Joints between bodies: `[[joint]]`.",
-        ),
-        field(
-            "point_contact",
-            Kind::List { of: &POINT_CONTACT_KIND, min: 0, max: 10_000 },
-            Need::Default("[]"),
-            "Chosen points against chosen planes: `[[point_contact]]`.",
-        ),
-        field(
-            "ignore_contact",
-            Kind::List { of: &IGNORE_CONTACT_KIND, min: 0, max: 10_000 },
-            Need::Default("[]"),
-            "Bodies that pass through each other: `[[ignore_contact]]`.",
-        ),
-        field(
-            "probe",
-            Kind::List { of: &PROBE_KIND, min: 0, max: 10_000 },
-            Need::Default("[]"),
-            "Bodies, mechanisms and joints that are followed in `series.csv`: `[[probe]]`.",
-        ),
-    ]],
+    fields: &[keys! {
+        /// What the scene shows, in words.
+        title: Text, Optional;
+        /// Seed of all random choices; generators may have their own.
+        seed: Integer(0, i64::MAX), Default("1");
+        /// Gravity.
+        gravity: Polar(&ACCELERATION), Computed("`[0, 0, -9.81]`; in planar scenes `[0, -9.81, 0]`");
+        /// Whether everything moves in the plane x–y: z, rx and ry of every body are held, and the shapes are `disc`, `polygon`
+        /// and `half-space`. Vectors may then have two components.
+        planar: Flag, Default("false");
+        /// Time steps and output.
+        run: Table(&RUN), Required;
+        /// When contact forces are good enough.
+        solver: Table(&SOLVER), Default("{}");
+        /// How contacts are found.
+        contact: Table(&CONTACT), Default("{}");
+        /// Numbers by name, for expressions: `omega = "1500 rpm"`, or an expression of those above it.
+        parameters: Map(&PARAMETER), Default("{}");
+        /// Materials by name: `[materials.rock]`.
+        materials: Named(&MATERIAL_TABLE), Default("{}");
+        /// Contact parameters of two materials: `[[pair]]`.
+        pair: List { of: &PAIR_KIND, min: 0, max: MANY }, Default("[]");
+        /// Shapes by name, to be used by several bodies: `[shapes.brick]`.
+        shapes: Named(&SHAPE), Default("{}");
+        /// Bodies one by one: `[[body]]`.
+        body: List { of: &BODY_KIND, min: 0, max: MANY }, Default("[]");
+        /// Many bodies at once: `[[grains]]`.
+        grains: List { of: &GRAINS_KIND, min: 0, max: 1000 }, Default("[]");
+        /// Articulated systems: `[[mechanism]]`.
+        mechanism: List { of: &MECHANISM_KIND, min: 0, max: 1000 }, Default("[]");
+        /// Joints between bodies: `[[joint]]`.
+        joint: List { of: &JOINT_KIND, min: 0, max: 10_000 }, Default("[]");
+        /// Chosen points against chosen planes: `[[point_contact]]`.
+        point_contact: List { of: &POINT_CONTACT_KIND, min: 0, max: 10_000 }, Default("[]");
+        /// Bodies that pass through each other: `[[ignore_contact]]`.
+        ignore_contact: List { of: &IGNORE_CONTACT_KIND, min: 0, max: 10_000 }, Default("[]");
+        /// Bodies, mechanisms and joints that are followed in `series.csv`: `[[probe]]`.
+        probe: List { of: &PROBE_KIND, min: 0, max: 10_000 }, Default("[]");
+    }],
     tag: None,
 };

@@ -2,8 +2,8 @@
 
 use serde::ser::SerializeMap;
 
-use super::super::fields::{Kind, Need, Table, field};
-use super::super::keys::{Choice, Names, WriteKeys, words};
+use super::super::fields::{Kind, Table};
+use super::super::keys::{Choice, Names, WriteKeys, keys, words};
 use super::{LENGTH, SceneFile, Vector};
 
 /// A body whose motion becomes columns of `series.csv`.
@@ -179,48 +179,20 @@ pub(crate) static PROBE: Table = Table {
           `MECHANISM.FORCE.force`, `MECHANISM.SPRING.tension` and `.length`, `MECHANISM.LOOP.x` and so on for each \
           equation, `MECHANISM.JOINT.fx` to `.fz` and `.mx` to `.mz`. Those of a joint between bodies are means over the last \
           step, in the world frame: `JOINT.fx` to `.fz`, `.mx` to `.mz`, and `JOINT.error`, `.error_angle`.",
-    fields: &[&[
-        field(
-            "body",
-            Kind::Refers("body"),
-            Need::Optional,
-            "Name of a body, of a grain such as `ballast-12`, or of a body of a mechanism such as `robot/hand`.",
-        ),
-        field(
-            "mechanism",
-            Kind::Refers("mechanism"),
-            Need::Optional,
-            "Name of a mechanism, instead of a body.",
-        ),
-        field(
-            "joint",
-            Kind::Refers("joint"),
-            Need::Optional,
-            "Name of a joint between bodies, instead of a body.",
-        ),
-        field(
-            "point",
-            Kind::Polar(&LENGTH),
-            Need::Default("[0.0, 0.0, 0.0]"),
-            "The point that is followed, in the frame of the body; for bodies of mechanisms.",
-        ),
-        field(
-            "quantities",
-            Kind::List { of: &QUANTITY, min: 1, max: 13 },
-            Need::Computed(
-                "`[\"position\", \"velocity\"]`; of a mechanism `[\"forces\"]`, of a joint `[\"force\"]`",
-            ),
-            "What is written.",
-        ),
-        field(
-            "name",
-            Kind::Name,
-            Need::Computed(
-                "the name of the body, with `.` for `/`, of the mechanism or of the joint",
-            ),
-            "First part of the names of the columns, used once.",
-        ),
-    ]],
+    fields: &[keys! {
+        /// Name of a body, of a grain such as `ballast-12`, or of a body of a mechanism such as `robot/hand`.
+        body: Refers("body"), Optional;
+        /// Name of a mechanism, instead of a body.
+        mechanism: Refers("mechanism"), Optional;
+        /// Name of a joint between bodies, instead of a body.
+        joint: Refers("joint"), Optional;
+        /// The point that is followed, in the frame of the body; for bodies of mechanisms.
+        point: Polar(&LENGTH), Default("[0.0, 0.0, 0.0]");
+        /// What is written.
+        quantities: List { of: &QUANTITY, min: 1, max: 13 }, Computed("`[\"position\", \"velocity\"]`; of a mechanism `[\"forces\"]`, of a joint `[\"force\"]`");
+        /// First part of the names of the columns, used once.
+        name: Name, Computed("the name of the body, with `.` for `/`, of the mechanism or of the joint");
+    }],
     tag: None,
 };
 

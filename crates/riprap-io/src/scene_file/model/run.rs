@@ -3,8 +3,8 @@
 use riprap::detect::Method;
 use riprap::simulation::OnUnconverged;
 
-use super::super::fields::{Field, Need, field};
-use super::super::keys::{codec, table, variants, words, words_of};
+use super::super::fields::Field;
+use super::super::keys::{codec, keys, table, variants, words, words_of};
 use super::super::units::Dimension;
 use super::super::values::Entries;
 use super::TIME;
@@ -38,9 +38,14 @@ words! {
     }
 }
 
-const STEP: &[Field] = &[field("dt", TIME, Need::Required, "Time step.")];
-const LARGEST_STEP: &[Field] =
-    &[field("dt", TIME, Need::Computed("`output_every`"), "Largest time step.")];
+const STEP: &[Field] = keys! {
+    /// Time step.
+    dt: TIME, Required;
+};
+const LARGEST_STEP: &[Field] = keys! {
+    /// Largest time step.
+    dt: TIME, Computed("`output_every`");
+};
 
 variants! {
     /// How time advances.

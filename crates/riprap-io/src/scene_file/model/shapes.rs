@@ -6,8 +6,8 @@ use std::sync::Arc;
 use serde::ser::{Serialize, SerializeMap, Serializer};
 
 use super::super::convert::Converter;
-use super::super::fields::{Field, Kind, Limits, Need, Table, field};
-use super::super::keys::{Codec, In, Names, ReadKeys, Single, codec, table, variants};
+use super::super::fields::{Field, Kind, Table};
+use super::super::keys::{Codec, In, Names, ReadKeys, Single, codec, keys, table, variants};
 use super::super::units::Dimension;
 use super::super::values::Entries;
 use super::{LENGTH, MANY, NUMBER, POSITIVE_LENGTH, Quaternion, SceneFile, Vector};
@@ -118,20 +118,12 @@ pub enum MeshTreatment {
     },
 }
 
-const TREATMENT: &[Field] = &[
-    field(
-        "as",
-        Kind::Choice(&[("hull", "its convex hull"), ("parts", "several convex parts")]),
-        Need::Default("\"hull\""),
-        "How the mesh takes part in contacts.",
-    ),
-    field(
-        "max_parts",
-        Kind::Integer(1, 1024),
-        Need::Default("16"),
-        "Largest number of convex parts, with `as = \"parts\"`.",
-    ),
-];
+const TREATMENT: &[Field] = keys! {
+    /// How the mesh takes part in contacts.
+    as: Choice(&[("hull", "its convex hull"), ("parts", "several convex parts")]), Default("\"hull\"");
+    /// Largest number of convex parts, with `as = "parts"`.
+    max_parts: Integer(1, 1024), Default("16");
+};
 
 struct Treatment;
 
@@ -250,15 +242,12 @@ impl SceneFile {
 }
 
 /// The keys of [`Turned`] that have the same meaning everywhere.
-pub(super) const TURNED: &[Field] = &[
-    field("rotation", Kind::Table(&ROTATION), Need::Optional, "How the shape is turned."),
-    field(
-        "angle",
-        Kind::Quantity(Dimension::ANGLE, Limits::Any),
-        Need::Optional,
-        "How the shape is turned about z; for planar scenes, instead of `rotation`.",
-    ),
-];
+pub(super) const TURNED: &[Field] = keys! {
+    /// How the shape is turned.
+    rotation: Table(&ROTATION), Optional;
+    /// How the shape is turned about z; for planar scenes, instead of `rotation`.
+    angle: Quantity(Dimension::ANGLE, Any), Optional;
+};
 
 /// A rotation under `rotation`, in planar scenes also as `angle`.
 pub(super) struct Turned;
@@ -282,25 +271,13 @@ pub(crate) static ROTATION: Table = Table {
     name: "rotation",
     title: "a rotation",
     doc: "A rotation: `{ axis = [0, 0, 1], angle = \"30 deg\" }` or `{ quaternion = [w, x, y, z] }`.",
-    fields: &[&[
-        field(
-            "axis",
-            Kind::List { of: &NUMBER, min: 3, max: 3 },
-            Need::Optional,
-            "Axis; any length but zero.",
-        ),
-        field(
-            "angle",
-            Kind::Quantity(Dimension::ANGLE, Limits::Any),
-            Need::Optional,
-            "Angle about the axis.",
-        ),
-        field(
-            "quaternion",
-            Kind::List { of: &NUMBER, min: 4, max: 4 },
-            Need::Optional,
-            "Quaternion w, x, y, z; any length but zero.",
-        ),
-    ]],
+    fields: &[keys! {
+        /// Axis; any length but zero.
+        axis: List { of: &NUMBER, min: 3, max: 3 }, Optional;
+        /// Angle about the axis.
+        angle: Quantity(Dimension::ANGLE, Any), Optional;
+        /// Quaternion w, x, y, z; any length but zero.
+        quaternion: List { of: &NUMBER, min: 4, max: 4 }, Optional;
+    }],
     tag: None,
 };

@@ -3,8 +3,8 @@
 use serde::ser::{Serialize, SerializeMap, Serializer};
 
 use super::super::super::expression::Expression;
-use super::super::super::fields::{Field, Kind, Need, Table, field};
-use super::super::super::keys::{All, Choice, Names, WriteKeys, words, words_of};
+use super::super::super::fields::{Field, Kind, Table};
+use super::super::super::keys::{All, Choice, Names, WriteKeys, keys, words, words_of};
 use super::super::super::units::Dimension;
 use super::super::{LENGTH, Vector};
 use super::body_name;
@@ -124,26 +124,14 @@ pub struct Coordinate {
 }
 
 /// What a force is: for a coordinate, or for a body.
-const LAWS: &[Field] = &[
-    field(
-        "law",
-        Kind::Law(Dimension::NONE),
-        Need::Optional,
-        "Force along, or torque about the coordinate, in N or N*m.",
-    ),
-    field(
-        "force",
-        Kind::Polar(&FORCE_LAW),
-        Need::Computed("0"),
-        "Components of the force, for a force on a body.",
-    ),
-    field(
-        "torque",
-        Kind::Axial(&TORQUE_LAW),
-        Need::Computed("0"),
-        "Components of the torque, for a force on a body.",
-    ),
-];
+const LAWS: &[Field] = keys! {
+    /// Force along, or torque about the coordinate, in N or N*m.
+    law: Law(Dimension::NONE), Optional;
+    /// Components of the force, for a force on a body.
+    force: Polar(&FORCE_LAW), Computed("0");
+    /// Components of the torque, for a force on a body.
+    torque: Axial(&TORQUE_LAW), Computed("0");
+};
 
 pub(super) static FORCE: Table = Table {
     name: "force",
@@ -151,40 +139,23 @@ pub(super) static FORCE: Table = Table {
     doc: "An actuator or a load: on a `coordinate` by a `law`, or on a `body` by a `force` and a `torque`. They are numbers or \
           expressions, one after the other if there are `phases`.",
     fields: &[
-        &[
-            field(
-                "name",
-                Kind::Name,
-                Need::Computed("`force-1`, `force-2`, … by place in the mechanism"),
-                "Name, used once among the forces.",
-            ),
-            field(
-                "coordinate",
-                Kind::Refers("coordinate"),
-                Need::Optional,
-                "The coordinate on which it acts: that of the joint `knee` is `knee`; of several one is `hip.turn`.",
-            ),
-            field("body", Kind::Refers("body"), Need::Optional, "The body on which it acts."),
-            field(
-                "point",
-                Kind::Polar(&LENGTH),
-                Need::Default("[0.0, 0.0, 0.0]"),
-                "Where the force acts, in the frame of the body.",
-            ),
-            field(
-                "frame",
-                Kind::Choice(words_of::<ForceFrame>()),
-                Need::Default("\"world\""),
-                "Along which axes force and torque are given.",
-            ),
-        ],
+        keys! {
+            /// Name, used once among the forces.
+            name: Name, Computed("`force-1`, `force-2`, … by place in the mechanism");
+            /// The coordinate on which it acts: that of the joint `knee` is `knee`; of several one is `hip.turn`.
+            coordinate: Refers("coordinate"), Optional;
+            /// The body on which it acts.
+            body: Refers("body"), Optional;
+            /// Where the force acts, in the frame of the body.
+            point: Polar(&LENGTH), Default("[0.0, 0.0, 0.0]");
+            /// Along which axes force and torque are given.
+            frame: Choice(words_of::<ForceFrame>()), Default("\"world\"");
+        },
         LAWS,
-        &[field(
-            "phases",
-            Kind::List { of: &PHASE_KIND, min: 1, max: 1000 },
-            Need::Optional,
-            "What it is one after the other. When the last phase has ended, it is 0.",
-        )],
+        keys! {
+            /// What it is one after the other. When the last phase has ended, it is 0.
+            phases: List { of: &PHASE_KIND, min: 1, max: 1000 }, Optional;
+        },
     ],
     tag: None,
 };
@@ -195,20 +166,12 @@ static PHASE: Table = Table {
     doc: "A part of a force's history.",
     fields: &[
         LAWS,
-        &[
-            field(
-                "until",
-                Kind::Law(Dimension::NONE),
-                Need::Optional,
-                "When it ends: a time such as `\"1 s\"`, or an expression that becomes true such as `\"q.knee > 1 or t >= 2\"`.",
-            ),
-            field(
-                "latch",
-                Kind::Map(&LATCH_LAW),
-                Need::Default("{}"),
-                "Values that are stored when it begins, by name; expressions of this and later phases may use them.",
-            ),
-        ],
+        keys! {
+            /// When it ends: a time such as `"1 s"`, or an expression that becomes true such as `"q.knee > 1 or t >= 2"`.
+            until: Law(Dimension::NONE), Optional;
+            /// Values that are stored when it begins, by name; expressions of this and later phases may use them.
+            latch: Map(&LATCH_LAW), Default("{}");
+        },
     ],
     tag: None,
 };

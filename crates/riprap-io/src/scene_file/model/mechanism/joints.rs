@@ -3,12 +3,12 @@
 use serde::ser::SerializeMap;
 
 use super::super::super::fields::{Field, Kind, Limits, Need, Table, field};
-use super::super::super::keys::{In, Names, Single, WriteKeys, codec, table, variants};
+use super::super::super::keys::{In, Names, Single, WriteKeys, codec, keys, table, variants};
 use super::super::super::units::Dimension;
 use super::super::bodies::{ANGULAR_VELOCITY, VELOCITY};
 use super::super::shapes::ROTATION;
 use super::super::{Component, LENGTH, Quaternion, Vector};
-use super::{A_LENGTH, AN_ANGLE, body_name, turned};
+use super::{A_LENGTH, AN_ANGLE, body_name};
 
 const STIFFNESS: Kind = Kind::Quantity(Dimension::STIFFNESS, Limits::NonNegative);
 const DAMPING: Kind = Kind::Quantity(Dimension::DAMPING, Limits::NonNegative);
@@ -54,22 +54,22 @@ pub struct Joint {
 
 const JOINT_DOC: &str =
     "Names of joints stand in expressions, so they are made of letters, digits, `_` and `.` only.";
-const ENDS: &[Field] = &[
-    field(
-        "parent",
-        Kind::Refers("body"),
-        Need::Default("\"ground\""),
-        "The body that carries it, or `ground`.",
-    ),
-    field("child", Kind::Refers("body"), Need::Required, "The body it carries."),
-];
-const POSITION: &[Field] = &[field(
-    "position",
-    Kind::Polar(&LENGTH),
-    Need::Default("[0.0, 0.0, 0.0]"),
-    "Where the joint is in the frame of the parent.",
-)];
-const TURNED: &[Field] = turned!("the joint", "parent");
+const ENDS: &[Field] = keys! {
+    /// The body that carries it, or `ground`.
+    parent: Refers("body"), Default("\"ground\"");
+    /// The body it carries.
+    child: Refers("body"), Required;
+};
+const POSITION: &[Field] = keys! {
+    /// Where the joint is in the frame of the parent.
+    position: Polar(&LENGTH), Default("[0.0, 0.0, 0.0]");
+};
+const TURNED: &[Field] = keys! {
+    /// How the joint is turned in the frame of the parent.
+    rotation: Table(&ROTATION), Optional;
+    /// How the joint is turned about z; for planar scenes, instead of `rotation`.
+    angle: AN_ANGLE, Optional;
+};
 
 pub(super) static JOINT: Table = Table {
     name: "mechanism-joint",
@@ -95,12 +95,10 @@ pub(super) static CHAIN: Table = Table {
     doc: "Joints in a row between two bodies, with massless links `CHILD.JOINT` between them.",
     fields: &[
         ENDS,
-        &[field(
-            "joints",
-            Kind::List { of: &CHAIN_JOINT_KIND, min: 1, max: 100 },
-            Need::Required,
-            "The joints, from the parent to the child.",
-        )],
+        keys! {
+            /// The joints, from the parent to the child.
+            joints: List { of: &CHAIN_JOINT_KIND, min: 1, max: 100 }, Required;
+        },
     ],
     tag: None,
 };

@@ -1,11 +1,11 @@
 //! Loops that close the tree, and springs between points.
 
-use super::super::super::fields::{Field, Kind, Need, field};
-use super::super::super::keys::{codec, table, variants};
+use super::super::super::fields::Field;
+use super::super::super::keys::{codec, keys, table, variants};
 use super::super::super::units::Dimension;
-use super::super::shapes::Turned;
+use super::super::shapes::{ROTATION, Turned};
 use super::super::{LENGTH, OwnName, Quaternion, Vector};
-use super::{body_name, turned};
+use super::{AN_ANGLE, body_name};
 
 table! {
     /// A joint that closes a loop of the tree: it holds a frame on one body to a frame on another.
@@ -35,7 +35,12 @@ table! {
     }
 }
 
-const FRAME_TURNED: &[Field] = turned!("it", "body");
+const FRAME_TURNED: &[Field] = keys! {
+    /// How it is turned in the frame of the body.
+    rotation: Table(&ROTATION), Optional;
+    /// How it is turned about z; for planar scenes, instead of `rotation`.
+    angle: AN_ANGLE, Optional;
+};
 
 codec! {
     /// A body of the mechanism, or the ground, which is `None`.

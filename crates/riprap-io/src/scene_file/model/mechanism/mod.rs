@@ -11,8 +11,8 @@ pub use loops::*;
 
 use serde::ser::SerializeMap;
 
-use super::super::fields::{Kind, Limits, Need, Table, field};
-use super::super::keys::{All, Codec, Names, Single, WriteKeys, codec, table};
+use super::super::fields::{Kind, Limits, Table};
+use super::super::keys::{All, Codec, Names, Single, WriteKeys, codec, keys, table};
 use super::super::units::Dimension;
 use super::bodies::{GivenMass, INERTIA_ROW};
 use super::shapes::{AnyShape, ROTATION, SHAPE_OR_NAME, TURNED, Turned, Written};
@@ -90,101 +90,41 @@ pub(crate) static MECHANISM: Table = Table {
     doc: "An articulated system: a tree of bodies and joints that starts at the `ground`, loops that close it, and forces. \
           A joint has coordinates, called as the joint if there is one and `joint.part` if there are several; \
           expressions know them as `q.NAME` and their velocities as `v.NAME`.",
-    fields: &[&[
-        field(
-            "name",
-            Kind::Name,
-            Need::Computed("`mechanism-1`, `mechanism-2`, … by place in the file"),
-            "Name, used once.",
-        ),
-        field(
-            "position",
-            Kind::Polar(&LENGTH),
-            Need::Default("[0.0, 0.0, 0.0]"),
-            "Where the origin of its `ground` is in the world.",
-        ),
-        field(
-            "rotation",
-            Kind::Table(&ROTATION),
-            Need::Optional,
-            "How its `ground` is turned in the world.",
-        ),
-        field(
-            "angle",
-            AN_ANGLE,
-            Need::Optional,
-            "How its `ground` is turned about z; for planar scenes, instead of `rotation`.",
-        ),
-        field(
-            "urdf",
-            Kind::File,
-            Need::Optional,
-            "A URDF file that brings bodies and joints, relative to the scene file. Its root is fixed to the ground unless \
-             a joint of the scene has it as `child`. Links without mass are massless, cylinders become prisms, meshes their hulls; \
-             `dynamics` give the damping. Dry friction and limits of effort and velocity are left out. In names, letters that \
-             are not allowed become `_`.",
-        ),
-        field(
-            "urdf_material",
-            Kind::Refers("material"),
-            Need::Optional,
-            "Material of the collision shapes of the URDF file; without it they are left out.",
-        ),
-        field(
-            "urdf_limits",
-            Kind::Table(&URDF_LIMITS),
-            Need::Optional,
-            "Makes elastic stops of the limits of the URDF file; without it they are left out.",
-        ),
-        field(
-            "urdf_joints",
-            Kind::Named(&URDF_JOINT),
-            Need::Default("{}"),
-            "Start and drive of joints of the URDF file by name: `[mechanism.urdf_joints.knee]`.",
-        ),
-        field(
-            "body",
-            Kind::List { of: &BODY_KIND, min: 0, max: MANY },
-            Need::Default("[]"),
-            "Bodies: `[[mechanism.body]]`.",
-        ),
-        field(
-            "joint",
-            Kind::List { of: &JOINT_KIND, min: 0, max: MANY },
-            Need::Default("[]"),
-            "Joints, one for each body: `[[mechanism.joint]]`.",
-        ),
-        field(
-            "chain",
-            Kind::List { of: &CHAIN_KIND, min: 0, max: MANY },
-            Need::Default("[]"),
-            "Several joints in a row, instead of one: `[[mechanism.chain]]`.",
-        ),
-        field(
-            "loop",
-            Kind::List { of: &LOOP_KIND, min: 0, max: MANY },
-            Need::Default("[]"),
-            "Joints that close the tree to loops: `[[mechanism.loop]]`.",
-        ),
-        field(
-            "spring",
-            Kind::List { of: &SPRING_KIND, min: 0, max: MANY },
-            Need::Default("[]"),
-            "Springs and dampers between points: `[[mechanism.spring]]`.",
-        ),
-        field(
-            "force",
-            Kind::List { of: &FORCE_KIND, min: 0, max: MANY },
-            Need::Default("[]"),
-            "Actuators and loads: `[[mechanism.force]]`.",
-        ),
-        field(
-            "dependent",
-            Kind::List { of: &COORDINATE, min: 1, max: MANY },
-            Need::Computed("chosen from the loops"),
-            "Coordinates that follow from the others by the loops.",
-        ),
-    ]],
+    fields: &[keys! {
+        /// Name, used once.
+        name: Name, Computed("`mechanism-1`, `mechanism-2`, … by place in the file");
+        /// Where the origin of its `ground` is in the world.
+        position: Polar(&LENGTH), Default("[0.0, 0.0, 0.0]");
+        /// How its `ground` is turned in the world.
+        rotation: Table(&ROTATION), Optional;
+        /// How its `ground` is turned about z; for planar scenes, instead of `rotation`.
+        angle: AN_ANGLE, Optional;
+        /// A URDF file that brings bodies and joints, relative to the scene file. Its root is fixed to the ground unless a joint
+        /// of the scene has it as `child`. Links without mass are massless, cylinders become prisms, meshes their hulls;
+        /// `dynamics` give the damping. Dry friction and limits of effort and velocity are left out. In names, letters that are
+        /// not allowed become `_`.
+        urdf: File, Optional;
+        /// Material of the collision shapes of the URDF file; without it they are left out.
+        urdf_material: Refers("material"), Optional;
+        /// Makes elastic stops of the limits of the URDF file; without it they are left out.
+        urdf_limits: Table(&URDF_LIMITS), Optional;
+        /// Start and drive of joints of the URDF file by name: `[mechanism.urdf_joints.knee]`.
+        urdf_joints: Named(&URDF_JOINT), Default("{}");
+        /// Bodies: `[[mechanism.body]]`.
+        body: List { of: &BODY_KIND, min: 0, max: MANY }, Default("[]");
+        /// Joints, one for each body: `[[mechanism.joint]]`.
+        joint: List { of: &JOINT_KIND, min: 0, max: MANY }, Default("[]");
+        /// Several joints in a row, instead of one: `[[mechanism.chain]]`.
+        chain: List { of: &CHAIN_KIND, min: 0, max: MANY }, Default("[]");
+        /// Joints that close the tree to loops: `[[mechanism.loop]]`.
+        loop: List { of: &LOOP_KIND, min: 0, max: MANY }, Default("[]");
+        /// Springs and dampers between points: `[[mechanism.spring]]`.
+        spring: List { of: &SPRING_KIND, min: 0, max: MANY }, Default("[]");
+        /// Actuators and loads: `[[mechanism.force]]`.
+        force: List { of: &FORCE_KIND, min: 0, max: MANY }, Default("[]");
+        /// Coordinates that follow from the others by the loops.
+        dependent: List { of: &COORDINATE, min: 1, max: MANY }, Computed("chosen from the loops");
+    }],
     tag: None,
 };
 
@@ -203,18 +143,18 @@ static URDF_JOINT: Table = Table {
     name: "urdf-joint",
     title: "[mechanism.urdf_joints.*]",
     doc: "Start and drive of a revolute, continuous or prismatic joint of the URDF file; see `[[mechanism.joint]]`.",
-    fields: &[&[
-        field("start", Kind::Value, Need::Optional, "Coordinate at the start."),
-        field("guess", Kind::Value, Need::Optional, "The same, roughly: loops may change it."),
-        field("start_velocity", Kind::Value, Need::Optional, "Velocity at the start."),
-        field(
-            "motion",
-            Kind::Law(Dimension::NONE),
-            Need::Optional,
-            "The coordinate as an expression of the time `t`.",
-        ),
-        field("speed", Kind::Value, Need::Optional, "Constant velocity of a motor."),
-    ]],
+    fields: &[keys! {
+        /// Coordinate at the start.
+        start: Value, Optional;
+        /// The same, roughly: loops may change it.
+        guess: Value, Optional;
+        /// Velocity at the start.
+        start_velocity: Value, Optional;
+        /// The coordinate as an expression of the time `t`.
+        motion: Law(Dimension::NONE), Optional;
+        /// Constant velocity of a motor.
+        speed: Value, Optional;
+    }],
     tag: None,
 };
 
@@ -244,42 +184,19 @@ static BODY: Table = Table {
     name: "mechanism-body",
     title: "[[mechanism.body]]",
     doc: "A body of a mechanism. It is the `child` of exactly one joint, which says where its frame is.",
-    fields: &[&[
-        field(
-            "name",
-            Kind::Name,
-            Need::Required,
-            "Name, used once in the mechanism; not `ground`.",
-        ),
-        field(
-            "mass",
-            Kind::Quantity(Dimension::MASS, Limits::NonNegative),
-            Need::Computed("from the shapes and the density of their materials"),
-            "Mass; 0 for a massless link.",
-        ),
-        field(
-            "centre",
-            Kind::Polar(&LENGTH),
-            Need::Computed("that of the shapes, or the origin"),
-            "Centre of mass in the frame of the body; needs `mass`, and `inertia` if there are shapes.",
-        ),
-        field(
-            "inertia",
-            Kind::OneOf(&[
-                Kind::Quantity(Dimension::INERTIA, Limits::Any),
-                Kind::List { of: &INERTIA_ROW, min: 3, max: 3 },
-            ]),
-            Need::Computed("that of the shapes, scaled to `mass`, or 0"),
-            "Inertia about the centre of mass along the axes of the body: one value for all axes, three principal values \
-             or a 3×3 matrix; needs `mass`.",
-        ),
-        field(
-            "shapes",
-            Kind::List { of: &BODY_SHAPE_KIND, min: 0, max: 1000 },
-            Need::Default("[]"),
-            "What takes part in contacts.",
-        ),
-    ]],
+    fields: &[keys! {
+        /// Name, used once in the mechanism; not `ground`.
+        name: Name, Required;
+        /// Mass; 0 for a massless link.
+        mass: Quantity(Dimension::MASS, NonNegative), Computed("from the shapes and the density of their materials");
+        /// Centre of mass in the frame of the body; needs `mass`, and `inertia` if there are shapes.
+        centre: Polar(&LENGTH), Computed("that of the shapes, or the origin");
+        /// Inertia about the centre of mass along the axes of the body: one value for all axes, three principal values or a 3×3
+        /// matrix; needs `mass`.
+        inertia: OneOf(&[ Quantity(Dimension::INERTIA, Any), List { of: &INERTIA_ROW, min: 3, max: 3 }, ]), Computed("that of the shapes, scaled to `mass`, or 0");
+        /// What takes part in contacts.
+        shapes: List { of: &BODY_SHAPE_KIND, min: 0, max: 1000 }, Default("[]");
+    }],
     tag: None,
 };
 
@@ -314,31 +231,6 @@ codec! {
     |from, entries, key| from.material(entries, key, from.weighed),
     |index, names| names.scene.materials[*index].name
 }
-
-/// The keys of a rotation against something that carries it.
-macro_rules! turned {
-    ($what:literal, $in:literal) => {
-        &[
-            field(
-                "rotation",
-                Kind::Table(&super::super::shapes::ROTATION),
-                Need::Optional,
-                concat!("How ", $what, " is turned in the frame of the ", $in, "."),
-            ),
-            field(
-                "angle",
-                super::AN_ANGLE,
-                Need::Optional,
-                concat!(
-                    "How ",
-                    $what,
-                    " is turned about z; for planar scenes, instead of `rotation`."
-                ),
-            ),
-        ]
-    };
-}
-use turned;
 
 impl Mechanism {
     /// The name of a coordinate, as in expressions: `knee`, `slider.turn`.
