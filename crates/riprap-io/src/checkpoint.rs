@@ -16,7 +16,7 @@ pub const FILE: &str = "checkpoint.bin";
 
 const KIND: Kind = Kind {
     magic: *b"riprapCP",
-    layout: 1,
+    layout: 2,
     name: "checkpoint",
     advice: "start the run anew, overwriting the old one",
 };

@@ -45,7 +45,7 @@ fn motions_of_bodies_may_use_parameters() {
     let text = "[run]\ndt = 1\nuntil = 0\n[parameters]\nspeed = \"36 rpm\"\n[materials.a]\n[[body]]\nkind = \"moving\"\n\
                 material = \"a\"\nshape = { type = \"half-space\" }\nmotion = { angular_velocity = [0, 0, \"speed/2\"] }";
     let scene = SceneFile::parse(text, "").unwrap_or_else(|e| panic!("{e}"));
-    let BodyKind::Moving(motion) = &scene.bodies[0].kind else { panic!() };
+    let BodyKind::Moving { motion } = &scene.bodies[0].kind else { panic!() };
     assert_eq!(motion.angular_velocity[2].at(0.0), 36.0 * std::f64::consts::TAU / 60.0 / 2.0);
 }
 

@@ -60,9 +60,12 @@ fn pairs_take_the_smaller_values_unless_told_otherwise() {
     let scene = scene("everything.toml");
     let rock_steel = scene.pair(1, 0);
     assert_eq!((rock_steel.friction, rock_steel.restitution), (0.4, 0.0));
-    assert_eq!(rock_steel.law, NormalLaw::QuasiShock);
+    assert_eq!(rock_steel.law, ContactLaw::QuasiShock);
     let steel = scene.pair(1, 1);
-    assert_eq!((steel.friction, steel.restitution, steel.law), (0.3, 0.4, NormalLaw::MoreauNewton));
+    assert_eq!(
+        (steel.friction, steel.restitution, steel.law),
+        (0.3, 0.4, ContactLaw::MoreauNewton)
+    );
     assert_eq!(scene.pair(0, 0).friction, 0.7);
 }
 

@@ -9,7 +9,7 @@ use riprap::math::Twist;
 use riprap::scene::{Hold, Scene};
 use riprap_io::build::{Built, Group};
 use riprap_io::scans::Scan;
-use riprap_io::scene_file::{BodyKind, GrainShape, NormalLaw, SceneFile, TimeScheme};
+use riprap_io::scene_file::{BodyKind, ContactLaw, GrainShape, SceneFile, TimeScheme};
 
 use crate::failure::Failure;
 use crate::text::{number, print, table};
@@ -70,7 +70,7 @@ fn bodies(file: &SceneFile, built: &Built) -> Rows {
     let count =
         |wanted: fn(&BodyKind) -> bool| file.bodies.iter().filter(|b| wanted(&b.kind)).count();
     let fixed = count(|kind| matches!(kind, BodyKind::Fixed));
-    let moving = count(|kind| matches!(kind, BodyKind::Moving(_)));
+    let moving = count(|kind| matches!(kind, BodyKind::Moving { .. }));
     let single = file.bodies.len() - fixed - moving;
     let grains: usize = built.groups.iter().map(|group| group.bodies.len()).sum();
     let carried = bodies.carried.iter().flatten().count();
@@ -186,8 +186,8 @@ fn materials(file: &SceneFile) -> String {
         for b in a..file.materials.len() {
             let pair = file.pair(a, b);
             let law = match pair.law {
-                NormalLaw::MoreauNewton => "moreau-newton",
-                NormalLaw::QuasiShock => "quasi-shock",
+                ContactLaw::MoreauNewton => "moreau-newton",
+                ContactLaw::QuasiShock => "quasi-shock",
             };
             rows.push(vec![
                 format!("{} – {}", file.materials[a].name, file.materials[b].name),

@@ -16,7 +16,7 @@ use crate::sealed::{self, Kind};
 
 const KIND: Kind = Kind {
     magic: *b"riprapBD",
-    layout: 1,
+    layout: 2,
     name: "settled bed",
     advice: "remove the file, or let the grains settle again",
 };

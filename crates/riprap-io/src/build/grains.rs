@@ -21,9 +21,9 @@ pub(super) fn generate(
     scene: &SceneFile,
     grains: &Grains,
 ) -> Result<(Vec<BodyDescription>, Vec<f64>), String> {
-    let material = scene.material(grains.material);
+    let material = &scene.materials[grains.material];
     let describe = |index: usize, shape: Shape, pose: Pose| {
-        let mut body = BodyDescription::new(shape, &material);
+        let mut body = BodyDescription::new(shape, material);
         body.name = format!("{}-{}", grains.name, index + 1);
         body.pose = pose;
         body
@@ -57,7 +57,7 @@ pub(super) fn generate(
             }
             poses
         }
-        Placement::Rain { min, max, .. } => rained(&shapes, *min, *max, &mut rng)?,
+        Placement::Rain { column, .. } => rained(&shapes, column.min, column.max, &mut rng)?,
         Placement::File { .. } => Vec::new(),
     };
     let grains = shapes.into_iter().zip(poses).enumerate();
@@ -107,12 +107,12 @@ fn drawn_shapes(
             let spheres: Result<Vec<Shape>, _> = spheres.collect();
             Ok((spheres.map_err(|e| e.to_string())?, sizes))
         }
-        GrainShape::Stones { vertices, flatness, elongation, angularity, grading } => {
+        GrainShape::Stones { stones, grading } => {
             let generator = StoneGenerator {
-                vertices: *vertices as usize,
-                flatness: *flatness,
-                elongation: *elongation,
-                angularity: *angularity,
+                vertices: stones.vertices as usize,
+                flatness: stones.flatness,
+                elongation: stones.elongation,
+                angularity: stones.angularity,
             };
             let sizes = grading_of(grading)?.sample_many(n, rng);
             let stones = sizes.iter().map(|size| {

@@ -8,7 +8,7 @@ use std::ops::Range;
 use riprap::math::{Mat3, Pose, Quat, Vec3};
 use riprap::multibody::{
     Axis, Coordinate, Cut, Frame, GROUND, Inputs, Joint, JointMotion, JointSpring, Link, Mechanism,
-    MechanismError, MotionError, Phase, PointSpring, Signal, Stops, Until,
+    MechanismError, MotionError, Part, Phase, PointSpring, Signal, Stops, Until,
 };
 use riprap::shape::{MassProperties, Shape};
 
@@ -69,7 +69,7 @@ impl SceneFile {
                 SpringKind::Line { length } => PointSpring::Line { stiffness, damping, length },
                 SpringKind::Bushing => PointSpring::Bushing { stiffness, damping },
             };
-            let [a, b] = [&spring.a, &spring.b].map(|end| frame(end, link(end.body), None));
+            let [a, b] = [&spring.a, &spring.b].map(|end| Frame::at(link(end.body), end.position));
             built.point_spring(&spring.name, law, a, b);
         }
         for force in &described.forces {
@@ -149,46 +149,32 @@ impl SceneFile {
     /// Where a mistake that the simulator found in a mechanism is written.
     pub(super) fn mechanism_place(&self, error: &MechanismError) -> Range<usize> {
         match error {
-            MechanismError::Description { mechanism, item, .. } => {
-                let name = item.split('`').nth(1).unwrap_or_default();
-                let part = match item.split(' ').next() {
-                    Some("body") => Part::Body(name),
-                    Some("coordinate") => Part::Coordinate(name),
-                    Some("loop") => Part::Loop(name),
-                    Some("spring") => Part::Spring(name),
-                    _ => Part::Whole,
-                };
-                self.part_place(mechanism, part)
-            }
+            MechanismError::Description { mechanism, item, .. } => self.part_place(mechanism, item),
             MechanismError::CannotClose { mechanism, name, .. } => {
-                self.part_place(mechanism, Part::Loop(name))
+                self.part_place(mechanism, &Part::Loop(name.clone()))
             }
             MechanismError::BadPartition { mechanism, .. } => {
-                self.part_place(mechanism, Part::Whole)
+                self.part_place(mechanism, &Part::Whole)
             }
             MechanismError::VelocityConflict { mechanism, coordinate, .. } => {
-                self.part_place(mechanism, Part::Coordinate(coordinate))
+                self.part_place(mechanism, &Part::Coordinate(coordinate.clone()))
             }
             MechanismError::Start { error } => match &**error {
                 MotionError::LoopOpen { mechanism, name, .. } => {
-                    self.part_place(mechanism, Part::Loop(name))
+                    self.part_place(mechanism, &Part::Loop(name.clone()))
                 }
                 MotionError::NoInertia { mechanism, coordinate, .. }
                 | MotionError::NotFinite { mechanism, coordinate, .. } => {
-                    self.part_place(mechanism, Part::Coordinate(coordinate))
+                    self.part_place(mechanism, &Part::Coordinate(coordinate.clone()))
                 }
-                MotionError::Singular { mechanism, .. } => self.part_place(mechanism, Part::Whole),
+                MotionError::Singular { mechanism, .. } => self.part_place(mechanism, &Part::Whole),
                 MotionError::StepTooSmall { .. } => 0..0,
             },
         }
     }
 
-    /// Where the body `body` of a mechanism is written.
-    pub(super) fn link_place(&self, mechanism: &str, body: &str) -> Range<usize> {
-        self.part_place(mechanism, Part::Body(body))
-    }
-
-    fn part_place(&self, mechanism: &str, part: Part) -> Range<usize> {
+    /// Where a part of a mechanism is written.
+    pub(super) fn part_place(&self, mechanism: &str, part: &Part) -> Range<usize> {
         let find = |known: &file::Mechanism| known.name == mechanism;
         let Some(index) = self.mechanisms.iter().position(find) else { return 0..0 };
         let (known, nowhere) = (&self.mechanisms[index], MechanismSource::default());
@@ -198,34 +184,25 @@ impl SceneFile {
             Part::Body(name) => known
                 .bodies
                 .iter()
-                .position(|body| body.name == name)
+                .position(|body| body.name == *name)
                 .and_then(|index| source.bodies.get(index)),
             Part::Coordinate(name) => known
                 .coordinates()
-                .find(|at| known.coordinate_name(*at) == name)
+                .find(|at| known.coordinate_name(*at) == *name)
                 .and_then(|at| source.joints.get(at.joint)),
             Part::Loop(name) => known
                 .loops
                 .iter()
-                .position(|one| one.name == name)
+                .position(|one| one.name == *name)
                 .and_then(|index| source.loops.get(index)),
             Part::Spring(name) => known
                 .springs
                 .iter()
-                .position(|spring| spring.name == name)
+                .position(|spring| spring.name == *name)
                 .and_then(|index| source.springs.get(index)),
         };
         found.unwrap_or(&source.whole).clone()
     }
-}
-
-/// A part of a mechanism by its name.
-enum Part<'a> {
-    Whole,
-    Body(&'a str),
-    Coordinate(&'a str),
-    Loop(&'a str),
-    Spring(&'a str),
 }
 
 /// The link that each body of a mechanism is.

@@ -1,7 +1,7 @@
 //! How much memory a scene will need, roughly: a scene that cannot fit is refused before anything is made.
 
 use super::place;
-use crate::scene_file::{GrainShape, Problem, SceneFile};
+use crate::scene_file::{GrainShape, Problem, SceneFile, Stones};
 
 /// A grain with its names, poses, neighbours and a dozen contacts [bytes].
 const PER_GRAIN: u64 = 6_000;
@@ -23,7 +23,7 @@ pub(super) fn check(scene: &SceneFile, memory: u64, problems: &mut Vec<Problem>)
     let bytes = |index: &usize| {
         let grains = &scene.grains[*index];
         let each = match &grains.shape {
-            GrainShape::Stones { vertices, .. }
+            GrainShape::Stones { stones: Stones { vertices, .. }, .. }
             | GrainShape::Scans { max_vertices: vertices, .. } => {
                 PER_GRAIN + PER_VERTEX * u64::from(*vertices)
             }

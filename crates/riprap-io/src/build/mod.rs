@@ -12,21 +12,20 @@ pub use settle::{Settled, Settling};
 
 use std::ops::Range;
 
-use riprap::detect::Method;
 use riprap::friction::{Coloured, ConjugateGradient, GaussSeidel, GaussSeidelOptions};
 use riprap::math::{Mat3, Pose, Quat, Vec3};
-use riprap::multibody::{Frame, GROUND, Link, Mechanism};
+use riprap::multibody::{Frame, GROUND, Link, Mechanism, Part};
 use riprap::scene::{
-    Body, BodyDescription, BodyJoint, BuildError, ContactLaw, Hold, Kind, Law, Locks, Material,
-    MechanismId, Motion, On, PairLaw, PointContact, Scene, SceneBuilder,
+    Body, BodyDescription, BodyJoint, BuildError, Item, Kind, Law, Locks, MechanismId, Motion, On,
+    PairLaw, PointContact, Scene, SceneBuilder,
 };
 use riprap::scheme::{DormandPrince, MoreauJean, Scheme};
 use riprap::shape::Shape;
 use riprap::simulation::OnUnconverged;
 
 use crate::scene_file::{
-    self as file, BodyJointKind, BodyKind, Component, NormalLaw, Problem, Quaternion, SceneErrors,
-    SceneFile, Target, TimeScheme, Translation, Vector,
+    self as file, BodyKind, Component, Problem, Quaternion, SceneErrors, SceneFile, Target,
+    TimeScheme, Translation, Vector,
 };
 
 /// A scene ready to run.
@@ -129,15 +128,15 @@ impl SceneFile {
             builder.add_joint(joint_of(joint, on, &bodies));
         }
         for contact in &self.point_contacts {
-            let place = |place: &file::Place| {
-                (place.body.map_or(On::World, on), Vec3::from(place.position))
-            };
+            let place = |body: Option<Target>, at: Vector| (body.map_or(On::World, on), at.into());
+            let file::PointContact { name, point, plane, friction, restitution, law } =
+                contact.clone();
             builder.add_point_contact(PointContact {
-                name: contact.name.clone(),
-                point: place(&contact.point),
-                plane: place(&contact.plane),
-                normal: Vec3::from(contact.normal),
-                law: pair_law(contact.friction, contact.restitution, contact.law, 0.0),
+                name,
+                point: place(point.body, point.position),
+                plane: place(plane.body, plane.position),
+                normal: plane.normal.into(),
+                law: PairLaw { friction, restitution, law, rolling: 0.0 },
             });
         }
         for [a, b] in &self.ignored_contacts {
@@ -191,11 +190,7 @@ impl SceneFile {
 
     /// What happens in a step whose solve stops short of its tolerances.
     pub fn on_unconverged(&self) -> OnUnconverged {
-        match self.run.on_unconverged {
-            file::OnUnconverged::Accept => OnUnconverged::Accept,
-            file::OnUnconverged::Warn => OnUnconverged::Warn,
-            file::OnUnconverged::Fail => OnUnconverged::Fail,
-        }
+        self.run.on_unconverged
     }
 
     /// A builder with everything but the bodies.
@@ -211,30 +206,15 @@ impl SceneFile {
         if let Some(alert) = self.contact.alert {
             builder.alert(alert);
         }
-        builder.detection(match self.contact.detection {
-            file::Detection::SeparatingAxes => Method::SeparatingAxes,
-            file::Detection::CommonPlane => Method::CommonPlane,
-        });
-        for index in 0..self.materials.len() {
-            builder.material(&self.material(index));
+        builder.detection(self.contact.detection);
+        for material in &self.materials {
+            builder.material(material);
         }
         for pair in &self.pairs {
             let [a, b] = pair.between.map(|index| &self.materials[index].name);
-            builder.pair(a, b, pair_law(pair.friction, pair.restitution, pair.law, pair.rolling));
+            builder.pair(a, b, pair.law);
         }
         builder
-    }
-
-    /// A material of the file, as the simulator knows it.
-    fn material(&self, index: usize) -> Material {
-        let material = &self.materials[index];
-        Material {
-            name: material.name.clone(),
-            density: material.density,
-            friction: material.friction,
-            restitution: material.restitution,
-            rolling: material.rolling,
-        }
     }
 
     /// The named shapes, made once to be shared; `None` for those that cannot be.
@@ -276,7 +256,7 @@ impl SceneFile {
     }
 
     fn body_description(&self, body: &file::Body, shape: Shape) -> BodyDescription {
-        let mut built = BodyDescription::new(shape, &self.material(body.material));
+        let mut built = BodyDescription::new(shape, &self.materials[body.material]);
         built.name = body.name.clone();
         built.pose = pose(body.position, body.rotation);
         if let Some(mass) = &body.mass {
@@ -286,7 +266,7 @@ impl SceneFile {
         }
         match &body.kind {
             BodyKind::Fixed => built.kind = Kind::Fixed,
-            BodyKind::Moving(motion) => built.kind = Kind::Moving(motion_of(motion)),
+            BodyKind::Moving { motion } => built.kind = Kind::Moving(motion_of(motion)),
             BodyKind::Free { velocity, angular_velocity, locked, force, torque } => {
                 built.velocity = Vec3::from(*velocity);
                 built.angular_velocity = Vec3::from(*angular_velocity);
@@ -312,23 +292,7 @@ impl SceneFile {
             | BuildError::NoMass { item, .. }
             | BuildError::FreeHalfSpace { item }
             | BuildError::WrongDimension { item, .. }
-            | BuildError::BadInertia { item, .. } => {
-                let mut names = item.split('`').skip(1).step_by(2);
-                let (name, owner) = (names.next().unwrap_or_default(), names.next());
-                match owner.filter(|_| item.contains(" of mechanism ")) {
-                    Some(mechanism) => self.link_place(mechanism, name),
-                    None if item.starts_with("point contact") => {
-                        let find = |contact: &file::PointContact| contact.name == name;
-                        let index = self.point_contacts.iter().position(find);
-                        index.map_or(0..0, |index| place(&self.source.point_contacts, index))
-                    }
-                    None if item.starts_with("joint ") => {
-                        let index = self.joints.iter().position(|joint| joint.name == name);
-                        index.map_or(0..0, |index| place(&self.source.joints, index))
-                    }
-                    None => self.place_of(name).unwrap_or_default(),
-                }
-            }
+            | BuildError::BadInertia { item, .. } => self.item_place(item),
             BuildError::Duplicate { name, .. } => self.place_of(name).unwrap_or_default(),
             BuildError::Mechanism(error) => self.mechanism_place(error),
             BuildError::InelasticRestitution { .. } | BuildError::NothingMoves => 0..0,
@@ -342,10 +306,28 @@ impl SceneFile {
         }
     }
 
+    /// Where something that the builder refused is written; nowhere if the file has no place for it.
+    fn item_place(&self, item: &Item) -> Range<usize> {
+        let source = &self.source;
+        match item {
+            Item::Scene | Item::Contact | Item::Material(_) | Item::Pair(..) => 0..0,
+            Item::Body(name) => self.place_of(name).unwrap_or_default(),
+            Item::Link { mechanism, body } => self.part_place(mechanism, &Part::Body(body.clone())),
+            Item::Joint(name) => {
+                let index = self.joints.iter().position(|joint| joint.name == *name);
+                index.map_or(0..0, |index| place(&source.joints, index))
+            }
+            Item::PointContact(name) => {
+                let index = self.point_contacts.iter().position(|one| one.name == *name);
+                index.map_or(0..0, |index| place(&source.point_contacts, index))
+            }
+        }
+    }
+
     /// Where a body, or the group of a grain, is written.
     fn place_of(&self, name: &str) -> Option<Range<usize>> {
         if let Some((mechanism, body)) = name.split_once('/') {
-            return Some(self.link_place(mechanism, body));
+            return Some(self.part_place(mechanism, &Part::Body(body.to_owned())));
         }
         if let Some(index) = self.bodies.iter().position(|body| body.name == name) {
             return self.source.bodies.get(index).cloned();
@@ -365,28 +347,14 @@ impl SceneFile {
     }
 }
 
-fn pair_law(friction: f64, restitution: f64, law: NormalLaw, rolling: f64) -> PairLaw {
-    let law = match law {
-        NormalLaw::MoreauNewton => ContactLaw::MoreauNewton,
-        NormalLaw::QuasiShock => ContactLaw::QuasiShock,
-    };
-    PairLaw { friction, restitution, law, rolling }
-}
-
 /// A joint between bodies, at their poses at the start.
 fn joint_of(
     joint: &file::BodyJoint,
     on: impl Fn(Target) -> On,
     bodies: &[BodyDescription],
 ) -> BodyJoint {
-    let (hold, axis) = match joint.kind {
-        BodyJointKind::Ball => (Hold::Ball, None),
-        BodyJointKind::Hinge { axis } => (Hold::Hinge, Some(axis)),
-        BodyJointKind::Slider { axis } => (Hold::Slider, Some(axis)),
-        BodyJointKind::Weld => (Hold::Weld, None),
-    };
     let frame = Frame::at(GROUND, joint.position);
-    let frame = axis.map_or(frame, |axis| frame.along(axis.into()));
+    let frame = joint.axis.map_or(frame, |axis| frame.along(axis.into()));
     let [a, b] = joint.between.map(|body| {
         let on = body.map_or(On::World, &on);
         let pose = match on {
@@ -395,7 +363,7 @@ fn joint_of(
         };
         (on, pose)
     });
-    BodyJoint { project: joint.project, ..BodyJoint::at(&joint.name, hold, frame.pose, a, b) }
+    BodyJoint { project: joint.project, ..BodyJoint::at(&joint.name, joint.hold, frame.pose, a, b) }
 }
 
 fn place(spans: &[Range<usize>], index: usize) -> Range<usize> {

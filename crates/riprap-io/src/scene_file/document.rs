@@ -1,6 +1,6 @@
-//! From TOML text to checked values: every table is compared with its description in `format.rs`, quantities
+//! From TOML text to checked values: every table is compared with its description in `model/`, quantities
 //! become numbers in SI, absent keys get their defaults, and every mistake is noted with its place. What comes
-//! out is still a tree of keys and values; `convert.rs` makes the model of it.
+//! out is still a tree of keys and values; `convert/` makes the model of it.
 
 use std::ops::Range;
 
@@ -153,7 +153,9 @@ impl Checker<'_> {
             let owners: Vec<String> = tag
                 .variants
                 .iter()
-                .filter(|other| other.fields.iter().any(|field| field.key == name))
+                .filter(|other| {
+                    other.fields.iter().copied().flatten().any(|field| field.key == name)
+                })
                 .map(|other| format!("{} = \"{}\"", tag.key, other.value))
                 .collect();
             if !owners.is_empty() {
@@ -286,6 +288,7 @@ impl Checker<'_> {
             },
             _ => self.wrong_type(kind, what, value),
         };
+        self.in_plane(kind, what, &item, &span);
         Node { item, span }
     }
 
@@ -441,6 +444,23 @@ impl Checker<'_> {
             nodes.push(Node { item: zero_like(&first.item), span: span.clone() });
         }
         Item::List(nodes)
+    }
+
+    /// In planar scenes a vector must lie in the plane, and one of rotation be about z. Laws are checked when they are known.
+    fn in_plane(&mut self, kind: &Kind, what: &str, item: &Item, span: &Range<usize>) {
+        let Item::List(nodes) = item else { return };
+        let numbers: Option<Vec<f64>> = nodes.iter().map(Node::number).collect();
+        let (true, Some([x, y, z])) = (self.planar, numbers.as_deref()) else { return };
+        let message = match kind {
+            Kind::Polar(Kind::Quantity(..) | Kind::Number(_)) if *z != 0.0 => {
+                format!("the scene is planar: the third component of `{what}` must be 0")
+            }
+            Kind::Axial(Kind::Quantity(..)) if *x != 0.0 || *y != 0.0 => {
+                format!("the scene is planar: `{what}` must be about z, as [0, 0, z] or z")
+            }
+            _ => return,
+        };
+        self.problems.report(span.clone(), message);
     }
 
     fn named(

@@ -1,5 +1,5 @@
 //! The words in which the format of scene files is described: tables, their fields, and the kinds of values.
-//! The description itself stands in `format.rs`; the checks, the JSON schema and the reference page are made
+//! The description itself stands beside the model, in `model/`; the checks, the JSON schema and the reference page are made
 //! from it, so that they cannot disagree.
 
 use super::units::Dimension;
@@ -12,8 +12,8 @@ pub(crate) struct Table {
     pub title: &'static str,
     /// What it is for.
     pub doc: &'static str,
-    /// Keys that it may always hold.
-    pub fields: &'static [Field],
+    /// Keys that it may always hold, in groups of those that make one member of the model.
+    pub fields: Groups,
     /// The key, if any, whose value decides about further keys.
     pub tag: Option<&'static Tag>,
 }
@@ -31,10 +31,14 @@ pub(crate) struct Tag {
 pub(crate) struct Variant {
     pub value: &'static str,
     pub doc: &'static str,
-    pub fields: &'static [Field],
+    pub fields: Groups,
 }
 
+/// Keys, in groups of those that make one member of the model.
+pub(crate) type Groups = &'static [&'static [Field]];
+
 /// One key of a table.
+#[derive(Clone, Copy)]
 pub(crate) struct Field {
     pub key: &'static str,
     pub kind: Kind,
@@ -43,6 +47,7 @@ pub(crate) struct Field {
 }
 
 /// Whether a key must be there, and what happens when it is not.
+#[derive(Clone, Copy)]
 pub(crate) enum Need {
     Required,
     Optional,
@@ -63,6 +68,7 @@ pub(crate) enum Limits {
 }
 
 /// What a value may be.
+#[derive(Clone, Copy)]
 pub(crate) enum Kind {
     /// A number in SI, or a text with a unit.
     Quantity(Dimension, Limits),
@@ -174,7 +180,7 @@ impl Kind {
             Kind::Table(table) => {
                 let tag = table.tag.map(|tag| tag.key);
                 let keys: Vec<&str> =
-                    tag.into_iter().chain(table.fields.iter().map(|field| field.key)).collect();
+                    tag.into_iter().chain(table.fields_of(None).map(|field| field.key)).collect();
                 format!("a table with the keys {}", keys.join(", "))
             }
             Kind::Named(table) => format!("named tables {}", table.title),
@@ -183,6 +189,11 @@ impl Kind {
             }
         }
     }
+}
+
+/// Some key, where [`table!`](super::keys::table) does not describe it.
+pub(crate) const fn field(key: &'static str, kind: Kind, need: Need, doc: &'static str) -> Field {
+    Field { key, kind, need, doc }
 }
 
 /// The names of the values of a tuple, such as `[slide, turn]`.
@@ -197,6 +208,7 @@ impl Table {
         &self,
         variant: Option<&'static Variant>,
     ) -> impl Iterator<Item = &'static Field> {
-        self.fields.iter().chain(variant.map_or(&[][..], |variant| variant.fields))
+        let own = variant.map_or(&[][..], |variant| variant.fields);
+        self.fields.iter().chain(own).copied().flatten()
     }
 }

@@ -1,18 +1,18 @@
 //! Scene files: a scene described in TOML, read into a [`SceneFile`].
 //!
-//! Reading goes through four steps, each in a file of its own: the text is parsed and compared with the one
-//! description of the format (`document`, `format`), quantities become numbers in SI (`units`), the values
-//! become the model and are checked against each other (`convert`), and all mistakes come back together,
-//! each with its place ([`SceneErrors`]). The JSON schema for editors and the reference page are made from
-//! the same description.
+//! A key is declared once, beside the member of the model that it becomes (`model`, in the words of `fields` and `keys`).
+//! Reading goes through four steps: the text is parsed and compared with this description (`document`),
+//! quantities become numbers in SI (`units`), the values become the model and are checked against each other (`convert`), and
+//! all mistakes come back together, each with its place ([`SceneErrors`]). The JSON schema for editors, the reference page
+//! and the resolved scene are made from the same declarations.
 
 mod convert;
 mod document;
 mod expression;
 mod fields;
-mod format;
 mod identity;
 mod jet;
+mod keys;
 mod model;
 mod problem;
 mod reference;
@@ -78,10 +78,10 @@ impl SceneFile {
             );
         }
         if problems.is_empty()
-            && let Some(entries) = document::check(text, &format::SCENE, &mut problems)
+            && let Some(entries) = document::check(text, &model::SCENE, &mut problems)
         {
-            let mut scene = convert::convert(&entries, text, base_dir.as_ref(), &mut problems);
-            if problems.is_empty() {
+            let scene = convert::convert(&entries, text, base_dir.as_ref(), &mut problems);
+            if let (true, Some(mut scene)) = (problems.is_empty(), scene) {
                 scene.source.text = text.into();
                 return Ok(scene);
             }

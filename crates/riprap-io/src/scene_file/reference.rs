@@ -3,8 +3,8 @@
 use std::fmt::Write;
 
 use super::expression;
-use super::fields::{Field, Kind, Need, Table, tuple_names};
-use super::format::SCENE;
+use super::fields::{Groups, Kind, Need, Table, tuple_names};
+use super::model::SCENE;
 use super::schema::dimension;
 use super::units::Dimension;
 
@@ -118,7 +118,7 @@ pub fn reference_page() -> String {
         section(table, owner.copied(), &mut page);
         let variants = table.tag.map_or(&[][..], |tag| tag.variants);
         let fields = table.fields.iter().chain(variants.iter().flat_map(|variant| variant.fields));
-        for field in fields {
+        for field in fields.copied().flatten() {
             mentioned(&field.kind, &mut tables);
         }
         next += 1;
@@ -177,12 +177,12 @@ fn section(table: &'static Table, owner: Option<&'static Table>, page: &mut Stri
     }
 }
 
-fn fields(fields: &'static [Field], page: &mut String) {
-    if fields.is_empty() {
+fn fields(fields: Groups, page: &mut String) {
+    if fields.iter().copied().flatten().next().is_none() {
         return;
     }
     *page += "\n| key | value | default | meaning |\n| --- | --- | --- | --- |\n";
-    for field in fields {
+    for field in fields.iter().copied().flatten() {
         let default = match field.need {
             Need::Required => "**required**".to_owned(),
             Need::Optional => "–".to_owned(),

@@ -4,7 +4,7 @@
 use serde_json::{Map, Value, json};
 
 use super::fields::{Field, Kind, Limits, Need, Table, Variant};
-use super::format::SCENE;
+use super::model::SCENE;
 use super::units::Dimension;
 
 /// The JSON schema (draft 2020-12) of scene files.

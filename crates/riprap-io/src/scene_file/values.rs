@@ -83,10 +83,7 @@ impl Entries {
     }
 
     pub fn flag(&self, key: &str) -> Option<bool> {
-        match self.get(key)?.item {
-            Item::Flag(value) => Some(value),
-            _ => None,
-        }
+        self.get(key)?.flag()
     }
 
     pub fn text(&self, key: &str) -> Option<&str> {
@@ -118,6 +115,13 @@ impl Node {
     pub fn integer(&self) -> Option<i64> {
         match self.item {
             Item::Integer(value) => Some(value),
+            _ => None,
+        }
+    }
+
+    pub fn flag(&self) -> Option<bool> {
+        match self.item {
+            Item::Flag(value) => Some(value),
             _ => None,
         }
     }

@@ -1,5 +1,8 @@
 //! Scenes with one mistake each, and what must be said of it.
 
+pub mod arms;
+pub mod scenes;
+
 use riprap_io::scene_file::SceneFile;
 
 /// A scene with a mistake.

@@ -1,7 +1,7 @@
 //! Mistakes in the description of a mechanism that show without building it.
 
 use super::closure::Cut;
-use super::error::MechanismError;
+use super::error::{MechanismError, Part};
 use super::force::PointSpring;
 use super::joint::Joint;
 use super::mechanism::{
@@ -11,18 +11,18 @@ use crate::math::Pose;
 use crate::shape::MassProperties;
 
 /// Takes an item of the description and what is wrong with it.
-type Wrong<'a> = dyn FnMut(String, &str) + 'a;
+type Wrong<'a> = dyn FnMut(Part, &str) + 'a;
 
 impl Mechanism {
     /// Mistakes that need no tree.
     pub(super) fn check(&self) -> Vec<MechanismError> {
         let mut errors = Vec::new();
-        let mut wrong = |item: String, problem: &str| {
+        let mut wrong = |item: Part, problem: &str| {
             let (mechanism, problem) = (self.name.clone(), problem.to_owned());
             errors.push(MechanismError::Description { mechanism, item, problem });
         };
         if self.links.is_empty() {
-            wrong("the mechanism".into(), "it has no bodies; add at least one on a joint");
+            wrong(Part::Whole, "it has no bodies; add at least one on a joint");
         }
         for (i, link) in self.links.iter().enumerate() {
             self.check_link(i, link, &mut wrong);
@@ -34,7 +34,7 @@ impl Mechanism {
         self.check_point_springs(&mut wrong);
         for d in &self.dependent {
             if self.coordinates[d.0 as usize].motion.is_some() {
-                let item = format!("coordinate `{}`", self.coordinates[d.0 as usize].name);
+                let item = Part::Coordinate(self.coordinates[d.0 as usize].name.clone());
                 wrong(item, "it is prescribed, so the loops cannot determine it");
             }
         }
@@ -46,7 +46,7 @@ impl Mechanism {
     }
 
     fn check_link(&self, i: usize, link: &LinkDescription, wrong: &mut Wrong) {
-        let mut wrong = |problem: &str| wrong(format!("body `{}`", link.name), problem);
+        let mut wrong = |problem: &str| wrong(Part::Body(link.name.clone()), problem);
         if link.parent != GROUND && link.parent.0 as usize >= i {
             wrong("its parent must be added before it");
         }
@@ -76,7 +76,7 @@ impl Mechanism {
     }
 
     fn check_coordinate(&self, i: usize, c: &CoordinateDescription, wrong: &mut Wrong) {
-        let mut wrong = |problem: &str| wrong(format!("coordinate `{}`", c.name), problem);
+        let mut wrong = |problem: &str| wrong(Part::Coordinate(c.name.clone()), problem);
         if self.coordinates[..i].iter().any(|o| o.name == c.name) {
             wrong("another coordinate has this name");
         }
@@ -111,7 +111,7 @@ impl Mechanism {
 
     fn check_loops(&self, wrong: &mut Wrong) {
         for l in &self.loops {
-            let mut wrong = |problem: &str| wrong(format!("loop `{}`", l.name), problem);
+            let mut wrong = |problem: &str| wrong(Part::Loop(l.name.clone()), problem);
             if !self.exists(l.a.link) || !self.exists(l.b.link) {
                 wrong("it names a body that does not exist");
             } else if l.a.link == l.b.link {
@@ -130,7 +130,7 @@ impl Mechanism {
 
     fn check_point_springs(&self, wrong: &mut Wrong) {
         for (name, spring, a, b) in &self.points {
-            let mut wrong = |problem: &str| wrong(format!("spring `{name}`"), problem);
+            let mut wrong = |problem: &str| wrong(Part::Spring(name.clone()), problem);
             let (PointSpring::Line { stiffness, damping, .. }
             | PointSpring::Bushing { stiffness, damping }) = *spring;
             if !(stiffness >= 0.0 && damping >= 0.0 && stiffness.is_finite() && damping.is_finite())

@@ -14,6 +14,33 @@ pub(crate) fn write_lines<E: std::fmt::Display>(
     Ok(())
 }
 
+/// A part of a mechanism, by its name; its text is how messages call it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Part {
+    /// All of it.
+    Whole,
+    /// A body.
+    Body(String),
+    /// A coordinate.
+    Coordinate(String),
+    /// A loop.
+    Loop(String),
+    /// A spring between points.
+    Spring(String),
+}
+
+impl std::fmt::Display for Part {
+    fn fmt(&self, f: &mut std::fmt::Formatter) -> std::fmt::Result {
+        match self {
+            Part::Whole => write!(f, "the mechanism"),
+            Part::Body(name) => write!(f, "body `{name}`"),
+            Part::Coordinate(name) => write!(f, "coordinate `{name}`"),
+            Part::Loop(name) => write!(f, "loop `{name}`"),
+            Part::Spring(name) => write!(f, "spring `{name}`"),
+        }
+    }
+}
+
 /// One mistake in the description of a mechanism.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum MechanismError {
@@ -22,8 +49,8 @@ pub enum MechanismError {
     Description {
         /// Which mechanism.
         mechanism: String,
-        /// Which body, coordinate, loop or spring.
-        item: String,
+        /// Which part of it.
+        item: Part,
         /// What is wrong.
         problem: String,
     },

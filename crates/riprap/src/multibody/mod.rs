@@ -26,7 +26,7 @@ pub use analysis::{
 };
 pub use closure::Cut;
 pub(crate) use error::write_lines;
-pub use error::{MechanismError, MotionError};
+pub use error::{MechanismError, MotionError, Part};
 pub use force::{
     Control, Inputs, JointMotion, JointSpring, Phase, PointSpring, Signal, Stops, Until,
 };

@@ -2,8 +2,8 @@
 
 use super::checks::{check_law, overlaps};
 use super::{
-    Bodies, Body, BodyDescription, BodyJoint, BuildError, BuildErrors, ContactLaw, Detection, Kind,
-    Locks, Material, MechanismId, Motion, On, PairLaw, PairTable, PointContact, Scene, State,
+    Bodies, Body, BodyDescription, BodyJoint, BuildError, BuildErrors, ContactLaw, Detection, Item,
+    Kind, Locks, Material, MechanismId, Motion, On, PairLaw, PairTable, PointContact, Scene, State,
     Twist,
 };
 use crate::detect::{Collider, Geometry, Method};
@@ -138,7 +138,7 @@ impl SceneBuilder {
         let mut colliders = Vec::new();
         let mut initial = State::default();
         for (i, body) in self.bodies.iter().enumerate() {
-            let item = format!("body `{}`", names[i]);
+            let item = Item::Body(names[i].clone());
             self.add_to(body, i, &item, &mut bodies, &mut colliders, &mut initial, &mut errors);
         }
         bodies.names = names;
@@ -153,7 +153,7 @@ impl SceneBuilder {
             if self.planar { Vec3::new(0.0, -9.81, 0.0) } else { Vec3::new(0.0, 0.0, -9.81) };
         let gravity = self.gravity.unwrap_or(default_gravity);
         if !gravity.iter().all(|x| x.is_finite()) {
-            let item = "scene".to_owned();
+            let item = Item::Scene;
             errors.push(BuildError::NotFinite { item, what: "gravity" });
             return Err(BuildErrors(errors));
         }
@@ -177,7 +177,7 @@ impl SceneBuilder {
         let grain_size = mean_size(&bodies);
         let alert = self.alert.unwrap_or(0.01 * grain_size);
         if !(alert >= 0.0 && alert.is_finite()) {
-            let (item, range) = ("contact".to_owned(), "a length not below 0 m");
+            let (item, range) = (Item::Contact, "a length not below 0 m");
             errors.push(BuildError::OutOfRange { item, what: "alert", value: alert, range });
             return Err(BuildErrors(errors));
         }
@@ -211,7 +211,7 @@ impl SceneBuilder {
     fn pair_table(&self, errors: &mut Vec<BuildError>) -> PairTable {
         let mut table = PairTable::new(&self.materials);
         for (a, b, law) in &self.pairs {
-            let item = format!("pair `{a}`–`{b}`");
+            let item = Item::Pair(a.clone(), b.clone());
             check_law(&item, law.friction, law.restitution, law.rolling, errors);
             if law.law == ContactLaw::QuasiShock && law.restitution > 0.0 {
                 errors.push(BuildError::InelasticRestitution { a: a.clone(), b: b.clone() });
@@ -228,14 +228,14 @@ impl SceneBuilder {
     pub(super) fn material_index(
         &self,
         name: &str,
-        item: &str,
+        item: &Item,
         errors: &mut Vec<BuildError>,
     ) -> Option<usize> {
         let found = self.materials.iter().position(|m| m.name == name);
         if found.is_none() {
             let known: Vec<&str> = self.materials.iter().map(|m| m.name.as_str()).collect();
             errors.push(BuildError::UnknownMaterial {
-                item: item.to_owned(),
+                item: item.clone(),
                 name: name.to_owned(),
                 known: known.join(", "),
             });
@@ -261,7 +261,7 @@ impl SceneBuilder {
         &self,
         body: &BodyDescription,
         index: usize,
-        item: &str,
+        item: &Item,
         bodies: &mut Bodies,
         colliders: &mut Vec<Collider>,
         initial: &mut State,
@@ -278,7 +278,7 @@ impl SceneBuilder {
             ("rotation", body.pose.rotation.imag() * body.pose.rotation.w),
         ] {
             if !value.iter().all(|x| x.is_finite()) {
-                errors.push(BuildError::NotFinite { item: item.to_owned(), what });
+                errors.push(BuildError::NotFinite { item: item.clone(), what });
             }
         }
         self.check_dimension(body, item, errors);

@@ -1,6 +1,6 @@
 //! What a description must satisfy before it becomes a scene: materials, dimensions, masses, and no overlaps at the begin.
 
-use super::{BodyDescription, BuildError, Scene, SceneBuilder, Twist};
+use super::{BodyDescription, BuildError, Item, Scene, SceneBuilder, Twist};
 use crate::detect::{ContactPoint, Detector, Query};
 use crate::math::Mat3;
 use crate::shape::{MassProperties, Shape};
@@ -8,7 +8,7 @@ use crate::shape::{MassProperties, Shape};
 impl SceneBuilder {
     pub(super) fn check_materials(&self, errors: &mut Vec<BuildError>) {
         for m in &self.materials {
-            let item = || format!("material `{}`", m.name);
+            let item = || Item::Material(m.name.clone());
             if let Some(density) = m.density
                 && !(density > 0.0 && density.is_finite())
             {
@@ -27,11 +27,11 @@ impl SceneBuilder {
     pub(super) fn check_dimension(
         &self,
         body: &BodyDescription,
-        item: &str,
+        item: &Item,
         errors: &mut Vec<BuildError>,
     ) {
         let mut wrong = |problem| {
-            errors.push(BuildError::WrongDimension { item: item.to_owned(), problem });
+            errors.push(BuildError::WrongDimension { item: item.clone(), problem });
         };
         match &body.shape {
             Shape::HalfSpace { normal }
@@ -64,10 +64,10 @@ impl SceneBuilder {
     pub(super) fn mass_of(
         &self,
         body: &BodyDescription,
-        item: &str,
+        item: &Item,
         errors: &mut Vec<BuildError>,
     ) -> Option<MassProperties> {
-        let item = item.to_owned();
+        let item = item.clone();
         let Some(unit) = body.shape.mass_properties(1.0) else {
             errors.push(BuildError::FreeHalfSpace { item });
             return None;
@@ -104,14 +104,14 @@ impl SceneBuilder {
 
 /// Checks friction, restitution and rolling resistance of a material or a pair.
 pub(super) fn check_law(
-    item: &str,
+    item: &Item,
     friction: f64,
     restitution: f64,
     rolling: f64,
     errors: &mut Vec<BuildError>,
 ) {
     let mut wrong = |what, value, range| {
-        errors.push(BuildError::OutOfRange { item: item.to_owned(), what, value, range });
+        errors.push(BuildError::OutOfRange { item: item.clone(), what, value, range });
     };
     if !(friction >= 0.0 && friction.is_finite()) {
         wrong("friction", friction, "not below 0");

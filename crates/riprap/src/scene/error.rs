@@ -1,5 +1,46 @@
 //! What can be wrong with a description, and how it is told: which item, what is wrong, what would be right.
 
+/// What a mistake is in; its text is how messages call it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Item {
+    /// The scene as a whole.
+    Scene,
+    /// The settings of detection.
+    Contact,
+    /// A material, by its name.
+    Material(String),
+    /// A pair of materials, by their names.
+    Pair(String, String),
+    /// A body, by its name.
+    Body(String),
+    /// A body of a mechanism.
+    Link {
+        /// Name of the mechanism.
+        mechanism: String,
+        /// Name of the body within it.
+        body: String,
+    },
+    /// A joint between bodies, by its name.
+    Joint(String),
+    /// A contact between a point and a plane, by its name.
+    PointContact(String),
+}
+
+impl std::fmt::Display for Item {
+    fn fmt(&self, f: &mut std::fmt::Formatter) -> std::fmt::Result {
+        match self {
+            Item::Scene => write!(f, "scene"),
+            Item::Contact => write!(f, "contact"),
+            Item::Material(name) => write!(f, "material `{name}`"),
+            Item::Pair(a, b) => write!(f, "pair `{a}`–`{b}`"),
+            Item::Body(name) => write!(f, "body `{name}`"),
+            Item::Link { mechanism, body } => write!(f, "body `{body}` of mechanism `{mechanism}`"),
+            Item::Joint(name) => write!(f, "joint `{name}`"),
+            Item::PointContact(name) => write!(f, "point contact `{name}`"),
+        }
+    }
+}
+
 /// One mistake in a description.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum BuildError {
@@ -7,7 +48,7 @@ pub enum BuildError {
     #[error("{item}: {what} must be a finite number")]
     NotFinite {
         /// Which body, material or setting.
-        item: String,
+        item: Item,
         /// Which number.
         what: &'static str,
     },
@@ -15,7 +56,7 @@ pub enum BuildError {
     #[error("{item}: {what} is {value}, but must be {range}")]
     OutOfRange {
         /// Which body, material or setting.
-        item: String,
+        item: Item,
         /// Which number.
         what: &'static str,
         /// Its value.
@@ -35,7 +76,7 @@ pub enum BuildError {
     #[error("{item}: there is no material `{name}`; known: {known}")]
     UnknownMaterial {
         /// Which body or pair.
-        item: String,
+        item: Item,
         /// The name.
         name: String,
         /// The materials there are.
@@ -47,7 +88,7 @@ pub enum BuildError {
     )]
     NoMass {
         /// Which body.
-        item: String,
+        item: Item,
         /// Its material.
         material: String,
     },
@@ -55,13 +96,13 @@ pub enum BuildError {
     #[error("{item}: a half-space has no end and no mass; make the body fixed or moving")]
     FreeHalfSpace {
         /// Which body.
-        item: String,
+        item: Item,
     },
     /// A spatial shape in a planar scene, or the other way round.
     #[error("{item}: {problem}")]
     WrongDimension {
         /// Which body.
-        item: String,
+        item: Item,
         /// What is wrong.
         problem: &'static str,
     },
@@ -79,7 +120,7 @@ pub enum BuildError {
     #[error("{item}: the inertia tensor is not physical ({problem})")]
     BadInertia {
         /// Which body.
-        item: String,
+        item: Item,
         /// What is wrong.
         problem: &'static str,
     },

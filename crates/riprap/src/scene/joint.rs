@@ -1,6 +1,6 @@
 //! Joints between bodies in absolute coordinates: equations at velocity level inside the contact problem.
 
-use super::{Bodies, Body, BuildError, On, SceneBuilder};
+use super::{Bodies, Body, BuildError, Item, On, SceneBuilder};
 use crate::math::{Mat3, Pose};
 
 /// How a joint holds two frames together; axes are the z axes of the frames.
@@ -62,7 +62,7 @@ impl SceneBuilder {
     ) -> Vec<ResolvedJoint> {
         let mut resolved = Vec::new();
         for joint in &self.joints {
-            let item = || format!("joint `{}`", joint.name);
+            let item = || Item::Joint(joint.name.clone());
             let mut wrong = |problem| {
                 errors.push(BuildError::WrongDimension { item: item(), problem });
             };

@@ -63,6 +63,13 @@ pub enum ContactLaw {
     QuasiShock,
 }
 
+impl ContactLaw {
+    /// The law that is taken where none is given: quasi-shock where nothing rebounds, Moreau–Newton where it does.
+    pub fn for_restitution(restitution: f64) -> ContactLaw {
+        if restitution > 0.0 { ContactLaw::MoreauNewton } else { ContactLaw::QuasiShock }
+    }
+}
+
 /// How two materials meet.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PairLaw {
@@ -82,7 +89,7 @@ impl PairLaw {
     /// where nothing rebounds, Moreau–Newton where it does.
     pub fn combined(a: &Material, b: &Material) -> PairLaw {
         let restitution = a.restitution.min(b.restitution);
-        let law = if restitution > 0.0 { ContactLaw::MoreauNewton } else { ContactLaw::QuasiShock };
+        let law = ContactLaw::for_restitution(restitution);
         let (friction, rolling) = (a.friction.min(b.friction), a.rolling.min(b.rolling));
         PairLaw { friction, restitution, law, rolling }
     }

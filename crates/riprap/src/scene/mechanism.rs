@@ -1,6 +1,6 @@
 //! Mechanisms in a scene: each of their bodies is a body of the scene that the mechanism carries.
 
-use super::{Bodies, Body, BuildError, PairLaw, SceneBuilder, State, Twist};
+use super::{Bodies, Body, BuildError, Item, PairLaw, SceneBuilder, State, Twist};
 use crate::detect::{Collider, Geometry};
 use crate::math::{Mat3, Pose, Vec3};
 use crate::multibody::{GROUND, Link, Mechanism, Multibody, MultibodyScratch, MultibodyState};
@@ -113,8 +113,8 @@ impl SceneBuilder {
             for link in system.links() {
                 let index = bodies.len();
                 let own = || system.shapes().iter().filter(|s| s.link == link);
-                let item =
-                    format!("body `{}` of mechanism `{}`", system.link_name(link), system.name());
+                let [mechanism, body] = [system.name(), system.link_name(link)].map(str::to_owned);
+                let item = Item::Link { mechanism, body };
                 let shape = match own().count() {
                     0 => Ok(Shape::nothing()),
                     _ => Shape::compound(own().map(|s| (s.pose, s.shape.clone())).collect()),
@@ -204,7 +204,7 @@ impl SceneBuilder {
     ) -> Vec<ResolvedPoint> {
         let mut resolved = Vec::new();
         for c in &self.point_contacts {
-            let item = format!("point contact `{}`", c.name);
+            let item = Item::PointContact(c.name.clone());
             super::checks::check_law(
                 &item,
                 c.law.friction,

@@ -15,7 +15,7 @@ mod state;
 pub use crate::math::Twist;
 pub use body::{Bodies, BodyDescription, Kind, Law, Locks, Motion};
 pub use builder::SceneBuilder;
-pub use error::{BuildError, BuildErrors};
+pub use error::{BuildError, BuildErrors, Item};
 pub use joint::{BodyJoint, Hold, ResolvedJoint};
 pub use material::{ContactLaw, Material, PairLaw, PairTable};
 pub use mechanism::{Carried, MechanismId, On, PointContact, ResolvedPoint};

@@ -1,37 +1,48 @@
-//! Bodies, their masses and motions, and the probes that follow them.
+//! Bodies, their masses and motions, and the names by which others refer to them.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 
 use super::super::document::excerpt;
+use super::super::keys::ReadKeys;
 use super::super::model::{
-    Body, BodyJoint, BodyKind, Component, Grains, JointProbe, JointQuantity, Mass, Mechanism,
-    MechanismProbe, MechanismQuantity, Motion, Placement, Probe, Quantity, Target, Translation,
+    Body, BodyKind, Component, Grains, Mass, Mechanism, Motion, Placement, Target, Translation,
     Vector,
 };
-use super::super::values::{Entries, Node};
+use super::super::values::{Entries, Item, Node};
 use super::{Converter, did_you_mean};
 
 /// What probes and contacts may name, but for grains.
-pub(super) struct Known<'a> {
-    bodies: HashMap<&'a str, usize>,
+#[derive(Default)]
+pub(super) struct Known {
+    bodies: HashMap<String, usize>,
     /// Which bodies are free.
     free: Vec<bool>,
-    /// Groups of grains; `None` where one is wrong.
-    grains: &'a [Option<Grains>],
-    mechanisms: &'a [Mechanism],
+    /// Which groups of grains settle before the time starts; not those that are wrong.
+    settling: Vec<bool>,
+    /// The names of the mechanisms and of their bodies.
+    pub mechanisms: Vec<(String, Vec<String>)>,
 }
 
-impl<'a> Known<'a> {
+impl Known {
     pub fn new(
-        bodies: &'a [Option<Body>],
-        grains: &'a [Option<Grains>],
-        mechanisms: &'a [Mechanism],
-    ) -> Known<'a> {
+        bodies: &[Option<Body>],
+        grains: &[Option<Grains>],
+        mechanisms: &[Mechanism],
+    ) -> Known {
         let free = |body: &Body| matches!(body.kind, BodyKind::Free { .. });
-        let free = bodies.iter().flatten().map(free).collect();
-        let bodies = bodies.iter().flatten().enumerate();
-        let bodies = bodies.map(|(i, body)| (body.name.as_str(), i)).collect();
-        Known { bodies, free, grains, mechanisms }
+        let settles =
+            |grains: &Grains| matches!(grains.placement, Placement::Rain { settle: Some(_), .. });
+        let names = |mechanism: &Mechanism| {
+            let bodies = mechanism.bodies.iter().map(|body| body.name.clone()).collect();
+            (mechanism.name.clone(), bodies)
+        };
+        let named = bodies.iter().flatten().enumerate();
+        Known {
+            bodies: named.map(|(index, body)| (body.name.clone(), index)).collect(),
+            free: bodies.iter().flatten().map(free).collect(),
+            settling: grains.iter().map(|group| group.as_ref().is_some_and(settles)).collect(),
+            mechanisms: mechanisms.iter().map(names).collect(),
+        }
     }
 
     pub fn is_free(&self, target: Target) -> bool {
@@ -43,59 +54,13 @@ impl<'a> Known<'a> {
 
     /// Whether the grains of a group settle before the time starts.
     pub fn settles(&self, group: usize) -> bool {
-        let placement =
-            |grains: &Grains| matches!(grains.placement, Placement::Rain { settle: Some(_), .. });
-        self.grains.get(group).and_then(Option::as_ref).is_some_and(placement)
+        self.settling.get(group).is_some_and(|settles| *settles)
     }
 
     pub fn has_body(&self, name: &str) -> bool {
         self.bodies.contains_key(name)
     }
 }
-
-fn body_quantity(word: &str) -> Option<Quantity> {
-    Some(match word {
-        "position" => Quantity::Position,
-        "velocity" => Quantity::Velocity,
-        "rotation" => Quantity::Rotation,
-        "angular_velocity" => Quantity::AngularVelocity,
-        "force" => Quantity::Force,
-        "torque" => Quantity::Torque,
-        "contacts" => Quantity::Contacts,
-        "work" => Quantity::Work,
-        _ => return None,
-    })
-}
-
-fn mechanism_quantity(word: &str) -> Option<MechanismQuantity> {
-    Some(match word {
-        "forces" => MechanismQuantity::Forces,
-        "loop_forces" => MechanismQuantity::LoopForces,
-        "joint_forces" => MechanismQuantity::JointForces,
-        "energy" => MechanismQuantity::Energy,
-        _ => return None,
-    })
-}
-
-fn joint_quantity(word: &str) -> Option<JointQuantity> {
-    Some(match word {
-        "force" => JointQuantity::Force,
-        "torque" => JointQuantity::Torque,
-        "error" => JointQuantity::Error,
-        _ => return None,
-    })
-}
-
-/// What is followed in `series.csv`.
-#[derive(Default)]
-pub(super) struct Probes {
-    pub bodies: Vec<Probe>,
-    pub mechanisms: Vec<MechanismProbe>,
-    pub joints: Vec<JointProbe>,
-}
-
-/// Directions that a body may be locked in, in the order of the model.
-const DIRECTIONS: [&str; 6] = ["x", "y", "z", "rx", "ry", "rz"];
 
 impl Converter<'_> {
     pub(super) fn bodies(&mut self, nodes: &[Node]) -> Vec<Option<Body>> {
@@ -106,72 +71,34 @@ impl Converter<'_> {
             .collect()
     }
 
-    fn body(&mut self, body: &Entries, default_name: String) -> Option<Body> {
-        let name = self.name(body, default_name);
-        let shape = body.get("shape").and_then(|node| {
-            let kind = self.shape_type(node);
-            if (kind, body.variant) == (Some("half-space"), Some("free")) {
-                let message = "a half-space has no mass, so it cannot be a free body";
-                let help = "write kind = \"fixed\" or kind = \"moving\"";
-                self.problems.advise(node.span.clone(), message, help);
-            }
-            self.shape_ref(node)
-        });
-        let mass = self.mass(body);
-        let needs_density = body.variant == Some("free") && body.given("mass").is_none();
-        let material = self.material(body, needs_density);
-        let position = self.polar(body, "position");
-        let rotation = self.rotation(body);
-        let kind = self.kind(body);
-
-        let (kind, mut position) = (kind?, position?);
-        if let BodyKind::Moving(Motion { translation: Translation::Position(laws), .. }) = &kind {
-            if body.given("position").is_some() {
+    fn body(&mut self, entries: &Entries, default_name: String) -> Option<Body> {
+        self.own_name = self.name(entries, default_name);
+        let mut body = Body::read_keys(self, entries)?;
+        if let BodyKind::Moving {
+            motion: Motion { translation: Translation::Position(laws), .. },
+        } = &body.kind
+        {
+            if entries.given("position").is_some() {
                 let message = "the position is given twice: here and in `motion`";
-                self.problems.report(body.key_span("position"), message);
+                self.problems.report(entries.key_span("position"), message);
             }
-            position = std::array::from_fn(|axis| laws[axis].at(0.0));
+            body.position = std::array::from_fn(|axis| laws[axis].at(0.0));
         }
-        Some(Body {
-            name,
-            shape: shape?,
-            material: material?,
-            position,
-            rotation: rotation?,
-            mass: mass?,
-            kind,
-        })
+        Some(body)
     }
 
-    fn kind(&mut self, body: &Entries) -> Option<BodyKind> {
-        match body.variant? {
-            "free" => {
-                let velocity = self.polar(body, "velocity");
-                let angular_velocity = self.axial(body, "angular_velocity");
-                let force = self.polar(body, "force");
-                let torque = self.axial(body, "torque");
-                let mut locked = [false; 6];
-                for node in body.list("locked")? {
-                    let index = DIRECTIONS.iter().position(|name| Some(*name) == node.text())?;
-                    if std::mem::replace(&mut locked[index], true) {
-                        let message = format!("`locked` names {} twice", DIRECTIONS[index]);
-                        self.problems.report(node.span.clone(), message);
-                    }
-                }
-                Some(BodyKind::Free {
-                    velocity: velocity?,
-                    angular_velocity: angular_velocity?,
-                    locked,
-                    force: force?,
-                    torque: torque?,
-                })
-            }
-            "fixed" => Some(BodyKind::Fixed),
-            _ => self.motion(body.table("motion")?).map(BodyKind::Moving),
+    /// A free body has an end.
+    pub(in super::super) fn check_half_space(&mut self, body: &Entries) {
+        let Some(node) = body.get("shape") else { return };
+        if (self.shape_type(node), body.variant) == (Some("half-space"), Some("free")) {
+            let message = "a half-space has no mass, so it cannot be a free body";
+            let help = "write kind = \"fixed\" or kind = \"moving\"";
+            self.problems.advise(node.span.clone(), message, help);
         }
     }
 
-    fn motion(&mut self, motion: &Entries) -> Option<Motion> {
+    /// How the origin of a moving body moves.
+    pub(in super::super) fn translation(&mut self, motion: &Entries) -> Option<Translation> {
         let keys = ["velocity", "position", "angular_velocity"];
         let given = keys.map(|key| motion.given(key).is_some());
         if given == [false; 3] {
@@ -185,17 +112,16 @@ impl Converter<'_> {
             let message = "give the `velocity` or the `position`, not both";
             self.problems.report(motion.key_span("position"), message);
         }
-        let [velocity, position, angular_velocity] = keys.map(|key| self.laws(motion, key));
-        let translation = match (given[1], given[0]) {
-            (true, _) => Translation::Position(position?),
-            (false, true) => Translation::Velocity(velocity?),
-            (false, false) => Translation::Velocity([const { Component::Constant(0.0) }; 3]),
-        };
-        Some(Motion { translation, angular_velocity: angular_velocity? })
+        let [velocity, position] = ["velocity", "position"].map(|key| self.laws(motion, key));
+        match (given[1], given[0]) {
+            (true, _) => position.map(Translation::Position),
+            (false, true) => velocity.map(Translation::Velocity),
+            (false, false) => Some(Translation::Velocity([const { Component::Constant(0.0) }; 3])),
+        }
     }
 
     /// Three components of a motion: finite at both ends of the run, and within the plane.
-    fn laws(&mut self, motion: &Entries, key: &str) -> Option<[Component; 3]> {
+    pub(in super::super) fn laws(&mut self, motion: &Entries, key: &str) -> Option<[Component; 3]> {
         let node = motion.get(key)?;
         let mut laws = Vec::new();
         for node in node.list()? {
@@ -217,35 +143,43 @@ impl Converter<'_> {
         Some(laws)
     }
 
-    /// The mass properties that were given; `None` outside if they are wrong, inside if there are none.
+    /// The mass properties that were given; `None` outside if they are wrong, inside if there are none. A centre without
+    /// inertia is refused where there are shapes to compute it from.
     #[expect(clippy::option_option, reason = "the outer one is failure, the inner one is data")]
-    fn mass(&mut self, body: &Entries) -> Option<Option<Mass>> {
+    pub(in super::super) fn mass(
+        &mut self,
+        body: &Entries,
+        which: Inertias,
+        has_shapes: bool,
+    ) -> Option<Option<Mass>> {
         let given = |key| body.given(key).is_some();
-        for (key, needs) in [("inertia", "mass"), ("centre", "mass"), ("centre", "inertia")] {
-            if given(key) && !given(needs) {
-                let message = format!("`{key}` is given without `{needs}`");
-                let help = "give mass and inertia together, or let both follow from the density";
-                self.problems.advise(body.key_span(key), message, help);
-                return None;
-            }
+        let needs = [("inertia", "mass"), ("centre", "mass"), ("centre", "inertia")];
+        let needs = if has_shapes { &needs[..] } else { &needs[..2] };
+        if let Some((key, needs)) = needs.iter().find(|(key, needs)| given(key) && !given(needs)) {
+            let message = format!("`{key}` is given without `{needs}`");
+            let help = "give mass and inertia together, or let both follow from the density";
+            self.problems.advise(body.key_span(key), message, help);
+            return None;
         }
         if !given("mass") {
             return Some(None);
         }
         let inertia = match body.given("inertia") {
-            Some(node) => Some(self.inertia(node, Inertias::Solid)?),
+            Some(node) => Some(self.inertia(node, which)?),
             None => None,
         };
         let centre = match given("centre") {
-            true => Some(self.polar(body, "centre")?),
+            true => Some(body.numbers("centre")?),
             false => None,
         };
         Some(Some(Mass { mass: body.number("mass")?, inertia, centre }))
     }
 
-    /// An inertia as a matrix, from three principal values or from nine.
-    pub(super) fn inertia(&mut self, node: &Node, which: Inertias) -> Option<[Vector; 3]> {
-        let rows = node.list()?;
+    /// An inertia as a matrix, from one value for all axes, three principal values or nine.
+    fn inertia(&mut self, node: &Node, which: Inertias) -> Option<[Vector; 3]> {
+        let same =
+            node.number().map(|value| vec![Node { item: Item::Number(value), ..node.clone() }; 3]);
+        let rows = same.as_deref().or(node.list())?;
         let mut matrix = [[0.0; 3]; 3];
         let n_numbers = rows.iter().filter(|row| row.number().is_some()).count();
         let n_lists = rows.iter().filter(|row| row.list().is_some()).count();
@@ -267,143 +201,13 @@ impl Converter<'_> {
         Some(matrix)
     }
 
-    pub(super) fn probes(
-        &mut self,
-        nodes: &[Node],
-        known: &Known,
-        joints: &[Option<BodyJoint>],
-    ) -> Probes {
-        let mut probes = Probes::default();
-        let mut names = HashSet::new();
-        for probe in nodes.iter().filter_map(Node::table) {
-            let given = ["body", "mechanism", "joint"].map(|key| (key, probe.given(key)));
-            let mut given = given.into_iter().filter_map(|(key, node)| Some((key, node?)));
-            let Some((key, node)) = given.next() else {
-                let message =
-                    "this probe follows nothing: `body`, `mechanism` or `joint` is missing";
-                self.problems.report(probe.span.clone(), message);
-                continue;
-            };
-            if let Some((other, _)) = given.next() {
-                let message = format!("a probe follows a `{key}` or a `{other}`, not both");
-                self.problems.advise(probe.key_span(other), message, "write two probes");
-                continue;
-            }
-            let own = node.text().map(|name| name.replace('/', "."));
-            let name = probe.text("name").map(str::to_owned).or(own).unwrap_or_default();
-            if !names.insert(name.clone()) && !name.is_empty() {
-                let message = format!("two probes are called `{name}`");
-                let key = if probe.given("name").is_some() { "name" } else { key };
-                self.problems.advise(probe.value_span(key), message, "give them different names");
-            }
-            let listed = probe.list("quantities").unwrap_or_default();
-            if key != "body" && probe.given("point").is_some() {
-                let message = "`point` belongs to a probe of a body";
-                self.problems.report(probe.key_span("point"), message);
-            }
-            match key {
-                "body" => probes.bodies.extend(self.body_probe(probe, name, listed, known)),
-                "mechanism" => {
-                    let quantities = self.quantities(listed, mechanism_quantity, "a mechanism");
-                    let quantities = match quantities.is_empty() {
-                        true => vec![MechanismQuantity::Forces],
-                        false => quantities,
-                    };
-                    if let Some(mechanism) = self.mechanism_of(node, known) {
-                        probes.mechanisms.push(MechanismProbe { name, mechanism, quantities });
-                    }
-                }
-                _ => {
-                    let quantities = self.quantities(listed, joint_quantity, "a joint");
-                    let quantities = match quantities.is_empty() {
-                        true => vec![JointQuantity::Force],
-                        false => quantities,
-                    };
-                    if let Some(joint) = self.joint_of(node, joints) {
-                        probes.joints.push(JointProbe { name, joint, quantities });
-                    }
-                }
-            }
-        }
-        probes
-    }
-
-    fn body_probe(
-        &mut self,
-        probe: &Entries,
-        name: String,
-        listed: &[Node],
-        known: &Known,
-    ) -> Option<Probe> {
-        let quantities = self.quantities(listed, body_quantity, "a body");
-        let quantities = match quantities.is_empty() {
-            true => vec![Quantity::Position, Quantity::Velocity],
-            false => quantities,
-        };
-        let body = self.target(probe.get("body")?, known)?;
-        let point = self.polar(probe, "point")?;
-        if probe.given("point").is_some() && !matches!(body, Target::MechanismBody { .. }) {
-            let message = "`point` is for bodies of mechanisms; this one is followed at its origin";
-            self.problems.report(probe.key_span("point"), message);
-        }
-        Some(Probe { name, body, point, quantities })
-    }
-
-    /// The joint between bodies that a value names. `None` if there is none, or if it is known to be wrong itself.
-    fn joint_of(&mut self, node: &Node, joints: &[Option<BodyJoint>]) -> Option<usize> {
-        let name = node.text()?;
-        let index = joints.iter().flatten().position(|joint| joint.name == name);
-        if index.is_none() && !self.joint_names.contains(name) {
-            let names = self.joint_names.iter().map(String::as_str);
-            let help = did_you_mean(name, names, "[[joint]]");
-            let message = format!("there is no joint `{}` between bodies", excerpt(name));
-            self.problems.advise(node.span.clone(), message, help);
-        }
-        index
-    }
-
-    fn quantities<T: PartialEq>(
-        &mut self,
-        nodes: &[Node],
-        quantity: fn(&str) -> Option<T>,
-        of: &str,
-    ) -> Vec<T> {
-        let mut quantities = Vec::new();
-        for node in nodes {
-            let Some(word) = node.text() else { continue };
-            let Some(quantity) = quantity(word) else {
-                let message = format!("{of} has no quantity `{word}`");
-                self.problems.report(node.span.clone(), message);
-                continue;
-            };
-            if quantities.contains(&quantity) {
-                self.problems.report(node.span.clone(), "this quantity is listed twice");
-            }
-            quantities.push(quantity);
-        }
-        quantities
-    }
-
-    /// The mechanism that a value names.
-    fn mechanism_of(&mut self, node: &Node, known: &Known) -> Option<usize> {
-        let name = node.text()?;
-        let index = known.mechanisms.iter().position(|mechanism| mechanism.name == name);
-        if index.is_none() {
-            let names = known.mechanisms.iter().map(|mechanism| mechanism.name.as_str());
-            let help = did_you_mean(name, names, "mechanism");
-            let message = format!("there is no mechanism `{}`", excerpt(name));
-            self.problems.advise(node.span.clone(), message, help);
-        }
-        index
-    }
-
     /// The body or grain that a value names. `None` if there is none, or if it is known to be wrong itself.
-    pub(super) fn target(&mut self, node: &Node, known: &Known) -> Option<Target> {
-        let Known { bodies, mechanisms, .. } = known;
+    pub(super) fn target(&mut self, node: &Node) -> Option<Target> {
+        let Known { bodies, mechanisms, .. } = &self.known;
         let name = node.text()?;
         if let Some((mechanism, body)) = name.split_once('/')
-            && let Some(mechanism) = mechanisms.iter().position(|known| known.name == mechanism)
-            && let Some(body) = mechanisms[mechanism].bodies.iter().position(|b| b.name == body)
+            && let Some(mechanism) = mechanisms.iter().position(|(known, _)| known == mechanism)
+            && let Some(body) = mechanisms[mechanism].1.iter().position(|known| known == body)
         {
             return Some(Target::MechanismBody { mechanism, body });
         }
@@ -429,13 +233,32 @@ impl Converter<'_> {
             Some((group, Some(count))) => {
                 format!("`{group}` has {count} grains, from {group}-1 on")
             }
-            _ => self.mechanism_target_help(name, mechanisms).unwrap_or_else(|| {
+            _ => self.mechanism_target_help(name).unwrap_or_else(|| {
                 did_you_mean(name, self.names.keys().map(String::as_str), "body")
             }),
         };
         let message = format!("there is no body `{}`", excerpt(name));
         self.problems.advise(node.span.clone(), message, help);
         None
+    }
+
+    /// Advice on the body of a mechanism that a probe names as `mechanism/body`.
+    fn mechanism_target_help(&self, name: &str) -> Option<String> {
+        let mechanisms = &self.known.mechanisms;
+        let owner = mechanisms.iter().find(|(_, bodies)| bodies.iter().any(|body| body == name));
+        if let Some((mechanism, _)) = owner {
+            return Some(format!("write \"{mechanism}/{name}\": the mechanism and its body"));
+        }
+        let (mechanism, body) = name.split_once('/')?;
+        match mechanisms.iter().find(|(known, _)| known == mechanism) {
+            Some((_, bodies)) => {
+                Some(did_you_mean(body, bodies.iter().map(String::as_str), "body"))
+            }
+            None => {
+                let names = mechanisms.iter().map(|(known, _)| known.as_str());
+                Some(did_you_mean(mechanism, names, "mechanism"))
+            }
+        }
     }
 
     /// The group and index of the grain that has this name.
@@ -456,7 +279,7 @@ impl Converter<'_> {
 
 /// Which inertias are taken.
 #[derive(Clone, Copy, PartialEq)]
-pub(super) enum Inertias {
+pub(in super::super) enum Inertias {
     /// Those of bodies with a volume.
     Solid,
     /// Also those of rods and points, which vanish about some axes.

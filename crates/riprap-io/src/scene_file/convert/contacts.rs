@@ -1,86 +1,77 @@
 //! Contacts that the user chose: points against planes, and pairs that do not touch.
 
 use std::collections::HashSet;
-use std::ops::Range;
 
-use super::super::model::{NormalLaw, Place, PointContact, Target};
+use super::super::keys::ReadKeys;
+use super::super::model::{PointContact, Target, Vector};
 use super::super::values::{Entries, Node};
-use super::Converter;
-use super::bodies::Known;
+use super::{Converter, Placed};
 
 /// Name of what does not move.
 const WORLD: &str = "world";
 
 impl Converter<'_> {
-    pub(super) fn point_contacts(
-        &mut self,
-        nodes: &[Node],
-        known: &Known,
-    ) -> (Vec<PointContact>, Vec<Range<usize>>) {
+    pub(super) fn point_contacts(&mut self, nodes: &[Node]) -> Placed<PointContact> {
         let mut names = HashSet::new();
         let tables = nodes.iter().filter_map(Node::table).enumerate();
         let contacts = tables.filter_map(|(index, entries)| {
-            let name = match entries.get("name") {
-                None => format!("point_contact-{}", index + 1),
-                Some(node) => node.text().unwrap_or_default().to_owned(),
-            };
-            if !names.insert(name.clone()) && !name.is_empty() {
-                let message = format!("two point contacts are called `{name}`");
-                let help = "give them different names";
-                self.problems.advise(entries.value_span("name"), message, help);
+            self.own_name(entries, "point contacts", "point_contact", index, &mut names);
+            let contact = PointContact::read_keys(self, entries)?;
+            if contact.point.body == contact.plane.body {
+                let message = "the point and the plane are on the same body";
+                self.problems.report(entries.value_span("plane"), message);
+                return None;
             }
-            Some((self.point_contact(entries, name, known)?, entries.span.clone()))
+            Some((contact, entries.span.clone()))
         });
         contacts.unzip()
     }
 
-    fn point_contact(
+    /// The name of a table among those of its kind, of which no two may share one. It becomes that of the table that is read
+    /// next.
+    pub(super) fn own_name(
         &mut self,
         entries: &Entries,
-        name: String,
-        known: &Known,
-    ) -> Option<PointContact> {
-        let point = entries.table("point").and_then(|point| self.place(point, known));
-        let plane = entries.table("plane").and_then(|plane| self.place(plane, known));
-        let normal = entries.table("plane").and_then(|plane| {
-            let normal = self.direction(plane.get("normal")?, "normal")?;
-            if self.planar && normal[2] != 0.0 {
-                let message = "the scene is planar: `normal` must lie in the plane x–y";
-                self.problems.report(plane.value_span("normal"), message);
-            }
-            Some(normal)
-        });
-        let (friction, restitution) = (entries.number("friction")?, entries.number("restitution")?);
-        let law = self.normal_law(entries, restitution, "point contact");
-        let (point, plane) = (point?, plane?);
-        if point.body == plane.body {
-            let message = "the point and the plane are on the same body";
-            self.problems.report(entries.value_span("plane"), message);
-            return None;
+        what: &str,
+        prefix: &str,
+        index: usize,
+        names: &mut HashSet<String>,
+    ) {
+        let name = match entries.get("name") {
+            None => format!("{prefix}-{}", index + 1),
+            Some(node) => node.text().unwrap_or_default().to_owned(),
+        };
+        if !names.insert(name.clone()) && !name.is_empty() {
+            let message = format!("two {what} are called `{name}`");
+            self.problems.advise(entries.value_span("name"), message, "give them different names");
         }
-        Some(PointContact { name, point, plane, normal: normal?, friction, restitution, law })
+        self.own_name = name;
     }
 
-    fn place(&mut self, entries: &Entries, known: &Known) -> Option<Place> {
-        let position = self.polar(entries, "position");
-        let body = self.target_or_world(entries.get("body")?, known)?;
-        Some(Place { body, position: position? })
+    /// The unit normal of a plane; in planar scenes it lies in the plane x–y.
+    pub(in super::super) fn normal(&mut self, plane: &Entries, key: &str) -> Option<Vector> {
+        let normal = self.direction(plane.get(key)?, key)?;
+        if self.planar && normal[2] != 0.0 {
+            let message = format!("the scene is planar: `{key}` must lie in the plane x–y");
+            self.problems.report(plane.value_span(key), message);
+        }
+        Some(normal)
     }
 
     /// The body that a value names, or else the world, which is `None`.
-    pub(super) fn target_or_world(&mut self, node: &Node, known: &Known) -> Option<Option<Target>> {
+    #[expect(clippy::option_option, reason = "the outer one is failure, the inner one is data")]
+    pub(in super::super) fn target_or_world(&mut self, node: &Node) -> Option<Option<Target>> {
         match node.text()? {
-            WORLD if !known.has_body(WORLD) => Some(None),
-            _ => self.target(node, known).map(Some),
+            WORLD if !self.known.has_body(WORLD) => Some(None),
+            _ => self.target(node).map(Some),
         }
     }
 
-    pub(super) fn ignored_contacts(&mut self, nodes: &[Node], known: &Known) -> Vec<[Target; 2]> {
+    pub(super) fn ignored_contacts(&mut self, nodes: &[Node]) -> Vec<[Target; 2]> {
         let mut ignored = Vec::new();
         for entries in nodes.iter().filter_map(Node::table) {
             let Some(names) = entries.list("between") else { continue };
-            let bodies: Vec<Target> =
-                names.iter().filter_map(|node| self.target(node, known)).collect();
+            let bodies: Vec<Target> = names.iter().filter_map(|node| self.target(node)).collect();
             let [a, b] = bodies[..] else { continue };
             if a == b {
                 let message = "a body does not touch itself";
@@ -89,26 +80,5 @@ impl Converter<'_> {
             ignored.push([a, b]);
         }
         ignored
-    }
-
-    /// The law along the normal that is given, or that follows from the restitution.
-    pub(super) fn normal_law(
-        &mut self,
-        entries: &Entries,
-        restitution: f64,
-        what: &str,
-    ) -> NormalLaw {
-        let law = match entries.text("law") {
-            Some("moreau-newton") => NormalLaw::MoreauNewton,
-            Some(_) => NormalLaw::QuasiShock,
-            None => NormalLaw::for_restitution(restitution),
-        };
-        if law == NormalLaw::QuasiShock && restitution > 0.0 {
-            let message =
-                format!("\"quasi-shock\" has no restitution, but this {what} has {restitution}");
-            let help = "write restitution = 0, or law = \"moreau-newton\"";
-            self.problems.advise(entries.value_span("law"), message, help);
-        }
-        law
     }
 }

@@ -1,110 +1,72 @@
 //! What acts in a mechanism: loops, springs between points, and forces with their phases.
 
 use std::collections::HashSet;
-use std::ops::Range;
 
 use super::super::document::excerpt;
 use super::super::expression::Expression;
+use super::super::keys::{Choice, ReadKeys};
 use super::super::model::{
-    Attachment, Coordinate, Drive, Force, ForceFrame, ForceTarget, Input, Latch, Law, Loop,
-    LoopKind, Mechanism, Phase, PointSpring, SpringKind, Until,
+    Coordinate, Drive, Force, ForceFrame, ForceTarget, Input, Latch, Law, Loop, Phase, PointSpring,
+    Until,
 };
 use super::super::units::{Dimension, parse_quantity};
 use super::super::values::{Entries, Item, Node};
 use super::mechanisms::Parts;
-use super::{Converter, did_you_mean};
-
-/// Things and the places where they are written.
-type Placed<T> = (Vec<T>, Vec<Range<usize>>);
+use super::{Converter, Placed};
 
 impl Converter<'_> {
-    pub(super) fn loops(&mut self, nodes: &[Node], parts: &Parts) -> Placed<Loop> {
+    pub(super) fn loops(&mut self, nodes: &[Node]) -> Placed<Loop> {
         let mut names = HashSet::new();
         let tables = nodes.iter().enumerate();
         let loops = tables.filter_map(|(index, node)| {
             let entries = node.table()?;
-            let name = self.unique_name(entries, "loop", index, &mut names);
-            let ends = self.ends(entries, "loop", parts);
-            let kind = match entries.variant? {
-                "ball" => LoopKind::Ball,
-                "hinge" => LoopKind::Hinge { axis: self.axis(entries, true)? },
-                "rod" => LoopKind::Rod { length: entries.number("length")? },
-                "prismatic" => LoopKind::Prismatic { axis: self.axis(entries, false)? },
-                "pin" => LoopKind::Pin { axis: self.axis(entries, true)? },
-                _ => LoopKind::Weld,
-            };
-            let [a, b] = ends?;
-            Some((Loop { name, kind, a, b }, entries.span.clone()))
+            self.own_name(entries, "loops of the mechanism", "loop", index, &mut names);
+            let one = Loop::read_keys(self, entries)?;
+            self.check_ends(entries, "loop", [one.a.body, one.b.body])?;
+            Some((one, entries.span.clone()))
         });
         loops.unzip()
     }
 
-    pub(super) fn springs(&mut self, nodes: &[Node], parts: &Parts) -> Placed<PointSpring> {
+    pub(super) fn springs(&mut self, nodes: &[Node]) -> Placed<PointSpring> {
         let mut names = HashSet::new();
         let tables = nodes.iter().enumerate();
         let springs = tables.filter_map(|(index, node)| {
             let entries = node.table()?;
-            let name = self.unique_name(entries, "spring", index, &mut names);
-            let ends = self.ends(entries, "spring", parts);
-            let (stiffness, damping) = (entries.number("stiffness")?, entries.number("damping")?);
-            if stiffness == 0.0 && damping == 0.0 {
+            self.own_name(entries, "springs of the mechanism", "spring", index, &mut names);
+            let spring = PointSpring::read_keys(self, entries)?;
+            if spring.stiffness == 0.0 && spring.damping == 0.0 {
                 let message = "this spring has neither `stiffness` nor `damping`";
                 self.problems.report(entries.span.clone(), message);
             }
-            let kind = match entries.variant? {
-                "line" => SpringKind::Line { length: entries.number("length")? },
-                _ => SpringKind::Bushing,
-            };
-            let [a, b] = ends?;
-            let spring = PointSpring { name, kind, a, b, stiffness, damping };
+            self.check_ends(entries, "spring", [spring.a.body, spring.b.body])?;
             Some((spring, entries.span.clone()))
         });
         springs.unzip()
     }
 
-    /// The name of a loop, spring or force; no two of the same kind may share one.
-    fn unique_name(
+    /// The two ends of a loop or spring are on different bodies.
+    fn check_ends(
         &mut self,
         entries: &Entries,
         what: &str,
-        index: usize,
-        names: &mut HashSet<String>,
-    ) -> String {
-        let name = match entries.get("name") {
-            None => format!("{what}-{}", index + 1),
-            Some(node) => node.text().unwrap_or_default().to_owned(),
-        };
-        if !names.insert(name.clone()) && !name.is_empty() {
-            let message = format!("two {what}s of the mechanism are called `{name}`");
-            self.problems.advise(entries.value_span("name"), message, "give them different names");
+        [a, b]: [Option<usize>; 2],
+    ) -> Option<()> {
+        if a != b {
+            return Some(());
         }
-        name
-    }
-
-    /// The two ends of a loop or spring, on different bodies.
-    fn ends(&mut self, entries: &Entries, what: &str, parts: &Parts) -> Option<[Attachment; 2]> {
-        let ends = ["a", "b"].map(|key| {
-            let end = entries.table(key)?;
-            let position = self.polar(end, "position");
-            let rotation = self.rotation(end);
-            let body = self.carrier(end.get("body")?, parts);
-            Some(Attachment { body: body?, position: position?, rotation: rotation? })
-        });
-        let [Some(a), Some(b)] = ends else { return None };
-        if a.body == b.body {
-            let name = a.body.map_or("ground", |body| &parts.bodies[body].name);
-            let message = format!("both ends of this {what} are on `{name}`");
-            self.problems.report(entries.value_span("b"), message);
-            return None;
-        }
-        Some([a, b])
+        let name = a.map_or("ground", |body| &self.parts.bodies[body].name);
+        let message = format!("both ends of this {what} are on `{name}`");
+        self.problems.report(entries.value_span("b"), message);
+        None
     }
 
     pub(super) fn forces(&mut self, nodes: &[Node], parts: &mut Parts) -> Placed<Force> {
         let mut names = HashSet::new();
         let mut forces: Placed<Force> = Default::default();
         for (index, entries) in nodes.iter().filter_map(Node::table).enumerate() {
-            let name = self.unique_name(entries, "force", index, &mut names);
+            self.own_name(entries, "forces of the mechanism", "force", index, &mut names);
+            let name = std::mem::take(&mut self.own_name);
             let Some(on) = self.force_target(entries, parts) else { continue };
             // Latched values are variables of this force alone.
             let (mark, n_inputs) = (parts.scope.mark(), parts.inputs.len());
@@ -144,12 +106,8 @@ impl Converter<'_> {
                 Some(ForceTarget::Coordinate(coordinate))
             }
             (None, Some(node)) => {
-                let point = self.polar(force, "point");
-                let body = self.member(node, parts);
-                let frame = match force.text("frame")? {
-                    "world" => ForceFrame::World,
-                    _ => ForceFrame::Body,
-                };
+                let (body, point) = (self.member(node, parts), force.numbers("point"));
+                let frame = ForceFrame::of(force.text("frame")?)?;
                 Some(ForceTarget::Body { body: body?, point: point?, frame })
             }
             (Some(_), Some(_)) => {
@@ -357,33 +315,6 @@ impl Converter<'_> {
             self.problems.report(mechanism.value_span("dependent"), message);
         }
         dependent
-    }
-
-    /// Advice on the body of a mechanism that a probe names as `mechanism/body`.
-    pub(super) fn mechanism_target_help(
-        &self,
-        name: &str,
-        mechanisms: &[Mechanism],
-    ) -> Option<String> {
-        let bodies = || {
-            mechanisms.iter().flat_map(|mechanism| {
-                mechanism.bodies.iter().map(|body| (mechanism.name.as_str(), body.name.as_str()))
-            })
-        };
-        if let Some((mechanism, body)) = bodies().find(|(_, body)| *body == name) {
-            return Some(format!("write \"{mechanism}/{body}\": the mechanism and its body"));
-        }
-        let (mechanism, body) = name.split_once('/')?;
-        match mechanisms.iter().find(|known| known.name == mechanism) {
-            Some(known) => {
-                let names = known.bodies.iter().map(|body| body.name.as_str());
-                Some(did_you_mean(body, names, "body"))
-            }
-            None => {
-                let names = mechanisms.iter().map(|known| known.name.as_str());
-                Some(did_you_mean(mechanism, names, "mechanism"))
-            }
-        }
     }
 }
 

@@ -2,10 +2,12 @@
 
 use std::sync::Arc;
 
-use super::super::format::MAX_GRAINS;
-use super::super::model::{Grading, GrainShape, Grains, Placement, Settle, Vector};
+use super::super::keys::ReadKeys;
+use super::super::model::{
+    Column, Grading, GrainShape, Grains, MAX_GRAINS, Placement, Settle, Stones, Vector,
+};
 use super::super::values::{Entries, Node};
-use super::{Converter, small};
+use super::Converter;
 use crate::grain_table::GrainTable;
 use crate::scans;
 
@@ -45,20 +47,22 @@ impl Converter<'_> {
         }
     }
 
-    fn group(&mut self, group: &Entries, name: String) -> Option<Grains> {
-        let material = self.material(group, true);
-        let shape = self.grain_shape(group);
-        let placement = match group.variant {
-            Some("lattice") => self.lattice(group),
-            Some("rain") => self.rain(group),
-            Some(_) => self.table(group),
-            None => None,
-        };
-        let seed = group.integer("seed").map_or(self.seed, i64::unsigned_abs);
-        Some(Grains { name, material: material?, seed, shape: shape?, placement: placement? })
+    fn group(&mut self, entries: &Entries, name: String) -> Option<Grains> {
+        self.own_name = name;
+        if self.planar && entries.variant == Some("rain") {
+            let message = "the generator \"rain\" works in space, but this scene is planar";
+            let help = "use generator = \"lattice\", with some `jitter`";
+            self.problems.advise(entries.value_span("generator"), message, help);
+        }
+        let group = Grains::read_keys(self, entries)?;
+        if let Placement::Rain { column, settle, .. } = &group.placement {
+            self.check_rain(entries, column, settle.as_ref());
+        }
+        Some(group)
     }
 
-    fn grain_shape(&mut self, group: &Entries) -> Option<GrainShape> {
+    /// `shape`, or `stones` or `spheres` with their sizes.
+    pub(in super::super) fn grain_shape(&mut self, group: &Entries) -> Option<GrainShape> {
         let keys = ["shape", "stones", "spheres"];
         let given: Vec<&str> = keys.into_iter().filter(|key| group.given(key).is_some()).collect();
         let alternatives = if group.variant == Some("file") {
@@ -116,13 +120,10 @@ impl Converter<'_> {
                 self.problems.advise(shape.key_span("max_vertices"), message, help);
                 None
             }
-            "stones" => Some(GrainShape::Stones {
-                vertices: small(shape.integer("vertices")),
-                flatness: shape.number("flatness")?,
-                elongation: shape.number("elongation")?,
-                angularity: shape.number("angularity")?,
-                grading: grading?,
-            }),
+            "stones" => {
+                let stones = Stones::read_keys(self, shape);
+                Some(GrainShape::Stones { stones: stones?, grading: grading? })
+            }
             _ => Some(GrainShape::Spheres { grading: grading? }),
         }
     }
@@ -138,7 +139,7 @@ impl Converter<'_> {
             }
         }
         let folder = self.path(shape.text("folder")?);
-        let max_vertices = small(shape.integer("max_vertices"));
+        let max_vertices = u32::try_from(shape.integer("max_vertices")?).ok()?;
         match scans::read_folder(&folder, max_vertices as usize) {
             Ok(scans) => {
                 Some(GrainShape::Scans { folder, max_vertices, scans: Arc::new(scans), grading })
@@ -222,63 +223,52 @@ impl Converter<'_> {
         None
     }
 
-    fn lattice(&mut self, group: &Entries) -> Option<Placement> {
-        let n_axes = if self.planar { 2..=3 } else { 3..=3 };
-        for key in ["counts", "spacing"] {
-            let n = group.list(key)?.len();
-            if !n_axes.contains(&n) {
-                let message = format!("`{key}` needs 3 values, along x, y and z; got {n}");
-                self.problems.report(group.value_span(key), message);
-                return None;
-            }
-        }
+    /// Three counts, of which in planar scenes the last is 1 and may be left out.
+    pub(in super::super) fn counts(&mut self, group: &Entries, key: &str) -> Option<[u32; 3]> {
         let mut counts = [1; 3];
-        for (count, node) in counts.iter_mut().zip(group.list("counts")?) {
-            *count = small(Some(node.integer()?));
+        for (count, node) in counts.iter_mut().zip(self.along_axes(group, key)?) {
+            *count = u32::try_from(node.integer()?).ok()?;
         }
-        let mut spacing = [0.0; 3];
-        for (length, node) in spacing.iter_mut().zip(group.list("spacing")?) {
-            *length = node.number()?;
-        }
-        if self.planar {
-            if counts[2] != 1 {
-                let message = "the scene is planar: the third of `counts` must be 1";
-                self.problems.report(group.value_span("counts"), message);
-            }
-            spacing[2] = 0.0;
+        if self.planar && counts[2] != 1 {
+            let message = "the scene is planar: the third of `counts` must be 1";
+            self.problems.report(group.value_span(key), message);
         }
         // Three counts of ten million each fit into 128 bits, not into 64.
         let total: u128 = counts.iter().map(|n| u128::from(*n)).product();
         if total > MAX_GRAINS as u128 {
             let message = format!("these are {total} grains; at most {MAX_GRAINS} are simulated");
-            self.problems.report(group.value_span("counts"), message);
+            self.problems.report(group.value_span(key), message);
             return None;
         }
-        Some(Placement::Lattice {
-            counts,
-            spacing,
-            origin: self.polar(group, "origin")?,
-            jitter: group.number("jitter")?,
-            random_rotation: group.flag("random_rotation")?,
-        })
+        Some(counts)
     }
 
-    fn rain(&mut self, group: &Entries) -> Option<Placement> {
+    /// Three distances, of which the last is 0 in planar scenes.
+    pub(in super::super) fn spacing(&mut self, group: &Entries, key: &str) -> Option<Vector> {
+        let mut spacing = [0.0; 3];
+        for (length, node) in spacing.iter_mut().zip(self.along_axes(group, key)?) {
+            *length = node.number()?;
+        }
         if self.planar {
-            let message = "the generator \"rain\" works in space, but this scene is planar";
-            let help = "use generator = \"lattice\", with some `jitter`";
-            self.problems.advise(group.value_span("generator"), message, help);
+            spacing[2] = 0.0;
+        }
+        Some(spacing)
+    }
+
+    /// One value for each axis.
+    fn along_axes<'a>(&mut self, group: &'a Entries, key: &str) -> Option<&'a [Node]> {
+        let values = group.list(key)?;
+        let n = values.len();
+        if n != 3 && !(self.planar && n == 2) {
+            let message = format!("`{key}` needs 3 values, along x, y and z; got {n}");
+            self.problems.report(group.value_span(key), message);
             return None;
         }
-        let settle = group.table("settle").map(|settle| {
-            let number = |key: &str, else_: f64| settle.number(key).unwrap_or(else_);
-            Settle {
-                speed: number("speed", 1.0),
-                at_most: number("at_most", 1.0),
-                drag: number("drag", 0.0),
-            }
-        });
-        if let Some(Settle { speed, drag, .. }) = settle
+        Some(values)
+    }
+
+    fn check_rain(&mut self, group: &Entries, column: &Column, settle: Option<&Settle>) {
+        if let Some(&Settle { speed, drag, .. }) = settle
             && drag * speed > 0.1 * self.gravity
             && self.gravity > 0.0
             && let Some(entries) = group.table("settle")
@@ -290,23 +280,22 @@ impl Converter<'_> {
             let help = format!("a drag of up to {:.3} 1/s", 0.1 * self.gravity / speed);
             self.problems.advise(entries.value_span("drag"), message, &help);
         }
-        let column = group.table("box")?;
-        let (min, max): (Option<Vector>, Option<Vector>) =
-            (self.polar(column, "min"), self.polar(column, "max"));
-        let (min, max) = (min?, max?);
-        if let Some(axis) = (0..3).find(|axis| min[*axis] >= max[*axis]) {
+        let Column { min, max } = column;
+        if let (Some(axis), Some(entries)) =
+            ((0..3).find(|axis| min[*axis] >= max[*axis]), group.table("box"))
+        {
             let message = format!(
                 "the box is empty along {}: min is {} m, max is {} m",
                 ["x", "y", "z"][axis],
                 min[axis],
                 max[axis]
             );
-            self.problems.report(column.value_span("max"), message);
+            self.problems.report(entries.value_span("max"), message);
         }
-        Some(Placement::Rain { count: small(Some(group.integer("count")?)), min, max, settle })
     }
 
-    fn table(&mut self, group: &Entries) -> Option<Placement> {
+    /// The grains of a table.
+    pub(in super::super) fn rows(&mut self, group: &Entries) -> Option<Arc<GrainTable>> {
         let file = self.path(group.text("file")?);
         let span = group.value_span("file");
         let table = match GrainTable::read(&file) {
@@ -330,6 +319,6 @@ impl Converter<'_> {
                 self.problems.report(span, message);
             }
         }
-        Some(Placement::File { file, table: Arc::new(table) })
+        Some(Arc::new(table))
     }
 }

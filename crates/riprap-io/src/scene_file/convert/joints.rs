@@ -3,79 +3,65 @@
 use std::collections::HashSet;
 use std::ops::Range;
 
-use super::super::model::{BodyJoint, BodyJointKind, Target};
+use super::super::keys::ReadKeys;
+use super::super::model::{BodyJoint, Target, Vector};
 use super::super::values::{Entries, Node};
 use super::Converter;
-use super::bodies::Known;
 
 impl Converter<'_> {
     /// The joints, each with its place; `None` for those that are wrong.
-    pub(super) fn joints(
-        &mut self,
-        nodes: &[Node],
-        known: &Known,
-    ) -> Vec<(Option<BodyJoint>, Range<usize>)> {
+    pub(super) fn joints(&mut self, nodes: &[Node]) -> Vec<(Option<BodyJoint>, Range<usize>)> {
         let mut names = HashSet::new();
         let mut joints = Vec::new();
         for (index, entries) in nodes.iter().filter_map(Node::table).enumerate() {
-            let name = match entries.get("name") {
-                None => format!("joint-{}", index + 1),
-                Some(node) => node.text().unwrap_or_default().to_owned(),
-            };
-            if !names.insert(name.clone()) && !name.is_empty() {
-                let message = format!("two joints are called `{name}`");
-                let help = "give them different names";
-                self.problems.advise(entries.value_span("name"), message, help);
-            }
-            self.joint_names.insert(name.clone());
-            joints.push((self.body_joint(entries, name, known), entries.span.clone()));
+            self.own_name(entries, "joints", "joint", index, &mut names);
+            joints.push((BodyJoint::read_keys(self, entries), entries.span.clone()));
         }
+        self.joint_names = names;
         joints
     }
 
-    fn body_joint(&mut self, entries: &Entries, name: String, known: &Known) -> Option<BodyJoint> {
-        let position = self.polar(entries, "position");
-        let kind = self.body_joint_kind(entries);
-        let nodes = entries.list("between")?;
-        let bodies: Vec<Option<Target>> =
-            nodes.iter().filter_map(|node| self.held(node, known)).collect();
+    /// The two bodies that a joint holds, one of which is free.
+    pub(in super::super) fn held_bodies(&mut self, joint: &Entries) -> Option<[Option<Target>; 2]> {
+        let nodes = joint.list("between")?;
+        let bodies: Vec<Option<Target>> = nodes.iter().filter_map(|node| self.held(node)).collect();
         let [a, b] = bodies[..] else { return None };
-        if a == b {
-            let message = "a joint holds two different bodies";
-            self.problems.report(entries.value_span("between"), message);
-            return None;
-        }
-        if ![a, b].iter().flatten().any(|body| known.is_free(*body)) {
-            let message = "neither of these bodies is free, so there is nothing to hold";
-            self.problems.report(entries.value_span("between"), message);
-            return None;
-        }
-        let project = entries.flag("project")?;
-        Some(BodyJoint { name, kind: kind?, between: [a, b], position: position?, project })
+        let message = if a == b {
+            "a joint holds two different bodies"
+        } else if ![a, b].iter().flatten().any(|body| self.known.is_free(*body)) {
+            "neither of these bodies is free, so there is nothing to hold"
+        } else {
+            return Some([a, b]);
+        };
+        self.problems.report(joint.value_span("between"), message);
+        None
     }
 
-    fn body_joint_kind(&mut self, entries: &Entries) -> Option<BodyJointKind> {
-        let hinge = match entries.variant? {
-            "ball" => return Some(BodyJointKind::Ball),
-            "weld" => return Some(BodyJointKind::Weld),
-            word => word == "hinge",
+    /// The axis of a hinge or slider; other joints have none.
+    #[expect(clippy::option_option, reason = "the outer one is failure, the inner one is data")]
+    pub(in super::super) fn joint_axis(&mut self, joint: &Entries) -> Option<Option<Vector>> {
+        let hinge = match joint.variant? {
+            "hinge" => true,
+            "slider" => false,
+            _ => return Some(None),
         };
-        let axis = self.direction(entries.get("axis")?, "axis")?;
+        let axis = self.direction(joint.get("axis")?, "axis")?;
         let [x, y, z] = axis;
         if self.planar && hinge && (x != 0.0 || y != 0.0) {
             let message = "the scene is planar: the axis of a hinge must be z";
-            self.problems.report(entries.value_span("axis"), message);
+            self.problems.report(joint.value_span("axis"), message);
         }
         if self.planar && !hinge && z != 0.0 {
             let message = "the scene is planar: the axis of a slider must lie in the plane x–y";
-            self.problems.report(entries.value_span("axis"), message);
+            self.problems.report(joint.value_span("axis"), message);
         }
-        Some(if hinge { BodyJointKind::Hinge { axis } } else { BodyJointKind::Slider { axis } })
+        Some(Some(axis))
     }
 
     /// A body that a joint may hold, or the world.
-    fn held(&mut self, node: &Node, known: &Known) -> Option<Option<Target>> {
-        let target = self.target_or_world(node, known)?;
+    #[expect(clippy::option_option, reason = "the outer one is failure, the inner one is data")]
+    fn held(&mut self, node: &Node) -> Option<Option<Target>> {
+        let target = self.target_or_world(node)?;
         match target {
             Some(Target::MechanismBody { .. }) => {
                 let message = "a [[joint]] does not hold bodies of mechanisms";
@@ -83,7 +69,7 @@ impl Converter<'_> {
                 self.problems.advise(node.span.clone(), message, help);
                 None
             }
-            Some(Target::Grain { group, .. }) if known.settles(group) => {
+            Some(Target::Grain { group, .. }) if self.known.settles(group) => {
                 let message =
                     "this grain settles before the joint is made, so its place is not known";
                 let help = "leave out `settle` of its group, or describe a [[body]]";

@@ -8,9 +8,14 @@ mod forces;
 mod grains;
 mod joints;
 mod laws;
+mod links;
 mod mechanisms;
+mod probes;
 mod shapes;
+mod tree;
 mod urdf;
+
+pub(super) use bodies::Inertias;
 
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
@@ -19,22 +24,25 @@ use std::sync::Arc;
 
 use super::document::excerpt;
 use super::expression::Scope;
+use super::keys::{Choice, ReadKeys, SetKeys};
 use super::model::{
-    Contact, Detection, Material, NamedShape, OnUnconverged, Pair, Run, SceneFile, Solver,
-    SolverMethod, Source, TimeScheme, Vector,
+    Body, ContactLaw, Grains, Material, Mechanism, MechanismSource, NamedShape, Pair, PairLaw, Run,
+    SceneFile, Source, is_adaptive,
 };
 use super::problem::Problems;
 use super::suggest;
 use super::values::{Entries, Node};
 use crate::mesh::Mesh;
+use bodies::Known;
+use mechanisms::Parts;
 
 /// Largest number of time steps and of frames in a run.
 const MAX_STEPS: f64 = 1e10;
 const MAX_OUTPUTS: f64 = 1e6;
 
 /// What the conversion of one thing needs to know of the others.
-struct Converter<'a> {
-    problems: &'a mut Problems,
+pub(super) struct Converter<'a> {
+    pub problems: &'a mut Problems,
     /// The whole file.
     text: &'a str,
     /// Folder to which paths are relative.
@@ -42,7 +50,7 @@ struct Converter<'a> {
     planar: bool,
     /// Time at which the run ends [s], if known.
     until: Option<f64>,
-    seed: u64,
+    pub seed: u64,
     /// What motions may use: `t` and the parameters.
     time_scope: Scope,
     materials: Vec<Material>,
@@ -59,111 +67,29 @@ struct Converter<'a> {
     groups: Vec<(String, Option<u64>)>,
     /// Size of the acceleration of gravity [m/s²].
     gravity: f64,
+    /// The name of the table that is read next.
+    pub own_name: String,
+    /// Whether the mass of the body of a mechanism follows from the shapes that are read.
+    pub weighed: bool,
+    /// The parts of the mechanism whose loops and springs are read.
+    parts: Parts,
+    /// The bodies and mechanisms, once they are read.
+    known: Known,
 }
 
-/// Makes the model of a checked file. What is missing or wrong has been reported and is filled with anything.
-pub(crate) fn convert(
+/// Makes the model of a checked file. What is missing or wrong has been reported; `None` if too much is.
+pub(super) fn convert(
     scene: &Entries,
     text: &str,
     base: &Path,
     problems: &mut Problems,
-) -> SceneFile {
-    let planar = scene.flag("planar").unwrap_or(false);
+) -> Option<SceneFile> {
     let run = scene.table("run");
-    let mut converter = Converter {
-        problems,
-        text,
-        base,
-        planar,
-        until: run.and_then(|run| run.number("until")),
-        seed: scene.integer("seed").unwrap_or(1).unsigned_abs(),
-        time_scope: Scope::new(&["t"]),
-        materials: Vec::new(),
-        material_index: HashMap::new(),
-        shape_types: Vec::new(),
-        shape_index: HashMap::new(),
-        meshes: HashMap::new(),
-        names: HashMap::new(),
-        joint_names: HashSet::new(),
-        groups: Vec::new(),
-        gravity: 0.0,
-    };
-
-    let gravity = match scene.get("gravity") {
-        Some(_) => converter.polar(scene, "gravity").unwrap_or_default(),
-        None if planar => [0.0, -9.81, 0.0],
-        None => [0.0, 0.0, -9.81],
-    };
-    converter.gravity = gravity.iter().map(|g| g * g).sum::<f64>().sqrt();
-    let parameters = converter.parameters(scene);
-    let run_entries = run;
-    let run = run.map(|run| converter.run(run));
-    converter.materials(scene);
-    let pairs = converter.pairs(scene.list("pair").unwrap_or_default());
-    let shapes = converter.named_shapes(scene);
-    let bodies = converter.bodies(scene.list("body").unwrap_or_default());
-    let grains = converter.grains(scene.list("grains").unwrap_or_default());
-    let mechanisms = converter.mechanisms(scene.list("mechanism").unwrap_or_default());
-    let (mechanisms, mechanism_sources): (Vec<_>, Vec<_>) = mechanisms.into_iter().unzip();
-    let known = bodies::Known::new(&bodies, &grains, &mechanisms);
-    let joints = scene.list("joint").unwrap_or_default();
-    let (joints, joint_spans): (Vec<_>, Vec<_>) =
-        converter.joints(joints, &known).into_iter().unzip();
-    let point_contacts = scene.list("point_contact").unwrap_or_default();
-    let (point_contacts, point_contact_spans) = converter.point_contacts(point_contacts, &known);
-    let ignored = scene.list("ignore_contact").unwrap_or_default();
-    let ignored_contacts = converter.ignored_contacts(ignored, &known);
-    let probes = scene.list("probe").unwrap_or_default();
-    let probes = converter.probes(probes, &known, &joints);
-    if ["body", "grains", "mechanism"].iter().all(|key| scene.given(key).is_none()) {
-        let message = "there is nothing to simulate: the scene has no bodies, grains or mechanisms";
-        converter.problems.advise(0..0, message, "add a [[body]], [[grains]] or a [[mechanism]]");
-    }
-    if let (Some(run), Some("dormand-prince")) =
-        (run_entries, run_entries.and_then(|run| run.variant))
-        && ["body", "grains", "point_contact"].iter().any(|key| scene.given(key).is_some())
-    {
-        let message = "\"dormand-prince\" is for mechanisms alone: it knows no contacts";
-        let help = "leave out `scheme`, or [[body]], [[grains]] and [[point_contact]]";
-        converter.problems.advise(run.value_span("scheme"), message, help);
-    }
-
-    SceneFile {
-        title: scene.text("title").map(str::to_owned),
-        seed: converter.seed,
-        gravity,
-        planar,
-        run: run.unwrap_or(Run {
-            scheme: TimeScheme::MoreauJean { theta: 0.5 },
-            dt: 1.0,
-            until: 0.0,
-            output_every: 1.0,
-            frames: false,
-            checkpoint_every: None,
-            on_unconverged: OnUnconverged::Warn,
-        }),
-        solver: solver(scene.table("solver").unwrap_or(&Entries::default())),
-        contact: contact(scene.table("contact").unwrap_or(&Entries::default())),
-        parameters,
-        materials: converter.materials,
-        pairs,
-        shapes,
-        bodies: bodies.into_iter().flatten().collect(),
-        grains: grains.into_iter().flatten().collect(),
-        mechanisms,
-        joints: joints.into_iter().flatten().collect(),
-        point_contacts,
-        ignored_contacts,
-        probes: probes.bodies,
-        mechanism_probes: probes.mechanisms,
-        joint_probes: probes.joints,
-        source: Source {
-            mechanisms: mechanism_sources,
-            joints: joint_spans,
-            point_contacts: point_contact_spans,
-            ..source(scene)
-        },
-    }
+    let mut converter = Converter::new(text, base, problems);
+    converter.planar = scene.flag("planar").unwrap_or(false);
+    converter.until = run.and_then(|run| run.number("until"));
+    converter.seed = scene.integer("seed").unwrap_or(1).unsigned_abs();
+    converter.scene(scene, run)
 }
 
 /// Where the named shapes, the bodies and the groups of grains are written.
@@ -178,42 +104,115 @@ fn source(scene: &Entries) -> Source {
     Source { shapes, bodies: tables("body"), grains: tables("grains"), ..Source::default() }
 }
 
-fn solver(solver: &Entries) -> Solver {
-    let number = |key| solver.number(key).unwrap_or(1.0);
-    Solver {
-        method: match solver.text("method") {
-            Some("gauss-seidel") => SolverMethod::GaussSeidel,
-            Some("conjugate-gradient") => SolverMethod::ConjugateGradient,
-            _ => SolverMethod::Coloured,
-        },
-        tolerance: number("tolerance"),
-        approach_tolerance: number("approach_tolerance"),
-        velocity_change_tolerance: number("velocity_change_tolerance"),
-        max_velocity_change_tolerance: number("max_velocity_change_tolerance"),
-        max_sweeps: small(solver.integer("max_sweeps")),
+/// Things and the places where they are written.
+type Placed<T> = (Vec<T>, Vec<Range<usize>>);
+
+impl<'a> Converter<'a> {
+    /// Knows nothing of a scene yet.
+    pub fn new(text: &'a str, base: &'a Path, problems: &'a mut Problems) -> Self {
+        Converter {
+            problems,
+            text,
+            base,
+            planar: false,
+            until: None,
+            seed: 1,
+            time_scope: Scope::new(&["t"]),
+            materials: Vec::new(),
+            material_index: HashMap::new(),
+            shape_types: Vec::new(),
+            shape_index: HashMap::new(),
+            meshes: HashMap::new(),
+            names: HashMap::new(),
+            joint_names: HashSet::new(),
+            groups: Vec::new(),
+            gravity: 0.0,
+            own_name: String::new(),
+            weighed: false,
+            parts: Parts::default(),
+            known: Known::default(),
+        }
     }
-}
 
-fn contact(contact: &Entries) -> Contact {
-    let detection = match contact.text("detection") {
-        Some("common-plane") => Detection::CommonPlane,
-        _ => Detection::SeparatingAxes,
-    };
-    Contact { alert: contact.number("alert"), detection }
-}
+    /// The tables one after the other: each may refer to those before it.
+    fn scene(&mut self, scene: &Entries, run: Option<&Entries>) -> Option<SceneFile> {
+        let list = |key| scene.list(key).unwrap_or_default();
+        let gravity = match scene.get("gravity") {
+            Some(_) => scene.numbers("gravity").unwrap_or_default(),
+            None if self.planar => [0.0, -9.81, 0.0],
+            None => [0.0, 0.0, -9.81],
+        };
+        self.gravity = gravity.iter().map(|g| g * g).sum::<f64>().sqrt();
+        let parameters = self.parameters(scene);
+        let steps = run.and_then(|run| self.run(run));
+        self.materials(scene);
+        let pairs = self.pairs(list("pair"));
+        let shapes = self.named_shapes(scene);
+        let bodies: Vec<Option<Body>> = self.bodies(list("body"));
+        let grains: Vec<Option<Grains>> = self.grains(list("grains"));
+        let mechanisms = self.mechanisms(list("mechanism"));
+        let (mechanisms, mechanism_sources): (Vec<Mechanism>, Vec<MechanismSource>) =
+            mechanisms.into_iter().unzip();
+        self.known = Known::new(&bodies, &grains, &mechanisms);
+        let (joints, joint_spans): (Vec<_>, Vec<_>) =
+            self.joints(list("joint")).into_iter().unzip();
+        let (point_contacts, point_contact_spans) = self.point_contacts(list("point_contact"));
+        let ignored_contacts = self.ignored_contacts(list("ignore_contact"));
+        let probes = self.probes(list("probe"), &joints);
+        self.check_whole(scene, run);
 
-/// A whole number whose limits fit into 32 bits.
-fn small(integer: Option<i64>) -> u32 {
-    integer.and_then(|integer| u32::try_from(integer).ok()).unwrap_or(1)
-}
+        Some(SceneFile {
+            title: scene.text("title").map(str::to_owned),
+            seed: self.seed,
+            gravity,
+            planar: self.planar,
+            run: steps?,
+            solver: ReadKeys::read_keys(self, scene.table("solver")?)?,
+            contact: ReadKeys::read_keys(self, scene.table("contact")?)?,
+            parameters,
+            materials: std::mem::take(&mut self.materials),
+            pairs,
+            shapes,
+            bodies: bodies.into_iter().flatten().collect(),
+            grains: grains.into_iter().flatten().collect(),
+            mechanisms,
+            joints: joints.into_iter().flatten().collect(),
+            point_contacts,
+            ignored_contacts,
+            probes: probes.bodies,
+            mechanism_probes: probes.mechanisms,
+            joint_probes: probes.joints,
+            source: Source {
+                mechanisms: mechanism_sources,
+                joints: joint_spans,
+                point_contacts: point_contact_spans,
+                ..source(scene)
+            },
+        })
+    }
 
-impl Converter<'_> {
-    fn run(&mut self, run: &Entries) -> Run {
+    /// What concerns the scene as a whole.
+    fn check_whole(&mut self, scene: &Entries, run: Option<&Entries>) {
+        let any = |keys: &[&str]| keys.iter().any(|key| scene.given(key).is_some());
+        if !any(&["body", "grains", "mechanism"]) {
+            let message =
+                "there is nothing to simulate: the scene has no bodies, grains or mechanisms";
+            self.problems.advise(0..0, message, "add a [[body]], [[grains]] or a [[mechanism]]");
+        }
+        if let Some(run) = run.filter(|run| is_adaptive(run))
+            && any(&["body", "grains", "point_contact"])
+        {
+            let message = "\"dormand-prince\" is for mechanisms alone: it knows no contacts";
+            let help = "leave out `scheme`, or [[body]], [[grains]] and [[point_contact]]";
+            self.problems.advise(run.value_span("scheme"), message, help);
+        }
+    }
+
+    fn run(&mut self, run: &Entries) -> Option<Run> {
         let (dt, until) = (run.number("dt"), run.number("until"));
         let given = run.number("output_every");
-        let adaptive = run.variant == Some("dormand-prince");
         if let (Some(dt), Some(until)) = (dt, until) {
-            if until > 0.0 && until < dt && !adaptive {
+            if until > 0.0 && until < dt && !is_adaptive(run) {
                 let message =
                     format!("`until` ({until} s) comes before the first step ends ({dt} s)");
                 self.problems.report(run.value_span("until"), message);
@@ -224,17 +223,13 @@ impl Converter<'_> {
                 self.problems.advise(run.value_span("dt"), message, help);
             }
         }
-        if let (Some(dt), Some(every)) = (dt, given)
-            && every < dt
-        {
-            let message = format!("`output_every` ({every} s) is shorter than `dt` ({dt} s)");
-            self.problems.report(run.value_span("output_every"), message);
-        }
-        if let (Some(dt), Some(every)) = (dt, run.number("checkpoint_every"))
-            && every < dt
-        {
-            let message = format!("`checkpoint_every` ({every} s) is shorter than `dt` ({dt} s)");
-            self.problems.report(run.value_span("checkpoint_every"), message);
+        for key in ["output_every", "checkpoint_every"] {
+            if let (Some(dt), Some(every)) = (dt, run.number(key))
+                && every < dt
+            {
+                let message = format!("`{key}` ({every} s) is shorter than `dt` ({dt} s)");
+                self.problems.report(run.value_span(key), message);
+            }
         }
         if let (Some(until), Some(every)) = (until, given)
             && until / every > MAX_OUTPUTS
@@ -243,79 +238,68 @@ impl Converter<'_> {
             let help = "`output_every` is a time in seconds: is its unit missing?";
             self.problems.advise(run.value_span("output_every"), message, help);
         }
-        let until = until.unwrap_or(0.0);
-        let hundredth = until / 100.0;
-        // A run of no length still needs some step.
-        let fallback = if adaptive && hundredth > 0.0 { hundredth } else { 1.0 };
-        let output_every = given.unwrap_or(hundredth.max(dt.unwrap_or(fallback)));
-        let scheme = match adaptive {
-            false => TimeScheme::MoreauJean { theta: run.number("theta").unwrap_or(0.5) },
-            true => {
-                TimeScheme::DormandPrince { tolerance: run.number("tolerance").unwrap_or(1e-9) }
-            }
-        };
-        let mut run = Run {
-            scheme,
-            dt: dt.unwrap_or(if adaptive { output_every } else { 1.0 }),
-            until,
-            output_every,
-            frames: run.flag("frames").unwrap_or(true),
-            checkpoint_every: run.number("checkpoint_every"),
-            on_unconverged: match run.text("on_unconverged") {
-                Some("accept") => OnUnconverged::Accept,
-                Some("fail") => OnUnconverged::Fail,
-                _ => OnUnconverged::Warn,
-            },
-        };
+        let mut run = Run::read_keys(self, run)?;
         run.fit();
-        run
+        Some(run)
     }
 
     fn materials(&mut self, scene: &Entries) {
         let Some(materials) = scene.table("materials") else { return };
         for (name, _, node) in materials.named() {
             self.material_index.insert(name.to_owned(), self.materials.len());
-            let empty = Entries::default();
-            let material = node.table().unwrap_or(&empty);
-            // A density that is wrong is not missing.
-            let density = match material.given("density") {
-                Some(node) => Some(node.number().unwrap_or(1.0)),
-                None => node.table().is_none().then_some(1.0),
-            };
-            self.materials.push(Material {
-                name: name.to_owned(),
-                density,
-                friction: material.number("friction").unwrap_or(0.0),
-                restitution: material.number("restitution").unwrap_or(0.0),
-                rolling: material.number("rolling").unwrap_or(0.0),
-            });
+            let mut material = Material::new(name);
+            match node.table() {
+                Some(entries) => {
+                    // A density that is wrong is not missing.
+                    material.density = entries.given("density").map(|_| 1.0);
+                    material.set_keys(self, entries);
+                }
+                None => material.density = Some(1.0),
+            }
+            self.materials.push(material);
         }
     }
 
     fn pairs(&mut self, nodes: &[Node]) -> Vec<Pair> {
         let mut pairs: Vec<Pair> = Vec::new();
         let mut seen = HashSet::new();
-        for pair in nodes.iter().filter_map(Node::table) {
-            let Some(names) = pair.list("between") else { continue };
+        for entries in nodes.iter().filter_map(Node::table) {
+            let Some(names) = entries.list("between") else { continue };
             let indices: Vec<usize> =
                 names.iter().filter_map(|node| self.material_of(node)).collect();
             let [a, b] = indices[..] else { continue };
             let (first, second) = (&self.materials[a], &self.materials[b]);
-            let restitution =
-                pair.number("restitution").unwrap_or(first.restitution.min(second.restitution));
-            let rolling = pair.number("rolling").unwrap_or(first.rolling.min(second.rolling));
-            let friction = pair.number("friction").unwrap_or(first.friction.min(second.friction));
             if !seen.insert([a.min(b), a.max(b)]) {
                 let message = format!(
                     "the pair of `{}` and `{}` is described twice",
                     first.name, second.name
                 );
-                self.problems.report(pair.value_span("between"), message);
+                self.problems.report(entries.value_span("between"), message);
             }
-            let law = self.normal_law(pair, restitution, "pair");
-            pairs.push(Pair { between: [a, b], friction, restitution, law, rolling });
+            let mut law = PairLaw::combined(first, second);
+            law.set_keys(self, entries);
+            law.law = self.normal_law(entries, law.restitution, "pair");
+            pairs.push(Pair { between: [a, b], law });
         }
         pairs
+    }
+
+    /// The law along the normal that is given, or that follows from the restitution.
+    pub(super) fn normal_law(
+        &mut self,
+        entries: &Entries,
+        restitution: f64,
+        what: &str,
+    ) -> ContactLaw {
+        let given = entries.text("law").and_then(ContactLaw::of);
+        let law = given.unwrap_or(ContactLaw::for_restitution(restitution));
+        if law == ContactLaw::QuasiShock && restitution > 0.0 {
+            let message =
+                format!("\"quasi-shock\" has no restitution, but this {what} has {restitution}");
+            let help = "write restitution = 0, or law = \"moreau-newton\"";
+            self.problems.advise(entries.value_span("law"), message, help);
+        }
+        law
     }
 
     /// The index of the material that a value names.
@@ -332,8 +316,13 @@ impl Converter<'_> {
     }
 
     /// The material of a body or group of grains; it must have a density where masses follow from it.
-    fn material(&mut self, entries: &Entries, needs_density: bool) -> Option<usize> {
-        let node = entries.get("material")?;
+    pub(super) fn material(
+        &mut self,
+        entries: &Entries,
+        key: &str,
+        needs_density: bool,
+    ) -> Option<usize> {
+        let node = entries.get(key)?;
         let index = self.material_of(node)?;
         let material = &self.materials[index];
         if needs_density && material.density.is_none() {
@@ -346,27 +335,6 @@ impl Converter<'_> {
             self.problems.advise(node.span.clone(), message, help);
         }
         Some(index)
-    }
-
-    /// A vector; in planar scenes it must lie in the plane.
-    fn polar(&mut self, entries: &Entries, key: &str) -> Option<Vector> {
-        let vector: Vector = entries.numbers(key)?;
-        if self.planar && vector[2] != 0.0 {
-            let message = format!("the scene is planar: the third component of `{key}` must be 0");
-            self.problems.report(entries.value_span(key), message);
-        }
-        Some(vector)
-    }
-
-    /// A vector of rotation; in planar scenes it must be about z.
-    fn axial(&mut self, entries: &Entries, key: &str) -> Option<Vector> {
-        let vector: Vector = entries.numbers(key)?;
-        if self.planar && (vector[0] != 0.0 || vector[1] != 0.0) {
-            let message =
-                format!("the scene is planar: `{key}` must be about z, as [0, 0, z] or z");
-            self.problems.report(entries.value_span(key), message);
-        }
-        Some(vector)
     }
 
     /// The name of a body or group of grains; no two may share one.

@@ -5,9 +5,10 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use super::super::document::excerpt;
-use super::super::model::{MeshTreatment, Part, Quaternion, Shape, ShapeRef, Vector};
+use super::super::keys::ReadKeys;
+use super::super::model::{Quaternion, Shape, ShapeRef, Vector};
 use super::super::values::{Entries, Item, Node};
-use super::{Converter, did_you_mean, small};
+use super::{Converter, did_you_mean};
 use crate::mesh::Mesh;
 use crate::unit_vector::unit;
 
@@ -19,25 +20,20 @@ pub(super) const UPRIGHT: Quaternion = [1.0, 0.0, 0.0, 0.0];
 
 impl Converter<'_> {
     /// A shape described in place; `None` if something about it was reported.
-    pub(super) fn shape(&mut self, shape: &Entries) -> Option<Shape> {
-        let kind = shape.variant?;
-        self.check_planar(shape, kind);
-        match kind {
-            "sphere" => Some(Shape::Sphere { radius: shape.number("radius")? }),
-            "box" => Some(Shape::Box { size: shape.numbers("size")? }),
-            "half-space" => self.half_space(shape),
-            "polyhedron" => self.polyhedron(shape),
-            "mesh" => self.mesh(shape),
-            "compound" => self.compound(shape),
-            "open-box" => {
-                Some(Shape::OpenBox { size: shape.numbers("size")?, wall: shape.number("wall")? })
+    pub(super) fn shape(&mut self, entries: &Entries) -> Option<Shape> {
+        self.check_planar(entries, entries.variant?);
+        let shape = Shape::read_keys(self, entries)?;
+        let message = match &shape {
+            Shape::Polyhedron { points } if flat(points) => {
+                "the points lie in one plane, so the polyhedron has no volume"
             }
-            "disc" => Some(Shape::Disc {
-                radius: shape.number("radius")?,
-                thickness: shape.number("thickness")?,
-            }),
-            _ => self.polygon(shape),
-        }
+            Shape::Polygon { points, .. } if on_a_line(points) => {
+                "the points lie on one line, so the polygon has no area"
+            }
+            _ => return Some(shape),
+        };
+        self.problems.report(entries.value_span("points"), message);
+        None
     }
 
     fn check_planar(&mut self, shape: &Entries, kind: &str) {
@@ -58,64 +54,32 @@ impl Converter<'_> {
         self.problems.advise(shape.value_span("type"), message, help);
     }
 
-    fn half_space(&mut self, shape: &Entries) -> Option<Shape> {
-        let normal = match shape.get("normal") {
-            Some(_) => self.polar(shape, "normal")?,
+    /// The unit normal of a half-space.
+    pub(in super::super) fn outward(&mut self, shape: &Entries, key: &str) -> Option<Vector> {
+        let normal = match shape.get(key) {
+            Some(node) => node.numbers()?,
             None if self.planar => [0.0, 1.0, 0.0],
             None => [0.0, 0.0, 1.0],
         };
-        let Some(normal) = unit(normal) else {
-            self.problems.report(shape.value_span("normal"), "`normal` has zero length");
-            return None;
-        };
-        Some(Shape::HalfSpace { normal })
-    }
-
-    fn polyhedron(&mut self, shape: &Entries) -> Option<Shape> {
-        let points: Option<Vec<Vector>> =
-            shape.list("points")?.iter().map(Node::numbers::<3>).collect();
-        let points = points?;
-        if flat(&points) {
-            let message = "the points lie in one plane, so the polyhedron has no volume";
-            self.problems.report(shape.value_span("points"), message);
-            return None;
+        let normal = unit(normal);
+        if normal.is_none() {
+            self.problems.report(shape.value_span(key), format!("`{key}` has zero length"));
         }
-        Some(Shape::Polyhedron { points })
+        normal
     }
 
-    fn polygon(&mut self, shape: &Entries) -> Option<Shape> {
-        let points: Option<Vec<[f64; 2]>> =
-            shape.list("points")?.iter().map(Node::numbers::<2>).collect();
-        let points = points?;
-        let thickness = shape.number("thickness")?;
-        // Lifted to z = 1, the points span the space unless they lie on a line.
-        let mut lifted: Vec<Vector> = points.iter().map(|&[x, y]| [x, y, 0.0]).collect();
-        lifted.push(apex(&points));
-        if flat(&lifted) {
-            let message = "the points lie on one line, so the polygon has no area";
-            self.problems.report(shape.value_span("points"), message);
-            return None;
-        }
-        Some(Shape::Polygon { points, thickness })
-    }
-
-    fn mesh(&mut self, shape: &Entries) -> Option<Shape> {
-        let file = self.path(shape.text("file")?);
+    /// The mesh of a shape; one that becomes parts has to be closed.
+    pub(in super::super) fn mesh(&mut self, shape: &Entries) -> Option<Arc<Mesh>> {
         let span = shape.value_span("file");
-        let mesh = self.mesh_of(file.clone(), &span)?;
-        let treatment = match shape.text("as")? {
-            "hull" => MeshTreatment::Hull,
-            _ => {
-                let open = mesh.open_edges().len();
-                if open > 0 {
-                    let message = format!("the mesh is not closed: {open} edges have no neighbour");
-                    let help = "repair the mesh, or take as = \"hull\"";
-                    self.problems.advise(span, message, help);
-                }
-                MeshTreatment::Parts { max_parts: small(shape.integer("max_parts")) }
-            }
-        };
-        Some(Shape::Mesh { file, scale: shape.number("scale")?, treatment, mesh })
+        let mesh = self.mesh_of(self.path(shape.text("file")?), &span)?;
+        let in_parts = shape.text("as") == Some("parts");
+        let open = if in_parts { mesh.open_edges().len() } else { 0 };
+        if open > 0 {
+            let message = format!("the mesh is not closed: {open} edges have no neighbour");
+            let help = "repair the mesh, or take as = \"hull\"";
+            self.problems.advise(span, message, help);
+        }
+        Some(mesh)
     }
 
     /// The mesh in a file, which is read once.
@@ -143,25 +107,15 @@ impl Converter<'_> {
         Some(mesh)
     }
 
-    fn compound(&mut self, shape: &Entries) -> Option<Shape> {
-        let parts: Vec<Option<Part>> = shape
-            .list("parts")?
-            .iter()
-            .map(|node| {
-                let part = node.table()?;
-                let kind = self.shape_type(part.get("shape")?);
-                let position = self.polar(part, "position");
-                let rotation = self.rotation(part);
-                if let Some(kind @ ("compound" | "open-box" | "half-space")) = kind {
-                    let message = format!("\"{kind}\" cannot be part of a compound");
-                    self.problems.report(part.value_span("shape"), message);
-                    return None;
-                }
-                let shape = self.shape_ref(part.get("shape")?);
-                Some(Part { shape: shape?, position: position?, rotation: rotation? })
-            })
-            .collect();
-        Some(Shape::Compound { parts: parts.into_iter().collect::<Option<_>>()? })
+    /// The shape of a part of a compound.
+    pub(in super::super) fn part_shape(&mut self, part: &Entries, key: &str) -> Option<ShapeRef> {
+        let node = part.get(key)?;
+        if let Some(kind @ ("compound" | "open-box" | "half-space")) = self.shape_type(node) {
+            let message = format!("\"{kind}\" cannot be part of a compound");
+            self.problems.report(part.value_span(key), message);
+            return None;
+        }
+        self.shape_ref(node)
     }
 
     /// The type of a shape that is described in place or named.
@@ -173,7 +127,7 @@ impl Converter<'_> {
         }
     }
 
-    pub(super) fn shape_ref(&mut self, node: &Node) -> Option<ShapeRef> {
+    pub(in super::super) fn shape_ref(&mut self, node: &Node) -> Option<ShapeRef> {
         match &node.item {
             Item::Table(shape) => self.shape(shape).map(ShapeRef::Inline),
             Item::Text(name) => {
@@ -191,7 +145,7 @@ impl Converter<'_> {
     }
 
     /// The rotation of a body or part: `rotation`, or in planar scenes `angle`.
-    pub(super) fn rotation(&mut self, entries: &Entries) -> Option<Quaternion> {
+    pub(in super::super) fn rotation(&mut self, entries: &Entries) -> Option<Quaternion> {
         if let Some(angle) = entries.given("angle") {
             if !self.planar {
                 let message = "`angle` is for planar scenes";
@@ -238,7 +192,7 @@ impl Converter<'_> {
     }
 
     /// The absolute path of a file named in the scene.
-    pub(super) fn path(&self, file: &str) -> PathBuf {
+    pub(in super::super) fn path(&self, file: &str) -> PathBuf {
         let path = self.base.join(file);
         std::path::absolute(&path).unwrap_or(path)
     }
@@ -250,11 +204,14 @@ fn about(axis: Vector, angle: f64) -> Quaternion {
     [cos, sin * axis[0], sin * axis[1], sin * axis[2]]
 }
 
-/// A point above the first of `points`, as far away as they are from each other.
-fn apex(points: &[[f64; 2]]) -> Vector {
+/// Whether points of the plane lie on one line.
+fn on_a_line(points: &[[f64; 2]]) -> bool {
     let [x, y] = points[0];
     let extent = points.iter().map(|p| (p[0] - x).abs().max((p[1] - y).abs())).fold(0.0, f64::max);
-    [x, y, extent]
+    // With a point above the first, they span the space unless they lie on a line.
+    let mut lifted: Vec<Vector> = points.iter().map(|&[x, y]| [x, y, 0.0]).collect();
+    lifted.push([x, y, extent]);
+    flat(&lifted)
 }
 
 /// Whether points lie in one plane, to 1e-9 of their extent: below that a hull is not reliable.

@@ -8,14 +8,16 @@ use std::path::{Path, PathBuf};
 use urdf_rs::{Geometry, JointType};
 
 use super::super::document::excerpt;
+use super::super::keys::ReadKeys;
 use super::super::model::{
     BodyShape, Drive, Joint, JointKind, JointSpring, Mass, MechanismBody, MeshTreatment, Part,
-    Quaternion, Shape, ShapeRef, Stops, Vector,
+    Quaternion, Shape, ShapeRef, Stops, UrdfLimits, Vector,
 };
 use super::super::units::Dimension;
 use super::super::values::Entries;
 use super::bodies::{Inertias, check_inertia};
-use super::mechanisms::{JointPart, Parts, cross, dot, fixed, follow};
+use super::links::{cross, dot, follow};
+use super::mechanisms::{JointPart, Parts, fixed};
 use super::{Converter, did_you_mean};
 use crate::mesh::read_limited;
 use crate::unit_vector::unit;
@@ -36,8 +38,7 @@ struct Wishes {
     /// The folder of the file.
     folder: PathBuf,
     material: Option<usize>,
-    /// Stiffness and damping of stops.
-    limits: Option<[f64; 2]>,
+    limits: Option<UrdfLimits>,
 }
 
 impl Converter<'_> {
@@ -59,13 +60,13 @@ impl Converter<'_> {
         }
         let file = self.path(name);
         let limits = mechanism.table("urdf_limits");
+        let limits = limits.and_then(|table| UrdfLimits::read_keys(self, table));
         let wishes = Wishes {
             span: span.clone(),
             name: name.to_owned(),
             folder: file.parent().unwrap_or(Path::new("")).to_owned(),
             material: mechanism.get("urdf_material").and_then(|node| self.material_of(node)),
-            limits: limits
-                .and_then(|table| Some([table.number("stiffness")?, table.number("damping")?])),
+            limits,
         };
         let robot = match read(&file) {
             Ok(robot) => robot,
@@ -224,12 +225,13 @@ impl Converter<'_> {
         let (lower, upper) = (joint.limit.lower, joint.limit.upper);
         let limited = one && joint.joint_type != JointType::Continuous && lower < upper;
         let end = |limit: f64| limit.is_finite().then_some(limit);
-        let stops = wishes.limits.filter(|_| limited && (end(lower).or(end(upper)).is_some()));
-        let stops = stops.map(|[stiffness, damping]| Stops {
+        let limits = wishes.limits.as_ref();
+        let limits = limits.filter(|_| limited && (end(lower).or(end(upper)).is_some()));
+        let stops = limits.map(|limits| Stops {
             lower: end(lower),
             upper: end(upper),
-            stiffness,
-            damping,
+            stiffness: limits.stiffness,
+            damping: limits.damping,
         });
         let mut start = vec![0.0; kind.n_positions()];
         if let Some(at) = kind.n_positions().checked_sub(4)

@@ -1,5 +1,8 @@
 //! Expressions: values, rates, mistakes and hostile input.
 
+use std::f64::consts;
+
+use super::functions::FUNCTIONS;
 use super::*;
 
 fn value(source: &str, t: f64) -> f64 {

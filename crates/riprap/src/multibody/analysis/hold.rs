@@ -1,7 +1,7 @@
 //! A mechanism with some of its joints held, for analyses: a motor that never rests, a drive that shall not give way.
 
 use crate::multibody::mechanism::Coordinate;
-use crate::multibody::{JointMotion, MechanismError, Multibody};
+use crate::multibody::{JointMotion, MechanismError, Multibody, Part};
 
 impl Multibody {
     /// The same mechanism with coordinates prescribed where they start, at rest. Prescribed ones stop there as well.
@@ -14,7 +14,7 @@ impl Multibody {
             let Some(at) = self.q_of(coordinate) else {
                 return Err(MechanismError::Description {
                     mechanism: self.name.clone(),
-                    item: format!("coordinate `{}`", self.coordinate_name(coordinate)),
+                    item: Part::Coordinate(self.coordinate_name(coordinate).to_owned()),
                     problem: "a spherical joint has no single angle to hold".into(),
                 });
             };

@@ -1,0 +1,133 @@
+//! Probes: what is followed in `series.csv`.
+
+use std::collections::HashSet;
+
+use super::super::document::excerpt;
+use super::super::keys::Choice;
+use super::super::model::{
+    BodyJoint, JointProbe, JointQuantity, MechanismProbe, MechanismQuantity, Probe, Quantity,
+    Target,
+};
+use super::super::values::{Entries, Node};
+use super::{Converter, did_you_mean};
+
+/// What is followed in `series.csv`.
+#[derive(Default)]
+pub(super) struct Probes {
+    pub bodies: Vec<Probe>,
+    pub mechanisms: Vec<MechanismProbe>,
+    pub joints: Vec<JointProbe>,
+}
+
+impl Converter<'_> {
+    pub(super) fn probes(&mut self, nodes: &[Node], joints: &[Option<BodyJoint>]) -> Probes {
+        let mut probes = Probes::default();
+        let mut names = HashSet::new();
+        for probe in nodes.iter().filter_map(Node::table) {
+            let given = ["body", "mechanism", "joint"].map(|key| (key, probe.given(key)));
+            let mut given = given.into_iter().filter_map(|(key, node)| Some((key, node?)));
+            let Some((key, node)) = given.next() else {
+                let message =
+                    "this probe follows nothing: `body`, `mechanism` or `joint` is missing";
+                self.problems.report(probe.span.clone(), message);
+                continue;
+            };
+            if let Some((other, _)) = given.next() {
+                let message = format!("a probe follows a `{key}` or a `{other}`, not both");
+                self.problems.advise(probe.key_span(other), message, "write two probes");
+                continue;
+            }
+            let own = node.text().map(|name| name.replace('/', "."));
+            let name = probe.text("name").map(str::to_owned).or(own).unwrap_or_default();
+            if !names.insert(name.clone()) && !name.is_empty() {
+                let message = format!("two probes are called `{name}`");
+                let key = if probe.given("name").is_some() { "name" } else { key };
+                self.problems.advise(probe.value_span(key), message, "give them different names");
+            }
+            let listed = probe.list("quantities").unwrap_or_default();
+            if key != "body" && probe.given("point").is_some() {
+                let message = "`point` belongs to a probe of a body";
+                self.problems.report(probe.key_span("point"), message);
+            }
+            match key {
+                "body" => probes.bodies.extend(self.body_probe(probe, name, listed)),
+                "mechanism" => {
+                    let usual = [MechanismQuantity::Forces];
+                    let quantities = self.quantities(listed, &usual, "a mechanism");
+                    if let Some(mechanism) = self.mechanism_of(node) {
+                        probes.mechanisms.push(MechanismProbe { name, mechanism, quantities });
+                    }
+                }
+                _ => {
+                    let quantities = self.quantities(listed, &[JointQuantity::Force], "a joint");
+                    if let Some(joint) = self.joint_of(node, joints) {
+                        probes.joints.push(JointProbe { name, joint, quantities });
+                    }
+                }
+            }
+        }
+        probes
+    }
+
+    fn body_probe(&mut self, probe: &Entries, name: String, listed: &[Node]) -> Option<Probe> {
+        let usual = [Quantity::Position, Quantity::Velocity];
+        let quantities = self.quantities(listed, &usual, "a body");
+        let body = self.target(probe.get("body")?)?;
+        let point = probe.numbers("point")?;
+        if probe.given("point").is_some() && !matches!(body, Target::MechanismBody { .. }) {
+            let message = "`point` is for bodies of mechanisms; this one is followed at its origin";
+            self.problems.report(probe.key_span("point"), message);
+        }
+        Some(Probe { name, body, point, quantities })
+    }
+
+    /// The joint between bodies that a value names. `None` if there is none, or if it is known to be wrong itself.
+    fn joint_of(&mut self, node: &Node, joints: &[Option<BodyJoint>]) -> Option<usize> {
+        let name = node.text()?;
+        let index = joints.iter().flatten().position(|joint| joint.name == name);
+        if index.is_none() && !self.joint_names.contains(name) {
+            let names = self.joint_names.iter().map(String::as_str);
+            let help = did_you_mean(name, names, "[[joint]]");
+            let message = format!("there is no joint `{}` between bodies", excerpt(name));
+            self.problems.advise(node.span.clone(), message, help);
+        }
+        index
+    }
+
+    /// The quantities that are listed, or else the usual ones.
+    fn quantities<T: Choice + PartialEq>(
+        &mut self,
+        nodes: &[Node],
+        usual: &[T],
+        of: &str,
+    ) -> Vec<T> {
+        let mut quantities = Vec::new();
+        for node in nodes {
+            let Some(word) = node.text() else { continue };
+            let Some(quantity) = T::of(word) else {
+                let message = format!("{of} has no quantity `{word}`");
+                self.problems.report(node.span.clone(), message);
+                continue;
+            };
+            if quantities.contains(&quantity) {
+                self.problems.report(node.span.clone(), "this quantity is listed twice");
+            }
+            quantities.push(quantity);
+        }
+        if quantities.is_empty() { usual.to_vec() } else { quantities }
+    }
+
+    /// The mechanism that a value names.
+    fn mechanism_of(&mut self, node: &Node) -> Option<usize> {
+        let name = node.text()?;
+        let mechanisms = &self.known.mechanisms;
+        let index = mechanisms.iter().position(|(known, _)| known == name);
+        if index.is_none() {
+            let names = mechanisms.iter().map(|(known, _)| known.as_str());
+            let help = did_you_mean(name, names, "mechanism");
+            let message = format!("there is no mechanism `{}`", excerpt(name));
+            self.problems.advise(node.span.clone(), message, help);
+        }
+        index
+    }
+}

@@ -1,0 +1,256 @@
+//! Single bodies, their masses and prescribed motions.
+
+use serde::ser::{Serialize, SerializeMap, Serializer};
+
+use super::super::convert::{Converter, Inertias};
+use super::super::expression::Expression;
+use super::super::fields::{Field, Kind, Limits};
+use super::super::keys::{Codec, Names, codec, keys, table, variants};
+use super::super::units::Dimension;
+use super::super::values::Entries;
+use super::shapes::{AnyShape, SHAPE_OR_NAME, TURNED, Turned};
+use super::{LENGTH, OwnName, Quaternion, ShapeRef, Vector};
+
+pub(super) static VELOCITY: Kind = Kind::Quantity(Dimension::VELOCITY, Limits::Any);
+pub(super) static ANGULAR_VELOCITY: Kind = Kind::Quantity(Dimension::ANGULAR_VELOCITY, Limits::Any);
+static FORCE: Kind = Kind::Quantity(Dimension::FORCE, Limits::Any);
+static TORQUE: Kind = Kind::Quantity(Dimension::TORQUE, Limits::Any);
+static INERTIA: Kind = Kind::Quantity(Dimension::INERTIA, Limits::Any);
+pub(super) static INERTIA_ROW: Kind = Kind::OneOf(&[
+    Kind::Quantity(Dimension::INERTIA, Limits::Any),
+    Kind::List { of: &INERTIA, min: 3, max: 3 },
+]);
+static POSITION_LAW: Kind = Kind::Law(Dimension::LENGTH);
+static VELOCITY_LAW: Kind = Kind::Law(Dimension::VELOCITY);
+static ANGULAR_VELOCITY_LAW: Kind = Kind::Law(Dimension::ANGULAR_VELOCITY);
+
+/// Directions that a body may be locked in, in the order of [`BodyKind::Free`].
+const DIRECTIONS: &[(&str, &str)] = &[
+    ("x", "no motion along x"),
+    ("y", "no motion along y"),
+    ("z", "no motion along z"),
+    ("rx", "no rotation about x"),
+    ("ry", "no rotation about y"),
+    ("rz", "no rotation about z"),
+];
+static DIRECTION: Kind = Kind::Choice(DIRECTIONS);
+
+table! {
+    /// One body.
+    BODY = "body", "[[body]]", tag &BODY_KIND;
+    pub struct Body {
+        /// Name, used once.
+        name: String = Name, Computed("`body-1`, `body-2`, … by place in the file"), with OwnName;
+        /// A shape or the name of one.
+        shape: ShapeRef = OneOf(&SHAPE_OR_NAME), Required, with BodyForm;
+        /// Its material.
+        material: usize = Refers("material"), Required, with BodyMaterial;
+        /// Where the origin of the shape is.
+        position: Vector = Polar(&LENGTH), Default("[0.0, 0.0, 0.0]"), unless Body::has_position_law;
+        /// How the shape is turned.
+        rotation: Quaternion => TURNED, with Turned;
+        /// Mass properties; `None`: from density and shape.
+        mass: Option<Mass> => MASS, with GivenMass;
+        /// How it moves.
+        kind: BodyKind => &[];
+    }
+}
+
+impl Body {
+    /// Whether its position is given by its motion.
+    pub(in super::super) fn has_position_law(&self) -> bool {
+        matches!(&self.kind, BodyKind::Moving { motion } if matches!(motion.translation, Translation::Position(_)))
+    }
+}
+
+codec! {
+    /// A shape that the body can have.
+    BodyForm: ShapeRef,
+    |from, entries, key| {
+        from.check_half_space(entries);
+        AnyShape::read(from, entries, key)
+    },
+    |shape, names| super::shapes::Written(names, shape)
+}
+
+codec! {
+    /// The material of a body, from which its mass follows unless that is given.
+    BodyMaterial: usize,
+    |from, body, key| {
+        let weighed = body.variant == Some("free") && body.given("mass").is_none();
+        from.material(body, key, weighed)
+    },
+    |index, names| names.scene.materials[*index].name
+}
+
+/// Mass properties that were given.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Mass {
+    /// Mass [kg].
+    pub mass: f64,
+    /// Inertia about the centre of mass, along the axes of the shape [kg m²], symmetric and physical;
+    /// `None`: that of the shape, scaled to the mass.
+    pub inertia: Option<[Vector; 3]>,
+    /// Centre of mass in the frame of the shape [m]; `None`: that of the shape.
+    pub centre: Option<Vector>,
+}
+
+const MASS: &[Field] = keys! {
+    /// Mass, instead of density times volume.
+    mass: Quantity(Dimension::MASS, Positive), Optional;
+    /// Inertia about the centre of mass along the axes of the shape, as three principal values or a 3×3 matrix; needs `mass`.
+    inertia: List { of: &INERTIA_ROW, min: 3, max: 3 }, Optional;
+    /// Centre of mass in the frame of the shape; needs `mass` and `inertia`.
+    centre: Polar(&LENGTH), Optional;
+};
+
+/// `mass`, `inertia` and `centre`, as far as they are given.
+pub(super) struct GivenMass;
+
+impl Codec<Option<Mass>> for GivenMass {
+    fn read(from: &mut Converter<'_>, body: &Entries, _: &'static str) -> Option<Option<Mass>> {
+        from.mass(body, Inertias::Solid, true)
+    }
+
+    fn write<M: SerializeMap>(
+        mass: &Option<Mass>,
+        _: Names<'_>,
+        _: &'static str,
+        map: &mut M,
+    ) -> Result<(), M::Error> {
+        let Some(mass) = mass else { return Ok(()) };
+        map.serialize_entry("mass", &mass.mass)?;
+        map.serialize_entry("inertia", &mass.inertia)?;
+        map.serialize_entry("centre", &mass.centre)
+    }
+}
+
+variants! {
+    /// How a body moves.
+    BODY_KIND = "kind", "How it moves.", Some("free");
+    pub enum BodyKind {
+        /// It moves under forces and contacts.
+        Free "free" {
+            /// Velocity of the centre of mass at the start.
+            velocity: Vector = Polar(&VELOCITY), Default("[0.0, 0.0, 0.0]");
+            /// Angular velocity at the start, in the world frame.
+            angular_velocity: Vector = Axial(&ANGULAR_VELOCITY), Default("[0.0, 0.0, 0.0]");
+            /// Directions of the world in which it does not move.
+            locked: [bool; 6] = List { of: &DIRECTION, min: 0, max: 6 }, Default("[]"), with Locked;
+            /// Constant force at the centre of mass, in the world frame.
+            force: Vector = Polar(&FORCE), Default("[0.0, 0.0, 0.0]");
+            /// Constant torque, in the world frame.
+            torque: Vector = Axial(&TORQUE), Default("[0.0, 0.0, 0.0]");
+        },
+        /// It stays where it is.
+        Fixed "fixed",
+        /// It moves as prescribed, whatever it meets.
+        Moving "moving" {
+            /// The prescribed motion.
+            motion: Motion = Table(&MOTION), Required;
+        },
+    }
+}
+
+codec! {
+    /// Directions by their names; x, y, z, rx, ry, rz in the model.
+    Locked: [bool; 6],
+    |from, entries, key| {
+        let mut locked = [false; 6];
+        for node in entries.list(key)? {
+            let index = DIRECTIONS.iter().position(|(name, _)| Some(*name) == node.text())?;
+            if std::mem::replace(&mut locked[index], true) {
+                let message = format!("`locked` names {} twice", DIRECTIONS[index].0);
+                from.problems.report(node.span.clone(), message);
+            }
+        }
+        Some(locked)
+    },
+    |locked, _| {
+        let directions = DIRECTIONS.iter().zip(locked);
+        directions.filter(|(_, locked)| **locked).map(|((name, _), _)| *name).collect::<Vec<_>>()
+    }
+}
+
+table! {
+    /// A prescribed motion. Each component is a number or an expression of the time `t` and of parameters, in SI.
+    MOTION = "motion", "[body.motion]";
+    pub struct Motion {
+        /// Motion of the origin of the shape.
+        translation: Translation => TRANSLATION, with Moved;
+        /// Angular velocity in the world frame, about the origin of the shape.
+        angular_velocity: [Component; 3] = Axial(&ANGULAR_VELOCITY_LAW), Default("[0.0, 0.0, 0.0]"), with Laws;
+    }
+}
+
+/// Prescribed motion of a point.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Translation {
+    /// By its velocity [m/s].
+    Velocity([Component; 3]),
+    /// By its position [m].
+    Position([Component; 3]),
+}
+
+const TRANSLATION: &[Field] = keys! {
+    /// Velocity of the origin of the shape.
+    velocity: Polar(&VELOCITY_LAW), Computed("0, unless `position` is given");
+    /// Position of the origin of the shape, instead of `velocity` and of the body's own `position`.
+    position: Polar(&POSITION_LAW), Optional;
+};
+
+/// `velocity` or `position`.
+struct Moved;
+
+impl Codec<Translation> for Moved {
+    fn read(from: &mut Converter<'_>, motion: &Entries, _: &'static str) -> Option<Translation> {
+        from.translation(motion)
+    }
+
+    fn write<M: SerializeMap>(
+        translation: &Translation,
+        _: Names<'_>,
+        _: &'static str,
+        map: &mut M,
+    ) -> Result<(), M::Error> {
+        match translation {
+            Translation::Velocity(laws) => map.serialize_entry("velocity", laws),
+            Translation::Position(laws) => map.serialize_entry("position", laws),
+        }
+    }
+}
+
+codec! {
+    /// Three components of a motion.
+    Laws: [Component; 3],
+    |from, entries, key| from.laws(entries, key),
+    |laws, _| laws
+}
+
+/// A component of a prescribed motion.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Component {
+    /// A constant, in SI.
+    Constant(f64),
+    /// A function of the time `t` [s], in SI.
+    Expression(Expression),
+}
+
+impl Component {
+    /// The value at time `t` [s], in SI.
+    pub fn at(&self, t: f64) -> f64 {
+        match self {
+            Self::Constant(value) => *value,
+            Self::Expression(law) => law.evaluate(&[t]),
+        }
+    }
+}
+
+impl Serialize for Component {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Self::Constant(value) => serializer.serialize_f64(*value),
+            Self::Expression(law) => serializer.serialize_str(law.source()),
+        }
+    }
+}

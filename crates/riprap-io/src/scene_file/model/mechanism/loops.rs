@@ -1,0 +1,154 @@
+//! Loops that close the tree, and springs between points.
+
+use super::super::super::fields::Field;
+use super::super::super::keys::{codec, keys, table, variants};
+use super::super::super::units::Dimension;
+use super::super::shapes::{ROTATION, Turned};
+use super::super::{LENGTH, OwnName, Quaternion, Vector};
+use super::{AN_ANGLE, body_name};
+
+table! {
+    /// A joint that closes a loop of the tree: it holds a frame on one body to a frame on another.
+    LOOP = "loop", "[[mechanism.loop]]", tag &LOOP_TYPE;
+    pub struct Loop {
+        /// Name, used once among the loops.
+        name: String = Name, Computed("`loop-1`, `loop-2`, … by place in the mechanism"), with OwnName;
+        /// The frame on the first body.
+        a: Attachment = Table(&FRAME), Required;
+        /// The frame on the second body.
+        b: Attachment = Table(&FRAME), Required;
+        /// What it holds. Axes are unit vectors with the same components in both frames.
+        kind: LoopKind => &[];
+    }
+}
+
+table! {
+    /// A frame fixed to a body of the mechanism or to its `ground`.
+    FRAME = "frame", "a frame on a body";
+    pub struct Attachment {
+        /// The body, or `ground`.
+        body: Option<usize> = Refers("body"), Required, with Carrier;
+        /// Its origin in the frame of the body.
+        position: Vector = Polar(&LENGTH), Default("[0.0, 0.0, 0.0]");
+        /// Its rotation in the frame of the body.
+        rotation: Quaternion => FRAME_TURNED, with Turned;
+    }
+}
+
+const FRAME_TURNED: &[Field] = keys! {
+    /// How it is turned in the frame of the body.
+    rotation: Table(&ROTATION), Optional;
+    /// How it is turned about z; for planar scenes, instead of `rotation`.
+    angle: AN_ANGLE, Optional;
+};
+
+codec! {
+    /// A body of the mechanism, or the ground, which is `None`.
+    Carrier: Option<usize>,
+    |from, entries, key| from.carrier_of(entries.get(key)?),
+    |body, names| body_name(names, *body)
+}
+
+variants! {
+    /// What a loop holds. Axes are unit vectors with the same components in both frames.
+    LOOP_TYPE = "type", "What it holds.", None;
+    pub enum LoopKind {
+        /// The origins coincide: 3 equations.
+        Ball "ball",
+        /// The origins and the axes coincide: 5 equations.
+        Hinge "hinge" {
+            /// Axis of the hinge, direction of sliding or normal of the plane, with the same components in both frames.
+            axis: Vector = Axis, Required, with TurningAxis;
+        },
+        /// The origins keep their distance: 1 equation.
+        Rod "rod" {
+            /// The distance.
+            length: f64 = Quantity(Dimension::LENGTH, Positive), Required;
+        },
+        /// One origin slides along an axis of the other and nothing turns: 5 equations.
+        Prismatic "prismatic" {
+            /// Axis of the hinge, direction of sliding or normal of the plane, with the same components in both frames.
+            axis: Vector = Axis, Required, with SlidingAxis;
+        },
+        /// The origins coincide in the plane normal to the axis, for mechanisms that stay in that plane:
+        /// 2 equations.
+        Pin "pin" {
+            /// Axis of the hinge, direction of sliding or normal of the plane, with the same components in both frames.
+            axis: Vector = Axis, Required, with TurningAxis;
+        },
+        /// The frames coincide: 6 equations.
+        Weld "weld",
+    }
+}
+
+codec! {
+    /// An axis about which something turns.
+    TurningAxis: Vector,
+    |from, entries, _| from.axis(entries, true),
+    |axis, _| axis
+}
+
+codec! {
+    /// An axis along which something slides.
+    SlidingAxis: Vector,
+    |from, entries, _| from.axis(entries, false),
+    |axis, _| axis
+}
+
+impl LoopKind {
+    /// How many equations it contributes.
+    pub fn n_equations(&self) -> usize {
+        match self {
+            Self::Ball => 3,
+            Self::Hinge { .. } | Self::Prismatic { .. } => 5,
+            Self::Rod { .. } => 1,
+            Self::Pin { .. } => 2,
+            Self::Weld => 6,
+        }
+    }
+}
+
+table! {
+    /// A spring and damper between two points.
+    SPRING = "mechanism-spring", "[[mechanism.spring]]", tag &SPRING_TYPE;
+    pub struct PointSpring {
+        /// Name, used once among the springs.
+        name: String = Name, Computed("`spring-1`, `spring-2`, … by place in the mechanism"), with OwnName;
+        /// The point on the first body.
+        a: Anchor = Table(&POINT), Required;
+        /// The point on the second body.
+        b: Anchor = Table(&POINT), Required;
+        /// Stiffness.
+        stiffness: f64 = Quantity(Dimension::STIFFNESS, NonNegative), Default("0.0");
+        /// Damping.
+        damping: f64 = Quantity(Dimension::DAMPING, NonNegative), Default("0.0");
+        /// Its law.
+        kind: SpringKind => &[];
+    }
+}
+
+table! {
+    /// A point fixed to a body of the mechanism or to its `ground`.
+    POINT = "point", "a point on a body";
+    pub struct Anchor {
+        /// The body, or `ground`.
+        body: Option<usize> = Refers("body"), Required, with Carrier;
+        /// Where it is in the frame of the body.
+        position: Vector = Polar(&LENGTH), Default("[0.0, 0.0, 0.0]");
+    }
+}
+
+variants! {
+    /// The law of a spring between the points `a` and `b`, at the distance `d = b - a`.
+    SPRING_TYPE = "type", "In which direction it acts.", Some("line");
+    pub enum SpringKind {
+        /// Along the line between the points.
+        Line "line" {
+            /// Length at which it is relaxed.
+            length: f64 = Quantity(Dimension::LENGTH, NonNegative), Required;
+        },
+        /// In every direction: on `b` acts `-stiffness*d - damping*d'`, where `d` leads from `a` to `b`, and on
+        /// `a` the opposite.
+        Bushing "bushing",
+    }
+}

@@ -1,0 +1,241 @@
+//! What is followed in `series.csv`.
+
+use serde::ser::SerializeMap;
+
+use super::super::fields::{Kind, Table};
+use super::super::keys::{Choice, Names, WriteKeys, keys, words};
+use super::{LENGTH, SceneFile, Vector};
+
+/// A body whose motion becomes columns of `series.csv`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Probe {
+    /// First part of the names of its columns; no other probe has it.
+    pub name: String,
+    /// The body.
+    pub body: Target,
+    /// The point that is followed, in the frame of the body [m]; the origin unless a body of a mechanism.
+    pub point: Vector,
+    /// What is written, in this order.
+    pub quantities: Vec<Quantity>,
+}
+
+/// A body, a grain or a body of a mechanism.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Target {
+    /// Index into [`SceneFile::bodies`].
+    Body(usize),
+    /// A grain.
+    Grain {
+        /// Index into [`SceneFile::grains`].
+        group: usize,
+        /// Which of them, from 0; its name counts from 1.
+        index: usize,
+    },
+    /// A body of a mechanism.
+    MechanismBody {
+        /// Index into [`SceneFile::mechanisms`].
+        mechanism: usize,
+        /// Index into [`Mechanism::bodies`](super::Mechanism::bodies).
+        body: usize,
+    },
+}
+
+impl SceneFile {
+    /// The name of a body or grain; of a body of a mechanism `mechanism/body`.
+    pub fn target_name(&self, target: Target) -> String {
+        match target {
+            Target::Body(body) => self.bodies[body].name.clone(),
+            Target::Grain { group, index } => format!("{}-{}", self.grains[group].name, index + 1),
+            Target::MechanismBody { mechanism, body } => {
+                let mechanism = &self.mechanisms[mechanism];
+                format!("{}/{}", mechanism.name, mechanism.bodies[body].name)
+            }
+        }
+    }
+
+    /// The name of a body, or that of the world.
+    pub(in super::super) fn target_or_world(&self, target: Option<Target>) -> String {
+        target.map_or("world".into(), |target| self.target_name(target))
+    }
+}
+
+/// A quantity of a probe.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Quantity {
+    /// Position of the origin of the shape [m].
+    Position,
+    /// Velocity of the origin of the shape [m/s].
+    Velocity,
+    /// Rotation as a quaternion w, x, y, z [–].
+    Rotation,
+    /// Angular velocity in the world frame [rad/s].
+    AngularVelocity,
+    /// Sum of the contact forces [N].
+    Force,
+    /// Torque of the contact forces about the point that is followed [N m].
+    Torque,
+    /// Number of contacts.
+    Contacts,
+    /// Work of the contact forces on the body since the begin [J].
+    Work,
+}
+
+words! {
+    Quantity {
+        Position "position": "of the origin of the shape, or of `point` [m]",
+        Velocity "velocity": "of the origin of the shape, or of `point` [m/s]",
+        Rotation "rotation": "quaternion w, x, y, z [–]",
+        AngularVelocity "angular_velocity": "in the world frame [rad/s]",
+        Force "force": "sum of the contact forces; of a joint its force on the second body [N]",
+        Torque "torque": "of the contact forces about the origin of the shape, or about `point`; of a joint its torque on the second body, about the place of the joint there [N m]",
+        Contacts "contacts": "number of contacts, those included that are near but do not push [–]",
+        Work "work": "done by the contact forces on the body since the begin [J]",
+    }
+}
+
+/// A mechanism whose forces become columns of `series.csv`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct MechanismProbe {
+    /// First part of the names of its columns; no other probe has it.
+    pub name: String,
+    /// Index into [`SceneFile::mechanisms`].
+    pub mechanism: usize,
+    /// What is written, in this order.
+    pub quantities: Vec<MechanismQuantity>,
+}
+
+/// A quantity of a mechanism.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MechanismQuantity {
+    /// Forces with a law, and springs between points.
+    Forces,
+    /// Forces in the loops.
+    LoopForces,
+    /// What the joints pass on.
+    JointForces,
+    /// Kinetic and potential energy [J].
+    Energy,
+}
+
+words! {
+    MechanismQuantity {
+        Forces "forces": "of a mechanism: laws [N, N m], tensions [N] and lengths [m] of its springs",
+        LoopForces "loop_forces": "of a mechanism: forces and moments in its loops, on the body of `b`, along the axes of `a`; of loops with an axis `z` is along it, `x` and `y` across [N, N m]",
+        JointForces "joint_forces": "of a mechanism: force and moment that each joint passes on to its child, in the world frame [N, N m]",
+        Energy "energy": "of a mechanism: kinetic and potential energy [J]",
+    }
+}
+
+/// A joint between bodies whose force becomes columns of `series.csv`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct JointProbe {
+    /// First part of the names of its columns; no other probe has it.
+    pub name: String,
+    /// Index into [`SceneFile::joints`].
+    pub joint: usize,
+    /// What is written, in this order.
+    pub quantities: Vec<JointQuantity>,
+}
+
+/// A quantity of a joint between bodies.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum JointQuantity {
+    /// Force on the second body [N].
+    Force,
+    /// Torque on the second body [N m].
+    Torque,
+    /// How far it is off [m, rad].
+    Error,
+}
+
+words! {
+    JointQuantity {
+        Force "force": "see above",
+        Torque "torque": "see above",
+        Error "error": "of a joint: how far its places on the two bodies are apart where it holds them together [m], and by which angle they are turned where it holds directions [rad]",
+    }
+}
+
+/// What any probe may list. Forces and torques of joints are told with those of bodies.
+const QUANTITIES: &[(&str, &str)] = &{
+    let [body, mechanism] = [Quantity::WORDS, MechanismQuantity::WORDS];
+    let mut all = [JointQuantity::WORDS[2]; 13];
+    let mut i = 0;
+    while i < body.len() {
+        all[i] = body[i];
+        i += 1;
+    }
+    (all[8], all[9], all[10], all[12]) = (mechanism[0], mechanism[1], mechanism[2], mechanism[3]);
+    all
+};
+static QUANTITY: Kind = Kind::Choice(QUANTITIES);
+
+pub(crate) static PROBE: Table = Table {
+    name: "probe",
+    title: "[[probe]]",
+    doc: "A body, mechanism or joint whose motion and forces become columns of `series.csv`. Coordinates of mechanisms are there \
+          without: `MECHANISM.COORDINATE.q` and `.v`, for driven ones also `.force`. Forces of mechanisms are those of \
+          the equations of motion at the time of the row, with the mean contact forces of the last step: \
+          `MECHANISM.FORCE.force`, `MECHANISM.SPRING.tension` and `.length`, `MECHANISM.LOOP.x` and so on for each \
+          equation, `MECHANISM.JOINT.fx` to `.fz` and `.mx` to `.mz`. Those of a joint between bodies are means over the last \
+          step, in the world frame: `JOINT.fx` to `.fz`, `.mx` to `.mz`, and `JOINT.error`, `.error_angle`.",
+    fields: &[keys! {
+        /// Name of a body, of a grain such as `ballast-12`, or of a body of a mechanism such as `robot/hand`.
+        body: Refers("body"), Optional;
+        /// Name of a mechanism, instead of a body.
+        mechanism: Refers("mechanism"), Optional;
+        /// Name of a joint between bodies, instead of a body.
+        joint: Refers("joint"), Optional;
+        /// The point that is followed, in the frame of the body; for bodies of mechanisms.
+        point: Polar(&LENGTH), Default("[0.0, 0.0, 0.0]");
+        /// What is written.
+        quantities: List { of: &QUANTITY, min: 1, max: 13 }, Computed("`[\"position\", \"velocity\"]`; of a mechanism `[\"forces\"]`, of a joint `[\"force\"]`");
+        /// First part of the names of the columns, used once.
+        name: Name, Computed("the name of the body, with `.` for `/`, of the mechanism or of the joint");
+    }],
+    tag: None,
+};
+
+/// A probe of any kind, with its keys as they are written.
+pub(in super::super) struct AnyProbe<'a> {
+    name: &'a str,
+    /// The key that says what is followed, and its value.
+    follows: (&'static str, String),
+    point: Option<Vector>,
+    quantities: Vec<&'static str>,
+}
+
+/// All probes: of mechanisms, of joints, of bodies.
+pub(in super::super) fn all_probes(scene: &SceneFile) -> Vec<AnyProbe<'_>> {
+    fn words<T: Choice>(quantities: &[T]) -> Vec<&'static str> {
+        quantities.iter().map(|quantity| quantity.word()).collect()
+    }
+    let mechanisms = scene.mechanism_probes.iter().map(|probe| AnyProbe {
+        name: &probe.name,
+        follows: ("mechanism", scene.mechanisms[probe.mechanism].name.clone()),
+        point: None,
+        quantities: words(&probe.quantities),
+    });
+    let joints = scene.joint_probes.iter().map(|probe| AnyProbe {
+        name: &probe.name,
+        follows: ("joint", scene.joints[probe.joint].name.clone()),
+        point: None,
+        quantities: words(&probe.quantities),
+    });
+    let bodies = scene.probes.iter().map(|probe| AnyProbe {
+        name: &probe.name,
+        follows: ("body", scene.target_name(probe.body)),
+        point: matches!(probe.body, Target::MechanismBody { .. }).then_some(probe.point),
+        quantities: words(&probe.quantities),
+    });
+    mechanisms.chain(joints).chain(bodies).collect()
+}
+
+impl WriteKeys for AnyProbe<'_> {
+    fn write_keys<M: SerializeMap>(&self, _: Names<'_>, map: &mut M) -> Result<(), M::Error> {
+        map.serialize_entry("name", self.name)?;
+        map.serialize_entry(self.follows.0, &self.follows.1)?;
+        map.serialize_entry("point", &self.point)?;
+        map.serialize_entry("quantities", &self.quantities)
+    }
+}

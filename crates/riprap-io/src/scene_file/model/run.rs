@@ -1,0 +1,164 @@
+//! Time steps and output, the solver of the contact problem, and how contacts are found.
+
+use riprap::detect::Method;
+use riprap::simulation::OnUnconverged;
+
+use super::super::fields::Field;
+use super::super::keys::{codec, keys, table, variants, words, words_of};
+use super::super::units::Dimension;
+use super::super::values::Entries;
+use super::TIME;
+
+table! {
+    /// Time steps and output.
+    RUN = "run", "[run]", tag &SCHEME;
+    pub struct Run {
+        /// How time advances.
+        scheme: TimeScheme => &[];
+        /// Time step [s], greater than 0; the largest one if the scheme chooses its steps.
+        dt: f64 => &[], with Step;
+        /// Time at which the run ends; it starts at 0.
+        until: f64 = Quantity(Dimension::TIME, NonNegative), Required;
+        /// Time between two frames and between two rows of `series.csv`.
+        output_every: f64 = TIME, Computed("a hundredth of `until`, at least `dt` where that is given"), with OutputEvery;
+        /// Whether frames for ParaView are written: surfaces and contacts as `.vtp`.
+        frames: bool = Flag, Default("true");
+        /// Time between two checkpoints, from which a killed run goes on with the same bits (`riprap run --resume`).
+        checkpoint_every: Option<f64> = TIME, Optional;
+        /// What happens when the solver stops short of its tolerances in a step.
+        on_unconverged: OnUnconverged = Choice(words_of::<OnUnconverged>()), Default("\"warn\"");
+    }
+}
+
+words! {
+    OnUnconverged {
+        Accept "accept": "go on silently",
+        Warn "warn": "go on, and say so",
+        Fail "fail": "stop the run",
+    }
+}
+
+const STEP: &[Field] = keys! {
+    /// Time step.
+    dt: TIME, Required;
+};
+const LARGEST_STEP: &[Field] = keys! {
+    /// Largest time step.
+    dt: TIME, Computed("`output_every`");
+};
+
+variants! {
+    /// How time advances.
+    SCHEME = "scheme", "How time advances.", Some("moreau-jean");
+    pub enum TimeScheme {
+        /// Steps of equal length, for everything that touches.
+        MoreauJean "moreau-jean" [STEP] {
+            /// Parameter of the time-stepping scheme: 0.5 keeps energy best, 1 damps most.
+            theta: f64 = Number(Within(0.5, 1.0)), Default("0.5");
+        },
+        /// Steps of fifth order that choose their length, for mechanisms without contacts.
+        DormandPrince "dormand-prince" {
+            /// Relative error of a step.
+            tolerance: f64 = Number(Within(1e-14, 0.1)), Default("1e-9");
+        } + [LARGEST_STEP],
+    }
+}
+
+impl Copy for TimeScheme {}
+
+impl Run {
+    /// Lets a scheme that chooses its steps end exactly at `until`: `dt` becomes the nearest shorter part of it.
+    pub fn fit(&mut self) {
+        if let TimeScheme::DormandPrince { .. } = self.scheme
+            && self.until > 0.0
+        {
+            self.dt = self.until / (self.until / self.dt - 1e-9).ceil().max(1.0);
+        }
+    }
+}
+
+/// Whether the scheme of a `[run]` chooses its steps.
+pub(in super::super) fn is_adaptive(run: &Entries) -> bool {
+    run.variant == Some("dormand-prince")
+}
+
+codec! {
+    /// `dt`, which every scheme has, though not with the same meaning.
+    Step: f64,
+    |from, run, key| match run.get(key) {
+        None if is_adaptive(run) => OutputEvery::read(from, run, "output_every"),
+        _ => run.number(key),
+    },
+    |dt, _| dt
+}
+
+codec! {
+    /// Time between two outputs, which follows from the others if it is not given.
+    OutputEvery: f64,
+    |_, run, key| {
+        if run.get(key).is_some() {
+            return run.number(key);
+        }
+        let hundredth = run.number("until")? / 100.0;
+        // A run of no length still needs some step.
+        let fallback = if is_adaptive(run) && hundredth > 0.0 { hundredth } else { 1.0 };
+        Some(hundredth.max(run.number("dt").unwrap_or(fallback)))
+    },
+    |every, _| every
+}
+
+table! {
+    /// When the contact forces of a step are good enough. All tolerances have to be met.
+    SOLVER = "solver", "[solver]";
+    pub struct Solver {
+        /// How the contact problem is solved. All solve the same problem to the same tolerances.
+        method: SolverMethod = Choice(words_of::<SolverMethod>()), Default("\"coloured\"");
+        /// Residual of the contact laws.
+        tolerance: f64 = Number(Positive), Default("1e-4");
+        /// Largest approach velocity left at a contact, times `dt`, over the grain size.
+        approach_tolerance: f64 = Number(Positive), Default("1e-4");
+        /// Root mean square of the change of relative velocity in the last sweep, relative ("Quad" in LMGC90).
+        velocity_change_tolerance: f64 = Number(Positive), Default("1e-3");
+        /// Largest change of relative velocity in the last sweep, relative ("Maxm" in LMGC90).
+        max_velocity_change_tolerance: f64 = Number(Positive), Default("1e-2");
+        /// Sweeps over all contacts before the solver gives up.
+        max_sweeps: u32 = Integer(1, 100_000_000), Default("5000");
+    }
+}
+
+/// How the contact problem is solved.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SolverMethod {
+    /// Accelerated Gauss–Seidel over colours, in vectors and on several threads.
+    Coloured,
+    /// Gauss–Seidel accelerated by conjugate gradients, contact after contact.
+    ConjugateGradient,
+    /// Plain Gauss–Seidel.
+    GaussSeidel,
+}
+
+words! {
+    SolverMethod {
+        Coloured "coloured": "Gauss–Seidel sweeps accelerated by conjugate gradients, many contacts at once; the fastest",
+        ConjugateGradient "conjugate-gradient": "the same acceleration, contact after contact",
+        GaussSeidel "gauss-seidel": "plain Gauss–Seidel sweeps, as in the paper",
+    }
+}
+
+table! {
+    /// How contacts are found.
+    CONTACT = "contact", "[contact]";
+    pub struct Contact {
+        /// Gap below which a pair of surfaces takes part in the contact problem.
+        alert: Option<f64> = Quantity(Dimension::LENGTH, Positive), Computed("1 % of the mean grain size");
+        /// Method for pairs of polyhedra.
+        detection: Method = Choice(words_of::<Method>()), Default("\"separating-axes\"");
+    }
+}
+
+words! {
+    Method {
+        SeparatingAxes "separating-axes": "axes of faces and edges are tried; exact for convex polyhedra",
+        CommonPlane "common-plane": "a plane between both bodies is rotated until it fits",
+    }
+}

@@ -1,0 +1,283 @@
+//! Shapes and the way they are turned.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use serde::ser::{Serialize, SerializeMap, Serializer};
+
+use super::super::convert::Converter;
+use super::super::fields::{Field, Kind, Table};
+use super::super::keys::{Codec, In, Names, ReadKeys, Single, codec, keys, table, variants};
+use super::super::units::Dimension;
+use super::super::values::Entries;
+use super::{LENGTH, MANY, NUMBER, POSITIVE_LENGTH, Quaternion, SceneFile, Vector};
+use crate::mesh::Mesh;
+
+static PLANE_POINT: Kind = Kind::List { of: &LENGTH, min: 2, max: 2 };
+static POINT: Kind = Kind::List { of: &LENGTH, min: 3, max: 3 };
+static PART_KIND: Kind = Kind::Table(&PART);
+pub(super) static SHAPE_OR_NAME: [Kind; 2] = [Kind::Refers("shape"), Kind::Table(&SHAPE)];
+
+/// A shape with a name.
+#[derive(Clone, Debug, PartialEq)]
+pub struct NamedShape {
+    /// Its name.
+    pub name: String,
+    /// The shape.
+    pub shape: Shape,
+}
+
+pub(crate) static SHAPE: Table = Table {
+    name: "shape",
+    title: "a shape",
+    doc: "A shape, under a name in `[shapes.*]` or in place: `shape = { type = \"sphere\", radius = \"5 mm\" }`.",
+    fields: &[],
+    tag: Some(&SHAPE_TYPE),
+};
+
+variants! {
+    /// A shape in its own frame; all lengths in metres.
+    SHAPE_TYPE = "type", "Which shape it is.", None;
+    pub enum Shape {
+        /// A ball about its origin.
+        Sphere "sphere" {
+            /// Radius.
+            radius: f64 = Quantity(Dimension::LENGTH, Positive), Required;
+        },
+        /// A cuboid about its origin.
+        Box "box" {
+            /// Full lengths along x, y and z.
+            size: Vector = List { of: &POSITIVE_LENGTH, min: 3, max: 3 }, Required;
+        },
+        /// Everything below a plane through the origin; for fixed and moving bodies.
+        HalfSpace "half-space" {
+            /// Direction that points out of the solid; any length but zero.
+            normal: Vector = Polar(&NUMBER), Computed("`[0, 0, 1]`; in planar scenes `[0, 1]`"), with Outward;
+        },
+        /// The convex hull of points.
+        Polyhedron "polyhedron" {
+            /// Points `[x, y, z]`, not all in one plane.
+            points: Vec<Vector> = List { of: &POINT, min: 4, max: MANY }, Required;
+        },
+        /// A triangle mesh from a file; with `as = "parts"` it has to be closed.
+        Mesh "mesh" {
+            /// `.stl`, `.obj` or `.ply` (text or binary), relative to the scene file.
+            file: PathBuf = File, Required, with super::super::keys::FilePath;
+            /// Factor on the coordinates of the file: 0.001 if they are in mm.
+            scale: f64 = Number(Positive), Default("1.0");
+            /// How the mesh takes part in contacts.
+            treatment: MeshTreatment => TREATMENT, with Treatment;
+            /// The content of the file, not yet scaled.
+            mesh: Arc<Mesh> => &[], with Loaded;
+        },
+        /// Several convex shapes, fixed to each other.
+        Compound "compound" {
+            /// The parts.
+            parts: Vec<Part> = List { of: &PART_KIND, min: 1, max: MANY }, Required, with Parts;
+        },
+        /// Five walls around a cavity that is open above: x and y are centred, z runs from 0 up.
+        OpenBox "open-box" {
+            /// Inner lengths along x, y and z.
+            size: Vector = List { of: &POSITIVE_LENGTH, min: 3, max: 3 }, Required;
+            /// Thickness of the walls.
+            wall: f64 = Quantity(Dimension::LENGTH, Positive), Required;
+        },
+        /// A disc about its origin, for planar scenes.
+        Disc "disc" {
+            /// Radius.
+            radius: f64 = Quantity(Dimension::LENGTH, Positive), Required;
+            /// Length along z, for the mass.
+            thickness: f64 = Quantity(Dimension::LENGTH, Positive), Default("1.0");
+        },
+        /// The convex hull of points in the plane, for planar scenes.
+        Polygon "polygon" {
+            /// Points `[x, y]`, not all on one line.
+            points: Vec<[f64; 2]> = List { of: &PLANE_POINT, min: 3, max: MANY }, Required;
+            /// Length along z, for the mass.
+            thickness: f64 = Quantity(Dimension::LENGTH, Positive), Default("1.0");
+        },
+    }
+}
+
+codec! {
+    /// The unit normal of a half-space.
+    Outward: Vector,
+    |from, entries, key| from.outward(entries, key),
+    |normal, _| normal
+}
+
+/// How a mesh takes part in contacts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MeshTreatment {
+    /// As its convex hull.
+    Hull,
+    /// As several convex parts.
+    Parts {
+        /// Largest number of parts.
+        max_parts: u32,
+    },
+}
+
+const TREATMENT: &[Field] = keys! {
+    /// How the mesh takes part in contacts.
+    as: Choice(&[("hull", "its convex hull"), ("parts", "several convex parts")]), Default("\"hull\"");
+    /// Largest number of convex parts, with `as = "parts"`.
+    max_parts: Integer(1, 1024), Default("16");
+};
+
+struct Treatment;
+
+impl Codec<MeshTreatment> for Treatment {
+    fn read(_: &mut Converter<'_>, mesh: &Entries, _: &'static str) -> Option<MeshTreatment> {
+        match mesh.text("as")? {
+            "hull" => Some(MeshTreatment::Hull),
+            _ => {
+                let max_parts = u32::try_from(mesh.integer("max_parts")?).ok()?;
+                Some(MeshTreatment::Parts { max_parts })
+            }
+        }
+    }
+
+    fn write<M: SerializeMap>(
+        treatment: &MeshTreatment,
+        _: Names<'_>,
+        _: &'static str,
+        map: &mut M,
+    ) -> Result<(), M::Error> {
+        match treatment {
+            MeshTreatment::Hull => map.serialize_entry("as", "hull"),
+            MeshTreatment::Parts { max_parts } => {
+                map.serialize_entry("as", "parts")?;
+                map.serialize_entry("max_parts", max_parts)
+            }
+        }
+    }
+}
+
+/// The mesh in the file that `file` names; the content is not written.
+struct Loaded;
+
+impl Codec<Arc<Mesh>> for Loaded {
+    fn read(from: &mut Converter<'_>, mesh: &Entries, _: &'static str) -> Option<Arc<Mesh>> {
+        from.mesh(mesh)
+    }
+
+    fn write<M: SerializeMap>(
+        _: &Arc<Mesh>,
+        _: Names<'_>,
+        _: &'static str,
+        _: &mut M,
+    ) -> Result<(), M::Error> {
+        Ok(())
+    }
+}
+
+table! {
+    /// A part of a compound shape.
+    PART = "part", "a part";
+    pub struct Part {
+        /// A convex shape or the name of one: not a half-space, an open box or a compound.
+        shape: ShapeRef = OneOf(&SHAPE_OR_NAME), Required, with PartShape;
+        /// Where the origin of the shape is.
+        position: Vector = Polar(&LENGTH), Default("[0.0, 0.0, 0.0]");
+        /// How the shape is turned.
+        rotation: Quaternion => TURNED, with Turned;
+    }
+}
+
+codec! {
+    /// The parts of a compound.
+    Parts: Vec<Part>,
+    |from, entries, key| {
+        let nodes = entries.list(key)?.iter();
+        let parts: Vec<Option<Part>> = nodes.map(|node| Part::read_keys(from, node.table()?)).collect();
+        parts.into_iter().collect()
+    },
+    |parts, names| super::super::keys::All(names, parts)
+}
+
+codec! {
+    /// A shape that can be part of a compound.
+    PartShape: ShapeRef,
+    |from, entries, key| from.part_shape(entries, key),
+    |shape, names| Written(names, shape)
+}
+
+/// A shape described in place, or one with a name.
+#[derive(Clone, Debug, PartialEq)]
+pub enum ShapeRef {
+    /// Index into [`SceneFile::shapes`].
+    Named(usize),
+    /// The shape itself.
+    Inline(Shape),
+}
+
+codec! {
+    /// A shape in place or by its name.
+    pub(super) AnyShape: ShapeRef,
+    |from, entries, key| from.shape_ref(entries.get(key)?),
+    |shape, names| Written(names, shape)
+}
+
+/// A shape with the names that it needs, to be written by serde.
+pub(super) struct Written<'a>(pub Names<'a>, pub &'a ShapeRef);
+
+impl Serialize for Written<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self.1 {
+            ShapeRef::Named(index) => self.0.scene.shapes[*index].name.serialize(serializer),
+            ShapeRef::Inline(shape) => In(self.0, shape).serialize(serializer),
+        }
+    }
+}
+
+impl SceneFile {
+    /// The shape behind a reference.
+    pub fn shape<'a>(&'a self, shape: &'a ShapeRef) -> &'a Shape {
+        match shape {
+            ShapeRef::Named(index) => &self.shapes[*index].shape,
+            ShapeRef::Inline(shape) => shape,
+        }
+    }
+}
+
+/// The keys of [`Turned`] that have the same meaning everywhere.
+pub(super) const TURNED: &[Field] = keys! {
+    /// How the shape is turned.
+    rotation: Table(&ROTATION), Optional;
+    /// How the shape is turned about z; for planar scenes, instead of `rotation`.
+    angle: Quantity(Dimension::ANGLE, Any), Optional;
+};
+
+/// A rotation under `rotation`, in planar scenes also as `angle`.
+pub(super) struct Turned;
+
+impl Codec<Quaternion> for Turned {
+    fn read(from: &mut Converter<'_>, entries: &Entries, _: &'static str) -> Option<Quaternion> {
+        from.rotation(entries)
+    }
+
+    fn write<M: SerializeMap>(
+        rotation: &Quaternion,
+        _: Names<'_>,
+        key: &'static str,
+        map: &mut M,
+    ) -> Result<(), M::Error> {
+        map.serialize_entry(key, &Single("quaternion", rotation))
+    }
+}
+
+pub(crate) static ROTATION: Table = Table {
+    name: "rotation",
+    title: "a rotation",
+    doc: "A rotation: `{ axis = [0, 0, 1], angle = \"30 deg\" }` or `{ quaternion = [w, x, y, z] }`.",
+    fields: &[keys! {
+        /// Axis; any length but zero.
+        axis: List { of: &NUMBER, min: 3, max: 3 }, Optional;
+        /// Angle about the axis.
+        angle: Quantity(Dimension::ANGLE, Any), Optional;
+        /// Quaternion w, x, y, z; any length but zero.
+        quaternion: List { of: &NUMBER, min: 4, max: 4 }, Optional;
+    }],
+    tag: None,
+};
