@@ -5,7 +5,7 @@ use super::{
     Locks, Material, MechanismId, Motion, On, PairLaw, PairTable, PointContact, Scene, State,
     Twist,
 };
-use crate::detect::{Collider, ContactPoint, Detector, Geometry, Method, Query};
+use crate::detect::{Collider, ColliderSet, ContactPoint, Detector, Geometry, Method, Query};
 use crate::math::{Mat3, Pose, Vec3};
 use crate::multibody::{Link, Mechanism};
 use crate::shape::{MassProperties, Shape};
@@ -182,6 +182,7 @@ impl SceneBuilder {
             planar: self.planar,
             bodies,
             colliders,
+            collider_set: ColliderSet::fresh(),
             shapes,
             materials: self.materials.clone(),
             pairs,
@@ -501,6 +502,7 @@ fn overlaps(scene: &Scene, share: f64) -> Vec<BuildError> {
     let mut detector = Detector::default();
     detector.detect(&Query {
         colliders: &scene.colliders,
+        set: scene.collider_set,
         bodies: &scene.initial.q,
         reach: &reach,
         motion: &still,
