@@ -64,6 +64,7 @@ fn replay(name: &str, scene: &Scene, recording: &Recording, rounds: usize) {
             let detection = scene.detection();
             let query = Query {
                 colliders: scene.colliders(),
+                set: scene.collider_set(),
                 bodies,
                 reach: &reach,
                 motion: &motion,

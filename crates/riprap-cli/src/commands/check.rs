@@ -208,6 +208,7 @@ fn contacts(scene: &Scene) -> Rows {
     let mut detector = Detector::default();
     detector.detect(&Query {
         colliders: scene.colliders(),
+        set: scene.collider_set(),
         bodies: &state.q,
         reach: &vec![0.0; state.q.len()],
         motion: &vec![Twist::default(); state.q.len()],

@@ -98,6 +98,7 @@ impl Contacts {
         let detection = scene.detection();
         self.detector.detect(&Query {
             colliders: scene.colliders(),
+            set: scene.collider_set(),
             bodies: system.q_m(),
             reach: &self.reach,
             motion: &self.motion,

@@ -343,3 +343,6 @@ fn bounding_box(collider: &Collider, placed: &Placed, margin: f64) -> Aabb {
     b.max.add_scalar_mut(margin);
     b
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,9 +1,10 @@
 //! Cundall's common plane (the paper's detection): a plane between two polyhedra is tilted until its gap is
 //! largest. Kept as a choice and as a cross-check of the separating axes, which are exact and faster.
 
+use super::axes::{Axis, Kind, Relative, separation};
 use super::manifold::Manifold;
 use super::narrow::{Ask, NarrowScratch};
-use super::polyhedra::{Axis, Kind, Relative, manifold, separation};
+use super::polyhedra::manifold;
 use crate::math::{Vec3, tangents};
 use crate::shape::Polyhedron;
 
@@ -86,3 +87,6 @@ fn facing_normals<'a>(
     let from_b = b.face_normals().iter().map(|n| rel.vector(-*n));
     from_a.chain(from_b).filter(move |n| n.dot(&towards) > 0.0)
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,7 +1,7 @@
 //! Distance of two convex polyhedra that are apart (Gilbert, Johnson and Keerthi), with the closest
 //! points. Where they touch or overlap it says only that; the separating axes then tell how deep.
 
-use super::polyhedra::Relative;
+use super::axes::Relative;
 use crate::math::Vec3;
 use crate::shape::Polyhedron;
 
@@ -174,3 +174,6 @@ fn nearest(candidates: &[Simplex]) -> Simplex {
     }
     best
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,9 +1,9 @@
 //! The narrow phase: which test fits two geometries.
 
+use super::axes::{NearEdge, Relative};
 use super::manifold::{Clipper, Drift, Manifold, ManifoldPoint, Side};
-use super::polyhedra::{self, NearEdge, Relative};
 use super::shortlist::Shortlist;
-use super::{Geometry, Method, Placed, common_plane, planar, round};
+use super::{Geometry, Method, Placed, common_plane, planar, polyhedra, round};
 use crate::math::Vec3;
 
 /// What the last test of a pair learnt; it saves work and changes no result. A cache belongs to one pair of geometries.

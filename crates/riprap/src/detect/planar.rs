@@ -289,3 +289,6 @@ pub(super) fn half_space_polygon(
     }
     Some(m)
 }
+
+#[cfg(test)]
+mod tests;

@@ -100,7 +100,7 @@ pub(super) fn polyhedron_ball(
 }
 
 /// The point of the polyhedron nearest to an outside point.
-fn nearest_point(p: &Polyhedron, c: Vec3) -> Vec3 {
+pub(super) fn nearest_point(p: &Polyhedron, c: Vec3) -> Vec3 {
     let mut best = (f64::INFINITY, c);
     for i in 0..p.n_faces() {
         let n = p.face_normals()[i];
@@ -139,3 +139,6 @@ fn nearest_on_face(p: &Polyhedron, face: usize, x: Vec3) -> Vec3 {
     }
     if inside { x } else { best.1 }
 }
+
+#[cfg(test)]
+mod tests;

@@ -8,11 +8,11 @@
 //! at `rest` or lower and the points have moved by `δ`, all that is at `rest + δ` or lower now, and a winner among the
 //! listed that stands higher wins among all.
 
-use super::narrow::{Ask, Features, NarrowScratch};
-use super::polyhedra::{
-    Above, AboveA, AboveB, Axis, FACE_BIAS, Face, Found, Kind, NearEdge, Relative, amid,
-    better_face, edge_axis, slack,
+use super::above::{Above, AboveA, AboveB, Face};
+use super::axes::{
+    Axis, FACE_BIAS, Found, Kind, NearEdge, Relative, amid, better_face, edge_axis, slack,
 };
+use super::narrow::{Ask, Features, NarrowScratch};
 use crate::math::Vec3;
 use crate::shape::Polyhedron;
 
@@ -262,3 +262,6 @@ impl Draft {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -6,7 +6,7 @@ use super::{
     Kind, Locks, Material, MechanismId, Motion, On, PairLaw, PairTable, PointContact, Scene, State,
     Twist,
 };
-use crate::detect::{Collider, Geometry, Method};
+use crate::detect::{Collider, ColliderSet, Geometry, Method};
 use crate::math::{Mat3, Pose, Vec3};
 use crate::multibody::{Link, Mechanism};
 use crate::shape::{MassProperties, Shape};
@@ -192,6 +192,7 @@ impl SceneBuilder {
             planar: self.planar,
             bodies,
             colliders,
+            collider_set: ColliderSet::fresh(),
             shapes,
             materials: self.materials.clone(),
             pairs,

@@ -150,6 +150,7 @@ pub(super) fn overlaps(scene: &Scene, share: f64) -> Vec<BuildError> {
     let mut detector = Detector::default();
     detector.detect(&Query {
         colliders: &scene.colliders,
+        set: scene.collider_set,
         bodies: &scene.initial.q,
         reach: &reach,
         motion: &still,

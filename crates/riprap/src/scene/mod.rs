@@ -23,7 +23,7 @@ pub use state::{SchemeState, State, WarmContact, WarmMoment};
 
 pub(crate) use mechanism::{place_links, twist};
 
-use crate::detect::{Collider, Method};
+use crate::detect::{Collider, ColliderSet, Method};
 use crate::math::{Pose, Vec3, parallel, turn};
 use crate::multibody::{Link, Multibody};
 use crate::shape::Shape;
@@ -52,6 +52,7 @@ pub struct Scene {
     pub(crate) planar: bool,
     pub(crate) bodies: Bodies,
     pub(crate) colliders: Vec<Collider>,
+    pub(crate) collider_set: ColliderSet,
     pub(crate) shapes: Vec<Shape>,
     pub(crate) materials: Vec<Material>,
     pub(crate) pairs: PairTable,
@@ -167,6 +168,11 @@ impl Scene {
     /// The convex parts that can touch.
     pub fn colliders(&self) -> &[Collider] {
         &self.colliders
+    }
+
+    /// Identity of the colliders, for caches of the detection.
+    pub fn collider_set(&self) -> ColliderSet {
+        self.collider_set
     }
 
     /// The materials.

@@ -2,10 +2,12 @@
 //! combined so that what a sweep changes becomes least. Velocities are affine in the impulses and are combined alike.
 
 use super::super::anderson::least;
-use super::lanes::Row;
+use super::lanes::{LANES, Row};
 use super::packs::{DIRECTION, HEADER, IMPULSE, POINT};
-use super::{Job, Member, Pointer};
+use super::pointer::Pointer;
+use super::{Job, Member};
 use crate::math::bytes_of;
+use std::ops::Range;
 
 /// Sweeps that are combined.
 pub(super) const MEMORY: usize = 5;
@@ -17,8 +19,10 @@ pub(super) struct History {
     differences: [Sweep; MEMORY],
     last: Sweep,
     /// Products of the newest difference of changes with all others, and with the change; for each chunk.
-    products: Vec<[Row; MEMORY + 1]>,
+    products: Vec<Products>,
 }
+
+type Products = [Row; MEMORY + 1];
 
 /// What a sweep gave, impulses and velocities, and what it changed of the impulses.
 #[derive(Clone, Debug, Default)]
@@ -39,11 +43,11 @@ impl Sweep {
         bytes_of(&self.impulses) + bytes_of(&self.changes) + bytes_of(&self.velocities)
     }
 
-    fn share(&mut self) -> Shared {
-        Shared {
-            impulses: Pointer(self.impulses.as_mut_ptr()),
-            changes: Pointer(self.changes.as_mut_ptr()),
-            velocities: Pointer(self.velocities.as_mut_ptr()),
+    fn share(&mut self) -> SharedSweep<'_> {
+        SharedSweep {
+            impulses: Pointer::new(&mut self.impulses),
+            changes: Pointer::new(&mut self.changes),
+            velocities: Pointer::new(&mut self.velocities),
         }
     }
 }
@@ -54,41 +58,79 @@ impl History {
         sweeps + self.last.bytes() + bytes_of(&self.products)
     }
 
-    /// Makes room for a problem and shares it among threads.
-    pub(super) fn share(&mut self, job: &Job) -> SharedHistory {
-        let points = (job.n_rows - HEADER * job.n_packs) / POINT;
-        let impulses = 3 * points + job.n_single;
-        let velocities = job.shared.none as usize;
-        self.last.resize(impulses, velocities);
-        self.differences.iter_mut().for_each(|d| d.resize(impulses, velocities));
-        self.products.resize(job.chunks.len() + 1, Default::default());
-        SharedHistory {
-            differences: self.differences.each_mut().map(Sweep::share),
-            last: self.last.share(),
-            products: Pointer(self.products.as_mut_ptr()),
-            single: 3 * points,
+    /// Gives its memory back.
+    pub(super) fn clear(&mut self) {
+        if !self.products.is_empty() {
+            *self = History::default();
         }
     }
 }
 
 #[derive(Clone, Copy)]
-struct Shared {
-    impulses: Pointer<Row>,
-    changes: Pointer<Row>,
-    velocities: Pointer<Row>,
+struct SharedSweep<'a> {
+    impulses: Pointer<'a, Row>,
+    changes: Pointer<'a, Row>,
+    velocities: Pointer<'a, Row>,
 }
 
-/// A history as all threads see it.
-///
-/// Safety: rows and sums of a chunk belong to the thread that was given the chunk, those of single contacts to the first one, and a
-/// velocity to the thread that has its block in its part.
+/// A history as all threads see it. Its rows belong to the members as those of [`Job`] do: impulses, changes and products to the
+/// member that has the chunk by [`Job::chunks_of`] (those of single contacts to the first one), velocities to the one that has the
+/// block in its part.
 #[derive(Clone, Copy)]
-pub(super) struct SharedHistory {
-    differences: [Shared; MEMORY],
-    last: Shared,
-    products: Pointer<[Row; MEMORY + 1]>,
+pub(super) struct SharedHistory<'a> {
+    differences: [SharedSweep<'a>; MEMORY],
+    last: SharedSweep<'a>,
+    products: Pointer<'a, Products>,
     /// First row of the single contacts.
     single: usize,
+}
+
+/// What a member has of the history: the rows and products of a chunk, or of the single contacts.
+struct Part<'a> {
+    differences: [PartOfSweep<'a>; MEMORY],
+    last: PartOfSweep<'a>,
+    products: &'a mut Products,
+}
+
+struct PartOfSweep<'a> {
+    impulses: &'a mut [Row],
+    changes: &'a mut [Row],
+}
+
+impl<'a> SharedHistory<'a> {
+    /// The rows and products of a chunk, or of the single contacts, which come after all chunks.
+    ///
+    /// # Safety
+    /// Rule 1 of [`Job`], or 5: nobody else has this part until it is dropped.
+    unsafe fn part(&self, chunk: usize, rows: Range<usize>) -> Part<'a> {
+        let of = |sweep: SharedSweep<'a>| {
+            let lists = [sweep.impulses, sweep.changes];
+            // SAFETY: as the caller promises; parts have no rows in common.
+            let [impulses, changes] = lists.map(|l| unsafe { l.slice_mut(rows.clone()) });
+            PartOfSweep { impulses, changes }
+        };
+        // SAFETY: as the caller promises; products for each chunk, and for the single contacts.
+        let products = unsafe { self.products.item_mut(chunk) };
+        Part { differences: self.differences.map(of), last: of(self.last), products }
+    }
+}
+
+impl Part<'_> {
+    /// Takes note of an impulse and of its change, and adds their products, where there is a place for the difference: its slot, and how
+    /// many there are then.
+    #[inline(always)]
+    fn note(&mut self, k: usize, [r, f]: [&Row; 2], place: Option<(usize, usize)>) {
+        if let Some((slot, len)) = place {
+            let df = minus(f, &self.last.changes[k]);
+            self.differences[slot].impulses[k] = minus(r, &self.last.impulses[k]);
+            self.differences[slot].changes[k] = df;
+            for (sum, difference) in self.products[..len].iter_mut().zip(&self.differences) {
+                add_product(sum, &df, &difference.changes[k]);
+            }
+            add_product(&mut self.products[MEMORY], &df, f);
+        }
+        (self.last.impulses[k], self.last.changes[k]) = (*r, *f);
+    }
 }
 
 /// What one member knows of the history; all know the same.
@@ -107,153 +149,192 @@ impl Combination {
     pub(super) fn forget(&mut self) {
         (self.len, self.next, self.begun) = (0, 0, false);
     }
+
+    /// Takes note of the products of the newest difference, which went to `slot`.
+    fn note(&mut self, slot: usize, sums: &[f64; MEMORY + 1]) {
+        self.len = (self.len + 1).min(MEMORY);
+        for j in 0..self.len {
+            (self.gram[j][slot], self.gram[slot][j]) = (sums[j], sums[j]);
+            // The last change is the one before and the newest difference.
+            self.along[j] += sums[j];
+        }
+        self.along[slot] = sums[MEMORY];
+        self.next = (slot + 1) % MEMORY;
+    }
 }
 
-impl Job<'_> {
-    /// Calls `work` for each impulse of a chunk: its row in the history, and those of the impulse and of its change.
-    #[inline(always)]
-    unsafe fn rows_of(&self, chunk: usize, mut work: impl FnMut(usize, *mut Row, *mut Row)) {
-        let [first, last] = self.chunks[chunk];
-        for k in first as usize..last as usize {
-            unsafe {
-                let pack = &*self.shared.packs.add(k);
-                let at = 3 * (pack.first as usize - HEADER * k) / POINT;
-                for point in 0..(pack.points + pack.moments) as usize {
-                    let row = self.shared.rows.add(pack.first as usize + HEADER + POINT * point);
-                    for i in 0..3 {
-                        let row = row.add(i);
-                        work(at + 3 * point + i, row.add(IMPULSE), row.add(DIRECTION));
-                    }
-                }
-            }
+impl<'a> Job<'a> {
+    /// Makes room for a history of this problem and shares it among threads; once.
+    pub(super) fn share_history(&self) -> SharedHistory<'a> {
+        let history = self.history.lock().unwrap_or_else(std::sync::PoisonError::into_inner).take();
+        let history = history.expect("it is shared once");
+        let single = self.row_in_history(self.packs.len());
+        let (impulses, velocities) = (single + self.single.len(), self.blocks.none as usize);
+        history.last.resize(impulses, velocities);
+        history.differences.iter_mut().for_each(|d| d.resize(impulses, velocities));
+        history.products.resize(self.chunks.len() + 1, Default::default());
+        SharedHistory {
+            differences: history.differences.each_mut().map(Sweep::share),
+            last: history.last.share(),
+            products: Pointer::new(&mut history.products),
+            single,
         }
     }
 
+    /// The first row of a pack in the history: each has three for each of its points and moments.
+    fn row_in_history(&self, pack: usize) -> usize {
+        let rows = match self.packs.get(pack) {
+            Some(pack) => pack.first as usize,
+            None => self.rows.len(),
+        };
+        3 * (rows - HEADER * pack) / POINT
+    }
+
+    /// A member's chunks: its part of the history, and its points in the order of that part.
+    fn chunks_with_history<'m>(
+        &'m self,
+        member: &'m Member,
+        history: &'m SharedHistory<'a>,
+    ) -> impl Iterator<Item = (Part<'a>, impl Iterator<Item = &'a mut [Row; POINT]>)> + 'm {
+        self.chunks_of(member).map(|chunk| {
+            let [first, end] = self.chunks[chunk].map(|k| k as usize);
+            let rows = self.row_in_history(first)..self.row_in_history(end);
+            // SAFETY: rule 1; a member has each of its chunks once.
+            let (part, mut rest) =
+                unsafe { (history.part(chunk, rows), self.rows.slice_mut(self.rows_of(chunk))) };
+            let points = self.packs[first..end].iter().flat_map(move |pack| {
+                let rows = rest.split_off_mut(..pack.n_rows()).expect("rows of its packs");
+                rows[HEADER..].as_chunks_mut().0
+            });
+            (part, points)
+        })
+    }
+
     /// Takes note of the last sweep.
-    pub(super) unsafe fn note(
+    pub(super) fn note(
         &self,
         member: &Member,
-        history: &SharedHistory,
+        history: &SharedHistory<'a>,
         known: &mut Combination,
     ) {
         let (slot, len) = (known.next, (known.len + 1).min(MEMORY));
-        let difference = &history.differences[slot];
-        let last = &history.last;
-        let begun = known.begun;
-        let note = |k: usize, r: &Row, f: &Row, sums: &mut [Row; MEMORY + 1]| unsafe {
-            let (last_r, last_f) = (&mut *last.impulses.0.add(k), &mut *last.changes.0.add(k));
-            if begun {
-                let (dr, df) =
-                    (&mut *difference.impulses.0.add(k), &mut *difference.changes.0.add(k));
-                *dr = minus(r, last_r);
-                *df = minus(f, last_f);
-                let df = *df;
-                for (j, sum) in sums[..len].iter_mut().enumerate() {
-                    add_product(sum, &df, &*history.differences[j].changes.0.add(k));
+        let place = known.begun.then_some((slot, len));
+        for (mut part, points) in self.chunks_with_history(member, history) {
+            *part.products = Products::default();
+            for (point, first) in points.zip((0..).step_by(3)) {
+                for i in 0..3 {
+                    part.note(first + i, [&point[IMPULSE + i], &point[DIRECTION + i]], place);
                 }
-                add_product(&mut sums[MEMORY], &df, f);
-            }
-            (*last_r, *last_f) = (*r, *f);
-        };
-        for chunk in self.chunks_of(member) {
-            unsafe {
-                let mut sums = <[Row; MEMORY + 1]>::default();
-                self.rows_of(chunk, |k, r, f| note(k, &*r, &*f, &mut sums));
-                *history.products.0.add(chunk) = sums;
             }
         }
         if member.number == 0 {
-            let mut sums = <[Row; MEMORY + 1]>::default();
-            for k in 0..self.n_single {
-                let s = unsafe { &*self.single.0.add(k) };
-                note(history.single + k, &padded(s.impulse), &padded(s.direction), &mut sums);
+            // SAFETY: rule 5.
+            let (mut part, (single, _)) = unsafe { (self.single_part(history), self.single()) };
+            *part.products = Products::default();
+            for (k, s) in single.iter().enumerate() {
+                part.note(k, [&padded(s.impulse), &padded(s.direction)], place);
             }
-            unsafe { *history.products.0.add(self.chunks.len()) = sums };
         }
-        for k in member.part(0..self.shared.none as usize) {
-            unsafe {
-                let (v, last) = (&*self.shared.velocity.add(k), &mut *last.velocities.0.add(k));
-                *difference.velocities.0.add(k) = minus(v, last);
-                *last = *v;
-            }
+        let blocks = self.blocks_of(member);
+        let lists = [history.last.velocities, history.differences[slot].velocities];
+        // SAFETY: rule 2.
+        let (v, [last, difference]) = unsafe {
+            let lists = lists.map(|list| list.slice_mut(blocks.clone()));
+            (self.blocks.velocity.slice(blocks), lists)
+        };
+        for ((v, last), difference) in v.iter().zip(last).zip(difference) {
+            *difference = minus(v, last);
+            *last = *v;
         }
         member.meet();
-        if !begun {
+        if !known.begun {
             known.begun = true;
             return;
         }
         let mut sums = [0.0; MEMORY + 1];
-        for chunk in 0..=self.chunks.len() {
-            let products = unsafe { &*history.products.0.add(chunk) };
+        // SAFETY: rule 1; all members read them after this meeting, and write after the next.
+        for products in unsafe { history.products.slice(0..self.chunks.len() + 1) } {
             for (sum, row) in sums.iter_mut().zip(products) {
                 *sum += row.0.iter().sum::<f64>();
             }
         }
-        for j in 0..len {
-            (known.gram[j][slot], known.gram[slot][j]) = (sums[j], sums[j]);
-            // The last change is the one before and the newest difference.
-            known.along[j] += sums[j];
-        }
-        known.along[slot] = sums[MEMORY];
-        known.next = (slot + 1) % MEMORY;
-        known.len = len;
+        known.note(slot, &sums);
     }
 
     /// Goes on from the combination of the last sweeps with the least change; false if there is none.
-    pub(super) unsafe fn combine(
+    pub(super) fn combine(
         &self,
         member: &Member,
-        history: &SharedHistory,
+        history: &SharedHistory<'a>,
         known: &Combination,
     ) -> bool {
         let Some(factors) = least(&known.gram, &known.along, known.len) else { return false };
-        let differences = &history.differences[..known.len];
-        let combined = |mut x: Row, of: fn(&Shared) -> Pointer<Row>, k: usize| {
-            for (difference, factor) in differences.iter().zip(&factors) {
-                let d = unsafe { &*of(difference).0.add(k) };
-                for lane in 0..8 {
-                    x.0[lane] -= factor * d.0[lane];
-                }
+        self.replace(member, history, |part, k, r| {
+            for (difference, factor) in part.differences[..known.len].iter().zip(&factors) {
+                subtract(r, *factor, &difference.impulses[k]);
             }
-            x
+        });
+        let blocks = self.blocks_of(member);
+        // SAFETY: rule 2.
+        let (velocity, differences) = unsafe {
+            let velocity = self.blocks.velocity.slice_mut(blocks.clone());
+            (velocity, history.differences.map(|d| d.velocities.slice(blocks.clone())))
         };
-        unsafe { self.replace(member, |k, r| combined(r, |d| d.impulses, k), history) };
-        for k in member.part(0..self.shared.none as usize) {
-            let v = unsafe { &mut *self.shared.velocity.add(k) };
-            *v = combined(*v, |d| d.velocities, k);
+        for (k, v) in velocity.iter_mut().enumerate() {
+            for (difference, factor) in differences[..known.len].iter().zip(&factors) {
+                subtract(v, *factor, &difference[k]);
+            }
         }
         member.meet();
         true
     }
 
     /// Back to what the last sweep gave that was taken note of.
-    pub(super) unsafe fn return_to(&self, member: &Member, history: &SharedHistory) {
-        let last = &history.last;
-        unsafe {
-            self.replace(member, |k, _| *last.impulses.0.add(k), history);
-            for k in member.part(0..self.shared.none as usize) {
-                *self.shared.velocity.add(k) = *last.velocities.0.add(k);
-            }
-        }
+    pub(super) fn return_to(&self, member: &Member, history: &SharedHistory<'a>) {
+        self.replace(member, history, |part, k, r| *r = part.last.impulses[k]);
+        let blocks = self.blocks_of(member);
+        // SAFETY: rule 2.
+        let (velocity, last) = unsafe {
+            let velocity = self.blocks.velocity.slice_mut(blocks.clone());
+            (velocity, history.last.velocities.slice(blocks))
+        };
+        velocity.copy_from_slice(last);
         member.meet();
     }
 
     /// Gives all impulses new values.
-    unsafe fn replace(
+    fn replace(
         &self,
         member: &Member,
-        new: impl Fn(usize, Row) -> Row,
-        history: &SharedHistory,
+        history: &SharedHistory<'a>,
+        change: impl Fn(&Part, usize, &mut Row),
     ) {
-        for chunk in self.chunks_of(member) {
-            unsafe { self.rows_of(chunk, |k, r, _| *r = new(k, *r)) };
+        for (part, points) in self.chunks_with_history(member, history) {
+            for (point, first) in points.zip((0..).step_by(3)) {
+                for i in 0..3 {
+                    change(&part, first + i, &mut point[IMPULSE + i]);
+                }
+            }
         }
         if member.number == 0 {
-            for k in 0..self.n_single {
-                let s = unsafe { &mut *self.single.0.add(k) };
-                let Row([x, y, z, ..]) = new(history.single + k, padded(s.impulse));
-                s.impulse = [x, y, z];
+            // SAFETY: rule 5.
+            let (part, (single, _)) = unsafe { (self.single_part(history), self.single()) };
+            for (k, s) in single.iter_mut().enumerate() {
+                let mut row = padded(s.impulse);
+                change(&part, k, &mut row);
+                s.impulse = [row.0[0], row.0[1], row.0[2]];
             }
+        }
+    }
+
+    /// The rows of the single contacts in the history.
+    ///
+    /// # Safety
+    /// Rule 5: only the first member has them, and it has them once.
+    unsafe fn single_part(&self, history: &SharedHistory<'a>) -> Part<'a> {
+        // SAFETY: as the caller promises.
+        unsafe {
+            history.part(self.chunks.len(), history.single..history.single + self.single.len())
         }
     }
 }
@@ -268,8 +349,18 @@ fn minus(a: &Row, b: &Row) -> Row {
 }
 
 #[inline(always)]
+fn subtract(x: &mut Row, factor: f64, d: &Row) {
+    for lane in 0..LANES {
+        x.0[lane] -= factor * d.0[lane];
+    }
+}
+
+#[inline(always)]
 fn add_product(sum: &mut Row, a: &Row, b: &Row) {
-    for k in 0..8 {
+    for k in 0..LANES {
         sum.0[k] += a.0[k] * b.0[k];
     }
 }
+
+#[cfg(test)]
+mod tests;

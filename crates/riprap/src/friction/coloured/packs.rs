@@ -426,3 +426,6 @@ impl Pack {
 fn row_of(blocks: [u32; 2], none: usize) -> [u32; 2] {
     blocks.map(|b| if b == Factored::NONE { none as u32 } else { b })
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,29 +1,101 @@
 //! Threads that do the same work on different parts and meet often.
+//!
+//! The protocol (who is let in, meetings, the sharing of items) is written over [`Atomic`], so that `loom` can run it too: `model.rs` goes
+//! through the ways in which two or three threads can interleave, including what weak memory orderings allow, and checks that
+//!
+//! - no item is lost and none is taken twice, in one pass after the other;
+//! - nobody leaves a meeting before all have come, and what each wrote before, all may read after;
+//! - members have different numbers and agree on how many they are; they see what was prepared;
+//! - who comes late is not let in, and one thread alone waits for nobody.
 
 use crate::math::parallel;
 use std::sync::OnceLock;
-use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
+/// A number that threads share, and the way to wait for its change: those of the system, or of a model.
+pub(super) trait Atomic: Sync {
+    fn new(value: usize) -> Self;
+    fn load(&self, order: Ordering) -> usize;
+    fn store(&self, value: usize, order: Ordering);
+    /// Adds, and returns what was there.
+    fn fetch_add(&self, value: usize, order: Ordering) -> usize;
+    /// Replaces by what `new` gives, if it gives something, and returns what was there.
+    fn fetch_update(
+        &self,
+        set: Ordering,
+        fetch: Ordering,
+        new: impl FnMut(usize) -> Option<usize>,
+    ) -> Result<usize, usize>;
+    /// Waits until something is done; how long beyond patience that took. Calls `check` now and then while it waits.
+    fn wait_until(done: impl Fn() -> bool, check: impl Fn()) -> Duration;
+}
+
+impl Atomic for AtomicUsize {
+    fn new(value: usize) -> Self {
+        AtomicUsize::new(value)
+    }
+    #[inline(always)]
+    fn load(&self, order: Ordering) -> usize {
+        AtomicUsize::load(self, order)
+    }
+    #[inline(always)]
+    fn store(&self, value: usize, order: Ordering) {
+        AtomicUsize::store(self, value, order);
+    }
+    #[inline(always)]
+    fn fetch_add(&self, value: usize, order: Ordering) -> usize {
+        AtomicUsize::fetch_add(self, value, order)
+    }
+    fn fetch_update(
+        &self,
+        set: Ordering,
+        fetch: Ordering,
+        new: impl FnMut(usize) -> Option<usize>,
+    ) -> Result<usize, usize> {
+        AtomicUsize::fetch_update(self, set, fetch, new)
+    }
+    #[inline(always)]
+    fn wait_until(done: impl Fn() -> bool, check: impl Fn()) -> Duration {
+        for _ in 0..PATIENCE {
+            if done() {
+                return Duration::ZERO;
+            }
+            std::hint::spin_loop();
+        }
+        let begin = Instant::now();
+        while !done() {
+            check();
+            std::thread::yield_now();
+        }
+        begin.elapsed()
+    }
+}
+
+/// Turns of waiting before a thread lets others run.
+const PATIENCE: usize = 4000;
+
 /// Where the threads of a team wait for each other. They spin: the work between two meetings takes microseconds.
-#[derive(Debug, Default)]
-pub(super) struct Meeting {
+#[derive(Debug)]
+pub(super) struct Meeting<A = AtomicUsize> {
     /// Who has come to work, the first one not counted; [`CLOSED`] and more once nobody else is let in.
-    enrolled: AtomicUsize,
-    arrived: AtomicUsize,
-    round: AtomicUsize,
-    /// One will never come: it panicked.
-    broken: AtomicBool,
+    enrolled: A,
+    arrived: A,
+    round: A,
+    /// Not 0 where one will never come: it panicked.
+    broken: A,
     /// How long members have waited beyond their patience, together [ns].
     waited: AtomicU64,
 }
 
 const CLOSED: usize = usize::MAX / 2;
 
-/// Turns of waiting before a thread lets others run.
-const PATIENCE: usize = 4000;
+impl<A: Atomic> Meeting<A> {
+    fn new() -> Meeting<A> {
+        let [enrolled, arrived, round, broken] = std::array::from_fn(|_| A::new(0));
+        Meeting { enrolled, arrived, round, broken, waited: AtomicU64::new(0) }
+    }
 
-impl Meeting {
     /// Lets a thread in and gives it a number, or not.
     fn enrol(&self) -> Option<usize> {
         let more = |n: usize| (n < CLOSED).then_some(n + 1);
@@ -37,7 +109,7 @@ impl Meeting {
 
     /// Waits until nobody is let in any more; the number of members.
     fn wait_for_close(&self) -> usize {
-        self.spin_until(|| self.enrolled.load(Ordering::Acquire) >= CLOSED);
+        self.wait_until(|| self.enrolled.load(Ordering::Acquire) >= CLOSED);
         self.enrolled.load(Ordering::Acquire) - CLOSED + 1
     }
 
@@ -52,57 +124,49 @@ impl Meeting {
             self.round.store(round.wrapping_add(1), Ordering::Release);
             return;
         }
-        let waited = self.spin_until(|| self.round.load(Ordering::Acquire) != round);
+        let waited = self.wait_until(|| self.round.load(Ordering::Acquire) != round);
         if waited > Duration::ZERO {
             self.waited.fetch_add(waited.as_nanos() as u64, Ordering::Relaxed);
         }
     }
 
-    /// Spins until something is done; how long beyond patience that took.
+    /// Waits until something is done; how long beyond patience that took.
     #[inline(always)]
-    fn spin_until(&self, done: impl Fn() -> bool) -> Duration {
-        for _ in 0..PATIENCE {
-            if done() {
-                return Duration::ZERO;
-            }
-            std::hint::spin_loop();
-        }
-        let begin = Instant::now();
-        while !done() {
-            assert!(!self.broken.load(Ordering::Relaxed), "another thread of the team panicked");
-            std::thread::yield_now();
-        }
-        begin.elapsed()
+    fn wait_until(&self, done: impl Fn() -> bool) -> Duration {
+        A::wait_until(done, || {
+            let broken = self.broken.load(Ordering::Relaxed) != 0;
+            assert!(!broken, "another thread of the team panicked");
+        })
     }
 }
 
 /// How many items of its part a member has begun.
 #[derive(Debug)]
 #[repr(align(64))]
-pub(super) struct Cursor(AtomicUsize);
+pub(super) struct Cursor<A = AtomicUsize>(A);
 
-impl Default for Cursor {
+impl<A: Atomic> Default for Cursor<A> {
     /// At the end: nobody takes anything before its owner has set it back.
-    fn default() -> Cursor {
-        Cursor(AtomicUsize::new(usize::MAX))
+    fn default() -> Cursor<A> {
+        Cursor(A::new(usize::MAX))
     }
 }
 
-impl Clone for Cursor {
-    fn clone(&self) -> Cursor {
+impl<A: Atomic> Clone for Cursor<A> {
+    fn clone(&self) -> Cursor<A> {
         Cursor::default()
     }
 }
 
 /// One member of a team.
-pub(super) struct Member<'a> {
+pub(super) struct Member<'a, A = AtomicUsize> {
     /// Its number, from 0.
     pub number: usize,
     members: usize,
-    meeting: &'a Meeting,
+    meeting: &'a Meeting<A>,
 }
 
-impl Member<'_> {
+impl<A: Atomic> Member<'_, A> {
     /// Whether there is no other.
     pub fn is_alone(&self) -> bool {
         self.members == 1
@@ -120,7 +184,7 @@ impl Member<'_> {
     pub fn share(
         &self,
         range: std::ops::Range<usize>,
-        cursors: &[Cursor],
+        cursors: &[Cursor<A>],
         mut work: impl FnMut(usize),
     ) {
         for k in 0..self.members {
@@ -137,7 +201,7 @@ impl Member<'_> {
     }
 
     /// Sets its own cursor back: after a meeting at which all were done with it. Until then the others find it at its end.
-    pub fn rewind(&self, cursors: &[Cursor]) {
+    pub fn rewind(&self, cursors: &[Cursor<A>]) {
         cursors[self.number].0.store(0, Ordering::Relaxed);
     }
 
@@ -148,12 +212,12 @@ impl Member<'_> {
 }
 
 /// Breaks the meeting where its member panics, so that the others do not wait for ever.
-struct Presence<'a>(&'a Meeting);
+struct Presence<'a, A: Atomic>(&'a Meeting<A>);
 
-impl Drop for Presence<'_> {
+impl<A: Atomic> Drop for Presence<'_, A> {
     fn drop(&mut self) {
         if std::thread::panicking() {
-            self.0.broken.store(true, Ordering::Relaxed);
+            self.0.broken.store(1, Ordering::Relaxed);
         }
     }
 }
@@ -207,26 +271,42 @@ pub(super) fn team<P: Send + Sync, R: Send>(
 ) -> R {
     let members = crowd.members(members);
     let begin = Instant::now();
-    let meeting = &Meeting::default();
-    let prepared = &OnceLock::new();
+    let (meeting, prepared) = (&Meeting::<AtomicUsize>::new(), &OnceLock::new());
     let work = &work;
-    let lead = || {
-        let _presence = Presence(meeting);
-        let prepared = prepared.get_or_init(prepare);
-        work(&Member { number: 0, members: meeting.close(), meeting }, prepared)
-    };
-    let follow = || {
-        let Some(number) = meeting.enrol() else { return };
-        let _presence = Presence(meeting);
-        let members = meeting.wait_for_close();
-        let prepared = prepared.get().expect("it is there before the meeting is closed");
-        work(&Member { number, members, meeting }, prepared);
-    };
-    let result = parallel::with_helpers(members - 1, lead, follow);
+    let result = parallel::with_helpers(
+        members - 1,
+        || lead(meeting, prepared, prepare, work),
+        || follow(meeting, prepared, work),
+    );
     let waited = Duration::from_nanos(meeting.waited.load(Ordering::Relaxed));
     let came = meeting.enrolled.load(Ordering::Relaxed) - CLOSED + 1;
     crowd.note(came, begin.elapsed(), waited);
     result
+}
+
+/// What the first member does.
+fn lead<A: Atomic, P, R>(
+    meeting: &Meeting<A>,
+    prepared: &OnceLock<P>,
+    prepare: impl FnOnce() -> P,
+    work: impl Fn(&Member<A>, &P) -> R,
+) -> R {
+    let _presence = Presence(meeting);
+    let prepared = prepared.get_or_init(prepare);
+    work(&Member { number: 0, members: meeting.close(), meeting }, prepared)
+}
+
+/// What every other one does, if it comes in time.
+fn follow<A: Atomic, P, R>(
+    meeting: &Meeting<A>,
+    prepared: &OnceLock<P>,
+    work: impl Fn(&Member<A>, &P) -> R,
+) {
+    let Some(number) = meeting.enrol() else { return };
+    let _presence = Presence(meeting);
+    let members = meeting.wait_for_close();
+    let prepared = prepared.get().expect("it is there before the meeting is closed");
+    work(&Member { number, members, meeting }, prepared);
 }
 
 /// Threads worth having for so many contacts.
@@ -235,6 +315,9 @@ pub(super) fn members_for(contacts: usize) -> usize {
     const LEAST: usize = 1000;
     parallel::n_threads().min(contacts / LEAST).max(1)
 }
+
+#[cfg(test)]
+mod model;
 
 #[cfg(test)]
 mod tests {

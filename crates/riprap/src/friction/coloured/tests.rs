@@ -5,7 +5,7 @@ use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64;
 
 /// Blocks in a loose chain with manifolds of one to four points between neighbours and to the ground, falling together.
-fn chain(seed: u64, blocks: usize) -> (Factored, ContactProblem) {
+pub(super) fn chain(seed: u64, blocks: usize) -> (Factored, ContactProblem) {
     let mut rng = Pcg64::seed_from_u64(seed);
     let mut w = Factored::default();
     w.reset((0..blocks).map(|_| InverseMass {
@@ -81,7 +81,7 @@ fn packed_contacts_are_solved_as_the_readable_solver_does() {
 }
 
 /// Moments on the manifolds of a chain.
-fn resist(w: &mut Factored, problem: &mut ContactProblem) {
+pub(super) fn resist(w: &mut Factored, problem: &mut ContactProblem) {
     let n = w.contacts().len();
     let mut k = 0;
     while k < n {

@@ -1,0 +1,255 @@
+//! What a team does between its meetings: passes over the chunks of all colours, over the blocks, and over what does not fit a pack.
+//! Each pass ends with a meeting.
+
+use super::kernel::{Chunk, Measure, Start, Sweep, Visit};
+use super::lanes::{LANES, Row};
+use super::packs::{HEADER, IMPULSE, POINT, Pack};
+use super::team::Member;
+use super::{Change, Job, Operator, Residual, Single};
+use pulp::bytemuck;
+use std::ops::Range;
+
+impl<'a> Job<'a> {
+    /// Lays out the rows of the blocks and of the packs, and makes the velocities those of the impulses.
+    pub(super) fn begin(&self, member: &Member) {
+        let part = self.blocks_of(member);
+        let lists = [self.blocks.masses, self.blocks.velocity, self.last];
+        // SAFETY: rule 2; a row for each block.
+        let [masses, velocity, last] = lists.map(|l| unsafe { l.slice_mut(part.clone()) });
+        for (row, m) in masses.iter_mut().zip(&self.w.masses()[part]) {
+            let [xx, yy, zz, xy, xz, yz] = m.angular;
+            *row = Row([xx, yy, zz, xy, xz, yz, m.linear[0], 0.0]);
+        }
+        velocity.fill(Row::default());
+        last.fill(Row::default());
+        member.meet();
+        // SAFETY: rule 4; nobody writes to them before the solve is over.
+        let start = unsafe { self.impulses.slice(0..self.impulses.len()) };
+        self.by_colour(member, false, |mut chunk| {
+            for (k, (pack, rows)) in (chunk.first..).zip(chunk.packs()) {
+                pack.fill(self.w, self.problem, start, self.moments.get(k), rows);
+            }
+            // SAFETY: rule 3.
+            self.kernels.run(unsafe { Start::new(chunk, self.blocks) });
+        });
+        self.push_single(member);
+    }
+
+    /// Writes the impulses to where they came from: each is in one pack, or single.
+    pub(super) fn hand_over(&self, member: &Member) {
+        let first_moment = self.problem.first_rolling();
+        // SAFETY: rule 4; an impulse for each entry of the problem, and each entry in one pack or single.
+        let write = |a: usize, impulse: [f64; 3]| unsafe { self.impulses.write(a, impulse) };
+        let of = |rows: &[Row], lane: usize| [0, 1, 2].map(|i| rows[IMPULSE + i].0[lane]);
+        for k in member.part(0..self.packs.len()) {
+            let pack = &self.packs[k];
+            let first = pack.first as usize;
+            // SAFETY: rule 1; the sweeps are over, and all only read.
+            let rows = unsafe { self.rows.slice(first..first + pack.n_rows()) };
+            for (lane, point, a) in pack.contacts() {
+                write(a, of(&rows[HEADER + POINT * point..], lane));
+            }
+            for (lane, k) in self.moments.get(k).into_iter().flat_map(Pack::moments) {
+                write(first_moment + k, of(&rows[pack.moment_row()..], lane));
+            }
+        }
+        if member.number == 0 {
+            // SAFETY: rule 5.
+            for s in unsafe { self.single.slice(0..self.single.len()) } {
+                write(s.contact, s.impulse);
+            }
+        }
+    }
+
+    /// A member's part of the blocks that move.
+    pub(super) fn blocks_of(&self, member: &Member) -> Range<usize> {
+        member.part(0..self.blocks.none as usize)
+    }
+
+    /// The chunks that are a member's own: of each colour a part.
+    pub(super) fn chunks_of<'m>(&'m self, member: &'m Member) -> impl Iterator<Item = usize> + 'm {
+        self.colours.iter().flat_map(|&[first, last]| {
+            let part = member.part(first as usize..last as usize);
+            self.shares[part].iter().map(|chunk| *chunk as usize)
+        })
+    }
+
+    /// A chunk with all that belongs to it.
+    ///
+    /// # Safety
+    /// Rule 1: nobody else uses this chunk until it is dropped.
+    pub(super) unsafe fn chunk(&self, number: usize) -> Chunk<'a> {
+        let [first, end] = self.chunks[number].map(|k| k as usize);
+        let packs = &self.packs[first..end];
+        let rows = self.rows_of(number);
+        // SAFETY: chunks share no packs, and packs no rows; a row of sums for each chunk.
+        unsafe {
+            let (idle, rows) = (self.idle.slice_mut(first..end), self.rows.slice_mut(rows));
+            Chunk { first, packs, idle, rows, sums: self.sums.item_mut(number) }
+        }
+    }
+
+    /// The rows of a chunk.
+    pub(super) fn rows_of(&self, chunk: usize) -> Range<usize> {
+        let [first, end] = self.chunks[chunk].map(|k| &self.packs[..k as usize]);
+        let next = |before: &[Pack]| before.last().map_or(0, |p| p.first as usize + p.n_rows());
+        next(first)..next(end)
+    }
+
+    /// Calls `work` for the chunks of one colour after the other, each member for its own first; they meet in between. Colours too
+    /// small to share are left to the first member, one after the other without a meeting.
+    fn by_colour(&self, member: &Member, backwards: bool, work: impl Fn(Chunk<'a>)) {
+        const SHARED: usize = 4;
+        let n = self.colours.len();
+        let cursors = |colour: usize| &self.cursors[colour * self.most_members..];
+        (0..n).for_each(|colour| member.rewind(cursors(colour)));
+        let mut alone = false;
+        // SAFETY: rule 1; `share` gives each chunk to one member, and what is not shared is the first one's.
+        let work = |chunk: usize| work(unsafe { self.chunk(chunk) });
+        for k in 0..n {
+            let colour = if backwards { n - 1 - k } else { k };
+            let [first, last] = self.colours[colour];
+            let chunks = first as usize..last as usize;
+            let small = chunks.len() < SHARED;
+            if k > 0 && !(small && alone) {
+                member.meet();
+            }
+            alone = small;
+            if !small && !member.is_alone() {
+                member.share(chunks, cursors(colour), |k| work(self.shares[k] as usize));
+            } else if member.number == 0 {
+                chunks.for_each(work);
+            }
+        }
+        member.meet();
+    }
+
+    /// One sweep over the contacts, Eq. (33).
+    pub(super) fn sweep(&self, member: &Member, sweep: &Sweep, backwards: bool) -> Change {
+        self.by_colour(member, backwards, |chunk| {
+            // SAFETY: rule 3.
+            self.kernels.run(unsafe { Visit::new(chunk, self.blocks, sweep) });
+        });
+        if self.single.len() > 0 {
+            if member.number == 0 {
+                self.sweep_single(sweep);
+            }
+            member.meet();
+        }
+        // Of the second row the largest.
+        let [sum, max, scale, active, _] = self.reduce(1);
+        Change { sum, max, scale, active: active as usize }
+    }
+
+    /// Makes the velocities those of the impulses.
+    pub(super) fn restart(&self, member: &Member) {
+        // SAFETY: rule 2.
+        unsafe { self.blocks.velocity.slice_mut(self.blocks_of(member)) }.fill(Row::default());
+        member.meet();
+        self.by_colour(member, false, |chunk| {
+            // SAFETY: rule 3.
+            self.kernels.run(unsafe { Start::new(chunk, self.blocks) });
+        });
+        self.push_single(member);
+    }
+
+    /// Adds the effect of the single contacts' impulses to the velocities.
+    fn push_single(&self, member: &Member) {
+        if self.single.len() > 0 {
+            if member.number == 0 {
+                // SAFETY: rule 5; the others wait at the next meeting.
+                let ((single, _), velocity) = unsafe { (self.single(), self.all_velocities()) };
+                for s in &*single {
+                    self.w.push_impulse(s.contact, s.impulse, velocity);
+                }
+            }
+            member.meet();
+        }
+    }
+
+    /// The residual of the impulses to which the velocities belong: that of `residual.rs`, in packs.
+    pub(super) fn measure(&self, member: &Member) -> Residual {
+        let mobility = self.w.trace() / (3.0 * self.problem.len() as f64);
+        for chunk in self.chunks_of(member) {
+            // SAFETY: rules 1 and 2; all members only read velocities until they meet.
+            let measure = unsafe { Measure::new(self.chunk(chunk), self.blocks, mobility) };
+            self.kernels.run(measure);
+        }
+        if member.number == 0 {
+            self.measure_single(mobility);
+        }
+        member.meet();
+        // Of the last row the largest.
+        let [natural_map, impulses, free, velocities, approach] = self.reduce(4);
+        Residual { natural_map, impulses, free, velocities, approach }.roots()
+    }
+
+    /// Adds part of the last sweep's change to the velocities. That change is what the conjugate gradients call the search
+    /// direction: what was looked ahead plus what the sweep then did is the difference of two sweeps' results.
+    pub(super) fn look_ahead(&self, member: &Member, beta: f64) {
+        let part = self.blocks_of(member);
+        // SAFETY: rule 2.
+        let (velocity, last) =
+            unsafe { (self.blocks.velocity.slice_mut(part.clone()), self.last.slice_mut(part)) };
+        for (Row(v), Row(last)) in velocity.iter_mut().zip(last) {
+            for i in 0..6 {
+                let now = v[i];
+                v[i] = now + beta * (now - last[i]);
+                last[i] = now;
+            }
+        }
+        member.meet();
+    }
+
+    /// The single contacts and their sums.
+    ///
+    /// # Safety
+    /// Rule 5: only the first member has them, and it has them once.
+    #[expect(clippy::mut_from_ref)]
+    pub(super) unsafe fn single(&self) -> (&mut [Single], &mut [Row; 5]) {
+        // SAFETY: as the caller promises; the sums after those of all chunks are theirs.
+        unsafe {
+            (self.single.slice_mut(0..self.single.len()), self.sums.item_mut(self.chunks.len()))
+        }
+    }
+
+    /// All velocities, to read.
+    ///
+    /// # Safety
+    /// Rule 2: nobody writes to them until the next meeting.
+    pub(super) unsafe fn velocities(&self) -> &[[f64; LANES]] {
+        // SAFETY: as the caller promises.
+        let rows = unsafe { self.blocks.velocity.slice(0..self.blocks.none as usize) };
+        bytemuck::cast_slice(rows)
+    }
+
+    /// All velocities, to write.
+    ///
+    /// # Safety
+    /// Rule 5: only the first member has them, once, and the others wait for it.
+    #[expect(clippy::mut_from_ref)]
+    pub(super) unsafe fn all_velocities(&self) -> &mut [[f64; LANES]] {
+        // SAFETY: as the caller promises.
+        let rows = unsafe { self.blocks.velocity.slice_mut(0..self.blocks.none as usize) };
+        bytemuck::cast_slice_mut(rows)
+    }
+
+    /// Sums over all chunks in their order; of one row the largest.
+    fn reduce(&self, largest: usize) -> [f64; 5] {
+        let mut lanes = [[0.0f64; LANES]; 5];
+        let n = self.chunks.len() + usize::from(self.single.len() > 0);
+        // SAFETY: rule 1; after the meeting all members read them, and they meet again before one writes.
+        for sums in unsafe { self.sums.slice(0..n) } {
+            for row in 0..5 {
+                for lane in 0..LANES {
+                    let (x, y) = (&mut lanes[row][lane], sums[row].0[lane]);
+                    *x = if row == largest { x.max(y) } else { *x + y };
+                }
+            }
+        }
+        std::array::from_fn(|row| {
+            let fold = |x: f64, y: &f64| if row == largest { x.max(*y) } else { x + y };
+            lanes[row].iter().fold(0.0, fold)
+        })
+    }
+}
