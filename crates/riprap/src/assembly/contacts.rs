@@ -2,7 +2,7 @@
 
 use super::System;
 use super::mechanisms::Mechanisms;
-use crate::detect::{CHUNK_POINTS, ContactPoint, Detector, Query};
+use crate::detect::{CHUNK_POINTS, ContactDetection, ContactPoint, Detector, Query};
 use crate::friction::{ContactProblem, Impulses, Law};
 use crate::math::{Pose, Vec3, bytes_of, parallel, tangents};
 use crate::multibody::Spatial;
@@ -43,20 +43,15 @@ pub(super) struct Active {
 impl Active {
     /// Set where the quasi-shock law holds, under which small gaps are closed.
     const CLOSES: u32 = 1 << 31;
-
-    /// Whether small gaps of this contact are closed.
-    pub(super) fn closes(self) -> bool {
-        self.place & Active::CLOSES != 0
-    }
 }
 
 /// Place of a point that does not take part.
 const OPEN: u32 = u32::MAX;
 
 /// The contacts of one step and their buffers.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Contacts {
-    detector: Detector,
+    detector: Box<dyn ContactDetection>,
     reach: Vec<f64>,
     motion: Vec<Twist>,
     /// The contact of the last step that each one continues, see [`Contacts::trace`].
@@ -81,7 +76,54 @@ const CLOSED: f64 = 1e-9;
 /// closed under the quasi-shock law, and [`super::Stabilization`] takes it back.
 pub(super) const NOISE: f64 = 1e-7;
 
+impl Default for Contacts {
+    fn default() -> Self {
+        Contacts::new(Box::new(Detector::default()))
+    }
+}
+
+/// The points of the contact problem, wherever they are kept.
+#[derive(Clone, Copy)]
+pub(super) struct Points<'a> {
+    detected: &'a [Vec<ContactPoint>],
+    chosen: &'a [ContactPoint],
+    active: &'a [Active],
+}
+
+impl<'a> Points<'a> {
+    /// One contact of the contact problem.
+    #[inline]
+    pub(super) fn contact(&self, k: usize) -> ActiveContact<'a> {
+        let Active { place, bodies } = self.active[k];
+        let place = (place & !Active::CLOSES) as usize;
+        let chunk = (place / CHUNK_POINTS).min(self.detected.len());
+        let points = self.detected.get(chunk).map_or(self.chosen, |points| &points[..]);
+        ActiveContact { point: &points[place - chunk * CHUNK_POINTS], bodies }
+    }
+
+    /// Whether small gaps of a contact are closed: it obeys the quasi-shock law.
+    #[inline]
+    pub(super) fn closes(&self, k: usize) -> bool {
+        self.active[k].place & Active::CLOSES != 0
+    }
+}
+
 impl Contacts {
+    /// Contacts that a detector finds.
+    pub fn new(detector: Box<dyn ContactDetection>) -> Contacts {
+        Contacts {
+            detector,
+            reach: Vec::new(),
+            motion: Vec::new(),
+            old: Vec::new(),
+            slips: Vec::new(),
+            chosen: Vec::new(),
+            active: Vec::new(),
+            gone: Vec::new(),
+            deepest: 0.0,
+        }
+    }
+
     /// Finds the contact points at `q_m`. Contacts are sought there, not at `q_n`: the scheme enforces
     /// `V_{n+1}` for the contacts active at `q_m`.
     pub fn detect(&mut self, scene: &Scene, system: &System, dt: f64) {
@@ -127,12 +169,12 @@ impl Contacts {
         self.touch_points(scene, system.q_m());
         self.keep(scene, system, dt);
 
-        let (n, q_m) = (self.active.len(), system.q_m());
+        let (points, n, q_m) = (self.points(), self.active.len(), system.q_m());
         let arms = |c: &ActiveContact| c.bodies.map(|b| c.point.point - q_m[b as usize].position);
         parallel::set_length(&mut problem.v_rel_free, n);
         parallel::set_length(&mut problem.laws, n);
         w.set((&mut problem.v_rel_free, &mut problem.laws), |k, v_rel_free, unknowns| {
-            let c = self.contact(k);
+            let c = points.contact(k);
             let (arms, frame) = (arms(&c), c.frame());
             let relative = |v: &[Twist]| relative_velocity(v, c.bodies, arms);
             let (_, law) = meeting(scene, c.point);
@@ -202,14 +244,10 @@ impl Contacts {
         self.deepest = f64::from_bits(deepest.into_inner());
     }
 
-    /// One contact of the contact problem.
-    pub(super) fn contact(&self, k: usize) -> ActiveContact<'_> {
-        let Active { place, bodies } = self.active[k];
-        let place = place & !Active::CLOSES;
-        let detected = self.detector.chunks();
-        let chunk = (place as usize / CHUNK_POINTS).min(detected.len());
-        let points = detected.get(chunk).unwrap_or(&self.chosen);
-        ActiveContact { point: &points[place as usize - chunk * CHUNK_POINTS], bodies }
+    /// The points of the contact problem: to be asked for once before a loop over them.
+    pub(super) fn points(&self) -> Points<'_> {
+        let Contacts { detector, chosen, active, .. } = self;
+        Points { detected: detector.chunks(), chosen, active }
     }
 
     /// Sides of contacts on bodies that a mechanism carries; a body that is a mechanism by itself is a block like any grain.
@@ -290,7 +328,8 @@ impl Contacts {
 
     /// The contacts of the contact problem, in its order.
     pub fn active(&self) -> impl ExactSizeIterator<Item = ActiveContact<'_>> {
-        (0..self.active.len()).map(|k| self.contact(k))
+        let points = self.points();
+        (0..self.active.len()).map(move |k| points.contact(k))
     }
 
     /// Deepest overlap found by the last detection, as a positive length [m].
@@ -311,8 +350,8 @@ impl Contacts {
     }
 
     /// The detector, for its statistics.
-    pub fn detector(&self) -> &Detector {
-        &self.detector
+    pub fn detector(&self) -> &dyn ContactDetection {
+        &*self.detector
     }
 }
 

@@ -16,12 +16,12 @@ pub fn assemble(scene: &Scene, system: &System, contacts: &Contacts, problem: &m
     let v = system.v_free();
     let bodies = scene.bodies();
     let in_mechanism = |b: usize| bodies.carried[b].is_some() && !bodies.movable[b];
-    let (mut k, n) = (0, contacts.active().len());
+    let (points, mut k, n) = (contacts.points(), 0, contacts.active().len());
     while k < n {
-        let c = contacts.contact(k);
+        let c = points.contact(k);
         let colliders = c.point.colliders;
         let first = k;
-        while k < n && contacts.contact(k).point.colliders == colliders {
+        while k < n && points.contact(k).point.colliders == colliders {
             k += 1;
         }
         let rolling = meeting(scene, c.point).1.rolling;
@@ -47,9 +47,9 @@ pub(super) fn recall(
     problem: &ContactProblem,
     impulses: &mut Impulses,
 ) {
-    let mut warm = state.warm_moments.iter().peekable();
+    let (points, mut warm) = (contacts.points(), state.warm_moments.iter().peekable());
     for rolling in &problem.rolling {
-        let colliders = contacts.contact(rolling.contacts[0] as usize).point.colliders;
+        let colliders = points.contact(rolling.contacts[0] as usize).point.colliders;
         while warm.next_if(|m| m.colliders < colliders).is_some() {}
         let old = warm.peek().filter(|m| m.colliders == colliders);
         impulses.push(old.map_or([0.0; 3], |m| m.moment_w.map(|x| x / rolling.length)));
@@ -64,9 +64,10 @@ pub(super) fn remember(
     warm: &mut Vec<WarmMoment>,
 ) {
     warm.clear();
+    let points = contacts.points();
     let first = problem.len() - problem.rolling.len();
     for (k, rolling) in problem.rolling.iter().enumerate() {
-        let colliders = contacts.contact(rolling.contacts[0] as usize).point.colliders;
+        let colliders = points.contact(rolling.contacts[0] as usize).point.colliders;
         let moment = Vec3::from(impulses[first + k]) * rolling.length;
         warm.push(WarmMoment { colliders, moment_w: moment.into() });
     }

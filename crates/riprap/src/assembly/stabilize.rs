@@ -1,7 +1,7 @@
 //! Everything that the step does beyond Algorithm 1, in one place: corrections of what solver tolerances and the finite step leave
 //! behind. Each has a switch; the book (theory, "Corrections beyond Algorithm 1") gives their equations and measured effects.
 
-use super::contacts::{ActiveContact, Contacts, NOISE, smaller_size};
+use super::contacts::{ActiveContact, Contacts, NOISE, Points, smaller_size};
 use super::system::check_finite;
 use super::{Interval, System, SystemError};
 use crate::friction::{ContactProblem, Impulses, Law};
@@ -54,12 +54,13 @@ impl Stabilization {
         let mut slips = std::mem::take(&mut contacts.slips);
         parallel::set_length(&mut slips, if self.slips { n } else { 0 });
         let ContactProblem { w, v_rel_free, .. } = problem;
+        let points = contacts.points();
         let (v_rel_free, frames) = (&mut v_rel_free[..n], w.contacts());
         if self.slips {
             parallel::for_each_both(&mut slips, v_rel_free, |k, slip, v_rel| {
                 let old = contacts.remembered(k, state);
                 *slip = old.map_or(Vec3::zeros(), |old| old.slip_w.into());
-                self.close_gap(scene, contacts, k, dt, v_rel);
+                self.close_gap(scene, &points, k, dt, v_rel);
                 for t in 1..3 {
                     let along = Vec3::from(frames[k].frame[t]);
                     v_rel[t] += GAIN * along.dot(slip) / dt;
@@ -67,7 +68,7 @@ impl Stabilization {
             });
         } else {
             parallel::for_each(v_rel_free, |k, v_rel| {
-                self.close_gap(scene, contacts, k, dt, v_rel);
+                self.close_gap(scene, &points, k, dt, v_rel);
             });
         }
         contacts.slips = slips;
@@ -75,18 +76,11 @@ impl Stabilization {
 
     /// The share of a gap that is taken back in this step.
     #[inline]
-    fn close_gap(
-        &self,
-        scene: &Scene,
-        contacts: &Contacts,
-        k: usize,
-        dt: f64,
-        v_rel: &mut [f64; 3],
-    ) {
-        if !(self.gaps && contacts.active[k].closes()) {
+    fn close_gap(&self, scene: &Scene, points: &Points, k: usize, dt: f64, v_rel: &mut [f64; 3]) {
+        if !(self.gaps && points.closes(k)) {
             return;
         }
-        let c = contacts.contact(k);
+        let c = points.contact(k);
         let [i, j] = c.bodies.map(|b| b as usize);
         if c.point.gap.abs() <= NOISE * smaller_size(scene, i, j) {
             v_rel[0] += GAIN * c.point.gap / dt;

@@ -22,7 +22,8 @@ impl Contacts {
         let n = self.active.len();
         let mut old = std::mem::take(&mut self.old);
         parallel::set_length(&mut old, n);
-        let colliders = |k: usize| self.contact(k).point.colliders;
+        let points = self.points();
+        let colliders = |k: usize| points.contact(k).point.colliders;
         // Parts of whole pairs.
         let begin = |part: usize| {
             let mut k = (part * PART).min(n);
@@ -44,8 +45,12 @@ impl Contacts {
                 let end = k + (k..last).take_while(|&l| colliders(l) == pair).count();
                 at += run_length(&warm[at..], |w| w.colliders < pair);
                 let same = run_length(&warm[at..], |w| w.colliders == pair);
-                let found =
-                    match_pair((k..end).map(|k| self.contact(k)), &warm[at..at + same], q_m, near);
+                let found = match_pair(
+                    (k..end).map(|k| points.contact(k)),
+                    &warm[at..at + same],
+                    q_m,
+                    near,
+                );
                 for (l, old) in old[k - first..end - first].iter_mut().enumerate() {
                     let found = found.get(l).copied().flatten();
                     *old = found.map_or(FRESH, |o| (at + o) as u32);
@@ -88,9 +93,9 @@ impl Contacts {
     ) {
         std::mem::swap(&mut state.warm_start, &mut next.warm_start);
         let State { v: v_next, warm_start, .. } = next;
-        let (q_m, contacts) = (system.q_m(), problem.w.contacts());
+        let (points, q_m, contacts) = (self.points(), system.q_m(), problem.w.contacts());
         parallel::fill(warm_start, self.active.len(), |k| {
-            let (c, r, law) = (self.contact(k), &impulses[k], problem.laws[k]);
+            let (c, r, law) = (points.contact(k), &impulses[k], problem.laws[k]);
             let frame = contacts[k].frame.map(Vec3::from);
             let slip = self.slips.get(k).map_or_else(Vec3::zeros, |before| {
                 slipped(scene, &c, *before, &frame, law, r, q_m, v_next, dt)
