@@ -47,7 +47,8 @@ fn side(corners: &[[f64; 2]], height: f64) -> Side {
 /// A convex polygon around a centre, counter-clockwise.
 fn polygon(rng: &mut Pcg64, centre: [f64; 2]) -> Vec<[f64; 2]> {
     let n = rng.random_range(3..9);
-    let mut angles: Vec<f64> = (0..n).map(|_| rng.random_range(0.0..6.28)).collect();
+    let mut angles: Vec<f64> =
+        (0..n).map(|_| rng.random_range(0.0..std::f64::consts::TAU)).collect();
     angles.sort_by(f64::total_cmp);
     angles.iter().map(|a| [centre[0] + a.cos(), centre[1] + 0.8 * a.sin()]).collect()
 }
@@ -155,7 +156,7 @@ fn thinning_keeps_at_most_four_with_a_nearest_among_them() {
         thin(&points, Vec3::z(), 0.05, 1.0, &Drift::default, &mut m);
         let near: Vec<&ManifoldPoint> = points.iter().filter(|p| p.gap <= 0.05).collect();
         assert!(m.points().len() <= 4 && (near.is_empty() || !m.points().is_empty()));
-        assert!(m.points().iter().all(|p| near.iter().any(|q| *q == p)));
+        assert!(m.points().iter().all(|p| near.contains(&p)));
         if near.len() <= 4 {
             assert_eq!(m.points().len(), near.len(), "nothing to thin");
         }
