@@ -10,11 +10,11 @@ mod stabilize;
 mod system;
 mod warm_start;
 
-#[cfg(test)]
-mod tests;
-
 pub use contacts::{ActiveContact, Contacts};
 pub use joints::{assemble as assemble_joints, joint_drift, joint_error, joint_wrenches};
 pub use rolling::assemble as assemble_rolling;
 pub use stabilize::Stabilization;
 pub use system::{Interval, System, SystemError};
+
+#[cfg(test)]
+mod tests;

@@ -381,37 +381,4 @@ fn span<'a>(
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn thinning_keeps_the_corners_of_an_octagon_that_span_most() {
-        let points: Vec<ManifoldPoint> = (0..8u32)
-            .map(|k| {
-                let (s, c) = (f64::from(k) * std::f64::consts::FRAC_PI_4).sin_cos();
-                ManifoldPoint { position: Vec3::new(c, s, 0.0), gap: 0.0, feature: k }
-            })
-            .collect();
-        let mut m = Manifold::new(Vec3::z(), 0.0);
-        thin(&points, Vec3::z(), 0.1, 1.0, &Drift::default, &mut m);
-        let mut kept: Vec<u32> = m.points().iter().map(|p| p.feature).collect();
-        kept.sort_unstable();
-        assert_eq!(kept, [0, 2, 4, 6]);
-    }
-
-    #[test]
-    fn a_point_about_to_close_is_kept_before_nearer_ones_that_open() {
-        let points: Vec<ManifoldPoint> = (0..6u32)
-            .map(|k| {
-                let (s, c) = (f64::from(k) * std::f64::consts::FRAC_PI_3).sin_cos();
-                let gap = 1e-3 * f64::from(1 + k);
-                ManifoldPoint { position: Vec3::new(c, s, 0.0), gap, feature: k }
-            })
-            .collect();
-        // The turn lowers points with large x and small y most: the last one, farthest away, comes first.
-        let drift = Drift { shift: Vec3::zeros(), turn: Vec3::new(0.02, 0.02, 0.0) };
-        let mut m = Manifold::new(Vec3::z(), 1e-3);
-        thin(&points, Vec3::z(), 0.1, 1.0, &|| drift, &mut m);
-        assert!(m.points().iter().any(|p| p.feature == 5));
-    }
-}
+mod tests;

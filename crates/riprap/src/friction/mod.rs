@@ -22,11 +22,6 @@ mod residual;
 mod rolling;
 mod sparse;
 
-#[cfg(test)]
-mod fixtures;
-#[cfg(test)]
-mod properties;
-
 use crate::math::bytes_of;
 pub use crate::math::{Buffers, Scratch};
 pub use accurate::Accurate;
@@ -145,3 +140,8 @@ pub trait ContactSolver: Send + Sync {
         self.improve(problem, impulses, scratch)
     }
 }
+
+#[cfg(test)]
+mod fixtures;
+#[cfg(test)]
+mod properties;
