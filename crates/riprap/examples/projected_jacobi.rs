@@ -157,3 +157,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     assert!((centre(&ours) - centre(&theirs)).abs() < 1e-5, "two solvers, one solution");
     Ok(())
 }
+
+#[test]
+fn two_solvers_find_one_heap() {
+    main().unwrap();
+}

@@ -80,7 +80,7 @@ impl Multibody {
         let control = self.forces.begin(0.0, &q, &v);
         self.dynamics((&q, &v), &control, &partition, 0.0, None, &mut w).map_err(motion)?;
         self.assembly = partition.clone();
-        self.start = MultibodyState { q, v, control, partition, ..MultibodyState::default() };
+        self.start = MultibodyState { q, v, control, partition };
         Ok(())
     }
 

@@ -35,7 +35,7 @@ fn moved(run: &mut Simulation, bodies: &[Body], time: f64, axes: [f64; 3]) -> f6
 /// A tower of 20 boxes sinks by what the solver's tolerance leaves.
 fn gaps(checks: &mut Checks, effort: Effort, [with, without]: [Stabilization; 2]) {
     let (scene, boxes) = scenes::tower(20);
-    let time = if effort == Effort::Full { 20.0 } else { 2.0 };
+    let time = if effort == Effort::Full { 5.0 } else { 1.0 };
     let sunk = |choice: Stabilization| {
         moved(&mut start(&scene, 1e-4, choice), &boxes, time, [0.0, 0.0, 1.0])
     };
@@ -49,7 +49,7 @@ fn slips(checks: &mut Checks, effort: Effort, [with, without]: [Stabilization; 2
     let (mut scene, boxes) = scenes::tower(20);
     // Gravity to the side, well inside the cone of friction.
     scene.gravity([0.2, 0.0, -9.8]);
-    let time = if effort == Effort::Full { 20.0 } else { 2.0 };
+    let time = if effort == Effort::Full { 5.0 } else { 1.0 };
     let crept = |choice: Stabilization| {
         moved(&mut start(&scene, 1e-4, choice), &boxes, time, [1.0, 1.0, 0.0])
     };

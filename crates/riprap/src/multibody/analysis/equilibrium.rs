@@ -310,7 +310,6 @@ impl Search<'_> {
                 v: vec![0.0; self.system.n_v()],
                 control: self.from.control.clone(),
                 partition: self.partition,
-                ..MultibodyState::default()
             },
         })
     }
