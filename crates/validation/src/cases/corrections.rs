@@ -37,7 +37,7 @@ fn gaps(checks: &mut Checks, effort: Effort, [with, without]: [Stabilization; 2]
     let (scene, boxes) = scenes::tower(20);
     let time = if effort == Effort::Full { 5.0 } else { 1.0 };
     let sunk = |choice: Stabilization| {
-        moved(&mut start(&scene, 1e-4, choice), &boxes, time, [0.0, 0.0, 1.0])
+        moved(&mut start(&scene, 1e-6, choice), &boxes, time, [0.0, 0.0, 1.0])
     };
     let (kept, lost) = (sunk(with), sunk(without));
     checks.at_most(&format!("tower sinks in {time} s, with gaps"), kept, 1e-6, "m");
@@ -51,7 +51,7 @@ fn slips(checks: &mut Checks, effort: Effort, [with, without]: [Stabilization; 2
     scene.gravity([0.2, 0.0, -9.8]);
     let time = if effort == Effort::Full { 5.0 } else { 1.0 };
     let crept = |choice: Stabilization| {
-        moved(&mut start(&scene, 1e-4, choice), &boxes, time, [1.0, 1.0, 0.0])
+        moved(&mut start(&scene, 1e-6, choice), &boxes, time, [1.0, 1.0, 0.0])
     };
     let (kept, lost) = (crept(with), crept(without));
     checks.at_most(&format!("tower creeps in {time} s, with slips"), kept, 2e-6, "m");
