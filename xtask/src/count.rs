@@ -65,6 +65,14 @@ impl Count {
         total
     }
 
+    /// All crates but `validation`.
+    pub fn total_without_validation(&self) -> Lines {
+        let mut total = Lines::default();
+        let others = self.crates.iter().filter(|(name, _)| name != VALIDATION);
+        others.for_each(|(_, lines)| total.add(*lines));
+        total
+    }
+
     /// All crates; the whole crate `validation` counts as tests.
     pub fn total_with_validation(&self) -> Lines {
         let mut total = Lines::default();
@@ -84,7 +92,8 @@ impl std::fmt::Display for Count {
         writeln!(f, "{:<32}{:>8}{:>8}{:>14}", "crate", "code", "tests", "tests : code")?;
         let total = ("total".to_owned(), self.total());
         let with = (format!("total, {VALIDATION} as tests"), self.total_with_validation());
-        for (name, lines) in self.crates.iter().chain([&total, &with]) {
+        let without = (format!("total without {VALIDATION}"), self.total_without_validation());
+        for (name, lines) in self.crates.iter().chain([&total, &without, &with]) {
             let Lines { code, tests } = *lines;
             writeln!(f, "{name:<32}{code:>8}{tests:>8}{:>14.2}", lines.ratio())?;
         }
@@ -140,13 +149,13 @@ fn is_test_file(inside: &Path) -> bool {
 mod tests {
     use super::*;
 
-    /// Fewest lines of tests per line of code, with the crate `validation` among the tests [–]. The aim is 0.6.
-    const LEAST_RATIO: f64 = 0.53;
+    /// Fewest lines of tests per line of code, the crate `validation` left out of both [–].
+    const LEAST_RATIO: f64 = 0.57;
 
     #[test]
     fn there_is_enough_test_code() {
         let count = Count::of(crate::root()).unwrap();
-        let ratio = count.total_with_validation().ratio();
+        let ratio = count.total_without_validation().ratio();
         assert!(ratio >= LEAST_RATIO, "tests : code = {ratio:.3} < {LEAST_RATIO}\n{count}");
     }
 
