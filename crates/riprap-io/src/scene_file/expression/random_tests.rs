@@ -13,8 +13,10 @@ enum Tree {
     Call(&'static str, Box<Tree>),
 }
 
+type Named = (&'static str, fn(f64) -> f64);
+
 /// Bounded and smooth functions, so that no tree becomes large or steep.
-const SMOOTH: [(&str, fn(f64) -> f64); 4] =
+const SMOOTH: [Named; 4] =
     [("sin", f64::sin), ("cos", f64::cos), ("tanh", f64::tanh), ("atan", f64::atan)];
 
 impl Tree {

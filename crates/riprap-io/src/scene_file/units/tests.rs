@@ -259,8 +259,7 @@ fn powers_that_overflow_are_refused_and_give_no_nan() {
     }
     assert!(message("1 m^12*m^12*(m^12)^12", Dimension::LENGTH).contains("too large"));
     assert!(
-        message(&format!("1 {}", vec!["m^12"; 11].join("*")), Dimension::LENGTH)
-            .contains("too large")
+        message(&format!("1 {}", ["m^12"; 11].join("*")), Dimension::LENGTH).contains("too large")
     );
 }
 
