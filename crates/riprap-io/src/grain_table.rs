@@ -212,11 +212,58 @@ mod tests {
         assert_eq!(table.grains[0].position.map(f64::to_bits), values.map(f64::to_bits));
     }
 
+    #[test]
+    fn hostile_tables_are_refused_at_their_line() {
+        let message = |text: &str| parse(text).unwrap_err();
+        assert_eq!(message("x,y,z\n1,2,3\n1,,3"), "file, line 3: `y` is not a number: ``");
+        assert!(message("x,y,z\n1,2,1e999").contains("`z` is not a number: `1e999`"));
+        assert!(message("x,y,z\n1,2,-inf").contains("line 2"));
+        assert!(message("x,y,z\n1;2;3").contains("`x` is not a number: `1;2;3`"));
+        assert!(message("x;y;z\n").contains("unknown column `x;y;z`"));
+        assert!(message("x,y,z,vx,vy\n1,2,3,4,5").contains("vx,vy,vz come together"));
+        assert!(message("x,y,z,wz\n1,2,3,4").contains("wx,wy,wz come together"));
+        assert!(message("x,y,z,scale\n1,2,3,-1").contains("got -1"));
+        assert!(message(&format!("{}\n", "a".repeat(500))).len() < 200);
+        let not_text = GrainTable::parse(&b"x,y,z\n1,2,3\n1,2,\xff\n"[..]);
+        let Err(Failure::Format(place, message)) = not_text else { panic!() };
+        assert_eq!(format!("{place}: {message}"), ", line 3: this is not text");
+        // The same file ends without its last line end, or with one of another system.
+        for end in ["", "\n", "\r\n", "\n\n# end\n"] {
+            assert_eq!(parse(&format!("x,y,z\n1,2,3{end}")).unwrap().grains.len(), 1, "{end:?}");
+        }
+    }
+
     mod properties {
         use super::*;
         use proptest::prelude::*;
 
         proptest! {
+            #[test]
+            fn columns_may_be_shuffled_without_changing_a_grain(
+                values in prop::array::uniform14(-1e3..1e3_f64),
+                order in Just((0..14).collect::<Vec<usize>>()).prop_shuffle(),
+            ) {
+                let mut values = values;
+                (values[3], values[13]) = (1.0 + values[3].abs(), 1e-3 + values[13].abs());
+                let table = |order: &[usize]| {
+                    let line = |word: &dyn Fn(usize) -> String| {
+                        order.iter().map(|i| word(*i)).collect::<Vec<_>>().join(" , ")
+                    };
+                    let names = line(&|i| COLUMNS[i].to_owned());
+                    parse(&format!("{names}\n{}", line(&|i| values[i].to_string()))).unwrap()
+                };
+                let straight = table(&(0..14).collect::<Vec<_>>());
+                prop_assert_eq!(&table(&order), &straight);
+                let grain = straight.grains[0];
+                prop_assert_eq!(&grain.position[..], &values[..3]);
+                prop_assert_eq!(&grain.velocity[..], &values[7..10]);
+                prop_assert_eq!(&grain.angular_velocity[..], &values[10..13]);
+                prop_assert_eq!(grain.scale, values[13]);
+                let length: f64 = grain.rotation.iter().map(|x| x * x).sum();
+                prop_assert!((length - 1.0).abs() < 1e-12);
+                prop_assert!((grain.rotation[1] * values[3] - grain.rotation[0] * values[4]).abs() < 1e-9 * values[3].abs());
+            }
+
             #[test]
             fn no_bytes_panic(content in prop::collection::vec(any::<u8>(), 0..300)) {
                 let _ = GrainTable::parse(&content[..]);

@@ -189,6 +189,48 @@ mod tests {
         );
     }
 
+    #[test]
+    fn numbers_are_short_and_never_lose_a_digit() {
+        let path = path("forms.csv");
+        let mut table = TableWriter::create(&path, &[Column::new("x", "m")]).unwrap();
+        let forms = [
+            (0.0, "0"),
+            (-0.0, "-0"),
+            (1e-4, "0.0001"),
+            (9.99e-5, "9.99e-5"),
+            (1e15, "1e15"),
+            (999_999_999_999_999.0, "999999999999999"),
+            (0.1 + 0.2, "0.30000000000000004"),
+            (-1e-300, "-1e-300"),
+            (f64::NAN, "NaN"),
+            (f64::NEG_INFINITY, "-inf"),
+        ];
+        for (value, _) in forms {
+            table.row(&[value]).unwrap();
+        }
+        let text = std::fs::read_to_string(&path).unwrap();
+        let lines: Vec<&str> = text.lines().skip(1).collect();
+        assert_eq!(lines, forms.map(|(_, form)| form));
+        std::fs::remove_file(path).unwrap();
+    }
+
+    #[test]
+    fn a_refused_row_leaves_the_file_as_it_was() {
+        let path = path("refused.csv");
+        let columns = [Column::new("a", "m"), Column::new("b", "m")];
+        let mut table = TableWriter::create(&path, &columns).unwrap();
+        table.row(&[1.0, 2.0]).unwrap();
+        let length = table.sync().unwrap();
+        assert_eq!(length, std::fs::metadata(&path).unwrap().len());
+        for row in [&[][..], &[1.0], &[1.0, 2.0, 3.0]] {
+            assert!(table.row(row).is_err());
+            assert_eq!(table.sync().unwrap(), length);
+        }
+        table.row(&[3.0, 4.0]).unwrap();
+        assert_eq!(std::fs::read_to_string(&path).unwrap(), "a [m],b [m]\n1,2\n3,4\n");
+        std::fs::remove_file(path).unwrap();
+    }
+
     mod properties {
         use super::*;
         use proptest::prelude::*;

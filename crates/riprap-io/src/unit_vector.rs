@@ -29,4 +29,45 @@ mod tests {
         assert_eq!(unit([0.0, 1e-300, 0.0]), Some([0.0, 1.0, 0.0]));
         assert_eq!(unit([0.0; 3]), None);
     }
+
+    #[test]
+    fn what_has_no_direction_is_refused() {
+        for x in [f64::INFINITY, f64::NEG_INFINITY, f64::NAN, 0.0, -0.0] {
+            assert_eq!(unit([x, 0.0, -0.0]), None, "{x}");
+        }
+        assert_eq!(unit([1.0, f64::INFINITY]), None);
+    }
+
+    mod properties {
+        use super::*;
+        use proptest::prelude::*;
+
+        /// Components of any size, from the smallest number to the largest.
+        fn component() -> impl Strategy<Value = f64> {
+            (-1.0..1.0_f64, -308..308_i32).prop_map(|(x, power)| x * 10_f64.powi(power))
+        }
+
+        proptest! {
+            #[test]
+            fn the_length_is_one_and_a_second_time_changes_nothing(vector in prop::array::uniform4(component())) {
+                prop_assume!(vector.iter().any(|x| x.abs() > 0.0));
+                let once = unit(vector).unwrap();
+                let square: f64 = once.iter().map(|x| x * x).sum();
+                prop_assert!((square - 1.0).abs() < 1e-12, "{}", square);
+                prop_assert_eq!(unit(once).unwrap().map(f64::to_bits), once.map(f64::to_bits));
+            }
+
+            #[test]
+            fn only_the_direction_counts(vector in prop::array::uniform3(-1.0..1.0_f64), power in -900..900_i32) {
+                prop_assume!(vector.iter().any(|x| x.abs() > 1e-3));
+                let square: f64 = vector.iter().map(|x| x * x).sum();
+                prop_assume!((square - 1.0).abs() > 1e-9); // vectors of length one keep their bits instead
+                // A power of two changes no digit.
+                let scaled = unit(vector.map(|x| x * 2_f64.powi(power))).unwrap();
+                let direction = unit(vector).unwrap();
+                prop_assert_eq!(scaled.map(f64::to_bits), direction.map(f64::to_bits));
+                prop_assert_eq!(unit(vector.map(|x| -x)).unwrap(), direction.map(|x| -x));
+            }
+        }
+    }
 }

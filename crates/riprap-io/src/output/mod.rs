@@ -334,4 +334,6 @@ fn extent(scene: &Scene) -> [riprap::math::Vec3; 2] {
 }
 
 #[cfg(test)]
+mod series_tests;
+#[cfg(test)]
 mod tests;

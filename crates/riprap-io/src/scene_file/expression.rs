@@ -232,4 +232,6 @@ impl Op {
 }
 
 #[cfg(test)]
+mod random_tests;
+#[cfg(test)]
 mod tests;

@@ -113,3 +113,96 @@ impl std::ops::Div for Jet {
         Self { value, rate, second }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn jet() -> impl Strategy<Value = Jet> {
+        let part = || prop_oneof![Just(0.0), -3.0..3.0];
+        (part(), part(), part()).prop_map(|(value, rate, second)| Jet { value, rate, second })
+    }
+
+    /// A jet whose value is away from zero.
+    fn divisor() -> impl Strategy<Value = Jet> {
+        (0.5..3.0_f64, any::<bool>(), jet()).prop_map(|(size, negative, jet)| Jet {
+            value: if negative { -size } else { size },
+            ..jet
+        })
+    }
+
+    /// Equal up to some roundings of numbers of size `scale`.
+    #[track_caller]
+    fn assert_near(a: Jet, b: Jet, scale: f64) {
+        for (a, b) in [(a.value, b.value), (a.rate, b.rate), (a.second, b.second)] {
+            assert!((a - b).abs() <= 1e-12 * scale, "{a} {b}");
+        }
+    }
+
+    const SIN: fn(f64) -> [f64; 3] = |x| [x.sin(), x.cos(), -x.sin()];
+    const COS: fn(f64) -> [f64; 3] = |x| [x.cos(), -x.sin(), -x.cos()];
+    const EXP: fn(f64) -> [f64; 3] = |x| [x.exp(); 3];
+    const LN: fn(f64) -> [f64; 3] = |x| [x.ln(), 1.0 / x, -1.0 / (x * x)];
+
+    proptest! {
+        #[test]
+        fn jets_form_a_ring(a in jet(), b in jet(), c in jet()) {
+            prop_assert_eq!(a + b, b + a);
+            assert_near(a * b, b * a, 1e2);
+            prop_assert_eq!(a - a, Jet::constant(0.0));
+            prop_assert_eq!(a * Jet::constant(1.0), a);
+            assert_near(a * (b + c), a * b + a * c, 1e3);
+            assert_near((a * b) * c, a * (b * c), 1e3);
+        }
+
+        #[test]
+        fn division_undoes_multiplication(a in jet(), b in divisor()) {
+            assert_near(a * b / b, a, 1e4);
+            assert_near(b / b, Jet::constant(1.0), 1e4);
+        }
+
+        #[test]
+        fn powers_are_repeated_products_also_of_negative_numbers(a in divisor()) {
+            let power = |n: f64| a.power(Jet::constant(n), a.value.powf(n));
+            assert_near(power(2.0), a * a, 1e2);
+            assert_near(power(3.0), a * a * a, 1e3);
+            assert_near(power(-1.0), Jet::constant(1.0) / a, 1e3);
+            assert_near(power(5.0) / power(4.0), a, 1e6);
+        }
+
+        #[test]
+        fn exponential_and_logarithm_undo_each_other(a in jet(), b in divisor()) {
+            let exp = a.chain(EXP(a.value));
+            assert_near(exp.chain(LN(exp.value)), a, 1e3);
+            // b^a = exp(a ln b), for positive b.
+            let b = Jet { value: b.value.abs(), ..b };
+            let w = a * b.chain(LN(b.value));
+            let power = b.power(a, b.value.powf(a.value));
+            assert_near(power, w.chain(EXP(w.value)), 1e6);
+        }
+
+        #[test]
+        fn sine_and_cosine_stay_on_the_circle(a in jet()) {
+            let (sin, cos) = (a.chain(SIN(a.value)), a.chain(COS(a.value)));
+            assert_near(sin * sin + cos * cos, Jet::constant(1.0), 1e3);
+            // Within half a turn, the direction of the point on the circle is the angle itself.
+            let angle = sin.atan2(cos);
+            if a.value.abs() < 3.1 {
+                assert_near(angle, a, 1e3);
+            }
+        }
+    }
+
+    #[test]
+    fn what_does_not_change_has_no_rate_however_steep_the_function() {
+        let still = Jet::constant(0.0);
+        assert_eq!(still.chain([0.0, f64::INFINITY, f64::NEG_INFINITY]), still);
+        assert!(still.is_constant() && (still * Jet::constant(2.0)).is_constant());
+        let root = still.power(Jet::constant(0.5), 0.0);
+        assert_eq!(root, still);
+        // What does change has the infinite slope that is there.
+        let moving = Jet { rate: 1.0, ..still };
+        assert_eq!(moving.power(Jet::constant(0.5), 0.0).rate, f64::INFINITY);
+    }
+}

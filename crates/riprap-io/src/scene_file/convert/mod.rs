@@ -380,3 +380,6 @@ fn did_you_mean<'a>(name: &str, known: impl Iterator<Item = &'a str>, what: &str
         false => format!("known: {}", known.join(", ")),
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -237,3 +237,6 @@ fn flat(points: &[Vector]) -> bool {
     let Some(normal) = unit(normal) else { return true };
     points.iter().all(|p| dot(normal, arm(p)).abs() < 1e-9 * extent)
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,258 @@
+//! Rows of the series against the states, impulses and balances of the run that wrote them.
+
+use super::*;
+use riprap::math::Vec3;
+use riprap::scene::Body;
+use riprap::simulation::Simulation;
+use std::collections::HashMap;
+
+const SLIDING: &str = "\
+[run]
+dt = \"1 ms\"
+until = \"0.2 s\"
+output_every = \"1 ms\"
+frames = false
+[solver]
+tolerance = 1e-10
+[materials.rock]
+density = 1000
+friction = 0.3
+[[body]]
+name = \"floor\"
+kind = \"fixed\"
+shape = { type = \"half-space\" }
+material = \"rock\"
+[[body]]
+name = \"ball\"
+shape = { type = \"sphere\", radius = 0.1 }
+material = \"rock\"
+position = [0, 0, 0.105]
+velocity = [2, 0, -0.5]
+angular_velocity = [0, -5, 1]
+[[body]]
+name = \"slab\"
+shape = { type = \"polyhedron\", points = [[0,0,0], [0.4,0,0], [0,0.4,0], [0.4,0.4,0], [0,0,0.1], [0.4,0,0.1], [0,0.4,0.1], [0.4,0.4,0.1]] }
+material = \"rock\"
+position = [2, 0, 0.001]
+velocity = [0, 1, 0]
+[[probe]]
+body = \"ball\"
+quantities = [\"position\", \"velocity\", \"rotation\", \"angular_velocity\", \"force\", \"torque\", \"contacts\", \"work\"]
+[[probe]]
+name = \"corner\"
+body = \"slab\"
+quantities = [\"position\", \"velocity\", \"force\", \"work\"]
+";
+
+/// What a frame says by itself.
+struct Seen {
+    t: f64,
+    balance: Balance,
+    contacts: usize,
+    /// Mean contact forces on the ball and the slab [N].
+    forces: [Vec3; 2],
+    /// Position [m] and velocity [m/s] of the centre of mass of the ball.
+    ball: [Vec3; 2],
+    spin: Vec3,
+    /// Pose of the shape of the slab, as position [m] and rotation w, x, y, z.
+    slab: riprap::math::Pose,
+}
+
+/// Shows each frame to the writer, and keeps what it says.
+struct Both<'a>(&'a mut RunWriter, Vec<Seen>);
+
+impl Observer for Both<'_> {
+    fn observe(&mut self, frame: &Frame) -> Result<(), Box<dyn std::error::Error + Send + Sync>> {
+        let [ball, slab] = ["ball", "slab"].map(|name| frame.scene.body(name).unwrap());
+        let at = frame.scene.slot(ball);
+        let force = |body: Body| {
+            let on = frame.contacts().filter(|contact| contact.bodies.contains(&body));
+            on.map(|c| if c.bodies[1] == body { c.force } else { -c.force }).sum::<Vec3>()
+        };
+        self.1.push(Seen {
+            t: frame.state.t,
+            balance: frame.balance(),
+            contacts: frame.step.contacts,
+            forces: [ball, slab].map(force),
+            ball: [frame.state.q[at].position, frame.state.v[at].linear],
+            spin: frame.state.v[at].angular,
+            slab: frame.scene.shape_pose(frame.state, slab),
+        });
+        self.0.observe(frame)
+    }
+}
+
+/// The columns of a series by their names, without units.
+struct Columns(HashMap<String, Vec<f64>>);
+
+impl Columns {
+    fn read(path: &Path) -> Columns {
+        let text = std::fs::read_to_string(path.join("series.csv")).unwrap();
+        let mut lines = text.lines();
+        let names = lines.next().unwrap().split(',').map(|name| name.split(' ').next().unwrap());
+        let mut columns: Vec<(String, Vec<f64>)> =
+            names.map(|name| (name.to_owned(), Vec::new())).collect();
+        for line in lines {
+            for (word, (_, column)) in line.split(',').zip(&mut columns) {
+                column.push(word.parse().unwrap());
+            }
+        }
+        Columns(columns.into_iter().collect())
+    }
+
+    fn get(&self, name: &str) -> &[f64] {
+        self.0.get(name).unwrap_or_else(|| panic!("no column {name}"))
+    }
+
+    fn vector(&self, name: &str, row: usize) -> Vec3 {
+        Vec3::from(["x", "y", "z"].map(|axis| self.get(&format!("{name}_{axis}"))[row]))
+    }
+}
+
+fn run(text: &str) -> (Vec<Seen>, Columns) {
+    let file = SceneFile::parse(text, ".").unwrap_or_else(|e| panic!("{e}"));
+    let built = file.build().unwrap_or_else(|e| panic!("{e}"));
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("run");
+    let mut writer = RunWriter::create(&path, Existing::Keep, &file, &built, 1).unwrap();
+    let mut run = Simulation::new(built.scene, file.scheme()).unwrap();
+    let mut both = Both(&mut writer, Vec::new());
+    run.until(file.run.until, &mut both).unwrap();
+    let seen = both.1;
+    writer.finish(Some(&run.frame()), &Ending::Finished).unwrap();
+    (seen, Columns::read(&path))
+}
+
+#[test]
+fn every_row_holds_the_bits_of_its_frame() {
+    let (seen, columns) = run(SLIDING);
+    assert_eq!((seen.len(), columns.get("time").len()), (201, 201));
+    for (row, frame) in seen.iter().enumerate() {
+        let bits = |name: &str, value: f64| {
+            assert_eq!(columns.get(name)[row].to_bits(), value.to_bits(), "{name}, row {row}");
+        };
+        bits("time", frame.t);
+        bits("kinetic_energy", frame.balance.kinetic);
+        bits("potential_energy", frame.balance.potential);
+        bits("total_energy", frame.balance.kinetic + frame.balance.potential);
+        bits("contacts", frame.contacts as f64);
+        assert_eq!(columns.vector("momentum", row), frame.balance.momentum);
+        assert_eq!(columns.vector("angular_momentum", row), frame.balance.angular_momentum);
+        assert_eq!(columns.vector("ball.position", row), frame.ball[0]);
+        assert_eq!(columns.vector("ball.velocity", row), frame.ball[1]);
+        assert_eq!(columns.vector("ball.angular_velocity", row), frame.spin);
+        assert_eq!(columns.vector("corner.position", row), frame.slab.position);
+        let near =
+            |a: Vec3, b: Vec3| assert!((a - b).norm() <= 1e-12 * (1.0 + b.norm()), "{a} {b}");
+        near(columns.vector("ball.force", row), frame.forces[0]);
+        near(columns.vector("corner.force", row), frame.forces[1]);
+    }
+}
+
+#[test]
+fn forces_are_what_changes_the_momentum() {
+    let (_, columns) = run(SLIDING);
+    let (mass, dt, gravity) = (1000.0 * 4.0 / 3.0 * std::f64::consts::PI * 1e-3, 1e-3, 9.81);
+    let mut pushed = 0;
+    for row in 1..201 {
+        let change =
+            columns.vector("ball.velocity", row) - columns.vector("ball.velocity", row - 1);
+        let force = columns.vector("ball.force", row);
+        let expected = change * mass / dt + Vec3::new(0.0, 0.0, mass * gravity);
+        // Differences of velocities of 2 m/s over a step of 1 ms lose three digits.
+        assert!((force - expected).norm() < 1e-9 * (1.0 + expected.norm()), "row {row}");
+        // It slides or rolls: never more than Coulomb's cone allows, and the contact is below it.
+        let sideways = force.x.hypot(force.y);
+        assert!(sideways <= 0.3 * force.z * (1.0 + 1e-6) + 1e-9, "row {row}: {force}");
+        assert_eq!(force.z > 0.0, columns.get("ball.contacts")[row] > 0.0 && force.z > 0.0);
+        pushed += usize::from(force.z > 0.0);
+        // The force acts at the lowest point: its moment about the centre has no part along z.
+        assert!(columns.vector("ball.torque", row).z.abs() < 1e-6, "row {row}");
+    }
+    assert!(pushed > 150, "{pushed}");
+}
+
+#[test]
+fn the_work_of_contacts_is_the_change_of_energy() {
+    // With θ = 0.5, gravity works along the mean velocity, which is how positions advance: no energy is lost elsewhere.
+    let smooth = SLIDING
+        .replace("friction = 0.3", "friction = 0")
+        .replace("angular_velocity = [0, -5, 1]", "angular_velocity = [0, 0, 0]");
+    for text in [SLIDING, &smooth] {
+        let (seen, columns) = run(text);
+        let total = columns.get("total_energy");
+        let mut lag = 0.0;
+        for row in 1..seen.len() {
+            let work = columns.get("ball.work")[row] + columns.get("corner.work")[row];
+            let change = total[row] - total[0];
+            // Arms of a ball that spins are taken at the end of the step, half a step from where it was touched.
+            let spin = seen[row].spin.norm() + seen[row - 1].spin.norm();
+            lag +=
+                1e-3 * seen[row].forces[0].norm() * 0.5 * spin * 0.5e-3 * seen[row].ball[1].norm();
+            assert!((work - change).abs() < lag + 1e-7, "row {row}: {work} {change} {lag}");
+        }
+        // Friction and impact only take energy; the impact takes that of the fall.
+        let work = columns.get("ball.work");
+        assert!(work.windows(2).all(|pair| pair[1] <= pair[0] + lag + 1e-7));
+        assert!(*work.last().unwrap() < -0.5, "{:?}", work.last());
+    }
+}
+
+const SPINNING: &str = "\
+[[mechanism]]
+name = \"top\"
+[[mechanism.body]]
+name = \"slab\"
+mass = 2
+inertia = [0.03, 0.05, 0.06]
+[[mechanism.joint]]
+name = \"flight\"
+type = \"free\"
+child = \"slab\"
+start_position = [5, 0, 1]
+start_angular_velocity = [1, 2, 3]
+[[probe]]
+name = \"point\"
+body = \"top/slab\"
+point = [0.4, 0.4, 0.1]
+quantities = [\"position\", \"velocity\"]
+[[probe]]
+name = \"origin\"
+body = \"top/slab\"
+quantities = [\"position\"]
+";
+
+#[test]
+fn a_point_moves_as_its_body_turns() {
+    let (seen, columns) = run(&format!("{SLIDING}{SPINNING}"));
+    let length = Vec3::new(0.4, 0.4, 0.1).norm();
+    for row in 1..seen.len() - 1 {
+        // Central differences of the position give the velocity, up to h² times |ω|³ times the arm.
+        let around = [row - 1, row + 1].map(|row| columns.vector("point.position", row));
+        let slope = (around[1] - around[0]) / 2e-3;
+        let velocity = columns.vector("point.velocity", row);
+        assert!((slope - velocity).norm() < 1e-4, "row {row}: {slope} {velocity}");
+        // The point stays at its distance from the origin of the body.
+        let arm = columns.vector("point.position", row) - columns.vector("origin.position", row);
+        assert!((arm.norm() - length).abs() < 1e-12, "row {row}");
+    }
+}
+
+#[test]
+fn the_largest_values_since_the_row_before_are_told_and_none_is_lost() {
+    let coarse = SLIDING.replace("output_every = \"1 ms\"", "output_every = \"7 ms\"");
+    let (_, fine) = run(SLIDING);
+    let (_, coarse) = run(&coarse);
+    let rows = coarse.get("time").len();
+    assert_eq!(rows, 1 + 28 + 1); // the start, every seventh step, and the end
+    for name in ["sweeps", "residual", "penetration"] {
+        let mut begin = 1;
+        for row in 1..rows {
+            let step = (coarse.get("time")[row] / 1e-3).round() as usize;
+            let worst = fine.get(name)[begin..=step].iter().fold(0.0_f64, |a, b| a.max(*b));
+            assert_eq!(coarse.get(name)[row], worst, "{name}, row {row}");
+            begin = step + 1;
+        }
+    }
+    assert_eq!(coarse.get("ball.work").last(), fine.get("ball.work").last());
+}
