@@ -325,11 +325,20 @@ impl Simulation {
     }
 
     fn run_until(&mut self, t: f64, observer: &mut dyn Observer) -> Result<(), Error> {
+        if t.is_nan() {
+            let (what, range) = ("the end time", "a number of seconds");
+            return Err(StepError::BadParameter { what, value: t, range }.into());
+        }
         let chooses = self.scheme.chooses_steps();
         let mut steps = ((t - self.state.t) / self.scheme.dt()).round().max(0.0) as u64;
         observer.observe(&self.frame()).map_err(Error::Observer)?;
         while (if chooses { self.state.t < t } else { steps > 0 }) && !observer.stop() {
+            let before = self.state.t;
             self.advance_to(t)?;
+            let moved = self.state.t > before;
+            if chooses && !moved {
+                return Err(StepError::NoProgress { t: before }.into());
+            }
             observer.observe(&self.frame()).map_err(Error::Observer)?;
             steps = steps.saturating_sub(1);
         }

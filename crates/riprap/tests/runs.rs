@@ -3,7 +3,7 @@
 use riprap::math::Mat3;
 use riprap::prelude::*;
 use riprap::scene::BuildError;
-use riprap::scheme::{StepError, StepResult, Workspace};
+use riprap::scheme::{StepError, StepReport, StepResult, Workspace};
 
 fn rock() -> Material {
     Material::new("rock").density(2700.0).friction(0.5)
@@ -446,4 +446,38 @@ fn a_scheme_that_chooses_its_steps_is_driven_to_the_time_asked_for() {
     assert!(steps.0[0] == 7e-4 && steps.0[1] == 1e-5 && steps.0[2] > 1.3e-5);
     assert!(steps.0.iter().all(|dt| *dt <= 7e-4 && *dt > 0.0));
     assert_eq!(run.report().steps as usize, steps.0.len() - 2);
+}
+
+/// A scheme that never advances the time.
+struct Stuck;
+
+impl Scheme for Stuck {
+    fn dt(&self) -> f64 {
+        1e-3
+    }
+
+    fn check(&self, _: &Scene) -> Result<(), StepError> {
+        Ok(())
+    }
+
+    fn step(&self, _: &Scene, _: &mut State, _: &mut Workspace) -> StepResult {
+        Ok(StepReport::default())
+    }
+
+    fn chooses_steps(&self) -> bool {
+        true
+    }
+}
+
+#[test]
+fn a_scheme_without_progress_and_an_end_that_is_no_number_are_refused() {
+    let mut builder = Scene::builder();
+    builder.add(ball(), &rock());
+    let scene = builder.build().unwrap();
+    let mut run = Simulation::new(scene.clone(), Stuck).unwrap();
+    let error = run.until(1.0, &mut ()).unwrap_err().to_string();
+    assert!(error.contains("did not advance the time"), "{error}");
+    let mut run = Simulation::new(scene, MoreauJean::new(1e-3)).unwrap();
+    let error = run.until(f64::NAN, &mut ()).unwrap_err().to_string();
+    assert!(error.contains("the end time is NaN"), "{error}");
 }

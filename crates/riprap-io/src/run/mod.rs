@@ -293,14 +293,14 @@ fn with_options(scene: &SceneFile, options: &Options) -> Result<SceneFile, Error
     let dt = scene.run.dt;
     if let Some(until) = options.until {
         let even = matches!(scene.run.scheme, TimeScheme::MoreauJean { .. });
-        if even && until > 0.0 && until < dt {
+        if even && (until.is_nan() || until > 0.0 && until < dt) {
             return Err(Error::EndsBeforeFirstStep { until, dt });
         }
         scene.run.until = until;
         scene.run.fit();
     }
     if let Some(every) = options.checkpoint_every {
-        if every < dt {
+        if every.is_nan() || every < dt {
             return Err(Error::CheckpointsTooFrequent { every, dt });
         }
         scene.run.checkpoint_every = Some(every);
@@ -333,10 +333,12 @@ fn simulate(
     let result = run.until(end, &mut stepping);
     watch.event(Event::PhaseEnded { phase });
     let ending = match &result {
-        Err(error) => Ending::Failed(match laws::not_finite(scene, &run) {
-            Some(law) => format!("{error}; {law}"),
-            None => error.to_string(),
-        }),
+        // A step that failed may have a law to blame; a full disk has not.
+        Err(error @ riprap::simulation::Error::Step(_)) => {
+            let law = laws::not_finite(scene, &run).map(|law| format!("; {law}"));
+            Ending::Failed(format!("{error}{}", law.unwrap_or_default()))
+        }
+        Err(error) => Ending::Failed(error.to_string()),
         // An interrupt in the last step comes too late.
         Ok(_) if run.time() < end - 0.5 * scene.run.dt => Ending::Interrupted,
         Ok(_) => Ending::Finished,

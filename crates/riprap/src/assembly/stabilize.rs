@@ -37,7 +37,7 @@ impl Stabilization {
     /// All corrections.
     pub const ALL: Stabilization =
         Stabilization { gaps: true, slips: true, momentum: true, joints: true };
-    /// Algorithm 1 to the letter.
+    /// Algorithm 1 alone.
     pub const NONE: Stabilization =
         Stabilization { gaps: false, slips: false, momentum: false, joints: false };
 

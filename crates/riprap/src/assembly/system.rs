@@ -13,13 +13,13 @@ use crate::scene::{Scene, State, Twist};
 pub struct Interval {
     /// Start [s].
     pub t: f64,
-    /// End [s].
+    /// End [s]: `t + dt`, rounded so that equal steps end at their multiples.
     pub t_next: f64,
     /// Length `h` [s].
     pub dt: f64,
     /// From the start to `q_m` [s]; `(1−θ) h` for Moreau–Jean.
     pub before: f64,
-    /// From `q_m` to the end [s]; `θ h` for Moreau–Jean.
+    /// From `q_m` to the end [s], positive; `θ h` for Moreau–Jean.
     pub after: f64,
 }
 

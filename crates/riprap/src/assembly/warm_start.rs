@@ -20,6 +20,7 @@ impl Contacts {
     pub fn trace(&mut self, scene: &Scene, state: &State, system: &System) {
         let (warm, q_m, near) = (&state.warm_start, system.q_m(), NEAR * scene.grain_size());
         let n = self.active.len();
+        self.slips.clear();
         let mut old = std::mem::take(&mut self.old);
         parallel::set_length(&mut old, n);
         let points = self.points();
@@ -63,7 +64,7 @@ impl Contacts {
 
     /// What is remembered of a contact, after [`Contacts::trace`].
     pub(super) fn remembered<'a>(&self, k: usize, state: &'a State) -> Option<&'a WarmContact> {
-        state.warm_start.get(self.old[k] as usize)
+        self.old.get(k).and_then(|old| state.warm_start.get(*old as usize))
     }
 
     /// The impulses to start from: those of the last step, turned into the new frames, of contacts, joints and moments of rolling

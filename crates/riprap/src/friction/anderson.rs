@@ -280,7 +280,7 @@ impl ContactSolver for Anderson {
         impulses: &mut Impulses,
         scratch: &mut Scratch,
     ) -> SolveReport {
-        if !problem.rolling.is_empty() {
+        if !problem.packs() {
             return self.options.without_blocks().improve(problem, impulses, scratch);
         }
         let options = &self.options;

@@ -40,10 +40,16 @@ pub struct ProblemArrays {
     pub moment_blocks: Vec<[u32; 2]>,
     /// Length of each moment [m].
     pub moment_length: Vec<f64>,
+    /// The contacts that carry each moment: the first, and the one after the last.
+    pub moment_contacts: Vec<[u32; 2]>,
+    /// Largest impulse of each moment over the sum of its contacts' normal impulses [–].
+    pub moment_ratio: Vec<f64>,
     /// Velocities without impulses, of contacts, joints and moments [m/s].
     pub v_rel_free: Vec<[f64; 3]>,
     /// Their laws.
     pub laws: Vec<Law>,
+    /// Time step over grain size [s/m], see [`ContactProblem::approach_scale`].
+    pub approach_scale: f64,
 }
 
 impl ProblemArrays {
@@ -65,6 +71,9 @@ impl ProblemArrays {
         w.copy_sides(self);
         set(&mut self.moment_blocks, moments.iter().map(|m| m.blocks));
         set(&mut self.moment_length, moments.iter().map(|m| m.length));
+        set(&mut self.moment_contacts, problem.rolling.iter().map(|m| m.contacts));
+        set(&mut self.moment_ratio, problem.rolling.iter().map(|m| m.ratio));
+        self.approach_scale = problem.approach_scale;
         self.v_rel_free.clone_from(&problem.v_rel_free);
         self.laws.clone_from(&problem.laws);
         true

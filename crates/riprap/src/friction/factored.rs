@@ -183,11 +183,6 @@ impl Factored {
         self.turning.push(Turning { blocks, length, w });
     }
 
-    /// The length of a moment, counted from the first [m].
-    pub fn length_of_moment(&self, k: usize) -> f64 {
-        self.turning[k].length
-    }
-
     pub(super) fn turning(&self) -> &[Turning] {
         &self.turning
     }

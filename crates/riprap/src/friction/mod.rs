@@ -73,6 +73,12 @@ impl ContactProblem {
         self.w.bytes() + bytes_of(&self.v_rel_free) + bytes_of(&self.laws) + bytes_of(&self.rolling)
     }
 
+    /// Whether all laws are among those that [`Anderson`] and [`Accurate`] know; others are left to conjugate gradients.
+    fn packs(&self) -> bool {
+        let known = |law: &Law| matches!(law, Law::Coulomb { .. } | Law::Bilateral);
+        self.laws.iter().all(known)
+    }
+
     /// The largest of all free velocities [m/s].
     fn largest_free(&self) -> f64 {
         self.v_rel_free.as_flattened().iter().fold(0.0, |largest: f64, x| largest.max(x.abs()))

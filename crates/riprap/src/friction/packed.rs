@@ -144,7 +144,7 @@ impl Packed {
     pub(super) fn sweep(&self, at: &mut Iterate) {
         for a in 0..self.len() {
             let (old, [x, y, z, _], law) = (at.r[a], at.u[a], self.laws[a]);
-            if old == [0.0; 3] && x >= 0.0 && law != Law::Bilateral {
+            if old == [0.0; 3] && x >= 0.0 && matches!(law, Law::Coulomb { .. }) {
                 continue;
             }
             let block = &self.diagonal[a];

@@ -1,5 +1,5 @@
 //! Scratch of solvers and schemes. Both are descriptions (options); what they compute with is scratch of their own type, kept
-//! between steps so that a warm step allocates nothing.
+//! between steps.
 
 use std::any::Any;
 use std::fmt;

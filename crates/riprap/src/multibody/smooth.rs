@@ -64,10 +64,12 @@ pub struct SmoothHistory {
     pub anchor: Option<Anchor>,
 }
 
-/// A state nearby that rounding does not blur.
+/// A state nearby that rounding does not blur, to go on from instead of the one that it stands for.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Anchor {
-    /// Time [s].
+    /// Time of the state that it stands for [s]; at another one it is not used.
+    pub stands_for: f64,
+    /// Its own time [s].
     pub t: f64,
     /// Positions of all joints [m, rad].
     pub q: Vec<f64>,
@@ -165,7 +167,9 @@ impl Multibody {
         let mut report = SmoothReport::default();
         let shortest = 1e-13 * t_end.abs().max(1e-3);
         self.switch_phases(t, &mut now);
-        if let Some(Anchor { t: then, q, v }) = anchor.clone()
+        if let Some(Anchor { stands_for, t: then, q, v }) = anchor.clone()
+            && stands_for == t
+            && (q.len(), v.len()) == (now.q.len(), now.v.len())
             && now.control == state.control
         {
             (t, now.q, now.v) = (then, q, v);
@@ -235,7 +239,8 @@ impl Multibody {
         s.q = q;
         s.v = v;
         // So near to a singular position velocities carry enlarged rounding: show them, but go on from where they did not.
-        *anchor = safe.filter(|_| w.conditioning() < SAFE);
+        let anchored = safe.filter(|_| w.conditioning() < SAFE);
+        *anchor = anchored.map(|anchor| Anchor { stands_for: t_end, ..anchor });
         *state = now;
         Ok(report)
     }
@@ -255,7 +260,7 @@ impl Multibody {
             self.stage(0, t, control, partition, q, v, s, w)?;
         }
         let clear = !self.closures.is_empty() && w.conditioning() >= SAFE;
-        Ok(clear.then(|| Anchor { t, q: now.q.clone(), v: now.v.clone() }))
+        Ok(clear.then(|| Anchor { stands_for: t, t, q: now.q.clone(), v: now.v.clone() }))
     }
 
     /// The next step to try, of about `dt`, from `t` towards `t_end`. `ahead` is what [`Multibody::singular_ahead`] says.

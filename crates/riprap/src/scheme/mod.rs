@@ -75,7 +75,8 @@ impl Scheme for Box<dyn Scheme> {
     }
 }
 
-/// What a step can compute again: buffers that grow only with the number of contacts. Schemes of other crates use the same parts.
+/// What a step can compute again: buffers that grow only with the number of contacts. A workspace belongs to one scene; another
+/// scene needs another one. The parts are public for those who write their own loop.
 #[derive(Debug, Default)]
 pub struct Workspace {
     /// Free bodies and mechanisms at the configuration of the step.
@@ -264,6 +265,15 @@ pub enum StepError {
     NeedsContacts {
         /// The first free body.
         body: String,
+    },
+    /// A scheme that chooses its steps stays where it is.
+    #[error(
+        "the step from t = {t:.6} s did not advance the time; the scheme's steps have become too short, try a looser \
+         tolerance"
+    )]
+    NoProgress {
+        /// Time at which it stays [s].
+        t: f64,
     },
     /// A parameter of the scheme is out of its range.
     #[error("{what} is {value}, but must be {range}")]

@@ -114,7 +114,10 @@ impl Summary {
         });
         Summary {
             blocks: row_of(c.blocks, w.n_blocks()),
-            single: problem.laws[a] == Law::Bilateral || !even || c.has_sides() || c.is_locked(),
+            single: !matches!(problem.laws[a], Law::Coulomb { .. })
+                || !even
+                || c.has_sides()
+                || c.is_locked(),
             busy: impulses[a][0] > 0.0 || problem.v_rel_free[a][0] < 0.0,
             goes_on: a.checked_sub(1).is_some_and(|b| {
                 contacts[b].blocks == c.blocks

@@ -207,3 +207,15 @@ fn the_first_step_fits_fast_and_slow_motions() {
     assert_eq!(system.first_step(&state, 1e-5, 10.0, &s), 10.0, "nothing moves: at once");
     assert_eq!(system.q_of(Coordinate(0)), Some(0));
 }
+
+#[test]
+fn an_anchor_of_another_time_is_not_gone_on_from() {
+    let system = oscillator();
+    let (expected, _) = run(&system, [0.0, 0.3], 1e-10);
+    let (mut s, mut w) = (SmoothScratch::default(), system.scratch());
+    let anchor = Anchor { stands_for: 7.0, t: 6.9, q: vec![5.0], v: vec![-3.0] };
+    let mut history = SmoothHistory { dt: 0.0, anchor: Some(anchor) };
+    let mut state = system.start().clone();
+    system.advance(&mut state, 0.0, 0.3, 1e-10, &mut history, &mut s, &mut w).unwrap();
+    assert_eq!(state, expected);
+}
