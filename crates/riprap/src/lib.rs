@@ -34,7 +34,7 @@ pub mod simulation;
 
 /// Version of the numbers: raised with every change that alters a trajectory (the heading Numerics of the changelog). What was
 /// kept of a run by one version is no begin for another.
-pub const NUMERICS: u32 = 3;
+pub const NUMERICS: u32 = 4;
 
 /// What most programs need.
 pub mod prelude {

@@ -1,5 +1,6 @@
 //! The façade: owns scene, state and workspace; runs; calls observers. It adds no physics.
 
+use crate::friction::Criterion;
 use crate::math::parallel::in_pool;
 use crate::math::{Pose, Vec3};
 use crate::scene::{Body, Scene, State, Twist};
@@ -188,9 +189,11 @@ pub struct RunReport {
     pub contact_sweeps: u64,
     /// Sum of pairs tested.
     pub pairs: u64,
+    /// Steps with contacts in which each of [`Criterion::ALL`] decided when the solve was done.
+    pub decided_by: [u64; 4],
     /// Largest residual of a step [–].
     pub worst_residual: f64,
-    /// Largest approach velocity × dt over the grain size of a step [–].
+    /// Largest approach velocity × dt over [`Scene::resolution`] of a step [–].
     pub worst_approach: f64,
     /// Deepest overlap of the run [m].
     pub penetration: f64,
@@ -213,6 +216,7 @@ impl RunReport {
         self.sweeps.1 = self.sweeps.1.max(step.solve.sweeps);
         self.contact_sweeps += (step.contacts * step.solve.sweeps) as u64;
         self.pairs += step.pairs as u64;
+        self.decided_by[step.solve.decided_by as usize] += u64::from(step.contacts > 0);
         self.worst_residual = self.worst_residual.max(step.solve.residual);
         self.worst_approach = self.worst_approach.max(step.solve.approach);
         self.penetration = self.penetration.max(step.penetration);
@@ -225,6 +229,14 @@ impl RunReport {
         self.contacts.0 as f64 / self.steps.max(1) as f64
     }
 
+    /// The criterion that decided most often when a solve was done, and its share of the steps with contacts [–].
+    pub fn deciding_criterion(&self) -> Option<(Criterion, f64)> {
+        let all: u64 = self.decided_by.iter().sum();
+        let counted = Criterion::ALL.into_iter().zip(self.decided_by);
+        let (criterion, most) = counted.reduce(|a, b| if b.1 > a.1 { b } else { a })?;
+        (all > 0).then(|| (criterion, most as f64 / all as f64))
+    }
+
     /// Mean number of sweeps of a step.
     pub fn mean_sweeps(&self) -> f64 {
         self.sweeps.0 as f64 / self.steps.max(1) as f64
@@ -234,13 +246,13 @@ impl RunReport {
 impl std::fmt::Display for RunReport {
     fn fmt(&self, f: &mut std::fmt::Formatter) -> std::fmt::Result {
         writeln!(f, "steps              {} ({} unconverged)", self.steps, self.unconverged)?;
-        writeln!(
-            f,
-            "contacts           {:.1} mean, {} most",
-            self.mean_contacts(),
-            self.contacts.1
-        )?;
-        writeln!(f, "sweeps             {:.1} mean, {} most", self.mean_sweeps(), self.sweeps.1)?;
+        let (mean, max) = (self.mean_contacts(), self.contacts.1);
+        writeln!(f, "contacts           mean {mean:.1}, max {max}")?;
+        writeln!(f, "sweeps             mean {:.1}, max {}", self.mean_sweeps(), self.sweeps.1)?;
+        if let Some((criterion, share)) = self.deciding_criterion() {
+            let percent = 100.0 * share;
+            writeln!(f, "deciding criterion {} ({percent:.0} % of the steps)", criterion.key())?;
+        }
         writeln!(f, "worst residual     {:.1e}", self.worst_residual)?;
         writeln!(f, "deepest overlap    {:.2e} m", self.penetration)?;
         write!(f, "wall time          {:.2} s", self.wall)

@@ -169,6 +169,7 @@ impl SceneFile {
         let solver = &self.solver;
         let options = GaussSeidelOptions {
             tolerance: solver.tolerance,
+            refined_tolerance: solver.refined_tolerance,
             approach_tolerance: solver.approach_tolerance,
             velocity_change_tolerance: solver.velocity_change_tolerance,
             max_velocity_change_tolerance: solver.max_velocity_change_tolerance,

@@ -164,7 +164,7 @@ impl Contacts {
         let first = system.bodies.n_blocks();
         let extra = system.mechanisms.assign_blocks(scene, state, first);
         w.reset(system.bodies.inverse_masses(scene).chain(Mechanisms::placeholders(extra)));
-        problem.approach_scale = dt / scene.grain_size();
+        problem.approach_scale = dt / scene.resolution();
         problem.rolling.clear();
         self.touch_points(scene, system.q_m());
         self.keep(scene, system, dt);
@@ -395,7 +395,7 @@ pub(super) fn smaller_size(scene: &Scene, i: usize, j: usize) -> f64 {
     let bodies = scene.bodies();
     let size = |k: usize| if bodies.size[k] > 0.0 { bodies.size[k] } else { f64::INFINITY };
     let smaller = size(i).min(size(j));
-    if smaller.is_finite() { smaller } else { scene.grain_size() }
+    if smaller.is_finite() { smaller } else { scene.resolution() }
 }
 
 /// The gap that the quasi-shock law leaves open [m]: none for overlaps and for what counts as closed.

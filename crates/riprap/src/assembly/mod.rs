@@ -6,6 +6,7 @@ mod contacts;
 mod joints;
 mod mechanisms;
 mod rolling;
+mod spin;
 mod stabilize;
 mod system;
 mod warm_start;

@@ -5,7 +5,7 @@ use super::contacts::{ActiveContact, Contacts, NOISE, Points, smaller_size};
 use super::system::check_finite;
 use super::{Interval, System, SystemError};
 use crate::friction::{ContactProblem, Impulses, Law};
-use crate::math::{Pose, Vec3, length2, parallel, turn};
+use crate::math::{Pose, Vec3, length2, parallel};
 use crate::scene::{Scene, State, Twist};
 
 /// How much of a gap or slip is taken back in a step [–].
@@ -20,8 +20,8 @@ pub struct Stabilization {
     /// Contacts that stick are returned to where they began to stick by a tenth of their slip a step: `V_t += 0.1 s/h`, with
     /// `s = Σ V_t h` as long as it is below a ten-millionth of the smaller body's size.
     pub slips: bool,
-    /// Angular momentum of tumbling bodies, and the momentum of mechanisms on a free base, are carried to the end of the
-    /// step: `ω = J(q_{n+1})⁻¹ L`.
+    /// Angular momentum and energy of tumbling bodies, and the momentum of mechanisms on a free base, are carried to the end
+    /// of the step: `ω = J(q_{n+1})⁻¹ L`.
     pub momentum: bool,
     /// Bodies are put back on those joints between bodies that ask for it (`project`).
     pub joints: bool,
@@ -99,7 +99,7 @@ impl Stabilization {
         next: &mut State,
     ) -> Result<(), SystemError> {
         if self.momentum {
-            keep_spin(scene, &system.q_m, step.after, &mut next.q, &mut next.v);
+            super::spin::finish(scene, &system.q_m, step.after, &mut next.q, &mut next.v);
             let pushes = |mechanism| contacts.pushes(scene, mechanism, impulses);
             system.mechanisms.restore_momentum(scene, pushes, next);
         }
@@ -137,19 +137,4 @@ pub(super) fn slipped(
     let slip = before + (v - frame[0] * frame[0].dot(&v)) * dt;
     // More than noise is motion.
     if slip.norm() > NOISE * smaller_size(scene, i, j) { Vec3::zeros() } else { slip }
-}
-
-/// Carries the angular momentum of the step over to its end: `q_next` from `q_m` along `ω`, `ω = J(q_next)⁻¹ L`, where
-/// `q_next` comes in as a first guess and one correction makes the step of second order with `q_m` midway.
-fn keep_spin(scene: &Scene, q_m: &[Pose], after: f64, q_next: &mut [Pose], v: &mut [Twist]) {
-    let bodies = scene.bodies();
-    parallel::for_each_both(q_next, v, |i, q, v| {
-        if !bodies.tumbles[i] || v.angular == Vec3::zeros() {
-            return;
-        }
-        let momentum = bodies.inertia_w(i, &q_m[i].rotation) * v.angular;
-        let guess = bodies.inverse_inertia_w(i, &q.rotation) * momentum;
-        q.rotation = turn(q_m[i].rotation, guess * after);
-        v.angular = bodies.inverse_inertia_w(i, &q.rotation) * momentum;
-    });
 }

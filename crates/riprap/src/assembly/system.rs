@@ -3,6 +3,7 @@
 
 use super::bodies::FreeBodies;
 use super::mechanisms::Mechanisms;
+use super::spin;
 use crate::friction::{BlockVelocities, ContactProblem, Impulses};
 use crate::math::{Pose, Vec3, bytes_of, parallel};
 use crate::multibody::MotionError;
@@ -44,6 +45,15 @@ pub enum SystemError {
         /// End of the step [s].
         t: f64,
     },
+    /// A body turns too often in one step.
+    TooFast {
+        /// Name of the body.
+        body: String,
+        /// Its angular velocity [rad/s].
+        speed: f64,
+        /// End of the step [s].
+        t: f64,
+    },
 }
 
 impl From<MotionError> for SystemError {
@@ -70,7 +80,9 @@ impl System {
         state: &State,
         step: &Interval,
     ) -> Result<(), SystemError> {
+        check_spin(scene, &state.v, step)?;
         scene.integrate(&state.q, &state.v, step.before, &mut self.q_m);
+        spin::predict(scene, state, step.before, &mut self.q_m);
         Ok(self.mechanisms.predict(scene, state, step, &mut self.q_m)?)
     }
 
@@ -125,6 +137,18 @@ impl System {
     pub(crate) fn bytes(&self) -> usize {
         bytes_of(&self.q_m) + self.bodies.bytes() + bytes_of(&self.change)
     }
+}
+
+/// Names the first body that would turn by more than [`spin::LARGEST_ANGLE`] while its momentum is kept.
+fn check_spin(scene: &Scene, v: &[Twist], step: &Interval) -> Result<(), SystemError> {
+    let bodies = scene.bodies();
+    let fast = |i: usize| bodies.tumbles[i] && v[i].angular.norm() * step.dt > spin::LARGEST_ANGLE;
+    if parallel::all(v.len(), |i| !fast(i)) {
+        return Ok(());
+    }
+    let Some(i) = (0..v.len()).find(|&i| fast(i)) else { return Ok(()) };
+    let (body, speed) = (bodies.names[i].clone(), v[i].angular.norm());
+    Err(SystemError::TooFast { body, speed, t: step.t_next })
 }
 
 /// Names the first body with a position or velocity that is not finite.

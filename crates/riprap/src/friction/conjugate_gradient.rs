@@ -143,7 +143,7 @@ impl ConjugateGradient {
         impulses: &mut Impulses,
         Directions { velocity, direction, before }: &mut Directions,
     ) -> SolveReport {
-        let mut progress = Progress::new(&self.options);
+        let mut progress = Progress::new(&self.options, problem.len());
         w.start(impulses, velocity);
         direction.clear();
         direction.resize(problem.len(), [0.0; 3]);

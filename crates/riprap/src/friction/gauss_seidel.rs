@@ -28,7 +28,7 @@ impl GaussSeidel {
         impulses: &mut Impulses,
         velocity: &mut BlockVelocities,
     ) -> SolveReport {
-        let mut progress = Progress::new(&self.options);
+        let mut progress = Progress::new(&self.options, problem.len());
         w.start(impulses, velocity);
         loop {
             let change = sweep(w, problem, impulses, velocity);

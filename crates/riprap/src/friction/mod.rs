@@ -30,7 +30,7 @@ pub use arrays::ProblemArrays;
 pub use blocks::Blocks;
 pub use coloured::{Coloured, Width};
 pub use conjugate_gradient::ConjugateGradient;
-pub use criteria::GaussSeidelOptions;
+pub use criteria::{Criterion, GaussSeidelOptions};
 pub use delassus::{BlockVelocities, Delassus, Operator};
 pub use factored::{Contact3, Factored, InverseMass};
 pub use gauss_seidel::GaussSeidel;
@@ -58,7 +58,7 @@ pub struct ContactProblem {
     pub laws: Vec<Law>,
     /// Moments of rolling resistance; they come after all contacts and joints.
     pub rolling: Vec<Rolling>,
-    /// Time step over grain size [s/m]: turns an approach velocity into a relative penetration.
+    /// Time step over the resolution of the scene [s/m]: turns an approach velocity into a relative penetration.
     pub approach_scale: f64,
 }
 
@@ -113,12 +113,14 @@ pub struct SolveReport {
     pub sweeps: usize,
     /// Natural-map residual relative to the impulses [–].
     pub residual: f64,
-    /// Worst approach velocity × dt relative to the grain size [–].
+    /// Worst approach velocity × dt relative to [`crate::scene::Scene::resolution`] [–].
     pub approach: f64,
     /// Root mean square change of velocity in the last sweep, relative to `W I` (LMGC90's Quad) [–].
     pub velocity_change_rms: f64,
     /// Largest change of velocity in the last sweep, relative to the same (LMGC90's Maxm) [–].
     pub velocity_change_max: f64,
+    /// The criterion nearest to its tolerance at the end, or furthest beyond it.
+    pub decided_by: Criterion,
 }
 
 /// A solver of contact problems.

@@ -98,7 +98,7 @@ pub enum AnalysisError {
 impl Multibody {
     /// A length of the mechanism as it is [m]: the largest distance between joints, centres of mass and anchors; 1 m if it
     /// has none.
-    fn reach(&self) -> f64 {
+    pub fn reach(&self) -> f64 {
         let nodes = self.tree.nodes.iter().flat_map(|n| [n.place.norm(), n.centre.norm()]);
         let cuts = self.closures.iter().flat_map(|c| [c.a.point.norm(), c.b.point.norm()]);
         let springs = self.forces.points.iter().flat_map(|p| [p.a.1.norm(), p.b.1.norm()]);

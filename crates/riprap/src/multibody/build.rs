@@ -25,16 +25,10 @@ impl Mechanism {
             }
         }
         let forces = self.forces(&tree, &node_of);
-        let size = self
-            .links
-            .iter()
-            .map(|l| l.place.position.norm())
-            .chain(
-                self.loops
-                    .iter()
-                    .flat_map(|l| [l.a.pose.position.norm(), l.b.pose.position.norm()]),
-            )
-            .fold(1.0, f64::max);
+        let places = self.links.iter().map(|l| l.place.position.norm());
+        let ends = self.loops.iter().flat_map(|l| [&l.a, &l.b].map(|f| f.pose.position.norm()));
+        let size = places.chain(ends).fold(1.0, f64::max);
+        let weights = vec![1.0; tree.n_v()];
         let mut system = Multibody {
             name: self.name.clone(),
             tree,
@@ -53,6 +47,7 @@ impl Mechanism {
                 .then(|| self.dependent.iter().map(|c| c.0).collect()),
             shapes: self.shapes.clone(),
             size,
+            weights,
             start: Default::default(),
             assembly: Partition::default(),
         };

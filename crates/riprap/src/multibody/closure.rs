@@ -52,7 +52,12 @@ impl Cut {
 
     /// Unit of the force behind an equation: `N` or `N m`.
     pub fn force_unit(&self, equation: usize) -> &'static str {
-        if let Row::Angle(..) = self.rows()[equation] { "N m" } else { "N" }
+        if self.is_angle(equation) { "N m" } else { "N" }
+    }
+
+    /// Whether an equation holds an angle, not a length.
+    pub(super) fn is_angle(&self, equation: usize) -> bool {
+        matches!(self.rows()[equation], Row::Angle(..))
     }
 
     /// The word for it.

@@ -3,8 +3,10 @@
 
 use super::MotionError;
 use super::closure::Closure;
-use super::partition::{Partition, choose};
+use super::mechanism::Link;
+use super::partition::{DIRECT, Partition, choose};
 use super::system::{CLOSED, Closed, Multibody, MultibodyScratch};
+use crate::math::Vec3;
 
 /// A partition is chosen again when its conditioning has fallen below this share of what it was when chosen.
 const WORN: f64 = 0.1;
@@ -276,17 +278,62 @@ impl Multibody {
         conditioning
     }
 
+    /// Chooses a partition at the last kinematics, by the rule of [`super::partition`].
     pub(super) fn choose_partition(
         &self,
         w: &mut MultibodyScratch,
         preference: &[u8],
     ) -> Partition {
+        let n = self.n_v();
         self.fill_jacobian(w);
-        let mut driven = vec![false; self.n_v()];
+        let mut driven = vec![false; n];
         for (c, ..) in &self.driven {
             driven[*c as usize] = true;
         }
-        choose(&w.jacobian, self.n_rows, self.n_v(), preference, &driven)
+        // Dimensionless: lengths over the reach of the mechanism, both in the equations and in the coordinates.
+        let (mut scaled, reach) = (w.jacobian.clone(), self.reach());
+        for closure in &self.closures {
+            for equation in 0..closure.cut.equations() {
+                let row = (closure.first_row + equation) * n;
+                let unit = if closure.cut.is_angle(equation) { 1.0 } else { reach };
+                for (x, &angle) in scaled[row..row + n].iter_mut().zip(&self.angles) {
+                    *x *= if angle { 1.0 } else { reach } / unit;
+                }
+            }
+        }
+        choose(&scaled, self.n_rows, n, preference, &driven, &self.weights)
+    }
+
+    /// Marks the columns that move a body: rotations, and translations along `normal` (in the world; all without one); after
+    /// the tree's kinematics.
+    pub(crate) fn mark_movers(
+        &self,
+        w: &MultibodyScratch,
+        link: Link,
+        normal: Option<Vec3>,
+        moves: &mut [bool],
+    ) {
+        for c in self.tree.path(self.node_of[link.0 as usize]) {
+            let along = |n: Vec3| w.tree.columns[c].linear.dot(&n).abs() > 1e-6;
+            moves[c] |= self.angles[c] || normal.is_none_or(along);
+        }
+    }
+
+    /// Chooses the initial partition again so that `direct` columns, in which contacts are direct, stay independent where
+    /// the loops allow it. A partition that the user named is kept.
+    pub(crate) fn keep_independent(&mut self, direct: &[bool]) {
+        for (weight, &direct) in self.weights.iter_mut().zip(direct) {
+            *weight = if direct { DIRECT } else { 1.0 };
+        }
+        if self.named.is_some() || self.closures.is_empty() {
+            return;
+        }
+        let mut w = self.scratch();
+        self.tree.kinematics(&self.start.q, &mut w.tree);
+        let mut partition = self.choose_partition(&mut w, &vec![0; self.n_v()]);
+        partition.conditioning = self.conditioning_of(&partition, &mut w);
+        self.assembly = partition.clone();
+        self.start.partition = partition;
     }
 }
 

@@ -1,11 +1,19 @@
 //! Which joints are independent and which the loops determine: coordinate partitioning by pivoted elimination.
 //!
-//! The rule: eliminate in `J_B`, each time taking the largest entry left, over all equations and all coordinates that may
-//! depend (those without a prescribed motion). The columns of the pivots are the dependent joints, their rows the
-//! equations that count; rows without a pivot are redundant. The order of size is that of SI units.
+//! The rule: eliminate in `J_B`, each time taking the largest weighted entry left, over all equations and all coordinates
+//! that may depend (those without a prescribed motion). The columns of the pivots are the dependent joints, their rows the
+//! equations that count; rows without a pivot are redundant. Entries are made dimensionless with a length of the mechanism
+//! ([`Multibody::choose_partition`](super::Multibody)), so the choice does not depend on the size of the machine.
+//!
+//! The weights keep coordinates independent in which contacts are direct. An independent coordinate moves exactly by
+//! `h v`, so a gap that it determines stays closed once its contact velocity is zero. A dependent one follows through the
+//! loops, `h v` plus a term of order `h²`: such a contact opens and closes again and again.
 
 /// Pivots below this share of the largest one count as zero: such equations repeat others.
 const REDUNDANT: f64 = 1e-9;
+
+/// Weight of coordinates in which contacts are direct: they depend only where their pivot is ten times the best other one.
+pub(super) const DIRECT: f64 = 0.1;
 
 /// A partition of the coordinates of a mechanism.
 #[derive(Clone, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
@@ -23,13 +31,15 @@ pub struct Partition {
 }
 
 /// Chooses a partition for a Jacobian (`n_rows` × `n`, by rows). `preference` sorts the columns into stages: 0 is tried
-/// first for dependent columns, then 1, and so on; 255 never depends. `driven` columns belong to neither set.
+/// first for dependent columns, then 1, and so on; 255 never depends. `driven` columns belong to neither set. Pivots are
+/// compared times the `weight` of their column.
 pub(super) fn choose(
     jacobian: &[f64],
     n_rows: usize,
     n: usize,
     preference: &[u8],
     driven: &[bool],
+    weight: &[f64],
 ) -> Partition {
     let mut a = jacobian.to_vec();
     let mut rows: Vec<usize> = (0..n_rows).collect();
@@ -47,16 +57,18 @@ pub(super) fn choose(
             for i in k..n_rows {
                 for j in (0..n).filter(|&j| !used[j] && !driven[j] && preference[j] == stage) {
                     let size = a[i * n + j].abs();
-                    if size > best.0 {
-                        best = (size, i, j);
+                    // What elimination left of zero is no pivot, whatever its weight.
+                    if size > REDUNDANT * scale && size * weight[j] > best.0 {
+                        best = (size * weight[j], i, j);
                     }
                 }
             }
-            let (size, i, j) = best;
-            // Not a number never wins above; an empty stage leaves size 0.
-            if size <= REDUNDANT * scale {
+            let (weighted, i, j) = best;
+            // Not a number never wins above; an empty stage leaves 0.
+            if weighted == 0.0 {
                 break;
             }
+            let size = a[i * n + j].abs();
             smallest = smallest.min(size);
             largest = largest.max(size);
             used[j] = true;
@@ -96,7 +108,7 @@ mod tests {
     #[test]
     fn the_largest_entries_make_the_dependent_columns() {
         let j = [1.0, 0.1, 0.0, 0.2, 0.1, 3.0];
-        let p = choose(&j, 2, 3, &[0; 3], &[false; 3]);
+        let p = choose(&j, 2, 3, &[0; 3], &[false; 3], &[1.0; 3]);
         assert_eq!((p.dependent, p.independent), (vec![2, 0], vec![1]));
         assert!(p.redundant.is_empty());
     }
@@ -104,15 +116,24 @@ mod tests {
     #[test]
     fn repeated_equations_are_found() {
         let j = [1.0, 2.0, 2.0, 4.0, -1.0, -2.0];
-        let p = choose(&j, 3, 2, &[0; 2], &[false; 2]);
+        let p = choose(&j, 3, 2, &[0; 2], &[false; 2], &[1.0; 2]);
         assert_eq!((p.dependent.len(), p.redundant.len()), (1, 2));
     }
 
     #[test]
     fn preferred_columns_come_first_and_driven_ones_never() {
         let j = [1.0, 2.0, 3.0];
-        let p = choose(&j, 1, 3, &[0, 1, 0], &[false, false, true]);
+        let p = choose(&j, 1, 3, &[0, 1, 0], &[false, false, true], &[1.0; 3]);
         assert_eq!((p.dependent, p.independent), (vec![0], vec![1]));
+    }
+
+    #[test]
+    fn columns_in_which_contacts_are_direct_depend_only_where_the_others_are_ten_times_worse() {
+        let weight = [DIRECT, 1.0];
+        for (pivots, dependent) in [([1.0, 0.2], 1), ([1.0, 0.05], 0), ([0.01, 0.0], 0)] {
+            let p = choose(&pivots, 1, 2, &[0; 2], &[false; 2], &weight);
+            assert_eq!(p.dependent, [dependent], "{pivots:?}");
+        }
     }
 
     /// A matrix of a given rank, by rows.
@@ -125,7 +146,7 @@ mod tests {
     fn choose_all(j: &DMatrix<f64>) -> Partition {
         let (m, n) = j.shape();
         let by_rows: Vec<f64> = j.transpose().iter().copied().collect();
-        choose(&by_rows, m, n, &vec![0; n], &vec![false; n])
+        choose(&by_rows, m, n, &vec![0; n], &vec![false; n], &vec![1.0; n])
     }
 
     #[test]
@@ -182,15 +203,15 @@ mod tests {
     #[test]
     fn columns_that_never_depend_leave_equations_over() {
         let j = [1.0, 0.0, 0.0, 1.0];
-        let p = choose(&j, 2, 2, &[0, 255], &[false; 2]);
+        let p = choose(&j, 2, 2, &[0, 255], &[false; 2], &[1.0; 2]);
         assert_eq!((p.dependent, p.independent, p.redundant), (vec![0], vec![1], vec![1]));
-        let p = choose(&[], 0, 3, &[0; 3], &[false, true, false]);
+        let p = choose(&[], 0, 3, &[0; 3], &[false, true, false], &[1.0; 3]);
         assert_eq!((p.independent, p.conditioning), (vec![0, 2], 1.0));
     }
 
     #[test]
     fn what_is_not_a_number_never_becomes_a_pivot() {
-        let p = choose(&[f64::NAN, 2.0], 1, 2, &[0; 2], &[false; 2]);
+        let p = choose(&[f64::NAN, 2.0], 1, 2, &[0; 2], &[false; 2], &[1.0; 2]);
         assert_eq!(p.dependent, [1]);
     }
 }

@@ -39,6 +39,8 @@ pub struct Multibody {
     pub(super) shapes: Vec<LinkShape>,
     /// A length of the mechanism, at least 1 m [m].
     pub(super) size: f64,
+    /// Weights of the columns when a partition is chosen.
+    pub(super) weights: Vec<f64>,
     pub(super) start: MultibodyState,
     pub(super) assembly: Partition,
 }

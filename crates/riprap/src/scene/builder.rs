@@ -1,14 +1,15 @@
 //! From description to [`Scene`]: mistakes are collected, and `build` reports them all.
 
 use super::checks::{check_law, overlaps};
+use super::mechanism::keep_contacts_direct;
 use super::{
     Bodies, Body, BodyDescription, BodyJoint, BuildError, BuildErrors, ContactLaw, Detection, Item,
-    Kind, Locks, Material, MechanismId, Motion, On, PairLaw, PairTable, PointContact, Scene, State,
-    Twist,
+    Kind, Locks, Material, MechanismId, Motion, On, PairLaw, PairTable, PointContact,
+    ResolvedPoint, Scene, State, Twist,
 };
 use crate::detect::{Collider, ColliderSet, Geometry, Method};
 use crate::math::{Mat3, Pose, Vec3};
-use crate::multibody::{Link, Mechanism};
+use crate::multibody::{Link, Mechanism, Multibody};
 use crate::shape::{MassProperties, Shape};
 use std::collections::HashMap;
 
@@ -157,7 +158,7 @@ impl SceneBuilder {
             errors.push(BuildError::NotFinite { item, what: "gravity" });
             return Err(BuildErrors(errors));
         }
-        let mechanisms = self.build_mechanisms(
+        let mut mechanisms = self.build_mechanisms(
             gravity,
             &mut bodies,
             &mut shapes,
@@ -174,7 +175,8 @@ impl SceneBuilder {
             return Err(BuildErrors(errors));
         }
 
-        let grain_size = mean_size(&bodies);
+        let grain_size = mean_size(&bodies, &mechanisms);
+        let resolution = smallest_clearance(&points, &initial, grain_size);
         let alert = self.alert.unwrap_or(0.01 * grain_size);
         if !(alert >= 0.0 && alert.is_finite()) {
             let (item, range) = (Item::Contact, "a length not below 0 m");
@@ -186,6 +188,7 @@ impl SceneBuilder {
             .map(|m| bodies.carried_by(MechanismId(m), Link(0)).unwrap_or(0))
             .collect();
         let apart = self.pairs_apart(&mechanisms, &bodies);
+        keep_contacts_direct(&mut mechanisms, &bodies, &points, &apart, &mut initial);
         let scene = Scene {
             gravity,
             drag: self.drag,
@@ -198,6 +201,7 @@ impl SceneBuilder {
             pairs,
             detection,
             grain_size,
+            resolution,
             apart,
             mechanisms,
             first_links,
@@ -364,8 +368,9 @@ pub(super) fn reach_of(colliders: &[Collider]) -> f64 {
     colliders.iter().map(reach).fold(0.0, f64::max)
 }
 
-/// Mean size of the free bodies; without any, of the bodies of mechanisms that have a shape; else 1 m.
-fn mean_size(bodies: &Bodies) -> f64 {
+/// Mean size of the free bodies; without any, of the bodies of mechanisms that have a shape; else the largest reach of a
+/// mechanism, or 1 m.
+fn mean_size(bodies: &Bodies, mechanisms: &[Multibody]) -> f64 {
     let mean = |of: &dyn Fn(usize) -> bool| {
         let sizes: Vec<f64> =
             (0..bodies.len()).filter(|&i| of(i)).map(|i| bodies.size[i]).collect();
@@ -373,7 +378,18 @@ fn mean_size(bodies: &Bodies) -> f64 {
     };
     mean(&|i| bodies.movable[i])
         .or_else(|| mean(&|i| bodies.carried[i].is_some() && bodies.size[i] > 0.0))
+        .or_else(|| mechanisms.iter().map(Multibody::reach).max_by(f64::total_cmp))
         .unwrap_or(1.0)
+}
+
+/// The smallest initial gap of a point contact [m] that is not closed, at most `size`.
+fn smallest_clearance(points: &[ResolvedPoint], initial: &State, size: f64) -> f64 {
+    let gap = |c: &ResolvedPoint| {
+        let [plane, point] = c.bodies.map(|b| &initial.q[b as usize]);
+        let apart = point.point(c.places[1]) - plane.point(c.places[0]);
+        plane.vector(c.normal).dot(&apart)
+    };
+    points.iter().map(gap).filter(|gap| *gap > 1e-6 * size).fold(size, f64::min)
 }
 
 #[cfg(test)]

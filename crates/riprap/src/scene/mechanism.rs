@@ -306,6 +306,47 @@ impl Bodies {
     }
 }
 
+/// Lets each mechanism choose its dependent coordinates so that its contacts are direct: with point contacts, those move
+/// along their normals by independent coordinates; otherwise the bodies whose shapes can touch something do.
+pub(super) fn keep_contacts_direct(
+    mechanisms: &mut [Multibody],
+    bodies: &Bodies,
+    points: &[ResolvedPoint],
+    apart: &[(u32, u32)],
+    initial: &mut State,
+) {
+    let has_shape = |b: usize| bodies.radius[b] > 0.0;
+    let touches = |a: u32| {
+        let meets = |b: u32| b != a && apart.binary_search(&(a.min(b), a.max(b))).is_err();
+        has_shape(a as usize) && (0..bodies.len()).any(|b| has_shape(b) && meets(b as u32))
+    };
+    for (m, system) in mechanisms.iter_mut().enumerate().filter(|(_, s)| s.n_equations() > 0) {
+        let id = MechanismId(m as u32);
+        let carried = |body: u32| {
+            let carried = bodies.carried[body as usize]?;
+            (carried.mechanism == id).then_some(carried.link)
+        };
+        let mut work = system.scratch();
+        system.tree().kinematics(&system.start().q, &mut work.tree);
+        let mut direct = vec![false; system.n_v()];
+        for point in points {
+            let normal = initial.q[point.bodies[0] as usize].vector(point.normal);
+            for link in point.bodies.into_iter().filter_map(carried) {
+                system.mark_movers(&work, link, Some(normal), &mut direct);
+            }
+        }
+        if !direct.contains(&true) {
+            for body in (0..bodies.len() as u32).filter(|&b| touches(b)) {
+                if let Some(link) = carried(body) {
+                    system.mark_movers(&work, link, None, &mut direct);
+                }
+            }
+        }
+        system.keep_independent(&direct);
+        initial.mechanisms[m].partition.clone_from(&system.start().partition);
+    }
+}
+
 /// A pose in a body's own frame, seen from its centre of mass.
 fn from_centre(pose: Pose, centre: Vec3) -> Pose {
     Pose { position: pose.position - centre, rotation: pose.rotation }

@@ -58,6 +58,7 @@ pub struct Scene {
     pub(crate) pairs: PairTable,
     pub(crate) detection: Detection,
     pub(crate) grain_size: f64,
+    pub(crate) resolution: f64,
     pub(crate) mechanisms: Vec<Multibody>,
     /// First body of each mechanism; the others follow it.
     pub(crate) first_links: Vec<u32>,
@@ -188,6 +189,12 @@ impl Scene {
     /// Mean size of the free bodies [m]: the length to which penetrations are related.
     pub fn grain_size(&self) -> f64 {
         self.grain_size
+    }
+
+    /// The length that a penetration is judged by [m]: the grain size, or the smallest clearance (initial gap of a point
+    /// contact) where that is smaller.
+    pub fn resolution(&self) -> f64 {
+        self.resolution
     }
 
     /// Pose in a state of the frame in which the body's shape was given (its origin need not be the

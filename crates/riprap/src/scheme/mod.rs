@@ -254,6 +254,19 @@ pub enum StepError {
         /// End of the failed step [s].
         t: f64,
     },
+    /// A body turns too often in one step.
+    #[error(
+        "body `{body}` spins at {speed:.3e} rad/s at t = {t:.6} s, more than 100 000 rad in one step; look at its \
+         initial velocity and its torques, or try a smaller dt"
+    )]
+    TooFast {
+        /// Name of the body.
+        body: String,
+        /// Its angular velocity [rad/s].
+        speed: f64,
+        /// End of the failed step [s].
+        t: f64,
+    },
     /// A mechanism cannot move on.
     #[error(transparent)]
     Mechanism(#[from] crate::multibody::MotionError),
@@ -292,6 +305,7 @@ impl From<SystemError> for StepError {
         match error {
             SystemError::Mechanism(error) => StepError::Mechanism(error),
             SystemError::NotFinite { body, what, t } => StepError::NotFinite { body, what, t },
+            SystemError::TooFast { body, speed, t } => StepError::TooFast { body, speed, t },
         }
     }
 }

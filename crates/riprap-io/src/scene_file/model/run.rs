@@ -115,7 +115,11 @@ table! {
         method: SolverMethod = Choice(words_of::<SolverMethod>()), Default("\"coloured\"");
         /// Residual of the contact laws.
         tolerance: f64 = Number(Positive), Default("1e-4");
-        /// Largest approach velocity left at a contact, times `dt`, over the grain size.
+        /// Residual that small problems, such as those of mechanisms, are solved to: a solve goes on beyond the tolerances, all of
+        /// them in proportion, while it has cost fewer than 5000 updates of a contact.
+        refined_tolerance: f64 = Number(Positive), Default("1e-8");
+        /// Largest approach velocity left at a contact, times `dt`, over the grain size, or over the smallest initial gap of a
+        /// `[[point_contact]]` where that is smaller.
         approach_tolerance: f64 = Number(Positive), Default("1e-4");
         /// Root mean square of the change of relative velocity in the last sweep, relative ("Quad" in LMGC90).
         velocity_change_tolerance: f64 = Number(Positive), Default("1e-3");

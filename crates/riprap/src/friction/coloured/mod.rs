@@ -220,7 +220,7 @@ struct Job<'a> {
 impl<'a> Job<'a> {
     /// The whole solve; every member returns the same report.
     fn solve(&self, member: &Member, options: &GaussSeidelOptions) -> SolveReport {
-        let mut progress = Progress::new(options);
+        let mut progress = Progress::new(options, self.problem.len());
         let mut bout = BOUT;
         self.begin(member);
         loop {
