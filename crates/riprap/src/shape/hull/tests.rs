@@ -155,7 +155,7 @@ fn points_on_edges_and_faces_of_a_prism_are_no_corners() {
 #[test]
 fn what_is_too_few_is_counted_and_what_is_flat_is_measured() {
     let said = |points: &[Vec3]| hull(points).err().expect("refused").to_string();
-    assert_eq!(said(&[Vec3::zeros(); 3]), "4 points at least are needed, got 3");
+    assert_eq!(said(&[Vec3::zeros(); 3]), "at least 4 points are needed, got 3");
     let mut square: Vec<Vec3> =
         [[0., 0.], [3., 0.], [3., 4.], [0., 4.]].map(|[x, y]| Vec3::new(x, y, 1.0)).to_vec();
     assert!(said(&square).contains("over an extent of 5.0e0 m"), "{}", said(&square));
