@@ -1,8 +1,8 @@
-//! Sieve curves: which share of the mass passes which sieve, and how large the next grain is.
+//! Sieve curves: the fraction of the mass that passes each sieve, and sampling of grain sizes.
 //!
-//! A curve speaks of mass, a generator draws grains one by one. Between two sieves the number of
-//! grains per size goes as the mass per size over size³: of two sieve fractions of equal mass, the
-//! one half as coarse has eight times as many grains.
+//! A curve is about mass, while a generator draws grains one by one. Between two sieves the number
+//! of grains per size is proportional to the mass per size divided by size³: of two sieve fractions
+//! of equal mass, the one half as coarse has eight times as many grains.
 
 use super::portable::ln_ratio;
 use crate::math::cbrt;
@@ -15,7 +15,7 @@ use std::ops::Range;
 #[derive(Clone, Debug, PartialEq)]
 pub struct Grading {
     fractions: Vec<Fraction>,
-    /// Share of the number of grains up to the end of each fraction [–]; the last is 1.
+    /// Fraction of the number of grains up to the end of each fraction [–]; the last is 1.
     number: Vec<f64>,
 }
 
@@ -29,18 +29,18 @@ struct Fraction {
     curve: Curve,
 }
 
-/// How the mass passing rises between two sieves.
+/// How the mass passing increases between two sieves.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Curve {
-    /// In proportion to the logarithm of size: a straight line on the usual sieve diagram.
+    /// Proportional to the logarithm of size: a straight line on the usual sieve diagram.
     Log,
-    /// In proportion to size.
+    /// Proportional to size.
     Linear,
-    /// At once: all grains have the same size.
+    /// A step: all grains have the same size.
     Step,
 }
 
-/// Why a sieve curve cannot be made.
+/// Why a sieve curve is invalid.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum GradingError {
     /// Fewer than two sieves.
@@ -57,9 +57,9 @@ pub enum GradingError {
         /// Its size [m].
         size: f64,
     },
-    /// A sieve that is not coarser than the one before.
+    /// A sieve that is not coarser than the previous one.
     #[error(
-        "sieve {index} ({size} m) must be coarser than the one before it ({before} m); list the \
+        "sieve {index} ({size} m) must be coarser than the previous one ({before} m); list the \
          sieves from fine to coarse"
     )]
     SizeNotIncreasing {
@@ -67,10 +67,10 @@ pub enum GradingError {
         index: usize,
         /// Its size [m].
         size: f64,
-        /// Size of the sieve before [m].
+        /// Size of the previous sieve [m].
         before: f64,
     },
-    /// A share outside 0 to 100 %.
+    /// A percentage outside 0 to 100 %.
     #[error("sieve {index} ({size} m): mass passing must lie between 0 and 100 %, got {passing}")]
     BadPassing {
         /// Index of the sieve.
@@ -92,10 +92,10 @@ pub enum GradingError {
         size: f64,
         /// Mass passing [%].
         passing: f64,
-        /// Mass passing the sieve before [%].
+        /// Mass passing the previous sieve [%].
         before: f64,
     },
-    /// A curve that does not start at 0 or not end at 100 %.
+    /// A curve that does not start at 0 or does not end at 100 %.
     #[error(
         "sieve {index} ({size} m), the {which}, must let {expected} % of the mass pass, got \
          {passing} %; add a sieve where the curve ends"
@@ -107,15 +107,15 @@ pub enum GradingError {
         size: f64,
         /// "finest" or "coarsest".
         which: &'static str,
-        /// What its mass passing must be [%].
+        /// Required mass passing [%].
         expected: f64,
         /// Mass passing [%].
         passing: f64,
     },
-    /// A name that is not in the list.
-    #[error("no grading is named `{name}`; there are `{}`", Grading::NAMES.join("`, `"))]
+    /// An unknown name.
+    #[error("no grading is named `{name}`; the available ones are `{}`", Grading::NAMES.join("`, `"))]
     UnknownName {
-        /// The name asked for.
+        /// The requested name.
         name: String,
     },
 }
@@ -126,7 +126,7 @@ impl Grading {
         ["EN 13450 31.5-50", "EN 13450 31.5-63", "EN 12620 gravel 4-8", "EN 196-1 sand"];
 
     /// A curve through sieves `(size [m], mass passing [%])`, listed from fine to coarse, from 0 to
-    /// 100 %; straight between sieves when size is drawn on a logarithmic axis.
+    /// 100 %; straight between sieves if size is plotted on a logarithmic axis.
     pub fn from_sieves(sieves: &[(f64, f64)]) -> Result<Grading, GradingError> {
         if sieves.len() < 2 {
             return Err(GradingError::TooFewSieves(sieves.len()));
@@ -156,7 +156,7 @@ impl Grading {
                 return Err(GradingError::OpenEnd { index, size, which, expected, passing });
             }
         }
-        // A pair of sieves that no mass lies between gives no grains.
+        // A pair of sieves without mass between them gives no grains.
         let fractions = sieves.windows(2).filter(|pair| pair[1].1 > pair[0].1).map(|pair| {
             let [a, b] = [pair[0], pair[1]];
             Fraction { size: [a.0, b.0], passing: [a.1, b.1], curve: Curve::Log }
@@ -164,7 +164,7 @@ impl Grading {
         Ok(Grading::from_fractions(fractions.collect()))
     }
 
-    /// The same mass for every millimetre of size between two sizes [m].
+    /// Equal mass per millimetre of size between two sizes [m].
     pub fn uniform(size: Range<f64>) -> Result<Grading, GradingError> {
         check_size(0, size.start)?;
         check_size(1, size.end)?;
@@ -177,16 +177,16 @@ impl Grading {
         Ok(Grading::from_fractions(vec![fraction]))
     }
 
-    /// All grains of one size [m].
+    /// All grains have the same size [m].
     pub fn single(size: f64) -> Result<Grading, GradingError> {
         check_size(0, size)?;
         let fraction = Fraction { size: [size; 2], passing: [0.0, 100.0], curve: Curve::Step };
         Ok(Grading::from_fractions(vec![fraction]))
     }
 
-    /// A grading from a standard, by its name in [`Grading::NAMES`]: the middle of the limits
-    /// below [% passing]. The finest sieve is set to 0 % and the coarsest to 100 %, where the limits
-    /// allow it, so that the curve has ends.
+    /// A grading from a standard, by its name in [`Grading::NAMES`]: the middle of the limits below
+    /// [% passing]. The finest sieve is set to 0 % and the coarsest to 100 %, where the limits
+    /// allow it, so that the curve is bounded.
     ///
     /// | `EN 13450 31.5-50` (railway ballast, category A) | 22.4 mm | 31.5 | 40 | 50 | 63 |
     /// | --- | --- | --- | --- | --- | --- |
@@ -208,8 +208,8 @@ impl Grading {
     /// | limits | 0–2 | 8–18 | 28–38 | 62–72 | 88–98 | 100 |
     /// | here | 0 | 13 | 33 | 67 | 93 | 100 |
     ///
-    /// The sand spans a factor of 25 in size: nearly all of its grains are fine and it takes some
-    /// hundred thousand before the coarse ones follow the curve.
+    /// The sand spans a factor of 25 in size: nearly all of its grains are fine, and some hundred
+    /// thousand grains are needed before the coarse ones follow the curve.
     pub fn named(name: &str) -> Result<Grading, GradingError> {
         let sieves_mm: &[(f64, f64)] = match name {
             "EN 13450 31.5-50" => {
@@ -229,7 +229,7 @@ impl Grading {
     }
 
     fn from_fractions(fractions: Vec<Fraction>) -> Grading {
-        // Sizes relative to the largest keep the cubes within the range of numbers.
+        // Sizes relative to the largest keep the cubes within floating-point range.
         let largest = fractions.last().map_or(1.0, |f| f.size[1]);
         let mut number: Vec<f64> = fractions
             .iter()
