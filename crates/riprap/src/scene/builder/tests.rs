@@ -44,9 +44,9 @@ fn numbers_out_of_their_range_are_told_with_the_range() {
     let said = of(glue().density(-1.0));
     assert_eq!(said, "material `glue`: density is -1, but must be positive, in kg/m³");
     let said = of(glue().friction(-0.1));
-    assert_eq!(said, "material `glue`: friction is -0.1, but must be not below 0");
+    assert_eq!(said, "material `glue`: friction is -0.1, but must be 0 or more");
     let said = of(glue().rolling(f64::NAN));
-    assert_eq!(said, "material `glue`: rolling resistance is NaN, but must be not below 0");
+    assert_eq!(said, "material `glue`: rolling resistance is NaN, but must be 0 or more");
     let said = of(glue().restitution(1.5));
     assert_eq!(said, "material `glue`: restitution is 1.5, but must be between 0 and 1");
 
@@ -66,10 +66,10 @@ fn numbers_out_of_their_range_are_told_with_the_range() {
 fn names_that_stand_for_two_things_are_told() {
     let mut scene = ball_on_floor();
     scene.add(ball("ball", [1.0, 0.0, 1.0]), &rock());
-    assert_eq!(told(&scene), "two bodies are named `ball`; give one another name");
+    assert_eq!(told(&scene), "two bodies are named `ball`; rename one of them");
     let mut scene = ball_on_floor();
     scene.material(&rock().friction(0.1));
-    assert_eq!(told(&scene), "two different materials are named `rock`; give one another name");
+    assert_eq!(told(&scene), "two different materials are named `rock`; rename one of them");
     // The same material as often as you like.
     let mut scene = ball_on_floor();
     scene.material(&rock()).material(&rock());
@@ -78,7 +78,7 @@ fn names_that_stand_for_two_things_are_told() {
     let mut scene = Scene::builder();
     scene.add(ball("body-2", [0.0; 3]), &rock());
     scene.add(ball("", [1.0, 0.0, 0.0]), &rock());
-    assert_eq!(told(&scene), "two bodies are named `body-2`; give one another name");
+    assert_eq!(told(&scene), "two bodies are named `body-2`; rename one of them");
 }
 
 #[test]
@@ -111,7 +111,7 @@ fn free_bodies_need_a_mass_and_an_end() {
     let mut scene = Scene::builder();
     let wall = Shape::half_space([1.0, 0.0, 0.0]).unwrap();
     scene.add(BodyDescription::new(wall, &rock()).named("wall"), &rock());
-    assert!(told(&scene).contains("body `wall`: a half-space has no end and no mass"));
+    assert!(told(&scene).contains("body `wall`: a half-space is infinite and has no mass"));
 }
 
 #[test]
@@ -156,15 +156,15 @@ fn shapes_of_the_wrong_dimension_are_told() {
     let said = planar(ball("stone", [0.0; 3])).unwrap_err();
     assert!(said.starts_with("body `stone`: this shape is spatial"), "{said}");
     let said = planar(disc([0.0, 0.0, 0.5])).unwrap_err();
-    assert_eq!(said, "body `disc`: in a planar scene z is 0");
+    assert_eq!(said, "body `disc`: in a planar scene z must be 0");
     let tilted = disc([0.0; 3]).turned(Quat::from_scaled_axis(Vec3::new(0.1, 0.0, 0.0)));
     assert_eq!(
         planar(tilted).unwrap_err(),
-        "body `disc`: in a planar scene bodies turn about z only"
+        "body `disc`: in a planar scene bodies can rotate only about z"
     );
     let floor = Shape::half_space([0.0, 1.0, 0.1]).unwrap();
     let said = planar(BodyDescription::new(floor, &rock()).named("floor").fixed()).unwrap_err();
-    assert!(said.contains("the normal of a half-space must lie in the plane"), "{said}");
+    assert!(said.contains("the normal of a half-space must lie in the x–y plane"), "{said}");
     let mut scene = Scene::builder();
     scene.add(disc([0.0; 3]), &rock());
     assert!(told(&scene).starts_with("body `disc`: this shape is planar: make the scene planar"));
@@ -192,10 +192,7 @@ fn overlaps_at_the_begin_are_told_the_deepest_first() {
     let said = told(&scene);
     let lines: Vec<&str> = said.lines().collect();
     assert_eq!(lines.len(), 2, "{said}");
-    assert!(
-        lines[0].starts_with("`b` and `c` overlap by 3.00e-2 m at the begin (15.0 %"),
-        "{said}"
-    );
+    assert!(lines[0].starts_with("`b` and `c` overlap by 3.00e-2 m initially (15.0 %"), "{said}");
     assert!(lines[1].starts_with("`a` and `b` overlap by 1.00e-2 m"), "{said}");
     scene.accept_overlap(0.2);
     assert!(scene.build().is_ok());
@@ -228,7 +225,7 @@ fn mistakes_of_mechanisms_and_joints_are_told_with_those_of_bodies() {
     assert_eq!(lines.len(), 3, "{said}");
     assert!(lines[0].contains("two bodies are named `ball`"));
     assert!(lines[1].contains("mechanism `crane`, the mechanism: it has no bodies"));
-    assert!(lines[2].contains("joint `pin`: it must hold two different bodies"));
+    assert!(lines[2].contains("joint `pin`: it must connect two different bodies"));
 }
 
 #[test]
