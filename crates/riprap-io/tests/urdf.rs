@@ -37,8 +37,8 @@ fn joint(name: &str, kind: &str, [parent, child]: [&str; 2], origin: &str, axis:
     )
 }
 
-/// The mass matrix from the kinetic energies of unit velocities: `M_ij = T(e_i + e_j) - T(e_i) -
-/// T(e_j)`.
+/// The mass matrix from the kinetic energies of unit velocities:
+/// `M_ij = T(e_i + e_j) - T(e_i) - T(e_j)`.
 fn mass_matrix(system: &Multibody, q: &[f64]) -> Vec<Vec<f64>> {
     let mut scratch = system.scratch();
     let mut energy = |moving: &[usize]| {

@@ -1,9 +1,10 @@
 //! Contact problems as files, in the HDF5 layout of FCLib (Acary, Brémond, Huber, Pérignon), for
 //! exchange with other solvers.
 //!
-//! A local problem is `u = W r + q` with the law of each contact; a global one is `M v = H r + G λ
-//! + f`, `u = Hᵀ v + w`, `Gᵀ v + b = 0`, and is reduced to the local form `W = Hᵀ M⁻¹ H` when it is
-//! read. The conventions are the same as in riprap: contact by contact, normal first.
+//! A local problem is `u = W r + q` with the law of each contact; a global one is
+//! `M v = H r + G λ + f`, `u = Hᵀ v + w`, `Gᵀ v + b = 0`, and is reduced to the local form
+//! `W = Hᵀ M⁻¹ H` when it is read. The conventions are the same as in riprap: contact by contact,
+//! normal first.
 
 mod hdf5;
 mod matrix;
@@ -193,8 +194,9 @@ fn blocks(w: &Sparse, dim: usize) -> Blocks {
     blocks
 }
 
-/// Writes a contact problem in local form. Joints become the equality constraints `0 = Vᵀ r + R λ +
-/// s`. A solution, if given, contains the impulses of all contacts and joints of the problem [N s].
+/// Writes a contact problem in local form. Joints become the equality constraints
+/// `0 = Vᵀ r + R λ + s`. A solution, if given, contains the impulses of all contacts and joints of
+/// the problem [N s].
 pub fn write(
     path: &Path,
     problem: &ContactProblem,

@@ -143,8 +143,8 @@ pub(super) fn slipped(
     if slip.norm() > NOISE * smaller_size(scene, i, j) { Vec3::zeros() } else { slip }
 }
 
-/// Carries the angular momentum of the step over to its end: `q_next` from `q_m` along `ω`, `ω =
-/// J(q_next)⁻¹ L`, where `q_next` is given as a first guess and one correction makes the step
+/// Carries the angular momentum of the step over to its end: `q_next` from `q_m` along `ω`,
+/// `ω = J(q_next)⁻¹ L`, where `q_next` is given as a first guess and one correction makes the step
 /// second-order with `q_m` midway.
 fn keep_spin(scene: &Scene, q_m: &[Pose], after: f64, q_next: &mut [Pose], v: &mut [Twist]) {
     let bodies = scene.bodies();

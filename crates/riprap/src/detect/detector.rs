@@ -1,4 +1,5 @@
-//! The detector: places the colliders, keeps the list of neighbours, and tests its pairs in chunks on all threads.
+//! The detector: places the colliders, maintains the neighbour list, and tests its pairs in chunks
+//! on all threads.
 
 use super::broad::BroadPhase;
 use super::manifold::Drift;

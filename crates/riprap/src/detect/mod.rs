@@ -141,7 +141,8 @@ pub struct Query<'a> {
     pub bodies: &'a [Pose],
     /// How far each body's surface may move in one step [m]: widens the search so that nothing fast is missed.
     pub reach: &'a [f64],
-    /// Motion of each body over the step, velocity × dt [m, rad]: tells which points of a manifold matter.
+    /// Motion of each body over the step, velocity × dt [m, rad]: determines which points of a
+    /// manifold matter.
     pub motion: &'a [Twist],
     /// Gap up to which contacts are reported [m].
     pub alert: f64,

@@ -12,8 +12,8 @@ use crate::math::length2;
 /// The law of one triple of unknowns: an impulse `r` [N s] and a velocity `u` [m/s].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Law {
-    /// Signorini's condition and Coulomb's law with the exact cone: `0 ≤ u_n ⊥ r_n ≥ 0`, `‖r_t‖ ≤ μ
-    /// r_n`, and `u_t` opposite to `r_t` if it slides.
+    /// Signorini's condition and Coulomb's law with the exact cone: `0 ≤ u_n ⊥ r_n ≥ 0`,
+    /// `‖r_t‖ ≤ μ r_n`, and `u_t` opposite to `r_t` if it slides.
     Coulomb {
         /// Coefficient of friction `μ` [–].
         friction: f64,
@@ -87,9 +87,9 @@ impl Law {
         }
     }
 
-    /// The natural map `r − P(r − û)`, zero if the law holds: `P` is [`Law::project`], and `û = u +
-    /// μ‖u_t‖ n` for Coulomb's law (De Saxcé), `u` for the others. `r`, `u` and `limit` are in the
-    /// same unit.
+    /// The natural map `r − P(r − û)`, zero if the law holds: `P` is [`Law::project`], and
+    /// `û = u + μ‖u_t‖ n` for Coulomb's law (De Saxcé), `u` for the others. `r`, `u` and `limit`
+    /// are in the same unit.
     #[inline]
     pub fn natural_map(self, r: [f64; 3], u: [f64; 3], limit: f64) -> [f64; 3] {
         let mut x: [f64; 3] = std::array::from_fn(|i| r[i] - u[i]);

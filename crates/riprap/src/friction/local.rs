@@ -10,10 +10,10 @@ const SLOWEST: f64 = 1e-150;
 /// slides, for one contact. `w` is the 3×3 block (rows n, t1, t2) [1/kg], `q` the velocity without
 /// this contact's impulse [m/s]; returns `r` [N s].
 ///
-/// Three cases: the contact opens (`r = 0`), it sticks (`u = 0`), or it slides: `u_n = 0` and `u_t
-/// = −λ r_t` with one unknown `λ > 0`, the root of `μ r_n(λ) / ‖r_t(λ)‖ = 1`. For `q_n < 0` that
-/// root always exists: at `λ = 0` the impulse is outside the cone, for large `λ` it is inside. `W`
-/// may be singular in the tangent plane (locked directions), and slightly asymmetric (stored
+/// Three cases: the contact opens (`r = 0`), it sticks (`u = 0`), or it slides: `u_n = 0` and
+/// `u_t = −λ r_t` with one unknown `λ > 0`, the root of `μ r_n(λ) / ‖r_t(λ)‖ = 1`. For `q_n < 0`
+/// that root always exists: at `λ = 0` the impulse is outside the cone, for large `λ` it is inside.
+/// `W` may be singular in the tangent plane (locked directions), and slightly asymmetric (stored
 /// problems).
 #[inline]
 pub fn solve_contact(w: &[[f64; 3]; 3], q: [f64; 3], friction: f64) -> [f64; 3] {

@@ -1,9 +1,9 @@
 //! The contact problem as plain algebra: find impulses `I` such that `V = W I + V_free` obeys
 //! Signorini's condition and Coulomb's law at every contact, Eqs. (31), (32).
 //!
-//! This module knows nothing about bodies, shapes or files. A contact is three numbers `(n, t1,
-//! t2)`; the Delassus operator `W` comes in factored form or as blocks; every solver is judged by
-//! one [`residual`].
+//! This module knows nothing about bodies, shapes or files. A contact is three numbers
+//! `(n, t1, t2)`; the Delassus operator `W` comes in factored form or as blocks; every solver is
+//! judged by one [`residual`].
 
 mod accurate;
 mod anderson;
@@ -46,10 +46,10 @@ pub type Impulses = Vec<[f64; 3]>;
 
 /// One contact problem.
 ///
-/// The unknown impulses `I` and velocities `V = W I + V_free` satisfy, at each contact, `0 ≤ V_n ⊥
-/// I_n ≥ 0` and Coulomb's law with the exact cone `‖I_t‖ ≤ μ I_n`. Restitution and gaps are already
-/// part of the normal component of `v_rel_free`. Each moment of `rolling` is bounded by its limit,
-/// and is smaller than it only if the spin vanishes.
+/// The unknown impulses `I` and velocities `V = W I + V_free` satisfy, at each contact,
+/// `0 ≤ V_n ⊥ I_n ≥ 0` and Coulomb's law with the exact cone `‖I_t‖ ≤ μ I_n`. Restitution and gaps
+/// are already part of the normal component of `v_rel_free`. Each moment of `rolling` is bounded by
+/// its limit, and is smaller than it only if the spin vanishes.
 #[derive(Clone, Debug, Default)]
 pub struct ContactProblem {
     /// The Delassus operator `W` [1/kg].

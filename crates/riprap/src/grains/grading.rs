@@ -251,18 +251,18 @@ impl Grading {
 
     /// Mass that passes a sieve of the given size [m], in percent.
     pub fn passing(&self, size: f64) -> f64 {
-        // The last fraction that begins below; between two fractions lies no mass.
+        // The last fraction that starts below this size; there is no mass between two fractions.
         let i = self.fractions.partition_point(|f| f.size[0] <= size);
         if i == 0 { 0.0 } else { self.fractions[i - 1].passing(size) }
     }
 
-    /// Sieve size [m] of the next grain, such that the masses of many follow the curve.
+    /// Sieve size [m] of the next grain, such that the masses of many grains follow the curve.
     pub fn sample(&self, rng: &mut Pcg64) -> f64 {
         self.quantile(rng.random())
     }
 
     /// Sieve sizes [m] of `n` grains in random order: one from each of `n` classes of equal
-    /// number, so that a few hundred already follow the curve.
+    /// probability, so that a few hundred already follow the curve.
     pub fn sample_many(&self, n: usize, rng: &mut Pcg64) -> Vec<f64> {
         let mut sizes: Vec<f64> =
             (0..n).map(|i| self.quantile((i as f64 + rng.random::<f64>()) / n as f64)).collect();
@@ -270,7 +270,7 @@ impl Grading {
         sizes
     }
 
-    /// The size that a share `u` of the *number* of grains stays below [m].
+    /// The size below which a fraction `u` of the *number* of grains lies [m].
     fn quantile(&self, u: f64) -> f64 {
         let i = self.number.partition_point(|&n| n <= u).min(self.number.len() - 1);
         let before = if i == 0 { 0.0 } else { self.number[i - 1] };
@@ -290,7 +290,7 @@ impl Fraction {
         }
     }
 
-    /// The size that a share `u` of the number of these grains stays below [m].
+    /// The size below which a fraction `u` of the number of these grains lies [m].
     fn quantile(&self, u: f64) -> f64 {
         let [a, b] = self.size;
         let r = b / a;
@@ -303,7 +303,7 @@ impl Fraction {
         size.clamp(a, b)
     }
 
-    /// Mass passing a sieve of at least the size of the lower one [%].
+    /// Mass passing a sieve no finer than the lower one [%].
     fn passing(&self, size: f64) -> f64 {
         let ([a, b], [low, high]) = (self.size, self.passing);
         if size >= b {
@@ -327,7 +327,7 @@ mod tests {
     use super::super::seeded;
     use super::*;
 
-    /// Largest distance between the mass passing of a sample and the curve, over 40 sieves [%].
+    /// Largest deviation of the mass passing of a sample from the curve, over 40 sieves [%].
     fn deviation(grading: &Grading, sizes: &[f64]) -> f64 {
         let mass = |s: f64| s * s * s;
         let total: f64 = sizes.iter().copied().map(mass).sum();
@@ -352,7 +352,7 @@ mod tests {
         for grading in narrow() {
             let mut rng = seeded(1);
             let sizes: Vec<f64> = (0..20_000).map(|_| grading.sample(&mut rng)).collect();
-            // Statistical: half the mass in n_eff grains errs by 50 % / √n_eff; n_eff ≥ 2000 here.
+            // Statistical error of half the mass in n_eff grains: 50 % / √n_eff; n_eff ≥ 2000 here.
             assert!(deviation(&grading, &sizes) < 2.0, "{}", deviation(&grading, &sizes));
         }
     }
@@ -362,7 +362,8 @@ mod tests {
         for grading in narrow() {
             for seed in 0..50 {
                 let sizes = grading.sample_many(500, &mut seeded(seed));
-                // What remains is the grain itself: the coarsest holds about 2 % of the mass.
+                // The remaining error is that of a single grain: the coarsest has about 2 % of the
+                // mass.
                 assert!(deviation(&grading, &sizes) < 5.0, "{}", deviation(&grading, &sizes));
             }
         }
@@ -376,8 +377,8 @@ mod tests {
     }
 
     #[test]
-    fn two_fractions_of_equal_mass_number_as_the_cubes_of_their_sizes() {
-        // Narrow fractions around 1 and 2 mm: 8 grains of the fine one for each of the coarse.
+    fn grain_numbers_of_fractions_of_equal_mass_scale_with_the_inverse_cube_of_size() {
+        // Narrow fractions around 1 and 2 mm: 8 fine grains for each coarse one.
         let sieves = [(0.999e-3, 0.0), (1.001e-3, 50.0), (1.998e-3, 50.0), (2.002e-3, 100.0)];
         let grading = Grading::from_sieves(&sieves).unwrap();
         let sizes = grading.sample_many(9000, &mut seeded(4));
@@ -402,7 +403,7 @@ mod tests {
     }
 
     #[test]
-    fn a_gap_in_the_grading_is_flat_on_the_curve_and_holds_no_grain() {
+    fn a_gap_in_the_grading_is_flat_on_the_curve_and_contains_no_grain() {
         let sieves = [(1.0, 0.0), (2.0, 30.0), (4.0, 30.0), (8.0, 100.0)];
         let grading = Grading::from_sieves(&sieves).unwrap();
         assert_eq!((grading.passing(2.0), grading.passing(3.0)), (30.0, 30.0));
@@ -411,14 +412,14 @@ mod tests {
     }
 
     #[test]
-    fn every_name_is_known_and_every_other_is_answered_with_the_list() {
+    fn every_listed_name_is_known_and_others_are_refused_with_the_list() {
         assert!(Grading::NAMES.iter().all(|name| Grading::named(name).is_ok()));
         let message = Grading::named("ballast").unwrap_err().to_string();
         assert!(message.contains("`ballast`") && message.contains("`EN 13450 31.5-50`"));
     }
 
     #[test]
-    fn a_wrong_curve_names_the_sieve_at_fault() {
+    fn an_invalid_curve_is_reported_with_the_offending_sieve() {
         let fault = |sieves: &[(f64, f64)]| Grading::from_sieves(sieves).unwrap_err();
         assert_eq!(fault(&[(1.0, 0.0)]), GradingError::TooFewSieves(1));
         assert!(matches!(

@@ -117,7 +117,7 @@ pub fn turn(rotation: Quat, angle: Vec3) -> Quat {
     Quat::from_quaternion(exp * rotation.into_inner())
 }
 
-/// Sine and cosine of an angle [rad], accurate to the last digit but one: series on an eighth of a
+/// Sine and cosine of an angle [rad], accurate to almost the last digit: series on an eighth of a
 /// turn.
 ///
 /// Up to 1e5 rad it uses only `+ − ×`, so that it is bitwise reproducible on every machine, and it

@@ -135,8 +135,8 @@ impl Multibody {
     }
 
     /// Forces in the cuts of the loops, Eq. (18), and those required by the prescribed motions,
-    /// from the accelerations of the last [`Multibody::dynamics`]: the rows of `M a + c = τ + J_Bᵀ
-    /// λ` that it did not solve. Redundant equations carry no force.
+    /// from the accelerations of the last [`Multibody::dynamics`]: the rows of
+    /// `M a + c = τ + J_Bᵀ λ` that it did not solve. Redundant equations carry no force.
     pub fn reactions(&self, partition: &Partition, w: &mut MultibodyScratch) {
         let (n, r) = (self.n_v(), partition.dependent.len());
         for i in 0..n {

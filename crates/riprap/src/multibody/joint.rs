@@ -1,4 +1,5 @@
-//! Kinds of joints: their axes, the names of their coordinates and the elementary joints that they are made of.
+//! Kinds of joints: their axes, the names of their coordinates and the elementary joints that they
+//! consist of.
 
 use super::tree::Elementary;
 use crate::math::{Mat3, Vec3, tangents};

@@ -1,8 +1,8 @@
 //! A mechanism ready to run: tree, loops and forces together, in minimal form (Sec. 2.5).
 //!
 //! Joint positions `q` and velocities `v` are kept for all joints; the dependent ones follow the
-//! independent ones through the loops: `h_B(q) = 0` by Newton's method, `v_dep = B v_ind`, `v̇_dep
-//! = B v̇_ind + b`. Prescribed joints are neither: their motion is known.
+//! independent ones through the loops: `h_B(q) = 0` by Newton's method, `v_dep = B v_ind`,
+//! `v̇_dep = B v̇_ind + b`. Prescribed joints are neither: their motion is known.
 
 use super::closure::{Closure, Cut};
 use super::force::{Control, Forces, JointMotion};

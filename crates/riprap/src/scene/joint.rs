@@ -192,7 +192,7 @@ mod tests {
             project: false,
         });
         let scene = scene.build().unwrap();
-        // The world has become a body of its own.
+        // The world has become a body.
         let world = scene.body(Bodies::WORLD).unwrap();
         let [joint] = scene.joints() else { panic!("one joint") };
         assert_eq!(joint.bodies, [world.0, body.0]);

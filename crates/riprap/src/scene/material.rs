@@ -57,10 +57,10 @@ impl Material {
 pub enum ContactLaw {
     /// Moreau–Newton, Eq. (6): for contacts closed at `q_m`, `V_n + e V_n⁻ ≥ 0 ⊥ I_n ≥ 0`.
     MoreauNewton,
-    /// Inelastic quasi-shock: for contacts within the alert distance, `V_n + max(gap, 0)/h ≥ 0 ⊥
-    /// I_n ≥ 0`, so that bodies stop at the surface instead of inside it. A tenth of each gap
-    /// within a ten-millionth of the smaller body's size enters with its sign, so that errors due
-    /// to solver tolerances close again.
+    /// Inelastic quasi-shock: for contacts within the alert distance,
+    /// `V_n + max(gap, 0)/h ≥ 0 ⊥ I_n ≥ 0`, so that bodies stop at the surface instead of inside
+    /// it. A tenth of each gap within a ten-millionth of the smaller body's size enters with its
+    /// sign, so that errors due to solver tolerances close again.
     QuasiShock,
 }
 
