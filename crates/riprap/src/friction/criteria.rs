@@ -1,4 +1,4 @@
-//! When a solve has done enough: the criteria of the sweeping solvers, what a sweep changed, and the report.
+//! Stopping criteria of the sweeping solvers, the changes made by a sweep, and the report.
 
 use super::law::apply;
 use super::residual::{Residual, measure, squared};
@@ -7,24 +7,24 @@ use super::{BlockVelocities, ContactProblem, Law, Measure, Operator, SolveReport
 /// Options of [`super::GaussSeidel`] and its accelerations. A solve stops when all four criteria hold.
 #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct GaussSeidelOptions {
-    /// Natural-map residual relative to the impulses [–]. At 1e-4 piles stand still; 1e-8 is for
+    /// Natural-map residual relative to the impulses [–]. At 1e-4 piles stay at rest; 1e-8 is for
     /// validation.
     pub tolerance: f64,
     /// Worst approach velocity × dt relative to the grain size [–]: the penetration one step may add.
     pub approach_tolerance: f64,
     /// Root mean square change of velocity in a sweep, relative to `W I` (LMGC90's Quad) [–].
     pub velocity_change_tolerance: f64,
-    /// Largest change of velocity in a sweep, relative to the same (LMGC90's Maxm) [–].
+    /// Largest change of velocity in a sweep, relative to `W I` (LMGC90's Maxm) [–].
     pub max_velocity_change_tolerance: f64,
     /// Sweeps before giving up; the last iterate is kept and reported as unconverged.
     pub max_sweeps: usize,
-    /// What the residual is relative to.
+    /// Reference of the residual.
     #[serde(default)]
     pub measure: Measure,
 }
 
 impl GaussSeidelOptions {
-    /// All criteria tied to one residual tolerance [–].
+    /// All criteria derived from one residual tolerance [–].
     pub fn tolerance(tolerance: f64) -> GaussSeidelOptions {
         GaussSeidelOptions {
             tolerance,
@@ -36,7 +36,7 @@ impl GaussSeidelOptions {
         }
     }
 
-    /// For stored problems: only the residual [–] decides, relative to all that enters the problem.
+    /// For stored problems: only the residual [–] decides, relative to all data of the problem.
     pub fn stored(tolerance: f64) -> GaussSeidelOptions {
         GaussSeidelOptions {
             tolerance,
@@ -55,21 +55,21 @@ impl Default for GaussSeidelOptions {
     }
 }
 
-/// Changes of velocity `ΔV = W^αα ΔI` over one sweep, against `W^αα I`.
+/// Changes of velocity `ΔV = W^αα ΔI` over one sweep, relative to `W^αα I`.
 #[derive(Default)]
 pub(super) struct Change {
     /// Sum of `‖ΔV‖²` [m²/s²].
     pub sum: f64,
     /// Largest `‖ΔV‖²` [m²/s²].
     pub max: f64,
-    /// Sum of `‖W^αα I‖²` over the contacts that carry [m²/s²].
+    /// Sum of `‖W^αα I‖²` over the contacts with an impulse [m²/s²].
     pub scale: f64,
-    /// How many carry.
+    /// Number of contacts with an impulse.
     pub active: usize,
 }
 
 impl Change {
-    /// Adds one contact: its new impulse, and the step that led there [N s].
+    /// Adds one contact: its new impulse, and its last step [N s].
     #[inline]
     pub(super) fn note(&mut self, law: Law, block: &[[f64; 3]; 3], new: [f64; 3], step: [f64; 3]) {
         if step != [0.0; 3] {
@@ -120,7 +120,7 @@ pub(super) enum Want {
 pub(super) struct Progress<'a> {
     options: &'a GaussSeidelOptions,
     next_check: usize,
-    /// The solve is over, converged or not.
+    /// Whether the solve is finished, converged or not.
     pub(super) over: bool,
     pub(super) report: SolveReport,
 }
@@ -130,7 +130,7 @@ impl Progress<'_> {
         Progress { options, next_check: 1, over: false, report: SolveReport::default() }
     }
 
-    /// Takes note of a sweep and says what comes next.
+    /// Records a sweep and returns what to do next.
     pub(super) fn note(&mut self, change: &Change) -> Want {
         let (options, report) = (self.options, &mut self.report);
         let (rms, max) = change.relative();
@@ -139,12 +139,13 @@ impl Progress<'_> {
         report.velocity_change_max = max;
         let settled = rms <= options.velocity_change_tolerance
             && max <= options.max_velocity_change_tolerance;
-        // A sweep that changed nothing is the last: no other would. So is one with numbers that have overflown.
+        // A sweep that changed nothing is the last, since no other would. So is one with overflowed
+        // numbers.
         let last = report.sweeps >= options.max_sweeps
             || change.sum == 0.0
             || !(change.sum + change.scale).is_finite();
-        // The residual costs half a sweep: it is asked for when the sweeps have calmed down, and then at growing
-        // distances.
+        // The residual costs half a sweep: it is requested when the sweeps have settled, and then
+        // at growing intervals.
         if (settled && report.sweeps >= self.next_check) || last {
             self.next_check = report.sweeps + 1 + report.sweeps / 10;
             return Want::Residual { settled, last };
@@ -156,12 +157,12 @@ impl Progress<'_> {
         self.report.sweeps < self.options.max_sweeps
     }
 
-    /// The residual was wanted but has to wait for another sweep.
+    /// The residual was requested but must wait for another sweep.
     pub(super) fn ask_again(&mut self) {
         self.next_check = self.report.sweeps + 1;
     }
 
-    /// Takes note of the residual that was wanted; true when the solve is over, converged or not.
+    /// Records the requested residual; returns true if the solve is finished, converged or not.
     pub(super) fn judge(&mut self, residual: &Residual, approach_scale: f64, want: Want) -> bool {
         let Want::Residual { settled, last } = want else { return false };
         let (options, report) = (self.options, &mut self.report);
@@ -174,7 +175,7 @@ impl Progress<'_> {
         self.over
     }
 
-    /// Takes note of a sweep; true when the solve is over, converged or not.
+    /// Records a sweep; returns true if the solve is finished, converged or not.
     pub(super) fn done<W: Operator>(
         &mut self,
         w: &W,
@@ -200,7 +201,7 @@ mod tests {
     const BLOCK: [[f64; 3]; 3] = [[2.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]];
 
     #[test]
-    fn a_change_counts_the_contacts_that_carry() {
+    fn a_change_counts_the_contacts_with_an_impulse() {
         let mut change = Change::default();
         let coulomb = Law::Coulomb { friction: 0.5 };
         change.note(coulomb, &BLOCK, [1.0, 0.0, 0.0], [0.5, 0.0, 0.0]);
@@ -209,7 +210,7 @@ mod tests {
         change.note(Law::Rolling, &BLOCK, [0.1; 3], [0.0; 3]);
         assert_eq!((change.active, change.sum, change.max), (2, 2.0, 1.0));
         assert_eq!(change.scale, 4.0 + 9.0);
-        // Root mean square over the two that carry, relative to theirs.
+        // Root mean square over the two with an impulse, relative to theirs.
         let (rms, max) = change.relative();
         assert!((rms - (2.0f64 / 13.0).sqrt()).abs() < 1e-15);
         assert!((max - 1.0 / (6.5f64).sqrt()).abs() < 1e-15);
@@ -225,7 +226,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_that_overflow_end_a_solve_unconverged() {
+    fn an_overflow_ends_a_solve_unconverged() {
         let options = GaussSeidelOptions::tolerance(1e-6);
         let mut progress = Progress::new(&options);
         let change = Change { sum: f64::INFINITY, max: f64::INFINITY, scale: 1.0, active: 1 };
@@ -237,7 +238,7 @@ mod tests {
     }
 
     #[test]
-    fn a_converged_solve_holds_all_criteria() {
+    fn a_converged_solve_satisfies_all_criteria() {
         let options = GaussSeidelOptions::tolerance(1e-3);
         let change = Change { sum: 1e-8, max: 1e-8, scale: 1.0, active: 1 };
         let good = Residual { natural_map: 1e-4, impulses: 1.0, ..Residual::default() };

@@ -1,10 +1,11 @@
-//! Which joints are independent and which the loops determine: coordinate partitioning by pivoted elimination.
+//! Partition into independent joints and joints determined by the loops, by pivoted elimination.
 //!
-//! The rule: eliminate in `J_B`, each time taking the largest entry left, over all equations and all coordinates that may
-//! depend (those without a prescribed motion). The columns of the pivots are the dependent joints, their rows the
-//! equations that count; rows without a pivot are redundant. The order of size is that of SI units.
+//! The rule: eliminate in `J_B`, each time with the largest remaining entry over all equations and
+//! all coordinates that may depend (those without a prescribed motion) as pivot. The columns of the
+//! pivots are the dependent joints, their rows the equations in use; rows without a pivot are
+//! redundant. Magnitudes are compared in SI units.
 
-/// Pivots below this share of the largest one count as zero: such equations repeat others.
+/// Pivots below this fraction of the largest one count as zero: such equations are redundant.
 const REDUNDANT: f64 = 1e-9;
 
 /// A partition of the coordinates of a mechanism.
@@ -14,16 +15,17 @@ pub struct Partition {
     pub dependent: Vec<u32>,
     /// Columns that are free.
     pub independent: Vec<u32>,
-    /// Equations of the loops that count, as many as dependent columns.
+    /// Loop equations in use, as many as dependent columns.
     pub rows: Vec<u32>,
     /// Equations that follow from the others.
     pub redundant: Vec<u32>,
-    /// Smallest pivot over largest entry of `J_dep` when it was chosen [–].
+    /// Ratio of the smallest pivot to the largest entry of `J_dep` when it was chosen [–].
     pub conditioning: f64,
 }
 
-/// Chooses a partition for a Jacobian (`n_rows` × `n`, by rows). `preference` sorts the columns into stages: 0 is tried
-/// first for dependent columns, then 1, and so on; 255 never depends. `driven` columns belong to neither set.
+/// Chooses a partition for a Jacobian (`n_rows` × `n`, row-major). `preference` sorts the columns
+/// into stages: 0 is tried first for dependent columns, then 1, and so on; 255 never depends.
+/// `driven` columns belong to neither set.
 pub(super) fn choose(
     jacobian: &[f64],
     n_rows: usize,
@@ -53,7 +55,7 @@ pub(super) fn choose(
                 }
             }
             let (size, i, j) = best;
-            // Not a number never wins above; an empty stage leaves size 0.
+            // NaN never wins above; an empty stage leaves size 0.
             if size <= REDUNDANT * scale {
                 break;
             }
@@ -94,7 +96,7 @@ mod tests {
     use rand::RngExt;
 
     #[test]
-    fn the_largest_entries_make_the_dependent_columns() {
+    fn the_largest_entries_determine_the_dependent_columns() {
         let j = [1.0, 0.1, 0.0, 0.2, 0.1, 3.0];
         let p = choose(&j, 2, 3, &[0; 3], &[false; 3]);
         assert_eq!((p.dependent, p.independent), (vec![2, 0], vec![1]));
@@ -102,7 +104,7 @@ mod tests {
     }
 
     #[test]
-    fn repeated_equations_are_found() {
+    fn redundant_equations_are_found() {
         let j = [1.0, 2.0, 2.0, 4.0, -1.0, -2.0];
         let p = choose(&j, 3, 2, &[0; 2], &[false; 2]);
         assert_eq!((p.dependent.len(), p.redundant.len()), (1, 2));
@@ -115,7 +117,7 @@ mod tests {
         assert_eq!((p.dependent, p.independent), (vec![0], vec![1]));
     }
 
-    /// A matrix of a given rank, by rows.
+    /// A matrix of a given rank.
     fn of_rank(rng: &mut Rng, rows: usize, columns: usize, rank: usize) -> DMatrix<f64> {
         let left = DMatrix::from_fn(rows, rank, |_, _| rng.random_range(-1.0..1.0));
         let right = DMatrix::from_fn(rank, columns, |_, _| rng.random_range(-1.0..1.0));
@@ -129,7 +131,7 @@ mod tests {
     }
 
     #[test]
-    fn as_many_columns_depend_as_the_jacobian_has_rank_and_they_are_determined() {
+    fn the_number_of_dependent_columns_is_the_rank_and_they_are_determined() {
         let mut rng = seeded(21);
         for _ in 0..200 {
             let (m, n) = (rng.random_range(1..8), rng.random_range(1..9));
@@ -140,13 +142,13 @@ mod tests {
                 (p.dependent.len(), p.rows.len(), p.redundant.len()),
                 (rank, rank, m - rank)
             );
-            // Each coordinate and each equation is in one set exactly.
+            // Each coordinate and each equation is in exactly one set.
             let mut columns: Vec<u32> = p.dependent.iter().chain(&p.independent).copied().collect();
             let mut rows: Vec<u32> = p.rows.iter().chain(&p.redundant).copied().collect();
             columns.sort_unstable();
             rows.sort_unstable();
             assert!(columns.into_iter().eq(0..n as u32) && rows.into_iter().eq(0..m as u32));
-            // The block of the dependent columns is regular.
+            // The block of the dependent columns is nonsingular.
             let block = DMatrix::from_fn(rank, rank, |i, k| {
                 j[(p.rows[i] as usize, p.dependent[k] as usize)]
             });
@@ -175,12 +177,12 @@ mod tests {
             assert_eq!(chosen(&plain, &|c| c), chosen(&p, &|c| order[c as usize] as u32));
             // The same pivots, up to rounding.
             assert!((plain.conditioning - p.conditioning).abs() < 1e-12);
-            assert_eq!(plain, choose_all(&(&j * 1024.0)), "a power of two changes no digit");
+            assert_eq!(plain, choose_all(&(&j * 1024.0)), "a power of two is exact");
         }
     }
 
     #[test]
-    fn columns_that_never_depend_leave_equations_over() {
+    fn columns_that_never_depend_leave_equations_unused() {
         let j = [1.0, 0.0, 0.0, 1.0];
         let p = choose(&j, 2, 2, &[0, 255], &[false; 2]);
         assert_eq!((p.dependent, p.independent, p.redundant), (vec![0], vec![1], vec![1]));
@@ -189,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_a_number_never_becomes_a_pivot() {
+    fn nan_never_becomes_a_pivot() {
         let p = choose(&[f64::NAN, 2.0], 1, 2, &[0; 2], &[false; 2]);
         assert_eq!(p.dependent, [1]);
     }
