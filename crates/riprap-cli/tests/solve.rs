@@ -80,7 +80,7 @@ fn files_that_cannot_be_read_are_named_the_others_solved_and_it_ends_with_2() {
     let output =
         folder.riprap(&["solve", "broken.hdf5", "out/problems/problem-000010.hdf5", "no.h5"]);
     assert_eq!(code(&output), Some(2));
-    for words in ["broken.hdf5: this is no HDF5 file", "no.h5", "2 of 3 files"] {
+    for words in ["broken.hdf5: this is not an HDF5 file", "no.h5", "2 of 3 files"] {
         assert!(stderr(&output).contains(words), "{}", stderr(&output));
     }
     assert!(stdout(&output).contains("solved"), "{}", stdout(&output));

@@ -1,4 +1,5 @@
-//! Shapes, bodies, grains and joints with mistakes: each must be reported in the right words, at the right line, and alone.
+//! Shapes, bodies, grains and joints with mistakes: each must be reported with the right message,
+//! at the right line, and alone.
 
 mod mistakes;
 
@@ -6,7 +7,7 @@ use mistakes::scenes::*;
 use mistakes::{Case, check};
 
 #[test]
-fn mistakes_of_shapes() {
+fn mistakes_in_shapes_are_reported() {
     let body = |name, shape: &str, line, says| {
         after_start(name, &format!("[[body]]\nmaterial = \"rock\"\nshape = {shape}"), line, says)
     };
@@ -62,12 +63,7 @@ fn mistakes_of_shapes() {
             "{ type = \"polygon\", points = [[0,0],[1,1,0],[2,2]] }",
             "2 items",
         ),
-        body(
-            "mesh that is not there",
-            "{ type = \"mesh\", file = \"none.stl\" }",
-            9,
-            "cannot open",
-        ),
+        body("missing mesh", "{ type = \"mesh\", file = \"none.stl\" }", 9, "cannot open"),
         body(
             "mesh of another kind",
             "{ type = \"mesh\", file = \"grains.csv\" }",
@@ -97,7 +93,7 @@ fn mistakes_of_shapes() {
 }
 
 #[test]
-fn mistakes_of_bodies() {
+fn mistakes_in_bodies_are_reported() {
     check(&[
         instead("no density", 5, "", 10, "has no density"),
         after_ball("quaternion", "rotation = { quaternion = [0, 0, 0, 0] }", 11, "zero length"),
@@ -152,7 +148,7 @@ fn mistakes_of_bodies() {
 }
 
 #[test]
-fn mistakes_of_motions() {
+fn mistakes_in_motions_are_reported() {
     let planar = |name, text: &str, says| {
         let disc = "[[body]]\nmaterial = \"rock\"\nshape = { type = \"disc\", radius = 1 }";
         Case { name, text: format!("planar = true\n{START}{disc}\n{text}"), line: 11, says }
@@ -222,7 +218,7 @@ fn mistakes_of_motions() {
 }
 
 #[test]
-fn mistakes_of_grains() {
+fn mistakes_in_grains_are_reported() {
     let sphere = "shape = { type = \"sphere\", radius = 0.1 }";
     let column = "box = { min = [0, 0, 0], max = [1, 1, 1] }";
     let graded = |name, grading: &str, says| {
@@ -239,7 +235,7 @@ fn mistakes_of_grains() {
         ),
         after_rain("no shape", column, 7, "the grains have no shape"),
         after_rain(
-            "a drag in which they float",
+            "a drag so large that they float",
             &format!("{column}\n{sphere}\nsettle = {{ speed = 0.1, drag = 100 }}"),
             14,
             "would count as settled while they fall",
@@ -280,7 +276,7 @@ fn mistakes_of_grains() {
 }
 
 #[test]
-fn mistakes_of_places_of_grains() {
+fn mistakes_in_the_placement_of_grains_are_reported() {
     let sphere = "shape = { type = \"sphere\", radius = 0.1 }";
     let column = "box = { min = [0, 0, 0], max = [1, 1, 1] }";
     let lattice = |name, text: &str, line, says| {
@@ -350,13 +346,13 @@ fn mistakes_of_places_of_grains() {
     ]);
 }
 
-/// A joint of the ball, its lines before `text`, which starts at line 13.
+/// A joint of the ball, followed by `text`, which starts at line 13.
 fn joint(name: &'static str, between: &str, text: &str, line: usize, says: &'static str) -> Case {
     after_ball(name, &format!("[[joint]]\nbetween = [{between}]\n{text}"), line, says)
 }
 
 #[test]
-fn mistakes_in_joints_between_bodies() {
+fn mistakes_in_joints_between_bodies_are_reported() {
     let hung = "\"ball\", \"world\"";
     let ball = "type = \"ball\"\nposition = [0, 0, 0]\n";
     let arm = "[[mechanism]]\nname = \"robot\"\n[[mechanism.body]]\nname = \"arm\"\nmass = 1\n\
@@ -388,12 +384,12 @@ fn mistakes_in_joints_between_bodies() {
         ),
         joint("one body", "\"ball\"", ball, 12, "2"),
         joint("unknown body", "\"ball\", \"bell\"", ball, 12, "did you mean `ball`?"),
-        joint("twice the same", "\"ball\", \"ball\"", ball, 12, "two different bodies"),
+        joint("the same body twice", "\"ball\", \"ball\"", ball, 12, "two different bodies"),
         joint("world and world", "\"world\", \"world\"", ball, 12, "two different bodies"),
         joint("two walls", "\"wall\", \"world\"", &format!("{ball}{wall}"), 12, "is free"),
         joint("a mechanism", "\"ball\", \"robot/arm\"", &format!("{ball}{arm}"), 12, "loop"),
         joint(
-            "two of a name",
+            "duplicate name",
             hung,
             &format!("{ball}name = \"a\"\n[[joint]]\nname = \"a\"\nbetween = [{hung}]\n{ball}"),
             17,
@@ -446,7 +442,7 @@ fn mistakes_in_joints_between_bodies() {
 }
 
 #[test]
-fn joints_in_a_planar_scene_stay_in_the_plane() {
+fn joints_in_a_planar_scene_must_stay_in_the_plane() {
     let start = "planar = true\n[run]\ndt = 1\nuntil = 1\n[materials.rock]\ndensity = 1\n[[body]]\n\
                  name = \"a\"\nshape = { type = \"disc\", radius = 1 }\nmaterial = \"rock\"\n[[joint]]\n\
                  between = [\"a\", \"world\"]\n";

@@ -1,5 +1,5 @@
-//! Loops, springs, forces and parameters with mistakes, and what follows a mechanism: each must be reported in the right words,
-//! at the right line, and alone.
+//! Loops, springs, forces, parameters, probes and point contacts with mistakes: each must be
+//! reported with the right message, at the right line, and alone.
 
 mod mistakes;
 
@@ -7,7 +7,7 @@ use mistakes::arms::*;
 use mistakes::{Case, check};
 
 #[test]
-fn mistakes_of_loops_and_springs() {
+fn mistakes_in_loops_and_springs_are_reported() {
     let ends = "a = { body = \"lower\" }\nb = { body = \"ground\" }";
     check(&[
         arm(
@@ -30,7 +30,7 @@ fn mistakes_of_loops_and_springs() {
         ),
         arm("no type", &format!("[[mechanism.loop]]\n{ends}"), 24, "`type` is missing"),
         arm(
-            "rod of no length",
+            "rod of zero length",
             &format!("[[mechanism.loop]]\ntype = \"rod\"\nlength = 0\n{ends}"),
             26,
             "greater than 0",
@@ -48,7 +48,7 @@ fn mistakes_of_loops_and_springs() {
             "zero length",
         ),
         arm(
-            "two loops of one name",
+            "two loops with one name",
             &format!(
                 "[[mechanism.loop]]\nname = \"x\"\ntype = \"ball\"\n{ends}\n[[mechanism.loop]]\nname = \"x\"\ntype = \"ball\"\n{ends}"
             ),
@@ -56,13 +56,13 @@ fn mistakes_of_loops_and_springs() {
             "two loops",
         ),
         arm(
-            "spring of nothing",
+            "empty spring",
             &format!("[[mechanism.spring]]\nlength = 1\n{ends}"),
             24,
             "neither `stiffness` nor `damping`",
         ),
         arm(
-            "spring of no length",
+            "spring without length",
             &format!("[[mechanism.spring]]\nstiffness = 1\n{ends}"),
             24,
             "`length` is missing",
@@ -74,7 +74,7 @@ fn mistakes_of_loops_and_springs() {
             "at least 0",
         ),
         arm(
-            "turned end of a spring",
+            "rotated end of a spring",
             "[[mechanism.spring]]\ntype = \"bushing\"\nstiffness = 1\na = { body = \"lower\", rotation = { axis = [0, 0, 1], angle = 1 } }\nb = { body = \"ground\" }",
             27,
             "unknown key `rotation`",
@@ -83,7 +83,7 @@ fn mistakes_of_loops_and_springs() {
 }
 
 #[test]
-fn mistakes_of_forces() {
+fn mistakes_in_forces_are_reported() {
     let force = |name, text: &str, line, says| {
         arm(name, &format!("[[mechanism.force]]\n{text}"), line, says)
     };
@@ -149,7 +149,7 @@ fn mistakes_of_forces() {
 }
 
 #[test]
-fn mistakes_of_phases() {
+fn mistakes_in_phases_are_reported() {
     let force = |name, text: &str, line, says| {
         arm(name, &format!("[[mechanism.force]]\n{text}"), line, says)
     };
@@ -232,7 +232,7 @@ fn mistakes_of_phases() {
 }
 
 #[test]
-fn mistakes_of_dependent_coordinates() {
+fn mistakes_in_dependent_coordinates_are_reported() {
     let rod = "[[mechanism.loop]]\ntype = \"rod\"\nlength = 1\na = { body = \"lower\" }\nb = { body = \"ground\" }\n";
     let dependent = |name, names: &str, rest: &str, says| Case {
         name,
@@ -256,7 +256,7 @@ fn mistakes_of_dependent_coordinates() {
 }
 
 #[test]
-fn mistakes_of_parameters() {
+fn mistakes_in_parameters_are_reported() {
     let parameter = |name, text: &str, says| Case {
         name,
         text: format!("[parameters]\n{text}\n{START}{ARM}"),
@@ -280,7 +280,7 @@ fn mistakes_of_parameters() {
 }
 
 #[test]
-fn mistakes_of_the_run_and_of_probes() {
+fn mistakes_in_the_run_and_in_probes_are_reported() {
     let run = |name, run: &str, line, says| Case {
         name,
         text: format!("[run]\n{run}\nuntil = 1\n[[mechanism]]\n{ARM}"),
@@ -365,7 +365,7 @@ fn mistakes_of_the_run_and_of_probes() {
 }
 
 #[test]
-fn mistakes_of_chosen_contacts() {
+fn mistakes_in_point_contacts_are_reported() {
     let point = |name, rest: &str, line, says| {
         let text = format!("[[point_contact]]\npoint = {{ body = \"mechanism-1/lower\" }}\n{rest}");
         arm(name, &text, line, says)
@@ -375,7 +375,7 @@ fn mistakes_of_chosen_contacts() {
         point("no plane", "", 24, "`plane` is missing"),
         point("no normal", "plane = { body = \"world\" }", 26, "`normal` is missing"),
         point(
-            "normal of no length",
+            "normal of zero length",
             "plane = { body = \"world\", normal = [0, 0, 0] }",
             26,
             "zero length",
@@ -399,7 +399,7 @@ fn mistakes_of_chosen_contacts() {
             "this point contact has 0.5",
         ),
         point(
-            "two of one name",
+            "duplicate name",
             &format!(
                 "{plane}\nname = \"a\"\n[[point_contact]]\nname = \"a\"\npoint = {{ body = \"world\" }}\n\
                  plane = {{ body = \"mechanism-1/upper\", normal = \"-y\" }}"

@@ -1,4 +1,5 @@
-//! Mechanisms with mistakes: each must be reported in the right words, at the right line, and alone.
+//! Mechanisms with mistakes: each must be reported with the right message, at the right line, and
+//! alone.
 
 mod mistakes;
 
@@ -7,13 +8,13 @@ use mistakes::{Case, check};
 use riprap_io::scene_file::SceneFile;
 
 #[test]
-fn the_scenes_below_are_right_but_for_their_mistakes() {
+fn the_scenes_below_are_valid_except_for_their_mistakes() {
     let text = format!("{START}{ARM}");
     SceneFile::parse(&text, "").unwrap_or_else(|errors| panic!("{errors}"));
 }
 
 #[test]
-fn mistakes_of_the_tree() {
+fn mistakes_in_the_tree_are_reported() {
     let swap = "parent = \"upper\"\nchild = \"lower\"";
     check(&[
         plain("nothing in it", "", 6, "has no bodies"),
@@ -31,7 +32,7 @@ fn mistakes_of_the_tree() {
             22,
             "known: ground, lower, upper",
         ),
-        instead("child of nobody", "child = \"upper\"\n", "", 13, "`child` is missing"),
+        instead("no child", "child = \"upper\"\n", "", 13, "`child` is missing"),
         instead(
             "ground as a child",
             "child = \"upper\"",
@@ -68,12 +69,12 @@ fn mistakes_of_the_tree() {
             "carries the mechanism",
         ),
         arm(
-            "two bodies of one name",
+            "two bodies with one name",
             "[[mechanism.body]]\nname = \"upper\"\nmass = 1",
             25,
             "two bodies",
         ),
-        instead("two joints of one name", "name = \"knee\"", "name = \"hip\"", 19, "two joints"),
+        instead("two joints with one name", "name = \"knee\"", "name = \"hip\"", 19, "two joints"),
         instead(
             "joint with a hyphen",
             "name = \"knee\"",
@@ -85,7 +86,7 @@ fn mistakes_of_the_tree() {
         instead("unknown type", "\"revolute\"", "\"revolut\"", 15, "did you mean \"revolute\"?"),
         instead("no type", "type = \"revolute\"\n", "", 13, "`type` is missing"),
         arm(
-            "two mechanisms of one name",
+            "two mechanisms with one name",
             "[[mechanism]]\nname = \"mechanism-1\"\n[[mechanism.body]]\nname = \"a\"\nmass = 1\n[[mechanism.joint]]\ntype = \"free\"\nchild = \"a\"",
             25,
             "two mechanisms",
@@ -95,7 +96,7 @@ fn mistakes_of_the_tree() {
 }
 
 #[test]
-fn mistakes_of_bodies() {
+fn mistakes_in_bodies_are_reported() {
     let second =
         |name, new: &str, line, says| instead(name, "name = \"lower\"\nmass = 1", new, line, says);
     check(&[
@@ -158,7 +159,7 @@ fn mistakes_of_bodies() {
 }
 
 #[test]
-fn mistakes_of_joints() {
+fn mistakes_in_joints_are_reported() {
     let kind = |name, old: &str, line, says| {
         instead(name, "type = \"revolute\"\nchild = \"upper\"\naxis = \"y\"", old, line, says)
     };
@@ -207,7 +208,7 @@ fn mistakes_of_joints() {
 }
 
 #[test]
-fn mistakes_of_starts_and_what_acts_in_joints() {
+fn mistakes_in_start_values_and_joint_forces_are_reported() {
     let knee = |name, text: &str, says| arm(name, text, 24, says);
     let kind = |name, old: &str, line, says| {
         instead(name, "type = \"revolute\"\nchild = \"upper\"\naxis = \"y\"", old, line, says)
@@ -280,7 +281,7 @@ fn mistakes_of_starts_and_what_acts_in_joints() {
 }
 
 #[test]
-fn mistakes_of_chains() {
+fn mistakes_in_chains_are_reported() {
     let chain = |name, text: &str, line, says| {
         let body =
             "[[mechanism.body]]\nname = \"a\"\nmass = 1\n[[mechanism.chain]]\nchild = \"a\"\n";
@@ -317,7 +318,7 @@ fn mistakes_of_chains() {
 }
 
 #[test]
-fn mistakes_of_urdf_files() {
+fn mistakes_in_urdf_files_are_reported() {
     check(&[
         plain("no file", "urdf = \"none.urdf\"", 7, "cannot open"),
         plain("another file", "urdf = \"grains.csv\"", 7, "is not a URDF file"),
@@ -365,7 +366,7 @@ fn mistakes_of_urdf_files() {
 }
 
 #[test]
-fn mistakes_of_mechanisms_in_the_plane() {
+fn mistakes_in_planar_mechanisms_are_reported() {
     let planar = |name, joint: &str, says| {
         let start = START.replace("[materials.rock]\ndensity = 2700\n", "");
         let body =
@@ -381,7 +382,7 @@ fn mistakes_of_mechanisms_in_the_plane() {
 }
 
 impl Case {
-    /// The same, with more text behind it.
+    /// The same, with more text appended.
     fn with(mut self, text: &str) -> Self {
         self.text = format!("{}\n{text}", self.text);
         self
@@ -389,7 +390,7 @@ impl Case {
 }
 
 #[test]
-fn a_type_that_is_wrong_does_not_make_its_coordinates_unknown() {
+fn a_wrong_joint_type_does_not_make_its_coordinates_unknown() {
     let text = format!("{START}{}", ARM.replace("revolute", "revolut"));
     let text = text + "[[mechanism.force]]\ncoordinate = \"hip\"\nlaw = \"-q.hip\"\n";
     let errors = SceneFile::parse(&text, "").unwrap_err();
@@ -397,8 +398,8 @@ fn a_type_that_is_wrong_does_not_make_its_coordinates_unknown() {
 }
 
 #[test]
-fn thousands_of_joints_are_sorted_in_no_time() {
-    // A chain that is written from its end to its start.
+fn thousands_of_joints_are_sorted_quickly() {
+    // A chain listed from its end to its start.
     let n = 5000;
     let mut text = "[run]\ndt = 1\nuntil = 0\n[[mechanism]]\n".to_owned();
     for i in (0..n).rev() {
@@ -411,7 +412,7 @@ fn thousands_of_joints_are_sorted_in_no_time() {
     let scene = SceneFile::parse(&text, "").unwrap_or_else(|errors| panic!("{errors}"));
     let names: Vec<&str> = scene.mechanisms[0].joints.iter().map(|j| j.name.as_str()).collect();
     assert_eq!((names[0], names[n - 1]), ("j0", "j4999"));
-    // One joint less, and nothing of it hangs on the ground.
+    // Closed into a ring, it is not connected to the ground.
     let ring = text.replace("parent = \"ground\"", "parent = \"b4999\"");
     let errors = SceneFile::parse(&ring, "").unwrap_err();
     assert_eq!(errors.problems.len(), 1, "{errors}");

@@ -1,5 +1,5 @@
-//! Scene files with mistakes: each must be reported in the right words, at the right line, and alone, since a
-//! mistake that causes three messages hides the one that matters.
+//! Scene files with mistakes: each must be reported with the right message, at the right line, and
+//! alone, since a mistake that causes three messages hides the one that matters.
 
 mod mistakes;
 
@@ -12,7 +12,7 @@ fn errors(text: &str) -> SceneErrors {
 }
 
 #[test]
-fn mistakes_in_the_file_as_a_whole() {
+fn mistakes_in_the_file_as_a_whole_are_reported() {
     let whole = |name, text: &str, line, says| Case { name, text: text.to_owned(), line, says };
     check(&[
         whole("empty", "", 1, "the scene file is empty"),
@@ -27,7 +27,7 @@ fn mistakes_in_the_file_as_a_whole() {
 }
 
 #[test]
-fn mistakes_of_keys_and_types() {
+fn mistakes_in_keys_and_types_are_reported() {
     check(&[
         instead("misspelt key", 6, "fricton = 0.5", 6, "did you mean `friction`?"),
         instead("foreign key", 6, "colour = \"red\"", 6, "known keys: density, friction"),
@@ -86,7 +86,7 @@ fn mistakes_of_keys_and_types() {
 }
 
 #[test]
-fn mistakes_of_quantities() {
+fn mistakes_in_quantities_are_reported() {
     check(&[
         instead(
             "mass for a time",
@@ -122,7 +122,7 @@ fn mistakes_of_quantities() {
 }
 
 #[test]
-fn mistakes_of_names() {
+fn mistakes_in_names_are_reported() {
     check(&[
         after_start(
             "unknown material",
@@ -197,7 +197,7 @@ fn mistakes_of_names() {
 }
 
 #[test]
-fn all_mistakes_come_at_once_in_the_order_of_the_file() {
+fn all_mistakes_are_reported_at_once_in_the_order_of_the_file() {
     let text = "[run]\ndt = \"1 kg\"\nuntil = -1\ntheata = 0.5\n[materials.rock]\n[[body]]\nmaterial = \"rok\"\n";
     let errors = errors(text);
     let lines: Vec<usize> =
@@ -206,19 +206,19 @@ fn all_mistakes_come_at_once_in_the_order_of_the_file() {
 }
 
 #[test]
-fn nesting_without_end_is_refused() {
+fn unlimited_nesting_is_refused() {
     let errors = errors(&format!("title = {}", "[".repeat(100_000)));
     assert!(errors.to_string().contains("max recursion depth"), "{errors}");
 }
 
 #[test]
-fn several_syntax_errors_come_at_once() {
+fn several_syntax_errors_are_reported_at_once() {
     let errors = errors("a = \nb = ]\nc = \"x\n");
     assert!(errors.problems.len() >= 3, "{errors}");
 }
 
 #[test]
-fn a_mistake_inside_a_text_is_marked_there() {
+fn a_mistake_inside_a_string_is_marked_there() {
     let text = format!(
         "{START}{BALL}kind = \"moving\"\nmotion = {{ velocity = [0, 0, \"2*sine(t)\"] }}\n"
     );
@@ -244,7 +244,7 @@ mod files {
     }
 
     #[test]
-    fn files_that_are_no_scenes_are_explained() {
+    fn files_that_are_not_scenes_are_reported() {
         let folder = std::env::temp_dir().join(format!("riprap-bad-{}", std::process::id()));
         fs::create_dir_all(&folder).unwrap();
         let path = folder.join("scene.toml");

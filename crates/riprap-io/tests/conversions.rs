@@ -1,4 +1,4 @@
-//! Scenes that say the same in other words are equal: units, defaults, spellings, and the order of the tables.
+//! Equivalent scenes are equal: units, defaults, spellings, and the order of the tables.
 
 use riprap_io::scene_file::*;
 
@@ -6,7 +6,7 @@ fn parse(text: &str) -> SceneFile {
     SceneFile::parse(text, "tests/data").unwrap_or_else(|e| panic!("{e}\n{text}"))
 }
 
-/// Each pair of texts, put into the scene, must give the same scene.
+/// Each pair of texts, inserted into the scene, must give the same scene.
 #[track_caller]
 fn same(scene: impl Fn(&str) -> String, pairs: &[(&str, &str)]) {
     for (a, b) in pairs {
@@ -19,7 +19,7 @@ const START: &str =
 const BALL: &str = "[[body]]\nshape = { type = \"sphere\", radius = 0.1 }\nmaterial = \"rock\"\n";
 
 #[test]
-fn quantities_with_units_are_numbers_in_si() {
+fn quantities_with_units_equal_numbers_in_si() {
     let run = |text: &str| format!("[run]\n{text}\n[materials.rock]\ndensity = 1\n{BALL}");
     same(
         run,
@@ -78,7 +78,7 @@ fn quantities_with_units_are_numbers_in_si() {
 }
 
 #[test]
-fn a_thing_may_be_written_in_several_ways() {
+fn equivalent_spellings_give_the_same_scene() {
     let body = |text: &str| format!("{START}{BALL}{text}");
     same(
         body,
@@ -170,7 +170,7 @@ fn a_thing_may_be_written_in_several_ways() {
 }
 
 #[test]
-fn writing_the_defaults_out_changes_nothing() {
+fn writing_out_the_defaults_changes_nothing() {
     let short = format!("{START}{BALL}");
     let long = "
         seed = 1
@@ -220,7 +220,7 @@ fn writing_the_defaults_out_changes_nothing() {
 }
 
 #[test]
-fn tables_may_come_in_any_order() {
+fn tables_may_appear_in_any_order() {
     let parts = [
         "[run]\ndt = 1e-3\nuntil = 1\n",
         "[materials.rock]\ndensity = 2700\n",
@@ -257,7 +257,7 @@ fn times_between_outputs_follow_from_the_run() {
     let run =
         |text: &str| parse(&format!("[run]\n{text}\n[materials.rock]\ndensity = 1\n{BALL}")).run;
     assert_eq!(run("dt = 1e-3\nuntil = 2").output_every, 0.02);
-    assert_eq!(run("dt = 1e-3\nuntil = 0.01").output_every, 1e-3); // not below a step
+    assert_eq!(run("dt = 1e-3\nuntil = 0.01").output_every, 1e-3); // at least one step
     assert_eq!(run("dt = 1e-3\nuntil = 0").output_every, 1e-3);
     assert_eq!(run("dt = 1e-3\nuntil = 2\noutput_every = 0.5").output_every, 0.5);
     let adaptive = |text: &str| {
@@ -267,7 +267,7 @@ fn times_between_outputs_follow_from_the_run() {
         ))
         .run
     };
-    // Its largest step divides the run into whole parts, none longer than asked for.
+    // Its largest step divides the run into equal parts, none longer than requested.
     for (until, dt) in [(1.0, 0.3), (1.0, 0.25), (2.0, 5.0), (0.7, 0.1)] {
         let run = adaptive(&format!("until = {until}\ndt = {dt}"));
         let parts = until / run.dt;
@@ -300,7 +300,7 @@ fn contact_laws_follow_from_restitution_and_pairs_from_materials() {
 }
 
 #[test]
-fn mistakes_between_keys_mark_the_words_that_are_wrong() {
+fn conflicts_between_keys_mark_the_wrong_words() {
     let free = |text: &str| format!("{START}{BALL}{text}");
     for (text, marked, says) in [
         (free("inertia = [1, 1, 1]"), "inertia", "without `mass`"),

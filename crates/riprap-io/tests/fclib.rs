@@ -1,5 +1,5 @@
-//! Contact problems in files: what is written comes back, other encodings and forms give the same problem, and broken files
-//! give an error that names the file and the dataset.
+//! Contact problems in files: written problems are read back unchanged, other encodings and forms
+//! give the same problem, and broken files give an error that names the file and the dataset.
 
 use std::path::PathBuf;
 
@@ -9,7 +9,7 @@ use riprap::friction::{
 };
 use riprap_io::fclib::{Form, Info, Stored, read, write};
 
-/// A file that is removed at the end.
+/// A temporary file.
 struct Temporary(PathBuf);
 
 impl Temporary {
@@ -33,7 +33,8 @@ impl Drop for Temporary {
     }
 }
 
-/// Three balls in a row on a floor, the second pair of contacts doubled: `W` has not full rank.
+/// Three balls in a row on a floor, with the second pair of contacts duplicated: `W` is
+/// rank-deficient.
 fn balls() -> ContactProblem {
     let mut w = Factored::default();
     let mass = |m: f64| InverseMass {
@@ -73,7 +74,7 @@ fn blocks(problem: &ContactProblem) -> Blocks {
     }
 }
 
-/// All entries of `W`, by rows.
+/// All entries of `W`, row-major.
 fn dense(problem: &ContactProblem) -> Vec<Vec<f64>> {
     let n = problem.len();
     let mut w = vec![vec![0.0; 3 * n]; 3 * n];
@@ -114,7 +115,7 @@ fn solved(problem: &ContactProblem) -> Vec<[f64; 3]> {
 }
 
 #[test]
-fn what_is_written_comes_back_to_the_last_bit() {
+fn a_written_problem_is_read_back_bitwise_identical() {
     let problem = balls();
     let impulses = solved(&problem);
     let info = Info {
@@ -134,7 +135,8 @@ fn what_is_written_comes_back_to_the_last_bit() {
 
 #[test]
 fn joints_are_written_as_equalities_and_read_as_a_problem_without_them() {
-    // The second and third ball are hinged together; the third direction of the joint is not there.
+    // The second and third ball are hinged together; the joint does not constrain the third
+    // direction.
     let mut problem = balls();
     problem.laws[4] = Law::Bilateral;
     problem.laws[5] = Law::Bilateral;
@@ -144,7 +146,7 @@ fn joints_are_written_as_equalities_and_read_as_a_problem_without_them() {
     let stored = read(&file.0).unwrap();
     assert_eq!(frictions(&stored.problem), [0.3, 0.0, 0.5, 0.4]);
     let alone = solved(&stored.problem);
-    // The contacts' impulses are unique here, those of the doubled joint are not.
+    // The impulses of the contacts are unique here, those of the duplicated joint are not.
     for (x, y) in alone.iter().flatten().zip(impulses.iter().flatten()) {
         assert!((x - y).abs() < 1e-9, "{x} {y}");
     }
@@ -171,7 +173,7 @@ fn matrix(parent: &mut GroupBuilder, name: &str, size: [usize; 2], entries: &[En
         p = (0..=lines).map(|k| p.iter().filter(|l| (**l as usize) < k).count() as i32).collect();
     }
     let nz = if nz < 0 { nz } else { entries.len() as i32 };
-    // A library may leave room at the end.
+    // A library may leave unused space at the end.
     let x: Vec<f64> = entries.iter().map(|e| e.2).chain([f64::from(7)]).collect();
     let mut group = parent.create_group(name);
     for (name, value) in
@@ -212,7 +214,7 @@ fn local(name: &str, problem: &ContactProblem, nz: i32) -> Temporary {
 }
 
 #[test]
-fn rows_columns_and_triplets_are_the_same_problem() {
+fn rows_columns_and_triplets_give_the_same_problem() {
     let problem = balls();
     for (name, nz) in [("rows", -2), ("columns", -1), ("triplets", 0)] {
         let file = local(name, &problem, nz);
@@ -239,10 +241,10 @@ fn global(name: &str, m: &[Entry], h: &[Entry], g: &[Entry], f: &[f64], nz: i32)
     })
 }
 
-/// `W = Hᵀ M⁻¹ H` and `q` by plain elimination, constraints as further unknowns.
+/// `W = Hᵀ M⁻¹ H` and `q` by plain elimination, with constraints as additional unknowns.
 fn reduced(m: &[Entry], h: &[Entry], g: &[Entry], f: &[f64]) -> (Vec<Vec<f64>>, Vec<f64>) {
     let n = f.len();
-    // One constraint of the two says all: they are equal in these tests.
+    // One of the two constraints is sufficient: they are equal in these tests.
     let extra = usize::from(!g.is_empty());
     let size = n + extra;
     let solve = |mut b: Vec<f64>| -> Vec<f64> {
@@ -284,7 +286,8 @@ fn reduced(m: &[Entry], h: &[Entry], g: &[Entry], f: &[f64]) -> (Vec<Vec<f64>>, 
 
 #[test]
 fn global_problems_are_reduced_with_any_mass_matrix_and_with_constraints() {
-    // Two bodies of three velocities; a chain in which each velocity is tied to the next; one that needs exchanges of rows.
+    // Two bodies of three velocities; a chain in which each velocity is coupled to the next; one
+    // that needs row pivoting.
     let bodies: Vec<Entry> = (0..6).map(|k| (k, k, 1.0 + k as f64)).collect();
     let mut chain = bodies.clone();
     chain.extend((0..5).flat_map(|k| [(k, k + 1, -0.4), (k + 1, k, -0.3)]));
@@ -316,7 +319,7 @@ fn global_problems_are_reduced_with_any_mass_matrix_and_with_constraints() {
 }
 
 #[test]
-fn a_planar_problem_gets_a_second_tangent_along_which_nothing_moves() {
+fn a_planar_problem_gets_an_immovable_second_tangent() {
     let w = [(0, 0, 2.0), (0, 1, 0.5), (1, 0, 0.5), (1, 1, 1.0)];
     let file = Temporary::holding("planar", |builder| {
         let mut group = builder.create_group("fclib_local");
@@ -332,7 +335,7 @@ fn a_planar_problem_gets_a_second_tangent_along_which_nothing_moves() {
     assert!((impulses[0][1] + 0.5 * impulses[0][0]).abs() < 1e-12, "{impulses:?}");
 }
 
-/// Reads and expects an error with these words; the path is always among them.
+/// Expects an error with these words; the path is always among them.
 #[track_caller]
 fn refused(file: &Temporary, words: &[&str]) {
     let error = match read(&file.0) {
@@ -344,7 +347,7 @@ fn refused(file: &Temporary, words: &[&str]) {
     }
 }
 
-/// A local problem of one contact in which some datasets are others than they should be.
+/// A local problem with one contact in which some datasets are wrong.
 fn wrong(
     name: &str,
     change: impl Fn(&str) -> Option<Vec<i32>>,
@@ -381,13 +384,13 @@ fn wrong_datasets_are_named() {
     read(&wrong("fine", |_| None, &q, &mu).0).unwrap();
     let cases: [(&str, Vec<i32>, &str, &str); 12] = [
         ("m", vec![6], "W/p", "7 are needed"),
-        ("m", vec![-3], "W/m", "no number of rows"),
-        ("m", vec![1, 2], "W/m", "one number is expected"),
+        ("m", vec![-3], "W/m", "not a number of rows"),
+        ("m", vec![1, 2], "W/m", "expected one number"),
         ("n", vec![2], "W/i", "not within"),
-        ("n", vec![2_000_000_000], "W/m", "beyond its entries"),
-        ("nz", vec![-7], "W/nz", "no encoding"),
+        ("n", vec![2_000_000_000], "W/m", "too large for its entries"),
+        ("nz", vec![-7], "W/nz", "not an encoding"),
         ("nz", vec![9], "W/p", "9 are needed"),
-        ("p", vec![0, 2, 1, 3], "W/p", "never fall"),
+        ("p", vec![0, 2, 1, 3], "W/p", "never decrease"),
         ("p", vec![0, 1, 2, 30], "W/i", "30 are needed"),
         ("i", vec![0, 1, 3], "W/i", "index 3"),
         ("i", vec![0, -1, 2], "W/i", "index -1"),
@@ -398,30 +401,30 @@ fn wrong_datasets_are_named() {
         refused(&wrong(&format!("case-{k}"), change, &q, &mu), &[dataset, words]);
     }
     refused(&wrong("short", |_| None, &q[..2], &mu), &["vectors/q", "3 are needed"]);
-    refused(&wrong("mu", |_| None, &q, &[-1.0]), &["vectors/mu", "never negative"]);
+    refused(&wrong("mu", |_| None, &q, &[-1.0]), &["vectors/mu", "must not be negative"]);
     refused(&wrong("two", |_| None, &q, &[0.1, 0.2]), &["6 × 6 are needed"]);
     refused(&wrong("nan", |_| None, &[f64::NAN, 0.0, 0.0], &mu), &["vectors/q", "finite"]);
     refused(&wrong("inf", |_| None, &q, &[f64::INFINITY]), &["vectors/mu", "finite"]);
     let other = Temporary::holding("other", |builder| {
         builder.create_dataset("x").with_f64_data(&[1.0]);
     });
-    refused(&other, &["no contact problem"]);
+    refused(&other, &["not a contact problem"]);
     let text = Temporary::new("text");
     std::fs::write(&text.0, "no HDF5").unwrap();
-    refused(&text, &["no HDF5 file"]);
+    refused(&text, &["not an HDF5 file"]);
     refused(&Temporary::new("missing"), &["cannot read"]);
     let singular = [(0, 0, 1.0), (1, 1, 0.0), (2, 2, 1.0)];
     refused(&global("singular", &singular, &[(0, 0, 1.0)], &[], &[0.0; 3], -2), &["M", "singular"]);
 }
 
 #[test]
-fn broken_files_never_panic() {
+fn broken_files_never_cause_a_panic() {
     let file = local("broken", &balls(), -2);
     let whole = std::fs::read(&file.0).unwrap();
     let attempt = |bytes: &[u8]| -> Option<Stored> {
         std::fs::write(&file.0, bytes).unwrap();
         let stored = read(&file.0).ok()?;
-        // Whatever was read must be fit for a solver.
+        // Whatever was read must be valid input for a solver.
         let mut solver = Accurate::tolerance(1e-6);
         solver.options.max_sweeps = 100;
         solver.solve(&stored.problem, &mut Vec::new(), &mut Scratch::default());

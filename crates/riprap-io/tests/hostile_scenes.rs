@@ -1,4 +1,4 @@
-//! Scene files that nobody would write: whatever the bytes, reading ends in a scene or in errors whose places lie
+//! Hostile scene files: whatever the bytes, reading returns a scene or errors whose positions are
 //! within the text.
 
 use proptest::prelude::*;
@@ -134,7 +134,7 @@ proptest! {
         let _ = SceneFile::parse(&text.into_iter().collect::<String>(), "tests/data");
     }
 
-    /// Most of these files are nearly right; those that are right read back to the same.
+    /// Most of these files are nearly valid; those that are valid round-trip unchanged.
     #[test]
     fn no_scene_with_a_line_moved_panics(from in 0_usize..250, to in 0_usize..250, which in 0_usize..2) {
         let text = [include_str!("data/mechanisms.toml"), include_str!("data/tamping-unit.toml")][which];

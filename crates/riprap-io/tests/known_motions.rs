@@ -3,7 +3,7 @@
 use riprap::simulation::Simulation;
 use riprap_io::scene_file::SceneFile;
 
-/// A mass of 2 kg on a slide along x, and `text` behind its joint; no gravity.
+/// A mass of 2 kg on a slide along x, with `text` after its joint; no gravity.
 fn slide(text: &str) -> String {
     format!(
         "gravity = [0, 0, 0]\n[run]\nscheme = \"dormand-prince\"\nuntil = 1\n[parameters]\na = \"3 N\"\nomega = \"60 rpm\"\n\
@@ -12,7 +12,7 @@ fn slide(text: &str) -> String {
     )
 }
 
-/// A body of 2 kg that flies freely, and `text` behind its joint; no gravity.
+/// A free body of 2 kg, with `text` after its joint; no gravity.
 fn flight(text: &str) -> String {
     slide(text)
         .replace("type = \"prismatic\"", "type = \"free\"")
@@ -30,7 +30,8 @@ fn at(text: &str, t: f64) -> (Vec<f64>, Vec<f64>) {
     (state.q.clone(), state.v.clone())
 }
 
-/// The slide must be at `x` with the velocity `v` at the end of a second; the scheme holds its error at 1e-9 a step.
+/// The slide must be at `x` with the velocity `v` after one second; the scheme keeps its error at
+/// 1e-9 per step.
 #[track_caller]
 fn ends_at(text: &str, x: f64, v: f64) {
     let (q, w) = at(&slide(text), 1.0);
@@ -42,11 +43,11 @@ fn force(text: &str) -> String {
 }
 
 #[test]
-fn a_constant_force_gives_a_parabola_and_one_of_time_its_integrals() {
+fn a_constant_force_gives_a_parabola_and_a_force_of_time_its_integrals() {
     ends_at(&force("law = 3"), 0.75, 1.5);
     ends_at(&force("law = \"a\""), 0.75, 1.5);
     ends_at(&format!("start = 2\nstart_velocity = -1\n{}", force("law = \"a\"")), 1.75, 0.5);
-    // a/m sin(ω t): the velocity is a/(m ω) (1 - cos ω t), which vanishes after a turn.
+    // a/m sin(ω t): the velocity is a/(m ω) (1 - cos ω t), which vanishes after one period.
     let omega = std::f64::consts::TAU;
     ends_at(&force("law = \"a*sin(omega*t)\""), 1.5 / omega, 0.0);
     // Two forces on one coordinate add up.
@@ -83,7 +84,7 @@ fn a_damper_and_a_spring_follow_their_exponentials_and_cosines() {
 }
 
 #[test]
-fn phases_end_by_the_clock_or_by_a_condition_and_leave_nothing() {
+fn phases_end_by_time_or_by_a_condition_and_leave_no_force() {
     // 3 N for half a second, then nothing.
     let clock = force("phases = [{ law = 3, until = \"500 ms\" }]");
     ends_at(&clock, 0.5 * 1.5 * 0.25 + 0.75 * 0.5, 0.75);
@@ -92,20 +93,21 @@ fn phases_end_by_the_clock_or_by_a_condition_and_leave_nothing() {
     let (v, reached) = ((2.0 * a * path).sqrt(), (2.0 * path / a).sqrt());
     let condition = force("phases = [{ law = 3, until = \"q.x >= 0.12\" }]");
     ends_at(&condition, path + v * (1.0 - reached), v);
-    // There and back: the second phase brakes until it stands.
+    // The second phase brakes until the mass stops.
     let brake = force("phases = [{ law = 3, until = 0.25 }, { law = -3, until = \"v.x <= 0\" }]");
     ends_at(&brake, 1.5 * 0.25 * 0.25, 0.0);
 }
 
 #[test]
-fn latched_values_are_those_of_the_moment_when_their_phase_began() {
-    // After half a second with 3 N the velocity is 0.75 m/s: it becomes the force, in newtons.
+fn latched_values_are_those_at_the_start_of_their_phase() {
+    // After half a second with 3 N the velocity is 0.75 m/s, which becomes the force in newtons.
     let text = force(
         "phases = [{ law = 3, until = 0.5 }, { latch = { speed = \"v.x\", place = \"q.x\" }, law = \"speed\" }]",
     );
     let (x0, v0) = (0.5 * 1.5 * 0.25, 0.75);
     ends_at(&text, x0 + v0 * 0.5 + 0.5 * (v0 / 2.0) * 0.25, v0 + v0 / 2.0 * 0.5);
-    // A spring to the place where the phase began: half a period of it turns the velocity around.
+    // A spring to the position at the start of the phase: after half a period the velocity is
+    // reversed.
     let stiffness = 2.0 * (std::f64::consts::PI / 0.5_f64).powi(2);
     let text = force(&format!(
         "phases = [{{ law = 3, until = 0.5 }}, {{ latch = {{ place = \"q.x\" }}, law = \"-{stiffness}*(q.x - place)\" }}]"
@@ -122,7 +124,7 @@ fn a_driven_coordinate_follows_its_law_and_its_rate() {
         ("speed = \"20 cm/s\"", 0.2, 0.2),
         ("speed = -2\nstart = 1", -1.0, -2.0),
     ] {
-        // Whatever pushes, the motion is prescribed.
+        // The motion is prescribed, whatever forces act.
         ends_at(
             &format!(
                 "{drive}\n[[mechanism.spring]]\na = {{ body = \"mass\" }}\nb = {{ body = \"ground\", position = [9, 0, 0] }}\nstiffness = 50\nlength = 1"
@@ -135,7 +137,8 @@ fn a_driven_coordinate_follows_its_law_and_its_rate() {
 
 #[test]
 fn forces_on_bodies_act_in_their_frame_and_at_their_point() {
-    // A force along x of a body that turns about z: its velocity goes around a circle, once in a second.
+    // A body-fixed force along x on a body that spins about z: its velocity describes a circle once
+    // per second.
     let spin = "start_angular_velocity = [0, 0, \"60 rpm\"]\n";
     let push = |text: &str| format!("{spin}[[mechanism.force]]\nbody = \"mass\"\n{text}");
     let omega = std::f64::consts::TAU;
@@ -143,13 +146,13 @@ fn forces_on_bodies_act_in_their_frame_and_at_their_point() {
     let radius = 1.5 / omega;
     assert!((v[0]).abs() < 1e-7 && (v[1] - 2.0 * radius).abs() < 1e-7, "{v:?}");
     assert!((q[0] - 2.0 * radius / omega).abs() < 1e-7, "{q:?}");
-    // Along the world's axes it goes straight, however the body turns.
+    // Along the world axes it moves straight, however the body rotates.
     let (q, v) = at(&flight(&push("force = [\"a\", 0, 0]")), 1.0);
     assert!(
         (q[0] - 0.75).abs() < 1e-7 && q[1].abs() < 1e-9 && (v[5] - omega).abs() < 1e-9,
         "{q:?}"
     );
-    // At an arm of 0.2 m along y it turns the body by -0.2 m × 3 N over 0.1 kg m².
+    // With a lever arm of 0.2 m along y, the angular acceleration is -0.2 m × 3 N / 0.1 kg m².
     let (_, v) = at(
         &flight(
             "[[mechanism.force]]\nbody = \"mass\"\nforce = [3, 0, 0]\npoint = [0, 0.2, 0]\nframe = \"body\"",

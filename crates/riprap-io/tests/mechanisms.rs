@@ -1,4 +1,4 @@
-//! Mechanisms that are right: what the model holds of them.
+//! Valid mechanisms and their model.
 
 use std::path::Path;
 
@@ -16,7 +16,7 @@ fn body<'a>(mechanism: &'a Mechanism, name: &str) -> &'a MechanismBody {
     mechanism.bodies.iter().find(|body| body.name == name).unwrap_or_else(|| panic!("{name}"))
 }
 
-/// The value of a law, whose variables are found by name.
+/// The value of a law, whose variables are looked up by name.
 fn value(mechanism: &Mechanism, law: &Law, t: f64, state: &[(&str, f64)]) -> f64 {
     let find = |prefix: &str, at: Coordinate| {
         let name = format!("{prefix}.{}", mechanism.coordinate_name(at));
@@ -32,7 +32,7 @@ fn value(mechanism: &Mechanism, law: &Law, t: f64, state: &[(&str, f64)]) -> f64
 }
 
 #[test]
-fn parameters_have_units_and_build_on_those_above() {
+fn parameters_have_units_and_may_use_previous_ones() {
     let scene = scene("mechanisms.toml");
     let values: Vec<(&str, f64)> =
         scene.parameters.iter().map(|p| (p.name.as_str(), p.value)).collect();
@@ -50,7 +50,7 @@ fn motions_of_bodies_may_use_parameters() {
 }
 
 #[test]
-fn joints_stand_after_those_that_carry_them() {
+fn joints_are_sorted_after_those_that_carry_them() {
     for name in ["mechanisms.toml", "tamping-unit.toml", "urdf.toml"] {
         for mechanism in scene(name).mechanisms {
             let mut there = vec![false; mechanism.bodies.len()];
@@ -66,7 +66,7 @@ fn joints_stand_after_those_that_carry_them() {
 }
 
 #[test]
-fn starts_and_drives_arrive_in_si() {
+fn start_values_and_drives_are_converted_to_si() {
     let scene = scene("mechanisms.toml");
     let robot = &scene.mechanisms[0];
     let degree = std::f64::consts::PI / 180.0;
@@ -82,7 +82,7 @@ fn starts_and_drives_arrive_in_si() {
     let motor = joint(robot, "motor");
     assert_eq!(motor.drive, Drive::Speed(1500.0 * std::f64::consts::TAU / 60.0));
     assert_eq!(motor.start, [0.1]);
-    let drive = joint(robot, "drive"); // 0.1 sin(ω t) begins at 0 with 0.1 ω
+    let drive = joint(robot, "drive"); // 0.1 sin(ω t) starts at 0 with velocity 0.1 ω
     assert_eq!((drive.start[0], drive.start_velocity[0]), (0.0, 0.1 * scene.parameters[1].value));
     let wrist = joint(robot, "wrist");
     let half = 0.5_f64.sqrt();
@@ -124,7 +124,7 @@ fn a_chain_becomes_joints_with_massless_links() {
 }
 
 #[test]
-fn phases_latch_values_and_end_with_nothing() {
+fn phases_latch_values_and_end_without_force() {
     let scene = scene("mechanisms.toml");
     let robot = &scene.mechanisms[0];
     let hold = &robot.forces[0];
@@ -187,7 +187,7 @@ fn a_urdf_file_becomes_bodies_and_joints() {
     let upper = body(arm, "upper");
     let mass = upper.mass.as_ref().unwrap();
     assert_eq!((mass.mass, mass.centre), (2.0, Some([0.0, 0.0, 0.2])));
-    // Turned by a quarter about x: y and z change places.
+    // Rotated by a quarter turn about x: y and z are swapped.
     let inertia = mass.inertia.unwrap();
     assert!((inertia[1][1] - 0.01).abs() < 1e-17 && (inertia[2][2] - 0.002).abs() < 1e-17);
     let ShapeRef::Inline(Shape::Polyhedron { points }) = &upper.shapes[0].shape else { panic!() };
@@ -237,7 +237,7 @@ fn the_tamping_unit_is_built_as_described() {
 }
 
 #[test]
-fn a_urdf_file_moves_as_the_same_tree_built_by_hand() {
+fn a_urdf_file_moves_like_the_same_tree_built_in_rust() {
     use riprap::math::{Mat3, Pose, Quat, Vec3};
     use riprap::multibody::{
         Axis, GROUND, Joint as Link, JointSpring, Mechanism as Tree, Stops as Limits,
@@ -285,5 +285,5 @@ fn a_urdf_file_moves_as_the_same_tree_built_by_hand() {
     assert!(a.q[1].abs() > 1e-3 && a.q[0] > 1.0, "{:?}", a.q);
     let apart = a.q.iter().chain(&a.v).zip(b.q.iter().chain(&b.v));
     let worst = apart.map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
-    assert!(worst < 1e-8, "{worst:.1e}"); // rounding of the frames, enlarged by the stops
+    assert!(worst < 1e-8, "{worst:.1e}"); // rounding errors of the frames, amplified by the stops
 }

@@ -1,4 +1,5 @@
-//! Scenes from files and the same scenes built in Rust: their states agree to the last bit after some steps.
+//! Scenes from files and the same scenes built in Rust: their states are bitwise identical after
+//! some steps.
 
 use riprap::friction::{GaussSeidel, GaussSeidelOptions};
 use riprap::math::{Pose, Quat, Vec3};
@@ -38,7 +39,8 @@ fn scheme() -> MoreauJean {
     MoreauJean::new(1e-3).theta(0.6).solver(GaussSeidel { options })
 }
 
-/// Takes 20 steps of both scenes, which must not differ in a single bit, and have contacts or not.
+/// Runs 20 steps of both scenes, which must be bitwise identical and have contacts or not, as
+/// stated.
 #[track_caller]
 fn compare(text: &str, by_hand: &SceneBuilder, touches: bool) {
     let file = SceneFile::parse(&format!("{text}{RUN}"), "").unwrap_or_else(|e| panic!("{e}"));
@@ -61,7 +63,7 @@ fn compare(text: &str, by_hand: &SceneBuilder, touches: bool) {
 }
 
 #[test]
-fn bodies_that_fall_slide_and_are_pushed() {
+fn bodies_that_fall_slide_and_are_pushed_match_those_built_in_rust() {
     let text = "
         gravity = [\"0.5 m/s^2\", 0, -9.81]
         contact = { alert = \"2 mm\" }
@@ -132,7 +134,7 @@ fn bodies_that_fall_slide_and_are_pushed() {
 }
 
 #[test]
-fn grains_on_a_lattice_in_the_plane() {
+fn grains_on_a_planar_lattice_match_those_built_in_rust() {
     let text = "
         planar = true
         [materials.rock]
@@ -177,7 +179,7 @@ fn grains_on_a_lattice_in_the_plane() {
 }
 
 #[test]
-fn bodies_held_by_joints() {
+fn bodies_with_joints_match_those_built_in_rust() {
     let text = "
         materials = { rock = { density = 1000 } }
         [[body]]
@@ -280,12 +282,12 @@ fn arm() -> Mechanism {
 }
 
 #[test]
-fn a_mechanism_with_a_spring_and_a_motor() {
+fn a_mechanism_with_a_spring_and_a_motor_matches_one_built_in_rust() {
     let mut scene = Scene::builder();
     scene.gravity([0.0, 0.0, -9.81]);
     scene.add_mechanism(arm());
     compare(ARM, &scene, false);
-    // The same with steps that choose their length.
+    // The same with adaptive steps.
     let text = format!("[run]\nscheme = \"dormand-prince\"\nuntil = 0.5\ndt = 0.02\n{ARM}");
     let file = SceneFile::parse(&text, "").unwrap_or_else(|e| panic!("{e}"));
     let built = file.build().unwrap_or_else(|e| panic!("{e}"));

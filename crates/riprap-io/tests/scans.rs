@@ -1,4 +1,4 @@
-//! Stones from a folder of scans: what is read, how far it is reduced, how it is scaled, and what is refused.
+//! Stones from a folder of scans: reading, reduction, scaling, and refusals.
 
 use std::f64::consts::{PI, TAU};
 use std::path::{Path, PathBuf};
@@ -8,7 +8,7 @@ use riprap::scene::Body;
 use riprap::shape::Shape;
 use riprap_io::scene_file::{GrainShape, SceneErrors, SceneFile};
 
-/// A folder that is removed at the end.
+/// A temporary folder.
 struct Folder(PathBuf);
 
 impl Folder {
@@ -30,7 +30,8 @@ impl Drop for Folder {
     }
 }
 
-/// Vertices and triangles of a bumpy ellipsoid of latitudes and longitudes, in millimetres.
+/// Vertices and triangles of a bumpy ellipsoid on a grid of latitudes and longitudes, in
+/// millimetres.
 fn pebble(n: usize, bump: f64) -> (Vec<[f64; 3]>, Vec<[usize; 3]>) {
     let mut vertices = vec![[0.0, 0.0, 20.0], [0.0, 0.0, -20.0]];
     let mut triangles = Vec::new();
@@ -88,7 +89,7 @@ fn read(folder: &Folder, stones: &str) -> Result<SceneFile, SceneErrors> {
 }
 
 #[test]
-fn stones_have_few_corners_and_the_sizes_of_the_grading() {
+fn stones_have_reduced_corners_and_the_sizes_of_the_grading() {
     let folder = Folder::new("sizes");
     folder.write("b.OBJ", obj(&pebble(24, 0.1)));
     folder.write("a.ply", ply(&pebble(30, 0.0)));
@@ -105,7 +106,7 @@ fn stones_have_few_corners_and_the_sizes_of_the_grading() {
         let solidity = scan.volume.unwrap() / scan.hull_volume;
         assert!(solidity <= 1.0 + 1e-12 && solidity > 0.7, "{solidity}");
     }
-    // The first is convex already.
+    // The first is already convex.
     assert!((scans[0].volume.unwrap() / scans[0].hull_volume - 1.0).abs() < 1e-12);
 
     let built = file.build().unwrap();
@@ -132,7 +133,7 @@ fn a_seed_and_the_resolved_scene_give_the_same_stones() {
     let begin = |file: &SceneFile| file.build().unwrap().scene.initial_state();
     assert_eq!(begin(&file), begin(&again));
 
-    // The scene is known by what is in the files, wherever they lie.
+    // The scene is identified by the content of the files, wherever they are.
     let moved = Folder::new("moved");
     moved.write("a.obj", obj(&pebble(12, 0.0)));
     moved.write("b.obj", obj(&pebble(14, 0.1)));
@@ -144,7 +145,7 @@ fn a_seed_and_the_resolved_scene_give_the_same_stones() {
 }
 
 #[test]
-fn what_cannot_be_a_stone_is_refused_with_its_file() {
+fn an_invalid_stone_is_refused_with_its_file_name() {
     let folder = Folder::new("refused");
     let refused = |stones: &str, what: &str| {
         let errors = read(&folder, stones).unwrap_err();

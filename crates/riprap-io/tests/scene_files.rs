@@ -1,5 +1,5 @@
-//! Scene files that are right: what the model holds, that the resolved scene reads back to the same, and that the
-//! schema and the reference page follow the description.
+//! Valid scene files: their model, the round trip of the resolved scene, and the agreement of the
+//! schema and the reference page with the description.
 
 use std::path::{Path, PathBuf};
 
@@ -32,7 +32,7 @@ fn the_stored_reference_page_is_up_to_date() {
 }
 
 #[test]
-fn quantities_and_defaults_arrive_in_si() {
+fn quantities_and_defaults_are_converted_to_si() {
     let scene = scene("everything.toml");
     assert_eq!((scene.run.dt, scene.run.until, scene.run.output_every), (0.5e-3, 2.0, 0.02));
     assert_eq!(scene.run.on_unconverged, OnUnconverged::Fail);
@@ -41,7 +41,7 @@ fn quantities_and_defaults_arrive_in_si() {
     let hammer = &scene.bodies[2];
     assert_eq!(scene.shape(&hammer.shape), &Shape::Box { size: [0.2, 0.1, 0.05] });
     let length: f64 = hammer.rotation.iter().map(|x| x * x).sum();
-    assert!((length - 1.0).abs() < 1e-15); // rounding of one division
+    assert!((length - 1.0).abs() < 1e-15); // rounding error of one division
     let BodyKind::Free { angular_velocity, locked, force, .. } = &hammer.kind else { panic!() };
     assert!((angular_velocity[0] - std::f64::consts::TAU).abs() < 1e-15);
     assert_eq!(*locked, [true, false, false, false, true, false]);
@@ -56,7 +56,7 @@ fn quantities_and_defaults_arrive_in_si() {
 }
 
 #[test]
-fn pairs_take_the_smaller_values_unless_told_otherwise() {
+fn pairs_use_the_smaller_values_unless_specified() {
     let scene = scene("everything.toml");
     let rock_steel = scene.pair(1, 0);
     assert_eq!((rock_steel.friction, rock_steel.restitution), (0.4, 0.0));
@@ -84,7 +84,7 @@ fn a_planar_scene_needs_no_third_component() {
 }
 
 #[test]
-fn a_resolved_scene_reads_back_to_the_same() {
+fn a_resolved_scene_round_trips() {
     let names =
         ["everything.toml", "planar.toml", "mechanisms.toml", "tamping-unit.toml", "urdf.toml"];
     for name in names {
@@ -109,14 +109,14 @@ fn file_references_become_absolute_paths() {
 }
 
 #[test]
-fn a_byte_order_mark_and_windows_line_ends_do_not_matter() {
+fn a_byte_order_mark_and_windows_line_endings_do_not_matter() {
     let text = std::fs::read_to_string("tests/data/planar.toml").unwrap();
     let text = format!("\u{feff}{}", text.replace('\n', "\r\n"));
     assert_eq!(SceneFile::parse(&text, "").unwrap(), scene("planar.toml"));
 }
 
 #[test]
-fn the_examples_of_the_reference_page_are_scenes() {
+fn the_examples_of_the_reference_page_are_valid_scenes() {
     let page = reference_page();
     let examples = page.split("```toml\n").skip(1);
     let scenes: Vec<SceneFile> = examples

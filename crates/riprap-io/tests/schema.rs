@@ -1,17 +1,18 @@
-//! The JSON schema and the checker must agree: what one takes, the other takes, and both refuse the same mistakes.
+//! The JSON schema and the checker must agree: both accept the same scenes and refuse the same
+//! mistakes.
 
 use std::path::{Path, PathBuf};
 
 use riprap_io::scene_file::{SceneFile, json_schema};
 use serde_json::Value;
 
-/// Whether a value satisfies a schema, with the keywords that ours uses.
+/// Whether a value satisfies a schema, for the keywords used here.
 fn fits(value: &Value, schema: &Value, root: &Value) -> bool {
     let list = |key: &str| schema[key].as_array().into_iter().flatten();
     if let Some(reference) = schema["$ref"].as_str() {
         let name = reference.strip_prefix("#/$defs/").expect("a definition");
         let definition = &root["$defs"][name];
-        assert!(definition.is_object(), "{reference} leads nowhere");
+        assert!(definition.is_object(), "{reference} is not defined");
         return fits(value, definition, root);
     }
     let n_fitting = |key: &str| list(key).filter(|schema| fits(value, schema, root)).count();

@@ -1,4 +1,4 @@
-//! URDF files against mechanics by hand: mass matrices, energies and the volumes of shapes.
+//! URDF files against hand calculations: mass matrices, energies and the volumes of shapes.
 
 use std::path::Path;
 
@@ -37,7 +37,8 @@ fn joint(name: &str, kind: &str, [parent, child]: [&str; 2], origin: &str, axis:
     )
 }
 
-/// The mass matrix by the kinetic energies of unit velocities: `M_ij = T(e_i + e_j) - T(e_i) - T(e_j)`.
+/// The mass matrix from the kinetic energies of unit velocities:
+/// `M_ij = T(e_i + e_j) - T(e_i) - T(e_j)`.
 fn mass_matrix(system: &Multibody, q: &[f64]) -> Vec<Vec<f64>> {
     let mut scratch = system.scratch();
     let mut energy = |moving: &[usize]| {
@@ -51,7 +52,7 @@ fn mass_matrix(system: &Multibody, q: &[f64]) -> Vec<Vec<f64>> {
 }
 
 #[test]
-fn a_double_pendulum_has_the_mass_matrix_of_the_textbook() {
+fn a_double_pendulum_has_the_textbook_mass_matrix() {
     let (m1, c1, i1, l1) = (2.0, 0.3, 0.05, 0.7);
     let (m2, c2, i2) = (1.5, 0.4, 0.02);
     let elements = [
@@ -74,7 +75,7 @@ fn a_double_pendulum_has_the_mass_matrix_of_the_textbook() {
                 assert!((found - expected).abs() < 1e-13, "{q:?}: {found} {expected}");
             }
         }
-        // The weight of both centres, from the height of the first joint.
+        // The potential energy of both centres, relative to the first joint.
         let (_, potential) = system.energy(&q, &[0.0; 2], &mut system.scratch());
         let heights = [3.0 - c1 * q[0].cos(), 3.0 - l1 * q[0].cos() - c2 * (q[0] + q[1]).cos()];
         let expected = 9.81 * (m1 * heights[0] + m2 * heights[1]);
@@ -83,8 +84,9 @@ fn a_double_pendulum_has_the_mass_matrix_of_the_textbook() {
 }
 
 #[test]
-fn a_fixed_link_adds_its_mass_at_its_place() {
-    // Two masses on one slide and turn: the second is held by a fixed joint, turned by a quarter about z.
+fn a_fixed_link_adds_its_mass_at_its_position() {
+    // Two masses on one slide and one rotation: the second is on a fixed joint, rotated by a
+    // quarter turn about z.
     let elements = [
         "<link name=\"base\"/>".to_owned(),
         link("a", 2.0, "xyz=\"0.1 0 0\"", [0.1, 0.2, 0.25]),
@@ -94,7 +96,7 @@ fn a_fixed_link_adds_its_mass_at_its_place() {
     ];
     let built = from_urdf(&elements.concat());
     let system = &built.scene.mechanisms()[0];
-    // About z: each inertia, and each mass at its distance; the centre of `b` is at (1, 0.5).
+    // About z: each inertia plus each mass at its distance; the centre of `b` is at (1, 0.5).
     let expected = 0.25 + 2.0 * 0.01 + 0.45 + 3.0 * (1.0 + 0.25);
     let found = mass_matrix(system, &[0.4])[0][0];
     assert!((found - expected).abs() < 1e-14, "{found}");
@@ -152,7 +154,7 @@ proptest! {
         ];
         let from_urdf = from_urdf(&elements.concat());
 
-        // Roll, pitch and yaw about fixed axes, in nalgebra's words.
+        // Roll, pitch and yaw about fixed axes, in nalgebra's convention.
         let [roll, pitch, yaw] = rpy;
         let turn = Quat::from_euler_angles(roll, pitch, yaw);
         let tilted = Quat::from_euler_angles(tilt[0], tilt[1], tilt[2]).to_rotation_matrix();

@@ -1,9 +1,10 @@
-//! Detection alone: the poses of a pile that falls, that settles and that rests are recorded once (into
-//! `target/`), then replayed forwards and backwards with warm caches.
+//! Contact detection alone: the poses of a pile that is falling, settling and at rest are recorded
+//! once (into `target/`), then replayed forwards and backwards with warm caches.
 //!
-//! `cargo bench --bench detection -- [STONES] [ROUNDS] [THREADS]` prints, for each of the three, the time per near pair
-//! (the best of each step, since other work only adds to it) and a digest of all contact points: two builds that print
-//! the same digest found the same bits.
+//! `cargo bench --bench detection -- [STONES] [ROUNDS] [THREADS]` prints, for each of the three,
+//! the time per near pair (the minimum for each step, since other load only adds to it) and a
+//! digest of all contact points: two builds that print the same digest gave bitwise identical
+//! results.
 #![allow(missing_docs)]
 
 use riprap::detect::{Detector, Query};
@@ -16,9 +17,9 @@ use std::sync::Arc;
 use std::time::Instant;
 
 const DT: f64 = 5e-4;
-/// Steps of each recording.
+/// Number of steps of each recording.
 const STEPS: usize = 24;
-/// When the recordings begin [s].
+/// Start times of the recordings [s].
 const BEGIN: [(&str, f64); 3] = [("falls", 0.25), ("settles", 0.6), ("rests", 2.0)];
 
 /// Poses and velocities of all bodies, step by step.
@@ -42,7 +43,7 @@ fn main() {
     }
 }
 
-/// Replays the recording to and fro, as often as asked.
+/// Replays the recording forwards and backwards, `rounds` times.
 fn replay(name: &str, scene: &Scene, recording: &Recording, rounds: usize) {
     let mut detector = Detector::default();
     let there_and_back = || (0..recording.len()).chain((1..recording.len() - 1).rev());
@@ -103,11 +104,11 @@ fn replay(name: &str, scene: &Scene, recording: &Recording, rounds: usize) {
     );
 }
 
-/// Railway ballast in a box as deep as wide.
+/// Railway ballast in a box as deep as it is wide.
 fn stones_in_box(n: usize) -> Scene {
     let rock = Material::new("rock").density(2700.0).friction(0.7);
     let mut scene = Scene::builder();
-    // 55 % of the box is stone, and a stone of this class has 4.2e-5 m³ on average.
+    // Stones fill 55 % of the box, and a stone of this class has 4.2e-5 m³ on average.
     let half = 0.5 * (n as f64 * 4.2e-5 / 0.55).cbrt().max(0.16);
     for normal in [[0., 0., 1.], [1., 0., 0.], [-1., 0., 0.], [0., 1., 0.], [0., -1., 0.]] {
         let at = [-half * normal[0], -half * normal[1], 0.0];

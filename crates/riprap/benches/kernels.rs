@@ -1,4 +1,4 @@
-//! Kernels: the one-contact solver, a pair of stones near and far, a sweep, a whole step of a pile.
+//! Kernels: the one-contact solver, a pair of stones near and far, a sweep, a full step of a pile.
 #![allow(missing_docs)]
 
 use criterion::{BatchSize, Criterion, criterion_group, criterion_main};

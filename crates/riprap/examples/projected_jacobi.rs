@@ -1,8 +1,8 @@
-//! A contact solver outside of the crate: projected Jacobi, plugged into a run.
+//! A contact solver outside the crate: projected Jacobi, plugged into a run.
 //!
-//! All contacts take a step against their velocity at once and are projected on their cones:
-//! `r ← r + ω (P(r − û/w) − r)`. Simple and parallel, and slow to converge; what a solver on another device would do first. It reads the
-//! problem through [`ProblemArrays`] only.
+//! All contacts take a step against their velocity simultaneously and are projected onto their
+//! cones: `r ← r + ω (P(r − û/w) − r)`. Simple and parallel, but slow to converge; a natural first
+//! solver for another device. It reads the problem only through [`ProblemArrays`].
 //!
 //! ```sh
 //! cargo run --release --example projected_jacobi
@@ -28,7 +28,7 @@ struct Work {
     arrays: ProblemArrays,
     /// Velocities of the blocks: linear and angular [m/s, rad/s].
     velocity: Vec<[Vec3; 2]>,
-    /// How many contacts each block has.
+    /// Number of contacts of each block.
     degree: Vec<f64>,
 }
 
@@ -99,7 +99,7 @@ impl ContactSolver for ProjectedJacobi {
                 let (w, u) = (&work.arrays.diagonal[a], work.velocity_at(a));
                 let law = work.arrays.laws[a];
                 let slide = law.friction().unwrap_or(0.0) * u[1].hypot(u[2]);
-                // A step that is safe although all neighbours move too.
+                // A step size that is safe even though all neighbours move too.
                 let of = |b: u32| work.degree.get(b as usize).copied().unwrap_or(1.0);
                 let neighbours = work.arrays.blocks[a].map(of).into_iter().fold(1.0, f64::max);
                 let step =
@@ -123,7 +123,7 @@ impl ContactSolver for ProjectedJacobi {
     }
 }
 
-/// Twenty-seven balls fall into a heap on a plane.
+/// Twenty-seven balls that fall onto a plane and form a heap.
 fn heap(solver: impl ContactSolver + 'static) -> Result<Simulation, Box<dyn std::error::Error>> {
     let rock = Material::new("rock").density(2700.0).friction(0.5);
     let mut scene = Scene::builder();
@@ -144,12 +144,12 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let centre =
         |run: &Simulation| run.state().q[1..].iter().map(|q| q.position.z).sum::<f64>() / 27.0;
     println!(
-        "projected Jacobi  {:.1} iterations a step, mean height {:.6} m",
+        "projected Jacobi  {:.1} iterations per step, mean height {:.6} m",
         jacobi.mean_sweeps(),
         centre(&ours)
     );
     println!(
-        "Gauss–Seidel      {:.1} sweeps a step,     mean height {:.6} m",
+        "Gauss–Seidel      {:.1} sweeps per step,     mean height {:.6} m",
         seidel.mean_sweeps(),
         centre(&theirs)
     );
@@ -159,6 +159,6 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
 }
 
 #[test]
-fn two_solvers_find_one_heap() {
+fn two_solvers_give_the_same_heap() {
     main().unwrap();
 }

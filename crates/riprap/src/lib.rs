@@ -1,6 +1,7 @@
 //! Coupled multibody and granular dynamics with nonsmooth contact.
 //!
-//! Build a [`scene::Scene`], hand it to a [`simulation::Simulation`] with a scheme, run, read:
+//! Build a [`scene::Scene`], pass it to a [`simulation::Simulation`] with a scheme, run it and read
+//! the results:
 //!
 //! ```
 //! use riprap::prelude::*;
@@ -32,11 +33,11 @@ pub mod scheme;
 pub mod shape;
 pub mod simulation;
 
-/// Version of the numbers: raised with every change that alters a trajectory (the heading Numerics of the changelog). What was
-/// kept of a run by one version is no begin for another.
+/// Version of the numerics: increased with every change that alters a trajectory (see Numerics in
+/// the changelog). Stored results of one version cannot be continued by another.
 pub const NUMERICS: u32 = 4;
 
-/// What most programs need.
+/// The items that most programs need.
 pub mod prelude {
     pub use crate::assembly::Stabilization;
     pub use crate::friction::{Coloured, ConjugateGradient, GaussSeidel, GaussSeidelOptions};

@@ -1,4 +1,5 @@
-//! The façade: owns scene, state and workspace; runs; calls observers. It adds no physics.
+//! The façade: owns scene, state and workspace, runs the steps and calls observers. It adds no
+//! physics.
 
 use crate::friction::Criterion;
 use crate::math::parallel::in_pool;
@@ -7,19 +8,20 @@ use crate::scene::{Body, Scene, State, Twist};
 use crate::scheme::{Scheme, StageTimes, StepError, StepReport, StepResult, Workspace};
 use std::time::Instant;
 
-/// Bodies from which on a step takes so long that going to another thread for it costs nothing.
+/// Number of bodies above which a step takes long enough that moving it to another thread costs
+/// nothing.
 const LARGE: usize = 500;
 
-/// What to do when a solve stops short of its tolerance.
+/// What to do when a solve does not converge.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum OnUnconverged {
     /// Count it in the report.
     #[default]
     Accept,
-    /// Count it; callers that talk to a user should warn.
+    /// Count it; callers with a user interface should warn.
     Warn,
-    /// End the run with an error, after the step: the state is that of its end.
+    /// End the run with an error after the step; the state is that at the end of the step.
     Fail,
 }
 
@@ -29,7 +31,7 @@ pub enum Error {
     /// A step failed.
     #[error(transparent)]
     Step(#[from] StepError),
-    /// A solve stopped short of its tolerance and the run was told to fail then.
+    /// A solve did not converge and the run was set to fail in that case.
     #[error(
         "the contact problem at t = {t:.6} s did not converge: residual {residual:.1e} after {sweeps} sweeps; allow \
          more sweeps, loosen the tolerance, or accept unconverged steps"
@@ -39,10 +41,10 @@ pub enum Error {
         t: f64,
         /// Residual reached [–].
         residual: f64,
-        /// Sweeps made.
+        /// Number of sweeps.
         sweeps: usize,
     },
-    /// A state that belongs to another scene.
+    /// The state belongs to another scene.
     #[error("the state holds {bodies} bodies, the scene {expected}: it belongs to another scene")]
     WrongState {
         /// Bodies in the state.
@@ -62,11 +64,11 @@ pub struct Frame<'a> {
     pub scene: &'a Scene,
     /// The state.
     pub state: &'a State,
-    /// The workspace of the step that led here, with contacts and impulses (empty at the begin).
+    /// The workspace of the step that led here, with contacts and impulses (empty initially).
     pub work: &'a Workspace,
     /// Report of that step.
     pub step: &'a StepReport,
-    /// Length of that step [s]; before the first one, of the scheme's.
+    /// Length of that step [s]; before the first step, the step length of the scheme.
     pub dt: f64,
 }
 
@@ -117,7 +119,7 @@ impl Frame<'_> {
     }
 }
 
-/// Energies and momenta of the free bodies and the mechanisms.
+/// Energies and momenta of free bodies and mechanisms.
 #[derive(Clone, Copy, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct Balance {
     /// Kinetic energy [J].
@@ -156,52 +158,52 @@ impl Balance {
     }
 }
 
-/// Something that looks at a run and does not touch it: writers, probes, progress bars.
+/// A read-only observer of a run: a writer, a probe, a progress bar.
 pub trait Observer {
-    /// Called when a run begins or goes on, and after every step.
+    /// Called when a run starts or continues, and after every step.
     fn observe(&mut self, frame: &Frame) -> Result<(), Box<dyn std::error::Error + Send + Sync>>;
 
-    /// Asked before every step: true ends the run (an interrupt, a condition).
+    /// Queried before every step; returning true ends the run (on an interrupt or a condition).
     fn stop(&self) -> bool {
         false
     }
 }
 
-/// Looks at nothing.
+/// Observes nothing.
 impl Observer for () {
     fn observe(&mut self, _: &Frame) -> Result<(), Box<dyn std::error::Error + Send + Sync>> {
         Ok(())
     }
 }
 
-/// What a run did, summed over its steps.
+/// Summary of a run over its steps.
 #[derive(Clone, Copy, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct RunReport {
-    /// Steps made.
+    /// Number of steps.
     pub steps: u64,
-    /// Steps whose solve stopped short of its tolerance.
+    /// Number of steps whose solve did not converge.
     pub unconverged: u64,
-    /// Sum and largest number of contacts over the steps.
+    /// Sum and maximum of the number of contacts over the steps.
     pub contacts: (u64, usize),
-    /// Sum and largest number of sweeps over the steps.
+    /// Sum and maximum of the number of sweeps over the steps.
     pub sweeps: (u64, usize),
     /// Sum over the steps of contacts × sweeps.
     pub contact_sweeps: u64,
-    /// Sum of pairs tested.
+    /// Number of pairs tested, summed over the steps.
     pub pairs: u64,
-    /// Steps with contacts in which each of [`Criterion::ALL`] decided when the solve was done.
+    /// Number of steps with contacts in which each of [`Criterion::ALL`] decided the end of the solve.
     pub decided_by: [u64; 4],
-    /// Largest residual of a step [–].
+    /// Largest residual of any step [–].
     pub worst_residual: f64,
-    /// Largest approach velocity × dt over [`Scene::resolution`] of a step [–].
+    /// Largest approach velocity × dt of any step, relative to [`Scene::resolution`] [–].
     pub worst_approach: f64,
     /// Deepest overlap of the run [m].
     pub penetration: f64,
-    /// Largest residual of the loops of mechanisms after a step [m, –].
+    /// Largest residual of the mechanisms' loop closures after any step [m, –].
     pub loop_residual: f64,
     /// Wall time per stage.
     pub times: StageTimes,
-    /// Wall time of all, observers included [s].
+    /// Total wall time, observers included [s].
     pub wall: f64,
 }
 
@@ -224,12 +226,13 @@ impl RunReport {
         self.times.add(&step.times);
     }
 
-    /// Mean number of contacts of a step.
+    /// Mean number of contacts per step.
     pub fn mean_contacts(&self) -> f64 {
         self.contacts.0 as f64 / self.steps.max(1) as f64
     }
 
-    /// The criterion that decided most often when a solve was done, and its share of the steps with contacts [–].
+    /// The criterion that most often decided the end of a solve, and its fraction of the steps with
+    /// contacts [–].
     pub fn deciding_criterion(&self) -> Option<(Criterion, f64)> {
         let all: u64 = self.decided_by.iter().sum();
         let counted = Criterion::ALL.into_iter().zip(self.decided_by);
@@ -237,7 +240,7 @@ impl RunReport {
         (all > 0).then(|| (criterion, most as f64 / all as f64))
     }
 
-    /// Mean number of sweeps of a step.
+    /// Mean number of sweeps per step.
     pub fn mean_sweeps(&self) -> f64 {
         self.sweeps.0 as f64 / self.steps.max(1) as f64
     }
@@ -259,7 +262,7 @@ impl std::fmt::Display for RunReport {
     }
 }
 
-/// A scene on its way through time.
+/// A scene being simulated.
 pub struct Simulation {
     scene: Scene,
     state: State,
@@ -271,7 +274,7 @@ pub struct Simulation {
 }
 
 impl Simulation {
-    /// Starts a scene at its initial state.
+    /// Starts a scene from its initial state.
     pub fn new(scene: Scene, scheme: impl Scheme + 'static) -> Result<Simulation, Error> {
         scheme.check(&scene)?;
         let state = scene.initial_state();
@@ -286,24 +289,26 @@ impl Simulation {
         })
     }
 
-    /// Sets what happens when a solve stops short.
+    /// Sets what happens when a solve does not converge.
     pub fn on_unconverged(&mut self, what: OnUnconverged) -> &mut Self {
         self.on_unconverged = what;
         self
     }
 
-    /// Sets the rate of the drag on free bodies from now on [1/s]; 0 is none. See [`Scene::set_drag`].
+    /// Sets the rate of the drag on free bodies from now on [1/s]; 0 means none. See
+    /// [`Scene::set_drag`].
     pub fn drag(&mut self, rate: f64) -> &mut Self {
         self.scene.set_drag(rate);
         self
     }
 
-    /// Makes one step.
+    /// Performs one step.
     pub fn step(&mut self) -> Result<StepReport, Error> {
         self.advance(|scheme, scene, state, work| scheme.step(scene, state, work))
     }
 
-    /// Makes one step that ends at `t` [s] at the latest, where the scheme chooses its steps; one of its fixed length otherwise.
+    /// Performs one step: one that ends no later than `t` [s] if the scheme chooses its step
+    /// lengths, one of the fixed length otherwise.
     pub fn advance_to(&mut self, t: f64) -> Result<StepReport, Error> {
         self.advance(|scheme, scene, state, work| scheme.advance_to(t, scene, state, work))
     }
@@ -327,8 +332,9 @@ impl Simulation {
         Ok(step)
     }
 
-    /// Runs until time `t` [s], showing every step to `observer`: to the nearest step, or exactly where the scheme chooses its
-    /// steps. The report sums up all steps since the simulation was made.
+    /// Runs until time `t` [s], showing every step to `observer`: to the nearest step, or exactly
+    /// if the scheme chooses its step lengths. The report covers all steps since the simulation was
+    /// created.
     pub fn until(&mut self, t: f64, observer: &mut dyn Observer) -> Result<RunReport, Error> {
         let begin = Instant::now();
         let result = self.run_until(t, observer);
@@ -357,7 +363,7 @@ impl Simulation {
         Ok(())
     }
 
-    /// The run as it stands.
+    /// The run at its current time.
     pub fn frame(&self) -> Frame<'_> {
         Frame {
             scene: &self.scene,
@@ -378,7 +384,8 @@ impl Simulation {
         &self.state
     }
 
-    /// Replaces the state (a restart, or a settled bed as a new begin). It must belong to this scene.
+    /// Replaces the state (a restart, or a settled bed as the new initial state). It must belong to
+    /// this scene.
     pub fn set_state(&mut self, state: State) -> Result<(), Error> {
         let n = self.scene.bodies().len();
         let mechanisms = self.scene.mechanisms();
@@ -413,7 +420,7 @@ impl Simulation {
         self.state.v[self.scene.slot(body)]
     }
 
-    /// Sums over all steps so far.
+    /// Summary over all steps so far.
     pub fn report(&self) -> RunReport {
         self.report
     }

@@ -1,4 +1,5 @@
-//! A detector that has seen a motion from its beginning, with all its caches, finds the same bits as a fresh one.
+//! A detector that has followed a motion from its start, with all its caches, gives bitwise the
+//! same results as a fresh one.
 
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64;
@@ -34,7 +35,7 @@ fn crowd(rng: &mut Pcg64) -> (Vec<Collider>, Vec<Pose>) {
     let poses = (0..geometries.len()).map(|i| match i {
         0 => Pose::at([0.0, 0.0, -0.02]),
         1 => Pose::at([0.0, 0.0, -0.01]),
-        // Boxes stand on the plate, exactly upright and in contact.
+        // Boxes on the plate, exactly upright and in contact.
         _ if i % 6 == 3 => {
             Pose::at([0.04 * f64::from(i as u32 / 6 % 5), 0.04 * f64::from(i as u32 / 30), 0.02])
         }
@@ -55,13 +56,13 @@ fn crowd(rng: &mut Pcg64) -> (Vec<Collider>, Vec<Pose>) {
 }
 
 #[test]
-fn a_warm_detector_finds_the_bits_of_a_fresh_one() {
+fn a_warm_detector_is_bitwise_identical_to_a_fresh_one() {
     let mut rng = Pcg64::seed_from_u64(31);
     let (colliders, mut bodies) = crowd(&mut rng);
     let (mut warm, set) = (Detector::default(), ColliderSet::fresh());
     let (mut points, mut pairs) = (0, 0);
     for step in 0..800 {
-        // Rest, creep, flow, fly, and rest again.
+        // At rest, creeping, flowing, flying, and at rest again.
         let pace = [0.0, 1e-8, 1e-6, 3e-5, 3e-4, 3e-3, 1e-5, 0.0][step / 100];
         let motion: Vec<Twist> = (0..bodies.len())
             .map(|i| {
@@ -100,7 +101,7 @@ fn a_warm_detector_finds_the_bits_of_a_fresh_one() {
 }
 
 #[test]
-fn a_detector_used_for_other_shapes_forgets_what_it_knew() {
+fn a_detector_used_for_other_shapes_discards_its_caches() {
     let mut rng = Pcg64::seed_from_u64(32);
     let (first, bodies) = crowd(&mut rng);
     let mut second = first.clone();
@@ -110,7 +111,7 @@ fn a_detector_used_for_other_shapes_forgets_what_it_knew() {
     }
     let (reach, motion) = (vec![0.0; bodies.len()], vec![Twist::default(); bodies.len()]);
     let mut used = Detector::default();
-    // All at the same place in memory, one after the other.
+    // All at the same address in memory, one after another.
     let mut colliders = first.clone();
     for shapes in [&first, &second, &first] {
         colliders.clone_from_slice(shapes);
@@ -134,7 +135,7 @@ fn a_detector_used_for_other_shapes_forgets_what_it_knew() {
 }
 
 #[test]
-fn a_detector_finds_the_same_wherever_its_colliders_lie_in_memory() {
+fn a_detector_gives_the_same_result_wherever_its_colliders_are_in_memory() {
     let mut rng = Pcg64::seed_from_u64(33);
     let (colliders, mut bodies) = crowd(&mut rng);
     let (reach, motion) = (vec![0.0; bodies.len()], vec![Twist::default(); bodies.len()]);
@@ -155,7 +156,8 @@ fn a_detector_finds_the_same_wherever_its_colliders_lie_in_memory() {
         stays.detect(&query(&colliders));
         moves.detect(&query(&colliders.clone()));
         assert!(stays.points().eq(moves.points()));
-        // The list of neighbours of either is as old: a copy elsewhere is not taken for other shapes.
+        // The neighbour lists of both have the same age: a copy at another address is not mistaken
+        // for other shapes.
         assert_eq!(stays.n_pairs(), moves.n_pairs());
         for q in &mut bodies[2..] {
             q.position += vector(&mut rng) * 2e-4;

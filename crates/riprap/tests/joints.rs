@@ -1,4 +1,5 @@
-//! Joints between bodies in absolute coordinates: what they hold, what they leave free, momentum, and drift.
+//! Joints between bodies in absolute coordinates: what they constrain, what they leave free,
+//! momentum, and drift.
 
 use riprap::assembly::{joint_drift, joint_error, joint_wrenches};
 use riprap::prelude::*;
@@ -9,18 +10,20 @@ const HOLDS: [Hold; 4] = [Hold::Ball, Hold::Hinge, Hold::Slider, Hold::Weld];
 /// Relative tolerance of the solver in all runs.
 const TOLERANCE: f64 = 1e-13;
 
-/// Where two boxes are joined, with z along the axis of the joint: at the origin, turned away from the axes of the world.
+/// Frame of the joint of two boxes, with z along the axis of the joint: at the origin, not aligned
+/// with the world axes.
 fn frame() -> Pose {
     Pose { position: Vec3::zeros(), rotation: Quat::from_scaled_axis(Vec3::new(0.5, 0.3, 0.1)) }
 }
 
-/// Two boxes side by side along x that are joined in between, each 0.5 m from there, thrown and spun as one and moving against
-/// each other as the joint allows. Their sizes are given, so that cubes can be had too.
+/// Two boxes side by side along x that are joined in between, each 0.5 m from the joint, thrown and
+/// spinning as one and moving relative to each other as the joint allows. Their sizes are given, so
+/// that they can be cubes.
 fn thrown(hold: Hold, sizes: [[f64; 3]; 2], project: bool) -> Scene {
     let rock = Material::new("rock").density(1000.0);
     let axis = frame().rotation * Vec3::z();
     let (throw, spin) = (Vec3::new(1.0, -0.5, 0.3), Vec3::new(0.4, 1.1, -0.7));
-    // Of the second against the first.
+    // Relative motion of the second against the first.
     let (slide, turn) = match hold {
         Hold::Ball => (Vec3::zeros(), Vec3::new(0.5, -0.2, 0.9)),
         Hold::Hinge => (Vec3::zeros(), axis * 1.5),
@@ -50,7 +53,8 @@ fn run(scene: Scene, dt: f64) -> Simulation {
     Simulation::new(scene, MoreauJean::new(dt).solver(GaussSeidel::tolerance(TOLERANCE))).unwrap()
 }
 
-/// Velocity of the second body against the first along what a joint holds, at given poses [m/s, rad/s].
+/// Velocity of the second body relative to the first along the constrained directions of a joint,
+/// at given poses [m/s, rad/s].
 fn held_velocity(joint: &ResolvedJoint, q: &[Pose], v: &[Twist]) -> f64 {
     let [i, j] = joint.bodies.map(|body| body as usize);
     let point = q[j].point(joint.places[1]);
@@ -86,7 +90,7 @@ fn every_step_ends_with_velocities_that_the_joint_allows() {
 }
 
 #[test]
-fn directions_that_a_joint_does_not_hold_stay_free() {
+fn directions_that_a_joint_does_not_constrain_stay_free() {
     for hold in HOLDS {
         let mut run = run(thrown(hold, LONG, true), 1e-3);
         run.until(1.0, &mut ()).unwrap();
@@ -97,7 +101,7 @@ fn directions_that_a_joint_does_not_hold_stay_free() {
             [0, 1].map(|k| q[k].rotation.to_rotation_matrix().matrix() * joint.rotations[k]);
         let turned = ((a.transpose() * b).trace() * 0.5 - 0.5).clamp(-1.0, 1.0).acos();
         let tilted = (a.column(2).dot(&b.column(2))).clamp(-1.0, 1.0).acos();
-        // Angles near zero come out of `acos` with half the digits.
+        // Angles near zero from `acos` have half the digits.
         let (slides, turns, tilts) = (slid > 0.1, turned > 0.1, tilted > 0.1);
         assert_eq!(slides, hold == Hold::Slider, "{hold:?} slides {slid} m");
         assert_eq!(turns, matches!(hold, Hold::Ball | Hold::Hinge), "{hold:?} turns {turned}");
@@ -109,7 +113,7 @@ fn directions_that_a_joint_does_not_hold_stay_free() {
 }
 
 #[test]
-fn a_free_pair_keeps_its_momentum() {
+fn a_free_pair_conserves_its_momentum() {
     for hold in HOLDS {
         for project in [false, true] {
             let mut run = run(thrown(hold, LONG, project), 1e-3);
@@ -118,7 +122,7 @@ fn a_free_pair_keeps_its_momentum() {
             let end = Balance::of(run.scene(), run.state());
             let change = (end.momentum - begin.momentum).norm() / begin.momentum.norm();
             assert!(change < 1e-10, "{hold:?}: {change}");
-            // Bodies that are put back take their angular momentum elsewhere, of first order in the step.
+            // Projecting positions changes the angular momentum, to first order in the step.
             let spin = begin.angular_momentum.norm();
             let change = (end.angular_momentum - begin.angular_momentum).norm() / spin;
             let limit = if project { 1e-3 } else { 1e-10 };
@@ -144,7 +148,7 @@ fn joints_drift_with_the_step_unless_they_are_projected() {
     }
 }
 
-/// A box on the world, its centre 0.5 m from the joint along x; gravity is along −z.
+/// A box joined to the world, its centre 0.5 m from the joint along x; gravity is along −z.
 fn hanging(hold: Hold, project: bool) -> Scene {
     let rock = Material::new("rock").density(1000.0);
     let mut scene = Scene::builder();
@@ -160,7 +164,7 @@ fn hanging(hold: Hold, project: bool) -> Scene {
 }
 
 #[test]
-fn a_box_hangs_on_the_world_as_its_joint_allows() {
+fn a_box_joined_to_the_world_moves_as_its_joint_allows() {
     let (mass, g, until) = (48.0, 9.81, 0.5);
     let axis = frame().rotation * Vec3::z();
     for hold in HOLDS {
@@ -170,7 +174,8 @@ fn a_box_hangs_on_the_world_as_its_joint_allows() {
             run.until(until, &mut ()).unwrap();
             let end = run.frame().balance();
             let energy = end.kinetic + end.potential - begin.kinetic - begin.potential;
-            // It falls through about half a metre: 1e-3 of m g l. Drift and steps are of first order in 1e-4 s.
+            // It falls through about half a metre: 1e-3 of m g l. Drift and step errors are of
+            // first order in 1e-4 s.
             assert!(energy.abs() < 1e-3 * mass * g * 0.5, "{hold:?}: {energy} J");
             assert!(end.kinetic > 1.0 || hold == Hold::Weld, "{hold:?} does not move");
 
@@ -187,7 +192,7 @@ fn a_box_hangs_on_the_world_as_its_joint_allows() {
                     let fall = -axis * (0.5 * g * axis.z * until * until);
                     assert!((moved - fall).norm() < 1e-3 * fall.norm(), "{moved:?}, {fall:?}");
                 }
-                // The centre stays at its distance from the joint, and for a hinge in its plane.
+                // The centre keeps its distance from the joint, and for a hinge stays in its plane.
                 Hold::Ball => assert!((q.position.norm() - 0.5).abs() < 1e-3, "{q:?}"),
                 Hold::Hinge => {
                     let height = q.position.dot(&axis) - 0.5 * axis.x;
@@ -203,7 +208,7 @@ fn a_box_hangs_on_the_world_as_its_joint_allows() {
 }
 
 #[test]
-fn the_force_of_a_joint_is_what_its_second_body_feels() {
+fn the_reported_force_of_a_joint_acts_on_its_second_body() {
     for hold in HOLDS {
         let dt = 1e-3;
         let mut run = run(thrown(hold, CUBES, true), dt);
@@ -213,7 +218,7 @@ fn the_force_of_a_joint_is_what_its_second_body_feels() {
         let body = &run.scene().bodies();
         let momentum = (run.state().v[1].linear - before.v[1].linear) * body.mass[1];
         let (force, torque) = joint_wrenches(run.scene(), run.state(), dt).next().unwrap();
-        // The axes have turned through half a step since: θ h ω ≈ 1e-3 rad.
+        // The axes have rotated over half a step since then: θ h ω ≈ 1e-3 rad.
         assert!((force - momentum / dt).norm() < 3e-3 * force.norm(), "{hold:?}: {force:?}");
         assert!(force.norm() > 1.0, "{hold:?}: {force:?}");
         assert_eq!(torque == Vec3::zeros(), hold == Hold::Ball, "{hold:?}: {torque:?}");

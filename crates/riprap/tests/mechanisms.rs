@@ -1,4 +1,5 @@
-//! Mechanisms from outside: prescribed joints, redundant loops, partitions that change, phases, and what errors say.
+//! Mechanisms through the public interface: prescribed joints, redundant loops, changing
+//! partitions, phases, and error messages.
 
 use riprap::multibody::{
     Axis, Coordinate, Cut, Frame, GROUND, Joint, JointMotion, JointSpring, Link, Mechanism,
@@ -10,7 +11,7 @@ use std::f64::consts::{PI, TAU};
 
 const G: f64 = 9.81;
 
-/// A flat bar in the plane x–y of length 1 per unit and 1 kg/m, along x.
+/// A flat bar in the x–y plane, along x, of 1 kg/m.
 fn bar(length: f64) -> Option<MassProperties> {
     let moment = length.powi(3) / 12.0;
     let moments = [0.5 * moment, 0.5 * moment, moment];
@@ -21,10 +22,11 @@ fn hinge(m: &mut Mechanism, name: &str, on: Link, at: [f64; 3], length: f64) -> 
     m.add(name, on, Joint::Revolute(Axis::Z), Pose::at(at), bar(length))
 }
 
-/// Lengths of the ground, the crank, the coupler and the rocker of a four-bar [m]. The crank can turn fully.
+/// Lengths of the ground, the crank, the coupler and the rocker of a four-bar [m]. The crank can
+/// rotate fully.
 const BARS: [f64; 4] = [1.0, 0.35, 0.9, 0.7];
 
-/// Bars of which none can turn fully: each reaches dead points.
+/// Bars of which none can rotate fully: each reaches dead points.
 const ROCKERS: [f64; 4] = [1.0, 0.75, 0.8, 0.9];
 
 /// A four-bar in the plane x–y, its crank at an angle; `cut` closes it between coupler and rocker.
@@ -80,7 +82,7 @@ fn advance(
         .unwrap_or_else(|e| panic!("{e}"))
 }
 
-/// Forces that the drives need at a state, and the velocities of the driven coordinates.
+/// Forces required by the drives at a state, and the velocities of the driven coordinates.
 fn drives(system: &Multibody, state: &MultibodyState, t: f64) -> Vec<f64> {
     let mut w = system.scratch();
     let (mut q, mut v) = (state.q.clone(), state.v.clone());
@@ -112,8 +114,8 @@ fn the_drive_of_a_pendulum_reports_its_torque() {
 }
 
 #[test]
-fn the_drive_of_a_slider_does_what_newton_says() {
-    // A crank that turns on a slider moved as x(t): the force is the rate of the momentum along x.
+fn the_drive_force_of_a_slider_obeys_newton() {
+    // A crank that rotates on a slider moved as x(t): the force is the rate of momentum along x.
     let mut m = Mechanism::new("shaker");
     let cart = MassProperties::point(3.0, [0.0; 3]);
     let cart = m.prismatic(GROUND, Axis::X, [0.0; 3], cart);
@@ -139,7 +141,7 @@ fn the_drive_of_a_slider_does_what_newton_says() {
 }
 
 #[test]
-fn the_drive_of_a_closed_mechanism_feeds_its_energy() {
+fn the_power_of_a_drive_is_the_rate_of_energy_of_a_closed_mechanism() {
     for (mut m, gravity) in [
         (four_bar(0.4, Cut::Pin), [0.0, -G, 0.0]),
         (four_bar(0.4, Cut::Hinge), [0.0, -G, 0.0]),
@@ -164,7 +166,8 @@ fn the_drive_of_a_closed_mechanism_feeds_its_energy() {
             let h = 1e-4;
             let rate = (at(h) - energy(&system, &state)) / h;
             let back = (at(2.0 * h) - energy(&system, &state)) / (2.0 * h);
-            // One-sided differences of first order, extrapolated to the second: h² times jerks near 1e3.
+            // First-order one-sided differences, extrapolated to second order: h² times jerks near
+            // 1e3.
             let rate = 2.0 * rate - back;
             assert!((power - rate).abs() < 1e-4 * power.abs().max(1.0), "{power} {rate}");
         }
@@ -172,7 +175,7 @@ fn the_drive_of_a_closed_mechanism_feeds_its_energy() {
 }
 
 #[test]
-fn a_planar_loop_closed_by_a_spatial_hinge_has_three_equations_too_many() {
+fn a_planar_loop_closed_by_a_spatial_hinge_has_three_redundant_equations() {
     let gravity = [0.0, -G, 0.0];
     let pin = four_bar(0.4, Cut::Pin).build(gravity).unwrap();
     let hinge = four_bar(0.4, Cut::Hinge).build(gravity).unwrap();
@@ -193,7 +196,8 @@ fn a_planar_loop_closed_by_a_spatial_hinge_has_three_equations_too_many() {
     }
 }
 
-/// Moves a mechanism for a while; gives how far the crank turned [rad] and how often the partition changed.
+/// Integrates a mechanism for a while; returns how far the crank turned [rad] and how often the
+/// partition changed.
 fn move_on(m: &Mechanism, speed: f64, time: f64) -> (f64, usize) {
     let mut m = m.clone();
     m.start_velocity(m.coordinate_named("crank").unwrap(), speed);
@@ -210,7 +214,8 @@ fn move_on(m: &Mechanism, speed: f64, time: f64) -> (f64, usize) {
             .unwrap();
         assert!(report.loop_residual < 1e-11);
         assert!(system.loop_residual(&state.q, &mut w) < 1e-11);
-        // Positions move on as the velocities say: no jump to another branch. Accelerations reach 1e3 rad/s².
+        // Positions follow the velocities: no jump to another branch. Accelerations reach 1e3
+        // rad/s².
         for c in 0..3 {
             let mean = 0.5 * (old.v[c] + state.v[c]);
             let jump = state.q[c] - old.q[c] - mean * (at(k + 1) - at(k));
@@ -225,7 +230,7 @@ fn move_on(m: &Mechanism, speed: f64, time: f64) -> (f64, usize) {
 }
 
 #[test]
-fn cranks_turn_fully_with_energy_and_loops_kept() {
+fn cranks_rotate_fully_with_energy_conserved_and_loops_closed() {
     for angle in [0.4, 1.5, -2.0] {
         assert!(move_on(&four_bar(angle, Cut::Pin), 6.0, 3.0).0 > TAU);
         assert!(move_on(&four_bar(angle, Cut::Hinge), -6.0, 3.0).0 > TAU);
@@ -242,7 +247,7 @@ fn the_partition_changes_at_dead_points_without_a_jump() {
 }
 
 fn message(m: &Mechanism) -> String {
-    m.build([0.0, -G, 0.0]).expect_err("it cannot be built").to_string()
+    m.build([0.0, -G, 0.0]).expect_err("the mechanism cannot be built").to_string()
 }
 
 fn says(message: &str, parts: &[&str]) {
@@ -252,7 +257,7 @@ fn says(message: &str, parts: &[&str]) {
 }
 
 #[test]
-fn a_loop_that_cannot_close_says_so_at_the_start() {
+fn a_loop_that_cannot_close_is_reported_at_the_start() {
     let mut m = Mechanism::new("press");
     let a = hinge(&mut m, "a", GROUND, [0.0; 3], 0.3);
     let b = hinge(&mut m, "b", GROUND, [1.0, 0.0, 0.0], 0.3);
@@ -264,8 +269,8 @@ fn a_loop_that_cannot_close_says_so_at_the_start() {
 }
 
 #[test]
-fn a_loop_that_opens_on_the_way_names_itself_and_the_time() {
-    // The driven crank is longer than what the other two bars can follow.
+fn a_loop_that_opens_during_the_motion_is_reported_with_its_name_and_time() {
+    // The driven crank is longer than the other two bars can follow.
     let mut m = Mechanism::new("press");
     let crank = hinge(&mut m, "crank", GROUND, [0.0; 3], 1.0);
     let rod = hinge(&mut m, "rod", crank, [1.0, 0.0, 0.0], 1.0);
@@ -287,7 +292,7 @@ fn a_loop_that_opens_on_the_way_names_itself_and_the_time() {
     let end: f64 = ((1.0_f64 + 1.5 * 1.5 - 1.8 * 1.8) / 3.0).acos();
     let time: f64 = text.split("t = ").nth(1).unwrap().split(' ').next().unwrap().parse().unwrap();
     assert!((time - (end - 0.5) / 2.0).abs() < 1e-3, "{text}");
-    assert_eq!(&state, system.start(), "a failed stretch leaves the state");
+    assert_eq!(&state, system.start(), "a failed interval leaves the state unchanged");
 }
 
 #[test]
@@ -305,8 +310,8 @@ fn the_end_of_a_chain_needs_a_mass() {
 }
 
 #[test]
-fn a_singular_start_is_told() {
-    // A parallelogram with all bars on one line: from here it may go on in two ways.
+fn a_singular_start_is_reported() {
+    // A parallelogram with all bars on one line: from here it may continue in two ways.
     let mut m = Mechanism::new("parallelogram");
     let crank = hinge(&mut m, "crank", GROUND, [0.0; 3], 0.5);
     let coupler = hinge(&mut m, "coupler", crank, [0.5, 0.0, 0.0], 1.0);
@@ -324,12 +329,12 @@ fn a_singular_start_is_told() {
 }
 
 #[test]
-fn a_wrong_choice_of_dependent_joints_is_answered_with_one_that_works() {
+fn an_invalid_choice_of_dependent_joints_is_reported_with_a_valid_one() {
     let mut m = four_bar(0.4, Cut::Pin);
     m.dependent(&[Coordinate(0)]);
-    says(&message(&m), &["`four-bar`", "1 coordinates", "exactly 2", "for example `"]);
+    says(&message(&m), &["`four-bar`", "names 1", "exactly 2", "for example `"]);
     m.dependent(&[Coordinate(0), Coordinate(1), Coordinate(2)]);
-    says(&message(&m), &["3 coordinates", "exactly 2"]);
+    says(&message(&m), &["names 3", "exactly 2"]);
     m.dependent(&[Coordinate(1), Coordinate(2)]);
     let system = m.build([0.0; 3]).unwrap();
     let mut dependent = system.start().partition.dependent.clone();
@@ -340,17 +345,17 @@ fn a_wrong_choice_of_dependent_joints_is_answered_with_one_that_works() {
 }
 
 #[test]
-fn named_dependent_joints_that_the_loops_do_not_determine_are_told() {
+fn named_dependent_joints_that_the_loops_do_not_determine_are_reported() {
     // The loop is on the first two of three joints; the hand moves freely.
     let mut m = four_bar(0.4, Cut::Pin);
     let hand = hinge(&mut m, "hand", Link(2), [0.7, 0.0, 0.0], 0.2);
     let c = m.coordinate(hand, 0);
     m.dependent(&[Coordinate(1), c]);
-    says(&message(&m), &["2 coordinates", "determine 1", "exactly 2", "for example `"]);
+    says(&message(&m), &["names 2", "determine 1", "exactly 2", "for example `"]);
 }
 
 #[test]
-fn start_velocities_that_contradict_the_loops_are_told() {
+fn start_velocities_that_contradict_the_loops_are_reported() {
     let mut m = four_bar(0.4, Cut::Pin);
     m.start_velocity(Coordinate(0), 1.0);
     let system = m.build([0.0; 3]).unwrap();
@@ -359,10 +364,10 @@ fn start_velocities_that_contradict_the_loops_are_told() {
     m.start_velocity(Coordinate(2), consistent[2]);
     assert_eq!(m.build([0.0; 3]).unwrap().start().v.len(), 3);
     m.start_velocity(Coordinate(2), consistent[2] + 0.5);
-    says(&message(&m), &["`four-bar`", "start velocity", "rad/s", "leave it out"]);
+    says(&message(&m), &["`four-bar`", "start velocity", "rad/s", "omit it"]);
 }
 
-/// A mass of 2 kg on a slide along x, pushed in phases.
+/// A mass of 2 kg on a slide along x, with a force in phases.
 fn slide(phases: impl FnOnce(&mut Mechanism) -> Vec<Phase>) -> (Multibody, MultibodyState) {
     let mut m = Mechanism::new("slide");
     let cart = m.prismatic(GROUND, Axis::X, [0.0; 3], MassProperties::point(2.0, [0.0; 3]));
@@ -404,8 +409,8 @@ fn a_force_that_switches_at_a_time_switches_exactly_then() {
 }
 
 #[test]
-fn a_phase_latches_values_as_it_begins() {
-    // From 0.7 s on a spring pulls towards where the mass was then.
+fn a_phase_latches_values_as_it_starts() {
+    // From 0.7 s on, a spring pulls towards the position of the mass at that time.
     let mut slot = 0;
     let (system, mut state) = slide(|m| {
         slot = m.latch_slot();
@@ -419,12 +424,12 @@ fn a_phase_latches_values_as_it_begins() {
     });
     advance(&system, &mut state, (0.0, 0.7 + PI / 4.0), 1e-10);
     assert!((state.control.latched[slot] - 0.49).abs() < 1e-12);
-    // ω = 2 rad/s: a quarter of a period later it stands still 1.4 m/s / ω further.
+    // ω = 2 rad/s: a quarter of a period later it stops 1.4 m/s / ω further on.
     assert!((state.q[0] - 0.49 - 0.7).abs() < 1e-8 && state.v[0].abs() < 1e-8);
 }
 
 #[test]
-fn the_last_phase_of_a_law_stays_even_when_its_end_has_come() {
+fn the_last_phase_of_a_law_continues_even_past_its_end() {
     let always = Until::Condition(Signal::constant(1.0));
     for until in [always, Until::Time(0.1)] {
         let (system, mut state) = slide(|_| vec![phase(4.0, Some(until))]);
@@ -435,7 +440,7 @@ fn the_last_phase_of_a_law_stays_even_when_its_end_has_come() {
 }
 
 #[test]
-fn a_mechanism_far_from_the_origin_moves_as_one_near_it() {
+fn a_mechanism_far_from_the_origin_moves_like_one_near_it() {
     let gravity = [0.0, -G, 0.0];
     let accelerations = |m: &Mechanism| {
         let system = m.build(gravity).unwrap();

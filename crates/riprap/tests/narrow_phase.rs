@@ -1,6 +1,7 @@
-//! The narrow phase against independent answers: parry's distances, a brute-force search over all
-//! separating axes, and Cundall's common plane against our separating axes, on random pairs that are apart,
-//! touching and overlapping, with faces, edges and vertices meeting, on flat, needle-like and tiny shapes.
+//! The narrow phase against independent results: parry's distances, a brute-force search over all
+//! separating axes, and Cundall's common plane against our separating axes, on random pairs that
+//! are apart, touching and overlapping, with faces, edges and vertices meeting, on flat,
+//! needle-like and tiny shapes.
 
 use parry3d_f64::math::{Pose as ParryPose, Rotation as ParryRotation, Vector as ParryVector};
 use parry3d_f64::query;
@@ -58,7 +59,7 @@ fn random_pose(rng: &mut Pcg64, a: &Polyhedron, b: &Polyhedron, scale: f64) -> P
         _ => rng.random_range(-0.1..0.1),
     } * scale;
     match rng.random_range(0..4) {
-        // Face on face: b turned so that two normals oppose each other.
+        // Face on face: b rotated so that two normals oppose each other.
         0 => {
             let na = a.face_normals()[rng.random_range(0..a.n_faces())];
             let fb = rng.random_range(0..b.n_faces());
@@ -131,7 +132,7 @@ fn ours(pair: &Pair, alert: f64, method: Method, cache: &mut PairCache) -> Optio
     }
 }
 
-/// Parry's tolerances are absolute, made for sizes near 1: it gets every pair scaled to that.
+/// Parry's tolerances are absolute and meant for sizes near 1: every pair is scaled accordingly.
 fn parry(p: &Polyhedron, scale: f64) -> ConvexPolyhedron {
     let point = |v: &Vec3| ParryVector::new(v.x / scale, v.y / scale, v.z / scale);
     let points = p.vertices().iter().map(point).collect();
@@ -147,7 +148,7 @@ fn parry_pose(pose: &Pose, scale: f64) -> ParryPose {
     }
 }
 
-/// Separation along the best of all face normals and all edge crosses, without any pruning.
+/// Separation along the best of all face normals and all edge crosses, without pruning.
 fn brute_force(pair: &Pair) -> f64 {
     let (a, b) = (&pair.a, &pair.b);
     let point = |pose: &Pose, p: Vec3| pose.point(p) - pair.pose_a.position;
@@ -187,7 +188,7 @@ fn separations_agree_with_parry_on_a_hundred_thousand_pairs() {
         let pair = random_pair(&mut rng);
         let alert = 10.0 * pair.scale;
         let ours = ours(&pair, alert, Method::SeparatingAxes, &mut PairCache::default());
-        // Two sides that face each other past their ends are no contact at any distance.
+        // Two sides that face each other past their ends do not touch at any distance.
         let Some(m) = ours else {
             grazes += 1;
             continue;
@@ -198,14 +199,15 @@ fn separations_agree_with_parry_on_a_hundred_thousand_pairs() {
         if separation > 1e-4 {
             apart += 1;
             let reference = query::distance(&ia, &pa, &ib, &pb).unwrap().distance;
-            // Our face axes win over edges within 1e-6 of the size; parry's GJK stops near 1e-7.
+            // Face axes win over edges within 1e-6 of the size; parry's GJK stops near 1e-7.
             let error = (separation - reference).abs();
             worst = worst.max(error);
             assert!(error < 3e-6, "round {round}: ours {separation} parry {reference}");
         } else if separation < -1e-3 {
             overlapping += 1;
             let Ok(Some(c)) = query::contact(&ia, &pa, &ib, &pb, 0.0) else { continue };
-            // Parry's EPA now and then stops early: then the full search over all axes must side with us.
+            // Parry's EPA sometimes stops early: then the full search over all axes must agree with
+            // ours.
             if (separation - c.dist).abs() > 1e-4 {
                 loose += 1;
                 let full = brute_force(&pair) / pair.scale;
@@ -295,7 +297,7 @@ fn manifolds_have_at_most_four_points_within_alert_and_show_the_separation() {
 }
 
 #[test]
-fn the_common_plane_finds_what_the_separating_axes_find() {
+fn the_common_plane_agrees_with_the_separating_axes() {
     let mut rng = Pcg64::seed_from_u64(23);
     let (mut compared, mut far) = (0, 0);
     for round in 0..6_000 {
@@ -305,7 +307,8 @@ fn the_common_plane_finds_what_the_separating_axes_find() {
         let plane = ours(&pair, alert, Method::CommonPlane, &mut PairCache::default());
         let (Some(axes), Some(plane)) = (axes, plane) else { continue };
         compared += 1;
-        // Both maximise the same gap; tilting stops within 1e-9 rad or on a local maximum, so it never exceeds.
+        // Both maximize the same gap; tilting stops within 1e-9 rad or on a local maximum, so it
+        // never exceeds.
         let short = (axes.separation - plane.separation) / pair.scale;
         assert!(short > -2e-6, "round {round}: the plane beats the axes by {short:e}");
         if axes.separation.abs() < 0.01 * pair.scale && short > 1e-4 {

@@ -7,7 +7,7 @@ use std::cell::Cell;
 struct Counting;
 
 thread_local! {
-    /// Calls of this thread: tests run side by side.
+    /// Calls by this thread: tests run in parallel.
     static CALLS: Cell<usize> = const { Cell::new(0) };
 }
 
@@ -15,12 +15,12 @@ fn calls() -> usize {
     CALLS.with(Cell::get)
 }
 
-// SAFETY: every call is passed on unchanged to the system's allocator; the counter belongs to the thread and is made without
-// allocating.
+// SAFETY: every call is passed on unchanged to the system allocator; the counter is thread-local
+// and is created without allocating.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         CALLS.with(|calls| calls.set(calls.get() + 1));
-        // SAFETY: the caller's promise about `layout` is the one that `System` asks for.
+        // SAFETY: the caller's guarantee about `layout` is the one that `System` requires.
         unsafe { System.alloc(layout) }
     }
 
@@ -35,7 +35,7 @@ static ALLOCATOR: Counting = Counting;
 
 #[test]
 fn a_warm_step_of_a_wall_of_boxes_allocates_nothing() {
-    // One thread: the pool that other threads need is not part of the step.
+    // One thread: the thread pool is not part of the step.
     let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
     pool.install(|| {
         let rock = Material::new("rock").density(2700.0).friction(0.6);

@@ -1,4 +1,4 @@
-//! Descriptions that are wrong, steps that fail, and small scenes with a known end.
+//! Invalid descriptions, failing steps, and small scenes with a known result.
 
 use riprap::math::Mat3;
 use riprap::prelude::*;
@@ -39,7 +39,7 @@ fn all_mistakes_are_reported_together_each_with_its_culprit() {
 }
 
 #[test]
-fn what_cannot_be_is_refused() {
+fn impossible_descriptions_are_refused() {
     let only = |describe: &dyn Fn(&mut SceneBuilder)| {
         let errors = errors_of(|scene| describe(scene));
         assert_eq!(errors.len(), 1, "{errors:?}");
@@ -170,12 +170,13 @@ fn stones_in_a_box(n: usize) -> Scene {
 }
 
 #[test]
-fn a_state_is_all_that_a_run_needs_to_go_on_with_the_same_bits() {
+fn a_run_resumed_from_its_state_is_bitwise_identical() {
     let scene = stones_in_a_box(40);
     let mut whole = Simulation::new(scene.clone(), MoreauJean::new(1e-3)).unwrap();
     let mut broken = Simulation::new(scene, MoreauJean::new(1e-3)).unwrap();
     for step in 0..700 {
-        // Caches of detector and solvers are lost here: often while the stones meet, at all ages.
+        // Caches of detector and solvers are dropped here: often while the stones collide, at all
+        // ages.
         if step % 7 == 0 || step % 31 == 0 {
             let state = broken.state().clone();
             broken.set_state(state).unwrap();
@@ -210,7 +211,7 @@ fn locked_bodies_meet_moving_floors_without_panic() {
     }
     let mut run = Simulation::new(scene.build().unwrap(), MoreauJean::new(1e-3)).unwrap();
     run.until(0.2, &mut ()).unwrap();
-    // The first rides up on the floor, the second stays where it is held.
+    // The first rides up on the floor, the second stays where it is locked.
     let ridden = run.pose(Body(1)).position.z;
     assert!((ridden - 0.11).abs() < 3e-5, "{ridden}"); // half a step of the floor's motion
     assert_eq!(run.pose(Body(2)).position.z, 0.1);
@@ -218,7 +219,7 @@ fn locked_bodies_meet_moving_floors_without_panic() {
 }
 
 #[test]
-fn a_block_on_a_belt_comes_to_the_speed_of_the_belt() {
+fn a_block_on_a_belt_reaches_the_speed_of_the_belt() {
     let mut scene = Scene::builder();
     let belt = Shape::half_space([0.0, 0.0, 1.0]).unwrap();
     let motion = Motion::Velocity {
@@ -237,7 +238,7 @@ fn a_block_on_a_belt_comes_to_the_speed_of_the_belt() {
 }
 
 #[test]
-fn a_plate_follows_its_position_law_and_carries_what_lies_on_it() {
+fn a_plate_follows_its_position_law_and_carries_the_body_on_it() {
     let mut scene = Scene::builder();
     let plate = Shape::cuboid([1.0, 1.0, 0.1]).unwrap();
     let wave = |t: f64| 0.01 * (1.0 - (std::f64::consts::TAU * 2.0 * t).cos()) - 0.05;
@@ -282,7 +283,7 @@ fn drag_slows_free_bodies_by_its_rate_and_nothing_else() {
 }
 
 #[test]
-fn a_box_slides_over_flush_seams_as_over_one_floor() {
+fn a_box_slides_over_flush_seams_as_over_a_single_floor() {
     let smooth = Material::new("smooth").density(1000.0);
     for common_plane in [false, true] {
         let mut scene = Scene::builder();
@@ -305,7 +306,7 @@ fn a_box_slides_over_flush_seams_as_over_one_floor() {
 }
 
 #[test]
-fn a_polygon_slides_over_flush_seams_as_over_one_floor() {
+fn a_polygon_slides_over_flush_seams_as_over_a_single_floor() {
     let smooth = Material::new("smooth").density(1000.0);
     let mut scene = Scene::builder();
     scene.planar();
@@ -347,7 +348,7 @@ fn frictionless_boxes_dropped_at_random_never_break_the_solver() {
 }
 
 #[test]
-fn a_small_pile_takes_the_same_way_with_the_readable_and_with_the_fast_solver() {
+fn a_small_pile_moves_the_same_with_the_reference_and_the_fast_solver() {
     let rock = Material::new("rock").density(2700.0).friction(0.6);
     let mut scene = Scene::builder();
     let walls = Shape::open_box([0.4, 0.4, 1.0], 0.05).unwrap();
@@ -382,7 +383,8 @@ fn a_small_pile_takes_the_same_way_with_the_readable_and_with_the_fast_solver() 
     assert!(moved > 1e-3, "the pile moved");
 }
 
-/// A scheme that chooses its steps: Moreau–Jean with steps that grow by a third, up to `longest`.
+/// A scheme that chooses its step length: Moreau–Jean with steps that grow by a third, up to
+/// `longest`.
 struct Growing {
     longest: f64,
 }
@@ -418,7 +420,7 @@ impl Scheme for Growing {
 }
 
 #[test]
-fn a_scheme_that_chooses_its_steps_is_driven_to_the_time_asked_for() {
+fn a_scheme_that_chooses_its_steps_ends_at_the_requested_time() {
     let mut builder = Scene::builder();
     let rock = Material::new("rock").density(2500.0);
     let ball = BodyDescription::new(Shape::sphere(0.1).unwrap(), &rock).at([0.0, 0.0, 10.0]);
@@ -442,7 +444,7 @@ fn a_scheme_that_chooses_its_steps_is_driven_to_the_time_asked_for() {
         let fallen = 10.0 - 0.5 * 9.81 * end * end;
         assert!((run.pose(ball).position.z - fallen).abs() < 1e-12);
     }
-    // Every frame tells the length of its own step; the first one that of the scheme.
+    // Every frame has the length of its own step; the first one has that of the scheme.
     assert!(steps.0[0] == 7e-4 && steps.0[1] == 1e-5 && steps.0[2] > 1.3e-5);
     assert!(steps.0.iter().all(|dt| *dt <= 7e-4 && *dt > 0.0));
     assert_eq!(run.report().steps as usize, steps.0.len() - 2);
@@ -470,7 +472,7 @@ impl Scheme for Stuck {
 }
 
 #[test]
-fn a_scheme_without_progress_and_an_end_that_is_no_number_are_refused() {
+fn a_scheme_without_progress_and_a_nan_end_time_are_refused() {
     let mut builder = Scene::builder();
     builder.add(ball(), &rock());
     let scene = builder.build().unwrap();

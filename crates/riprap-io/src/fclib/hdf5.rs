@@ -1,5 +1,5 @@
-//! The little of HDF5 that contact problems need: arrays of numbers and texts by path. All that we ask of the library is
-//! in this file.
+//! The subset of HDF5 that contact problems need: arrays of numbers and strings by path. All uses
+//! of the HDF5 library are in this file.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
@@ -8,7 +8,7 @@ use hdf5_pure::{DType, Dataset, File, FileBuilder, FormatError, LibVer};
 
 use crate::{Error, Place};
 
-/// A compressed dataset may be this many times larger than the file that holds it (deflate reaches 1032).
+/// A compressed dataset may be this many times larger than its file (deflate reaches 1032).
 const INFLATION: u64 = 1100;
 
 /// An HDF5 file to read from.
@@ -26,7 +26,7 @@ impl Source {
         match guarded(|| File::from_bytes(bytes)) {
             Ok(file) => Ok(Source { path: path.to_owned(), file, length }),
             Err(why) => {
-                Err(Error::format(path, Place::Whole, format!("this is no HDF5 file: {why}")))
+                Err(Error::format(path, Place::Whole, format!("this is not an HDF5 file: {why}")))
             }
         }
     }
@@ -63,17 +63,17 @@ impl Source {
         let (shape, element) = size.map_err(|why| self.error(name, why))?;
         let bytes = shape.iter().try_fold(element, |size, n| size.checked_mul(*n));
         if bytes.is_none_or(|bytes| bytes > self.length.saturating_mul(INFLATION)) {
-            return Err(self.error(name, format!("its shape {shape:?} is beyond the file")));
+            return Err(self.error(name, format!("its shape {shape:?} is too large for the file")));
         }
         Ok(Some(dataset))
     }
 
-    /// An array of real numbers; none if there is no such dataset.
+    /// An array of real numbers; `None` if there is no such dataset.
     pub(super) fn reals(&self, name: &str) -> Result<Option<Vec<f64>>, Error> {
         let Some(dataset) = self.dataset(name)? else { return Ok(None) };
         let values = guarded(|| match dataset.dtype()? {
             DType::F64 | DType::F32 => Ok(Ok(dataset.read_f64()?)),
-            other => Ok(Err(format!("real numbers are expected, not {other}"))),
+            other => Ok(Err(format!("expected real numbers, got {other}"))),
         });
         let values = values.and_then(|v| v).map_err(|why| self.error(name, why))?;
         match values.iter().position(|x| !x.is_finite()) {
@@ -82,7 +82,7 @@ impl Source {
         }
     }
 
-    /// An array of whole numbers; none if there is no such dataset.
+    /// An array of integers; `None` if there is no such dataset.
     pub(super) fn integers(&self, name: &str) -> Result<Option<Vec<i64>>, Error> {
         let Some(dataset) = self.dataset(name)? else { return Ok(None) };
         let values = guarded(|| match dataset.dtype()? {
@@ -93,23 +93,23 @@ impl Source {
             | DType::U8
             | DType::U16
             | DType::U32 => Ok(Ok(dataset.read_i64()?)),
-            other => Ok(Err(format!("whole numbers are expected, not {other}"))),
+            other => Ok(Err(format!("expected integers, got {other}"))),
         });
         values.and_then(|v| v).map(Some).map_err(|why| self.error(name, why))
     }
 
-    /// A whole number, stored as an array of length 1.
+    /// An integer, stored as an array of length 1.
     pub(super) fn integer(&self, name: &str) -> Result<i64, Error> {
         match self.integers(name)?.as_deref() {
             Some([value]) => Ok(*value),
             Some(values) => {
-                Err(self.error(name, format!("one number is expected, not {}", values.len())))
+                Err(self.error(name, format!("expected one number, got {}", values.len())))
             }
             None => Err(self.error(name, "there is no such dataset")),
         }
     }
 
-    /// A text; empty if there is none, or none that can be read: no text matters to a problem.
+    /// A string; empty if it is absent or unreadable, since strings do not affect the problem.
     pub(super) fn text(&self, name: &str) -> String {
         let Ok(Some(dataset)) = self.dataset(name) else { return String::new() };
         let texts = guarded(|| dataset.read_string()).unwrap_or_default();
@@ -118,7 +118,7 @@ impl Source {
     }
 }
 
-/// Calls the library. It is young: where it panics on a broken file, the file is refused like any other broken one.
+/// Calls the library. If it panics on a broken file, the file is refused like any other broken one.
 fn guarded<T>(call: impl FnOnce() -> Result<T, hdf5_pure::Error>) -> Result<T, String> {
     match catch_unwind(AssertUnwindSafe(call)) {
         Ok(Ok(value)) => Ok(value),
@@ -127,7 +127,7 @@ fn guarded<T>(call: impl FnOnce() -> Result<T, hdf5_pure::Error>) -> Result<T, S
     }
 }
 
-/// An array or a text to be written.
+/// An array or a string to be written.
 pub(super) enum Value<'a> {
     Reals(&'a [f64]),
     Integers(&'a [i32]),
@@ -167,7 +167,7 @@ impl<'a> Group<'a> {
                 Value::Integers(values) => {
                     dataset.with_i32_data(values).with_shape(&[values.len() as u64]);
                 }
-                // Others read texts up to a zero, as one element and not an array.
+                // Other readers expect a string as one zero-terminated element, not an array.
                 Value::Text(text) => {
                     let text = text.replace('\0', " ");
                     dataset.with_strings_sized(&[&text], text.len() as u32 + 1)?.with_shape(&[]);
@@ -183,7 +183,7 @@ impl<'a> Group<'a> {
     }
 }
 
-/// The bytes of an HDF5 file that holds the groups, for libraries from version 1.8 on.
+/// The bytes of an HDF5 file with these groups, for HDF5 1.8 and later.
 pub(super) fn file(groups: &[Group]) -> Result<Vec<u8>, String> {
     let mut builder = FileBuilder::new();
     builder.with_libver_bounds(LibVer::V18, LibVer::V18);

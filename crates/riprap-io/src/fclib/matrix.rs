@@ -6,7 +6,7 @@ use std::collections::VecDeque;
 use super::hdf5::Source;
 use crate::Error;
 
-/// A sparse matrix by rows; no entry stands twice.
+/// A sparse matrix in compressed row form, without duplicate entries.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Sparse {
     pub(super) columns: usize,
@@ -16,7 +16,7 @@ pub(super) struct Sparse {
 }
 
 impl Sparse {
-    /// Adds up entries `(row, column, value)`, all within the matrix.
+    /// Sums entries `(row, column, value)`, all within bounds.
     pub(super) fn from_entries(
         rows: usize,
         columns: usize,
@@ -41,14 +41,14 @@ impl Sparse {
         m
     }
 
-    /// Reads a group `{m, n, nz, nzmax, p, i, x}`; `nz` −2 stands for compressed rows, −1 for compressed columns, and a
-    /// number that is not negative for as many triplets (row `i`, column `p`).
+    /// Reads a group `{m, n, nz, nzmax, p, i, x}`; `nz` = −2 means compressed rows, −1 compressed
+    /// columns, and a non-negative number that many triplets (row `i`, column `p`).
     pub(super) fn read(file: &Source, group: &str) -> Result<Sparse, Error> {
         let name = |part: &str| format!("{group}/{part}");
         let size = |part: &str| {
             let value = file.integer(&name(part))?;
             usize::try_from(value).ok().filter(|n| *n <= i32::MAX as usize).ok_or_else(|| {
-                file.error(&name(part), format!("{value} is no number of rows or columns"))
+                file.error(&name(part), format!("{value} is not a number of rows or columns"))
             })
         };
         let (rows, columns) = (size("m")?, size("n")?);
@@ -78,7 +78,7 @@ impl Sparse {
                 let n = p[lines];
                 if p[0] != 0 || p[..=lines].windows(2).any(|w| w[0] > w[1]) {
                     return Err(
-                        file.error(&name("p"), "its entries must start at 0 and never fall")
+                        file.error(&name("p"), "its entries must start at 0 and never decrease")
                     );
                 }
                 for (part, has) in [("i", i.len()), ("x", x.len())] {
@@ -105,13 +105,16 @@ impl Sparse {
                 }
             }
             other => {
-                let message = format!("{other} is no encoding: −2, −1 or a number of triplets");
+                let message =
+                    format!("{other} is not an encoding: use −2, −1 or a number of triplets");
                 return Err(file.error(&name("nz"), message));
             }
         }
-        // Rows without any entry need no data: a size must not demand memory that the file does not account for.
+        // Empty rows need no data: a size must not require more memory than the file accounts for.
         if rows.max(columns) > 16 * (p.len() + i.len()) + 1024 {
-            return Err(file.error(&name("m"), format!("{rows} × {columns} is beyond its entries")));
+            return Err(
+                file.error(&name("m"), format!("{rows} × {columns} is too large for its entries"))
+            );
         }
         Ok(Sparse::from_entries(rows, columns, entries))
     }
@@ -120,7 +123,7 @@ impl Sparse {
         self.start.len() - 1
     }
 
-    /// Columns and values of a row, columns ascending.
+    /// Columns and values of a row, in ascending order of columns.
     pub(super) fn row(&self, row: usize) -> impl Iterator<Item = (usize, f64)> + '_ {
         let range = self.start[row]..self.start[row + 1];
         range.map(|k| (self.index[k], self.value[k]))
@@ -132,8 +135,8 @@ impl Sparse {
         Sparse::from_entries(self.columns, self.rows(), entries.collect())
     }
 
-    /// The groups of rows that entries tie together, each in an order that keeps its entries near the diagonal (Cuthill and
-    /// McKee 1969).
+    /// The connected groups of rows, each ordered so that its entries are near the diagonal
+    /// (Cuthill and McKee 1969).
     pub(super) fn components(&self) -> Vec<Vec<usize>> {
         let n = self.rows();
         let mut neighbours = vec![Vec::new(); n];
@@ -154,7 +157,8 @@ impl Sparse {
             if seen[first] {
                 continue;
             }
-            // From the far end of a first walk: a node at the rim keeps the fronts narrow.
+            // Start from the far end of a first traversal: a peripheral node keeps the fronts
+            // narrow.
             let mut order = walk(first, &neighbours, &degree, &mut seen);
             if let Some(rim) = order.last().copied() {
                 order.iter().for_each(|k| seen[*k] = false);
@@ -166,7 +170,7 @@ impl Sparse {
     }
 }
 
-/// Breadth first, at each front the least connected first.
+/// Breadth-first traversal, least connected nodes first.
 fn walk(
     first: usize,
     neighbours: &[Vec<usize>],
@@ -190,19 +194,20 @@ fn walk(
     order
 }
 
-/// `P A = L U` of a banded matrix, with row exchanges.
+/// `P A = L U` of a banded matrix, with row pivoting.
 pub(super) struct Banded {
     n: usize,
     lower: usize,
-    /// Width of a stored row: the lower band, the diagonal, and the upper band as exchanges widen it.
+    /// Width of a stored row: the lower band, the diagonal, and the upper band as widened by
+    /// pivoting.
     width: usize,
-    /// Row by row; row `i` begins at column `i − lower`.
+    /// Row-major; row `i` starts at column `i − lower`.
     value: Vec<f64>,
     pivot: Vec<usize>,
 }
 
 impl Banded {
-    /// Factorizes the part of `m` on `rows`, in their order; none if it is singular to rounding.
+    /// Factorizes the part of `m` on `rows`, in their order; `None` if it is numerically singular.
     pub(super) fn factorize(m: &Sparse, rows: &[usize], place: &[usize]) -> Option<Banded> {
         let n = rows.len();
         let entries = || {
@@ -274,8 +279,8 @@ impl Banded {
     }
 }
 
-/// A dense square matrix, factorized with exchanges of rows and columns; what has no weight is left out, so that consistent
-/// equations are solved even if some say the same.
+/// A dense square matrix, factorized with full pivoting; negligible pivots are omitted, so that
+/// consistent equations are solved even if some are redundant.
 pub(super) struct Dense {
     n: usize,
     rank: usize,
@@ -285,7 +290,7 @@ pub(super) struct Dense {
 }
 
 impl Dense {
-    /// Factorizes a matrix given by rows.
+    /// Factorizes a row-major matrix.
     pub(super) fn factorize(n: usize, value: Vec<f64>) -> Dense {
         let mut m = Dense { n, rank: n, value, rows: (0..n).collect(), columns: (0..n).collect() };
         let mut first = 0.0;
@@ -323,7 +328,7 @@ impl Dense {
         m
     }
 
-    /// Number of equations that say something of their own.
+    /// Number of independent equations.
     pub(super) fn rank(&self) -> usize {
         self.rank
     }

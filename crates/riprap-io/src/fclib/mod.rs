@@ -1,9 +1,10 @@
-//! Contact problems as files, in the HDF5 layout of FCLib (Acary, Brémond, Huber, Pérignon), so that others solve ours
-//! and we theirs.
+//! Contact problems as files, in the HDF5 layout of FCLib (Acary, Brémond, Huber, Pérignon), for
+//! exchange with other solvers.
 //!
-//! A local problem is `u = W r + q` with the law of each contact; a global one is `M v = H r + G λ + f`, `u = Hᵀ v + w`,
-//! `Gᵀ v + b = 0`, and is reduced to the local form `W = Hᵀ M⁻¹ H` when it is read. Conventions are ours already: contact after
-//! contact, normal first.
+//! A local problem is `u = W r + q` with the law of each contact; a global one is
+//! `M v = H r + G λ + f`, `u = Hᵀ v + w`, `Gᵀ v + b = 0`, and is reduced to the local form
+//! `W = Hᵀ M⁻¹ H` when it is read. The conventions are the same as in riprap: contact by contact,
+//! normal first.
 
 mod hdf5;
 mod matrix;
@@ -19,7 +20,7 @@ use crate::{Error, write_whole};
 use hdf5::{Group, Source, Value};
 use matrix::Sparse;
 
-/// In which form a file holds its problem.
+/// The form of the problem in a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Form {
     /// `W` and `q`.
@@ -28,29 +29,31 @@ pub enum Form {
     Global,
 }
 
-/// What a file tells about its problem in words.
+/// Descriptive texts of a file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Info {
     /// Name of the problem.
     pub title: String,
     /// Where it comes from.
     pub description: String,
-    /// What is known of its mathematics.
+    /// Information on its mathematics.
     pub math_info: String,
 }
 
 /// A contact problem from a file.
 #[derive(Clone, Debug)]
 pub struct Stored {
-    /// The problem, with `W` as blocks. A planar one (`spacedim` 2) has a second tangent along which nothing moves.
+    /// The problem, with `W` as blocks. A planar problem (`spacedim` 2) has a second tangent along
+    /// which nothing moves.
     pub problem: ContactProblem,
     /// The form of the file.
     pub form: Form,
-    /// Its words.
+    /// Its descriptive texts.
     pub info: Info,
-    /// Impulses to start from [N s].
+    /// Initial guesses of the impulses [N s].
     pub guesses: Vec<Impulses>,
-    /// Impulses of a solution [N s], as stored: they may be zeros where whoever wrote the file had none.
+    /// Impulses of a solution [N s], as stored: they may be zeros if the writer of the file had
+    /// none.
     pub solution: Option<Impulses>,
 }
 
@@ -62,7 +65,7 @@ pub fn read(path: &Path) -> Result<Stored, Error> {
         (false, true) => ("fclib_global", Form::Global),
         (false, false) => {
             return Err(file.refuse(
-                "neither `fclib_local` nor `fclib_global` is in it: this is no contact problem in the layout of FCLib",
+                "it contains neither `fclib_local` nor `fclib_global`: this is not a contact problem in the FCLib layout",
             ));
         }
     };
@@ -75,7 +78,7 @@ pub fn read(path: &Path) -> Result<Stored, Error> {
     };
     let friction = reals(&file, &name("vectors/mu"))?;
     if let Some(k) = friction.iter().position(|mu| *mu < 0.0) {
-        let message = format!("entry {k} is {}; friction is never negative", friction[k]);
+        let message = format!("entry {k} is {}; friction must not be negative", friction[k]);
         return Err(file.error(&name("vectors/mu"), message));
     }
     let n = dim * friction.len();
@@ -131,7 +134,7 @@ fn matrix(file: &Source, group: &str, rows: usize, columns: usize) -> Result<Spa
     Ok(m)
 }
 
-/// `W` and `q`, without the equality constraints `0 = Vᵀ r + R λ + s` that may stand beside them.
+/// `W` and `q`, without the equality constraints `0 = Vᵀ r + R λ + s` that may accompany them.
 fn local(file: &Source, n: usize) -> Result<(Sparse, Vec<f64>), Error> {
     let w = matrix(file, "fclib_local/W", n, n)?;
     let q = vector(file, "fclib_local/vectors/q", n)?;
@@ -161,13 +164,13 @@ fn global(file: &Source, n: usize) -> Result<(Sparse, Vec<f64>), Error> {
         .map_err(|message| file.error("fclib_global/M", message))
 }
 
-/// Numbers in threes; a planar contact has nothing along its second tangent.
+/// Numbers in triples; a planar contact has zeros along its second tangent.
 fn triples(values: &[f64], dim: usize) -> Vec<[f64; 3]> {
     let three = |v: &[f64]| [v[0], v[1], v.get(2).copied().unwrap_or(0.0)];
     values.chunks_exact(dim).map(three).collect()
 }
 
-/// `W` in blocks of three, row by row.
+/// `W` as 3×3 blocks, row by row.
 fn blocks(w: &Sparse, dim: usize) -> Blocks {
     let mut blocks = Blocks::default();
     for a in 0..w.rows() / dim {
@@ -191,8 +194,9 @@ fn blocks(w: &Sparse, dim: usize) -> Blocks {
     blocks
 }
 
-/// Writes a contact problem in local form. Joints become the equality constraints `0 = Vᵀ r + R λ + s`. A solution, if there
-/// is one, holds the impulses of all contacts and joints of the problem [N s].
+/// Writes a contact problem in local form. Joints become the equality constraints
+/// `0 = Vᵀ r + R λ + s`. A solution, if given, contains the impulses of all contacts and joints of
+/// the problem [N s].
 pub fn write(
     path: &Path,
     problem: &ContactProblem,
@@ -210,7 +214,7 @@ pub fn write(
     let data = |message: String| Error::Data { path: path.to_owned(), message };
     let n = problem.len();
     if !problem.rolling.is_empty() {
-        let message = "the problem has rolling resistance, which the format does not know";
+        let message = "the problem has rolling resistance, which the format does not support";
         return Err(data(message.into()));
     }
     if w.len() != n || problem.laws.len() != n || solution.is_some_and(|r| r.len() != n) {
@@ -252,7 +256,7 @@ pub fn write(
     write_whole(path, &bytes)
 }
 
-/// Compressed rows, as they are written.
+/// Compressed rows, as written to the file.
 struct Rows {
     rows: usize,
     /// `m`, `n`, `nz`, `nzmax`.
@@ -289,10 +293,10 @@ impl Rows {
     }
 }
 
-/// A problem taken apart: contacts, and the equations of joints.
+/// A problem split into contacts and the equations of joints.
 struct Parts {
-    /// Place of each row of the problem: among the contacts' rows, among the joints', or nowhere (an equation that a joint does
-    /// not have).
+    /// Destination of each row of the problem: among the rows of contacts, among those of joints,
+    /// or none (an equation that a joint does not have).
     place: Vec<Row>,
     w: Rows,
     v: Rows,

@@ -4,8 +4,8 @@ use super::matrix::{Banded, Dense, Sparse};
 
 type Reduced = Result<(Sparse, Vec<f64>), String>;
 
-/// `W = Hᵀ M⁻¹ H` and `q = Hᵀ M⁻¹ f + w`, with the constraints `Gᵀ v + b = 0` obeyed by elimination of their multipliers.
-/// Parts of `M` that nothing ties together (bodies) are factorized one by one.
+/// `W = Hᵀ M⁻¹ H` and `q = Hᵀ M⁻¹ f + w`, with the constraints `Gᵀ v + b = 0` enforced by
+/// elimination of their multipliers. Uncoupled parts of `M` (bodies) are factorized separately.
 pub(super) fn to_local(
     m: &Sparse,
     h: &Sparse,
@@ -15,7 +15,7 @@ pub(super) fn to_local(
     b: &[f64],
 ) -> Reduced {
     let (n, n_g) = (h.columns, g.columns);
-    // Right-hand sides side by side: H, G, f.
+    // All right-hand sides: H, G, f.
     let mut entries: Vec<(usize, usize, f64)> = Vec::new();
     let mut place = vec![0; f.len()];
     let mut line = vec![0.0; 0];
@@ -75,7 +75,7 @@ pub(super) fn to_local(
     eliminate(&w, &q, &found)
 }
 
-/// Without the multipliers of `0 = Vᵀ r + R λ + s` in `u = W r + V λ + q`.
+/// Eliminates the multipliers of `0 = Vᵀ r + R λ + s` in `u = W r + V λ + q`.
 pub(super) fn without_equalities(
     w: &Sparse,
     v: &Sparse,
@@ -95,19 +95,19 @@ pub(super) fn without_equalities(
     eliminate(w, q, &found)
 }
 
-/// What stands beside `W` and `q`: `u = W r + q + B λ`, `0 = S λ + C r + b`.
+/// The additional terms: `u = W r + q + B λ`, `0 = S λ + C r + b`.
 #[derive(Default)]
 struct Products {
     /// `B`.
     left: Vec<(usize, usize, f64)>,
     /// `C`.
     right: Vec<(usize, usize, f64)>,
-    /// `S`, by rows.
+    /// `S`, row-major.
     s: Vec<f64>,
     b: Vec<f64>,
 }
 
-/// `W − B S⁻¹ C` and `q − B S⁻¹ b`. Constraints that say the same twice are no obstacle, contradictions are.
+/// `W − B S⁻¹ C` and `q − B S⁻¹ b`. Redundant constraints are allowed, contradictory ones are not.
 fn eliminate(w: &Sparse, q: &[f64], found: &Products) -> Reduced {
     let n_g = found.b.len();
     let s = Dense::factorize(n_g, found.s.clone());

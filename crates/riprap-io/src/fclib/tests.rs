@@ -10,7 +10,7 @@ use super::reduce::{to_local, without_equalities};
 
 type Entry = (usize, usize, f64);
 
-/// Numbers between −1 and 1, the same in every run.
+/// Reproducible numbers between −1 and 1.
 struct Numbers(u64);
 
 impl Numbers {
@@ -23,7 +23,7 @@ impl Numbers {
         (0..n).map(|_| self.next()).collect()
     }
 
-    /// A matrix with about `share` of its entries.
+    /// A matrix with about a fraction `share` of its entries nonzero.
     fn entries(&mut self, rows: usize, columns: usize, share: f64) -> Vec<Entry> {
         let places = (0..rows).flat_map(|i| (0..columns).map(move |j| (i, j)));
         let all: Vec<(usize, usize)> = places.collect();
@@ -34,7 +34,7 @@ impl Numbers {
         kept.collect()
     }
 
-    /// A symmetric matrix whose diagonal outweighs the rest: regular and well conditioned.
+    /// A symmetric, diagonally dominant matrix: nonsingular and well conditioned.
     fn mass(&mut self, n: usize, share: f64) -> Vec<Entry> {
         let half: Vec<Entry> =
             self.entries(n, n, share).into_iter().filter(|(i, j, _)| i < j).collect();
@@ -55,7 +55,7 @@ fn times(m: &[Vec<f64>], x: &[f64]) -> Vec<f64> {
     m.iter().map(|row| row.iter().zip(x).map(|(a, x)| a * x).sum()).collect()
 }
 
-/// The solution of `A x = b` by elimination without any cleverness.
+/// The solution of `A x = b` by plain elimination.
 fn plain_solve(mut a: Vec<Vec<f64>>, mut b: Vec<f64>) -> Vec<f64> {
     let n = b.len();
     for k in 0..n {
@@ -86,13 +86,13 @@ fn near(a: &[f64], b: &[f64], tolerance: f64) {
 }
 
 #[test]
-fn entries_at_one_place_are_added_and_rows_without_entries_are_empty() {
+fn duplicate_entries_are_summed_and_rows_without_entries_are_empty() {
     let m = Sparse::from_entries(4, 3, vec![(2, 1, 1.0), (0, 2, 5.0), (2, 0, 3.0), (2, 1, 0.5)]);
     assert_eq!((m.rows(), m.columns), (4, 3));
     assert_eq!(m.row(0).collect::<Vec<_>>(), [(2, 5.0)]);
     assert_eq!(m.row(1).count() + m.row(3).count(), 0);
     assert_eq!(m.row(2).collect::<Vec<_>>(), [(0, 3.0), (1, 1.5)]);
-    // The last entry of a row and the first of the next share a column: they stay apart.
+    // The last entry of a row and the first of the next share a column: they stay separate.
     let m = Sparse::from_entries(2, 2, vec![(0, 1, 1.0), (1, 1, 2.0)]);
     assert_eq!(full(&m), [[0.0, 1.0], [0.0, 2.0]]);
     let nothing = Sparse::from_entries(0, 0, Vec::new());
@@ -100,7 +100,7 @@ fn entries_at_one_place_are_added_and_rows_without_entries_are_empty() {
 }
 
 #[test]
-fn a_matrix_transposed_twice_is_itself() {
+fn transposing_a_matrix_twice_restores_it() {
     let mut numbers = Numbers(1);
     for (rows, columns) in [(1, 1), (7, 3), (3, 7), (12, 12)] {
         let m = Sparse::from_entries(rows, columns, numbers.entries(rows, columns, 0.4));
@@ -113,7 +113,7 @@ fn a_matrix_transposed_twice_is_itself() {
 }
 
 #[test]
-fn components_hold_every_row_once_and_no_entry_ties_two_of_them() {
+fn components_contain_every_row_once_and_are_not_coupled() {
     let mut numbers = Numbers(2);
     for n in [1, 5, 40] {
         let m = Sparse::from_entries(n, n, numbers.entries(n, n, 0.6 / n as f64));
@@ -121,7 +121,7 @@ fn components_hold_every_row_once_and_no_entry_ties_two_of_them() {
         let mut of = vec![usize::MAX; n];
         for (c, rows) in components.iter().enumerate() {
             for row in rows {
-                assert_eq!(of[*row], usize::MAX, "row {row} stands twice");
+                assert_eq!(of[*row], usize::MAX, "row {row} appears twice");
                 of[*row] = c;
             }
         }
@@ -131,7 +131,7 @@ fn components_hold_every_row_once_and_no_entry_ties_two_of_them() {
 
 #[test]
 fn a_chain_in_any_order_becomes_a_band_of_one() {
-    // Masses in a row, numbered at random: each is tied to its two neighbours.
+    // Masses in a row, numbered at random: each is coupled to its two neighbours.
     let n = 31;
     let name = |k: usize| 7 * k % n;
     let ties = (1..n).flat_map(|k| {
@@ -148,7 +148,7 @@ fn a_chain_in_any_order_becomes_a_band_of_one() {
     assert_eq!(widest, Some(1));
 }
 
-/// The solution of `A x = b` by the factors of a banded matrix, in an order of its own.
+/// The solution of `A x = b` by the factors of a banded matrix, in its own ordering.
 fn banded_solve(m: &Sparse, b: &[f64]) -> Option<Vec<f64>> {
     let mut x = vec![0.0; b.len()];
     let mut place = vec![0; b.len()];
@@ -163,20 +163,20 @@ fn banded_solve(m: &Sparse, b: &[f64]) -> Option<Vec<f64>> {
 }
 
 #[test]
-fn banded_factors_solve_what_they_were_made_of() {
+fn banded_factors_solve_their_own_matrix() {
     let mut numbers = Numbers(3);
     for n in [1, 2, 3, 10, 30] {
         for share in [0.05, 0.3, 1.0] {
             let m = Sparse::from_entries(n, n, numbers.mass(n, share));
             let x = numbers.vector(n);
             let found = banded_solve(&m, &times(&full(&m), &x)).unwrap();
-            near(&found, &x, 1e-13); // the diagonal dominates: condition below 3
+            near(&found, &x, 1e-13); // diagonally dominant: condition number below 3
         }
     }
 }
 
 #[test]
-fn banded_factors_exchange_rows_where_the_diagonal_is_empty() {
+fn banded_factors_pivot_where_the_diagonal_is_zero() {
     // A saddle point, [M G; Gᵀ 0]: the usual form of constraints.
     let saddle =
         vec![(0, 0, 2.0), (1, 1, 1.0), (0, 2, 1.0), (2, 0, 1.0), (1, 2, -1.0), (2, 1, -1.0)];
@@ -191,7 +191,7 @@ fn banded_factors_exchange_rows_where_the_diagonal_is_empty() {
         let m = Sparse::from_entries(n, n, entries);
         let b = numbers.vector(n);
         let found = banded_solve(&m, &b).unwrap();
-        // The residual, because the condition is unknown.
+        // The residual, because the condition number is unknown.
         near(&times(&full(&m), &found), &b, 1e-11);
     }
 }
@@ -202,14 +202,14 @@ fn singular_matrices_have_no_banded_factors() {
     assert!(banded_solve(&Sparse::from_entries(2, 2, twice), &[1.0, 2.0]).is_none());
     let empty_row = vec![(0, 0, 1.0)];
     assert!(banded_solve(&Sparse::from_entries(2, 2, empty_row), &[1.0, 0.0]).is_none());
-    // Small is not singular: rows are judged by their own size.
+    // Small is not singular: rows are judged by their own magnitude.
     let small = vec![(0, 0, 1e-200), (1, 1, 1e200)];
     let found = banded_solve(&Sparse::from_entries(2, 2, small), &[1e-200, 1e200]).unwrap();
     assert_eq!(found, [1.0, 1.0]);
 }
 
 #[test]
-fn dense_factors_have_a_rank_and_solve_what_is_consistent() {
+fn dense_factors_find_the_rank_and_solve_consistent_systems() {
     let mut numbers = Numbers(5);
     for n in [0, 1, 4, 12] {
         let a = numbers.vector(n * n);
@@ -217,7 +217,7 @@ fn dense_factors_have_a_rank_and_solve_what_is_consistent() {
         let m = Dense::factorize(n, a);
         assert_eq!(m.rank(), n);
         let b = numbers.vector(n);
-        near(&times(&rows, &m.solve(&b)), &b, 1e-11); // condition of random matrices
+        near(&times(&rows, &m.solve(&b)), &b, 1e-11); // condition number of random matrices
     }
     // Two of four equations repeat the others.
     let rows =
@@ -230,7 +230,7 @@ fn dense_factors_have_a_rank_and_solve_what_is_consistent() {
     assert_eq!(Dense::factorize(3, vec![0.0; 9]).rank(), 0);
 }
 
-/// `W` and `q` with constraints, from the whole saddle-point system solved column by column.
+/// `W` and `q` with constraints, from the full saddle-point system solved column by column.
 fn by_saddle_point([m, h, g]: [&Sparse; 3], [f, w, b]: [&[f64]; 3]) -> (Vec<Vec<f64>>, Vec<f64>) {
     let (n, k, c) = (f.len(), w.len(), b.len());
     let mut saddle = vec![vec![0.0; n + c]; n + c];
@@ -254,7 +254,7 @@ fn by_saddle_point([m, h, g]: [&Sparse; 3], [f, w, b]: [&[f64]; 3]) -> (Vec<Vec<
 }
 
 #[test]
-fn reduction_agrees_with_the_whole_system() {
+fn reduction_agrees_with_the_full_system() {
     let mut numbers = Numbers(6);
     for (n, contacts, constraints) in [(1, 1, 0), (6, 2, 0), (12, 3, 2), (20, 5, 4)] {
         let m = Sparse::from_entries(n, n, numbers.mass(n, 0.2));
@@ -282,12 +282,12 @@ fn a_ball_on_a_floor_has_the_inverse_of_its_mass() {
     assert_eq!(full(&w), [[0.25, 0.0, 0.0], [0.0, 0.25, 0.0], [0.0, 0.0, 0.25]]);
     assert_eq!(q, [-0.5, 2.0, 0.0]);
 
-    // Held along x, said twice: that tangent no longer moves, whatever pushes.
+    // Held along x by two identical constraints: that tangent no longer moves under any impulse.
     let g = Sparse::from_entries(3, 2, vec![(0, 0, 1.0), (0, 1, 2.0)]);
     let (w, q) = to_local(&m, &h, &g, &[8.0, 0.0, -4.0], &[0.5, 0.0, 0.0], &[0.0, 0.0]).unwrap();
     near(&full(&w).concat(), &[0.25, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.25], 1e-15);
     near(&q, &[-0.5, 0.0, 0.0], 1e-15);
-    // … and with two speeds at once it contradicts itself.
+    // … and with two different speeds they are contradictory.
     let refused = to_local(&m, &h, &g, &[8.0, 0.0, -4.0], &[0.5, 0.0, 0.0], &[1.0, 1.0]);
     assert!(refused.unwrap_err().contains("contradict"));
     let massless = Sparse::from_entries(3, 3, vec![(0, 0, 4.0), (1, 1, 4.0)]);
@@ -304,7 +304,7 @@ fn equalities_leave_the_schur_complement() {
         let r = Sparse::from_entries(equalities, equalities, numbers.mass(equalities, 0.5));
         let (q, s) = (numbers.vector(n), numbers.vector(equalities));
         let (found, free) = without_equalities(&w, &v, &r, &q, &s).unwrap();
-        // For any r the multipliers λ = −R⁻¹ (Vᵀ r + s) give the same velocities.
+        // For any r, the multipliers λ = −R⁻¹ (Vᵀ r + s) give the same velocities.
         let impulses = numbers.vector(n);
         let (wide, tall) = (full(&v.transposed()), full(&v));
         let right = times(&wide, &impulses).iter().zip(&s).map(|(a, b)| -(a + b)).collect();
@@ -321,7 +321,7 @@ fn equalities_leave_the_schur_complement() {
     }
 }
 
-/// A small file with everything in it.
+/// A small file with every kind of value.
 fn sample() -> Vec<u8> {
     let inner = Group::new("inner")
         .with("reals", Value::Reals(&[0.1, -0.0, 1e-300]))
@@ -335,7 +335,7 @@ fn sample() -> Vec<u8> {
 }
 
 #[test]
-fn arrays_and_texts_are_read_back_by_path() {
+fn arrays_and_strings_are_read_back_by_path() {
     let folder = TempDir::new().unwrap();
     let path = folder.path().join("sample.hdf5");
     fs::write(&path, sample()).unwrap();
@@ -356,17 +356,17 @@ fn arrays_and_texts_are_read_back_by_path() {
 
     let message = |error: crate::Error| error.to_string();
     let told = message(file.integer("outer/whole").unwrap_err());
-    assert!(told.ends_with("`outer/whole`: one number is expected, not 2"), "{told}");
+    assert!(told.ends_with("`outer/whole`: expected one number, got 2"), "{told}");
     let told = message(file.integer("outer/nothing").unwrap_err());
     assert!(told.contains("there is no such dataset"), "{told}");
     let told = message(file.reals("outer/whole").unwrap_err());
-    assert!(told.contains("sample.hdf5: `outer/whole`: real numbers are expected"), "{told}");
+    assert!(told.contains("sample.hdf5: `outer/whole`: expected real numbers"), "{told}");
     let told = message(file.integers("outer/inner/reals").unwrap_err());
-    assert!(told.contains("whole numbers are expected"), "{told}");
+    assert!(told.contains("expected integers"), "{told}");
 }
 
 #[test]
-fn damaged_files_are_refused_or_read_but_never_panic() {
+fn damaged_files_are_refused_or_read_but_never_cause_a_panic() {
     let folder = TempDir::new().unwrap();
     let path = folder.path().join("damaged.hdf5");
     let good = sample();
@@ -387,5 +387,5 @@ fn damaged_files_are_refused_or_read_but_never_panic() {
     }
     fs::write(&path, "solid stone").unwrap();
     let told = Source::open(&path).err().unwrap().to_string();
-    assert!(told.contains("damaged.hdf5: this is no HDF5 file"), "{told}");
+    assert!(told.contains("damaged.hdf5: this is not an HDF5 file"), "{told}");
 }

@@ -1,6 +1,7 @@
-//! Triangle meshes from files: STL (text and binary), OBJ and PLY (text and binary). Equal vertices are welded, so that neighbouring
-//! triangles share them and closedness can be checked. Files come from anywhere: whatever they hold, the
-//! readers answer with a mesh or an error, and allocate no more than the file is large.
+//! Triangle meshes from files: STL (text and binary), OBJ and PLY (text and binary). Equal vertices
+//! are welded, so that neighbouring triangles share them and closedness can be checked. Files may
+//! come from untrusted sources: whatever they contain, the readers return a mesh or an error, and
+//! allocate memory in proportion to the file size.
 
 mod obj;
 mod ply;
@@ -13,27 +14,27 @@ use std::path::Path;
 
 use crate::error::{Error, Place};
 
-/// Largest mesh file that is read [bytes].
+/// Maximum size of a mesh file [bytes].
 const MAX_BYTES: u64 = 1 << 30;
 
-/// A triangle mesh; the order of the vertices of a triangle is anticlockwise seen from outside.
+/// A triangle mesh; the vertices of a triangle are in counter-clockwise order seen from outside.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Mesh {
-    /// Vertices [m, or the unit of the file], each once.
+    /// Vertices [m, or the unit of the file], without duplicates.
     pub vertices: Vec<[f64; 3]>,
-    /// Triangles by indices into `vertices`; their corners are distinct.
+    /// Triangles as indices into `vertices`; the three corners are distinct.
     pub triangles: Vec<[u32; 3]>,
 }
 
 impl Mesh {
-    /// Reads `.stl`, `.obj` or `.ply`, by the ending of the name.
+    /// Reads `.stl`, `.obj` or `.ply`, depending on the file extension.
     pub fn read(path: &Path) -> Result<Self, Error> {
         let parse = match ending(path).as_str() {
             "stl" => Self::parse_stl,
             "obj" => Self::parse_obj,
             "ply" => Self::parse_ply,
             _ => {
-                let message = "a mesh file ends in .stl, .obj or .ply";
+                let message = "a mesh file must have the extension .stl, .obj or .ply";
                 return Err(Error::format(path, Place::Whole, message));
             }
         };
@@ -41,23 +42,23 @@ impl Mesh {
         parse(&content).map_err(|(place, message)| Error::format(path, place, message))
     }
 
-    /// Reads the content of an STL file, text or binary.
+    /// Parses the content of an STL file, text or binary.
     pub fn parse_stl(content: &[u8]) -> Result<Self, (Place, String)> {
         stl::parse(content)
     }
 
-    /// Reads the content of an OBJ file; polygons are split into fans of triangles.
+    /// Parses the content of an OBJ file; polygons are split into fans of triangles.
     pub fn parse_obj(content: &[u8]) -> Result<Self, (Place, String)> {
         obj::parse(content)
     }
 
-    /// Reads the content of a PLY file, text or binary; polygons are split into fans of triangles.
+    /// Parses the content of a PLY file, text or binary; polygons are split into fans of triangles.
     pub fn parse_ply(content: &[u8]) -> Result<Self, (Place, String)> {
         ply::parse(content)
     }
 
-    /// Edges `[from, to]` of triangles that no neighbour runs through the other way. None are left in a
-    /// closed mesh whose triangles all face outwards or all inwards.
+    /// Edges `[from, to]` of triangles that no neighbour traverses in the opposite direction. There
+    /// are none in a closed mesh whose triangles all face outwards or all inwards.
     pub fn open_edges(&self) -> Vec<[u32; 2]> {
         let mut balance: HashMap<[u32; 2], i64> = HashMap::new();
         for [a, b, c] in &self.triangles {
@@ -87,12 +88,12 @@ impl Mesh {
     }
 }
 
-/// Whether the name of a file is that of a mesh.
+/// Whether the file has the extension of a mesh.
 pub(crate) fn is_mesh_file(path: &Path) -> bool {
     matches!(ending(path).as_str(), "stl" | "obj" | "ply")
 }
 
-/// The ending of a name, in small letters.
+/// The file extension, in lower case.
 fn ending(path: &Path) -> String {
     path.extension().and_then(|e| e.to_str()).unwrap_or_default().to_ascii_lowercase()
 }
@@ -121,7 +122,7 @@ impl Welder {
         Ok(index)
     }
 
-    /// Adds a triangle; one that has shrunk to a line or point by welding is left out.
+    /// Adds a triangle; one that degenerates to a line or point by welding is omitted.
     fn triangle(&mut self, corners: [u32; 3]) {
         let [a, b, c] = corners;
         if a != b && b != c && c != a {
@@ -162,7 +163,7 @@ mod tests {
         "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nf 1 3 2\nf 1 2 4\nf 2 3 4\nf 1 4 3\n";
 
     #[test]
-    fn a_tetrahedron_is_closed_and_has_a_sixth_of_the_cube() {
+    fn a_tetrahedron_is_closed_and_has_a_sixth_of_the_volume_of_the_cube() {
         let mesh = Mesh::parse_obj(TETRAHEDRON.as_bytes()).unwrap();
         assert_eq!((mesh.vertices.len(), mesh.triangles.len()), (4, 4));
         assert!(mesh.open_edges().is_empty());

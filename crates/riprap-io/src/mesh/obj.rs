@@ -1,11 +1,11 @@
-//! OBJ: vertices (`v x y z`) and polygons of their numbers (`f 1 2 3`, `f 1/1/1 …`, negative from the end).
-//! Normals, textures, groups and materials are skipped.
+//! OBJ: vertices (`v x y z`) and polygons given by vertex indices (`f 1 2 3`, `f 1/1/1 …`; negative
+//! ones count from the end). Normals, textures, groups and materials are skipped.
 
 use super::{Mesh, Place, Welder};
 
 pub(super) fn parse(content: &[u8]) -> Result<Mesh, (Place, String)> {
     let mut welder = Welder::default();
-    let mut vertices: Vec<u32> = Vec::new(); // of the file, to those welded
+    let mut vertices: Vec<u32> = Vec::new(); // file index to welded index
     let mut polygons: Vec<(usize, Vec<usize>)> = Vec::new();
     for (number, line) in content.split(|byte| *byte == b'\n').enumerate() {
         let place = Place::Line(number + 1);
@@ -27,7 +27,7 @@ pub(super) fn parse(content: &[u8]) -> Result<Mesh, (Place, String)> {
                 match corners {
                     Some(corners) if corners.len() >= 3 => polygons.push((number + 1, corners)),
                     Some(_) => return Err((place, "a face needs at least three vertices".into())),
-                    None => return Err((place, "a face needs vertex numbers, from 1".into())),
+                    None => return Err((place, "a face needs vertex indices from 1".into())),
                 }
             }
             Some("vn" | "vt" | "vp" | "g" | "o" | "s" | "l" | "p" | "usemtl" | "mtllib") | None => {
@@ -53,7 +53,7 @@ pub(super) fn parse(content: &[u8]) -> Result<Mesh, (Place, String)> {
     welder.finish()
 }
 
-/// The vertex that a word such as `7`, `7/1/3` or `-1` stands for, from 0.
+/// The zero-based vertex index denoted by a word such as `7`, `7/1/3` or `-1`.
 fn index(word: &str, n_vertices: usize) -> Option<usize> {
     let number: i64 = word.split('/').next()?.parse().ok()?;
     match number {
@@ -84,11 +84,11 @@ mod tests {
 
     #[test]
     fn vertices_keep_the_order_of_the_file_and_objects_share_them() {
-        // Used from the last to the first, and one of them not at all.
+        // Used from the last to the first; one of them is unused.
         let mesh = parse(b"v 0.1 0 0\nv 5 5 5\nv 1 0 0\nv 0 1 0\nf 4 3 1\n").unwrap();
         assert_eq!(mesh.vertices, [[0.1, 0.0, 0.0], [5.0; 3], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0]]);
         assert_eq!(mesh.triangles, [[3, 2, 0]]);
-        // Two objects that name their common edge each for itself: it is one edge.
+        // Two objects that each define their common edge: it becomes one edge.
         let text =
             "o a\nv 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\no b\nv 0 0 0\nv 1 0 0\nv 0 0 1\nf 5 4 6\n";
         let mesh = parse(text.as_bytes()).unwrap();
@@ -103,7 +103,7 @@ mod tests {
     }
 
     #[test]
-    fn broken_files_are_explained() {
+    fn broken_files_are_reported() {
         assert!(message("").contains("no triangles"));
         assert_eq!(message("v 1 2"), "file, line 1: a vertex needs three numbers");
         assert!(message("v 1 2 x").contains("three numbers"));

@@ -1,9 +1,10 @@
-//! PLY: a header that says what follows, then vertices and polygons as text or in binary of either byte order. Other elements and
-//! properties (colours, normals, confidence of a scan) are skipped.
+//! PLY: a header that describes the content, then vertices and polygons as text or in binary with
+//! either byte order. Other elements and properties (colours, normals, scan confidence) are
+//! skipped.
 
 use super::{Mesh, Place, Welder};
 
-/// How the numbers are written.
+/// Encoding of the numbers.
 #[derive(Clone, Copy, PartialEq)]
 enum Encoding {
     Text,
@@ -53,14 +54,14 @@ struct Element {
     properties: Vec<Property>,
 }
 
-/// Longest header that is read [bytes].
+/// Maximum length of the header [bytes].
 const MAX_HEADER: usize = 1 << 16;
 
 pub(super) fn parse(content: &[u8]) -> Result<Mesh, (Place, String)> {
     let (encoding, elements, begin, lines) = header(content)?;
     let mut reader = Reader { content, at: begin, line: lines + 1, encoding };
     let mut welder = Welder::default();
-    let mut vertices: Vec<u32> = Vec::new(); // of the file, to those welded
+    let mut vertices: Vec<u32> = Vec::new(); // file index to welded index
     let mut corners: Vec<u64> = Vec::new();
     for element in &elements {
         let axes = ["x", "y", "z"].map(|axis| {
@@ -71,7 +72,7 @@ pub(super) fn parse(content: &[u8]) -> Result<Mesh, (Place, String)> {
         });
         let is_vertex = element.name == "vertex";
         if is_vertex && axes.contains(&None) {
-            return Err((Place::Whole, "the vertices lack one of x, y and z".into()));
+            return Err((Place::Whole, "the vertices lack x, y or z".into()));
         }
         for _ in 0..element.count {
             let place = reader.place();
@@ -116,7 +117,7 @@ pub(super) fn parse(content: &[u8]) -> Result<Mesh, (Place, String)> {
     welder.finish()
 }
 
-/// What the header says, where it ends, and how many lines it has.
+/// Content of the header, where it ends, and its number of lines.
 type Header = (Encoding, Vec<Element>, usize, usize);
 
 fn header(content: &[u8]) -> Result<Header, (Place, String)> {
@@ -136,25 +137,25 @@ fn header(content: &[u8]) -> Result<Header, (Place, String)> {
         let wrong = |message: &str| Err((place, message.to_owned()));
         match (number, &words[..]) {
             (1, ["ply"]) => {}
-            (1, _) => return wrong("this is no PLY file: it does not begin with `ply`"),
+            (1, _) => return wrong("this is not a PLY file: it does not start with `ply`"),
             (_, ["format", name, "1.0"]) => {
                 encoding = Some(match *name {
                     "ascii" => Encoding::Text,
                     "binary_little_endian" => Encoding::Little,
                     "binary_big_endian" => Encoding::Big,
-                    _ => return wrong("the format is none of PLY"),
+                    _ => return wrong("this is not a PLY format"),
                 });
             }
             (_, ["comment" | "obj_info", ..] | []) => {}
             (_, ["element", name, count]) => {
                 let Ok(count) = count.parse() else {
-                    return wrong("the number of elements is no number");
+                    return wrong("the number of elements is not a number");
                 };
                 elements.push(Element { name: (*name).into(), count, properties: Vec::new() });
             }
             (_, ["property", kind @ .., name]) => {
                 let Some(element) = elements.last_mut() else {
-                    return wrong("a property without its element");
+                    return wrong("a property without an element");
                 };
                 let known = match kind {
                     ["list", length, number] => {
@@ -164,15 +165,16 @@ fn header(content: &[u8]) -> Result<Header, (Place, String)> {
                     _ => None,
                 };
                 let Some((number, length)) = known else {
-                    return wrong("the type of this property is none of PLY");
+                    return wrong("the type of this property is not a PLY type");
                 };
                 element.properties.push(Property { name: (*name).into(), number, length });
             }
             (_, ["end_header"]) => {
                 let Some(encoding) = encoding else {
-                    return wrong("the header has no line `format`");
+                    return wrong("the header has no `format` line");
                 };
-                // Nothing would be read for each of them: however many there are, they are skipped.
+                // Elements without properties contain no data: they are skipped, however many there
+                // are.
                 elements.retain(|element| !element.properties.is_empty());
                 return Ok((encoding, elements, at, number));
             }
@@ -182,7 +184,7 @@ fn header(content: &[u8]) -> Result<Header, (Place, String)> {
     Err((Place::Whole, "the header of the PLY file does not end".into()))
 }
 
-/// Reads number after number.
+/// Reads numbers one by one.
 struct Reader<'a> {
     content: &'a [u8],
     at: usize,
@@ -216,17 +218,17 @@ impl Reader<'_> {
         })
     }
 
-    /// A number that counts.
+    /// An index or a length.
     fn index(&mut self, number: Number) -> Result<u64, (Place, String)> {
         let place = self.place();
         let value = self.number(number)?;
         match value >= 0.0 && value <= f64::from(u32::MAX) && value.fract() == 0.0 {
             true => Ok(value as u64),
-            false => Err((place, format!("{value} is no index and no length"))),
+            false => Err((place, format!("{value} is not an index or a length"))),
         }
     }
 
-    /// The next bytes, the least significant first.
+    /// The next bytes, in little-endian order.
     fn bytes<const N: usize>(&mut self) -> Result<[u8; N], (Place, String)> {
         let bytes =
             self.content.get(self.at..self.at + N).and_then(|b| <[u8; N]>::try_from(b).ok());
@@ -266,7 +268,8 @@ mod tests {
     const HEADER: &str = "comment a scan\nelement vertex 4\nproperty float x\nproperty uchar red\nproperty double y\n\
                           property float z\nelement face 3\nproperty list uchar int vertex_indices\nelement edge 1\n\
                           property list ushort short ends\nend_header\n";
-    /// Vertices with a colour amid, a quadrilateral and two triangles, and an edge that nobody needs.
+    /// Vertices with a colour between the coordinates, a quadrilateral and two triangles, and an
+    /// unused edge.
     const TEXT: &str = "0 7 0 0\n1 7 0 0\n1 7 1 0\n0 7 0 1\n4 0 1 2 3\n3 0 1 3\n3 1 2 3\n2 0 1\n";
 
     fn text(body: &str) -> Vec<u8> {
@@ -314,28 +317,30 @@ mod tests {
     }
 
     #[test]
-    fn text_keeps_all_its_digits_whatever_its_type_and_lines_do_not_matter() {
+    fn text_keeps_full_precision_whatever_its_type_and_line_breaks_do_not_matter() {
         let mesh = parse(&text(&TEXT.replacen("1 7 0 0", "0.1\n7 0\n0", 1))).unwrap();
         assert_eq!(mesh.vertices[1], [0.1, 0.0, 0.0]);
     }
 
     #[test]
-    fn broken_files_are_explained() {
+    fn broken_files_are_reported() {
         assert!(message(b"").contains("does not end"));
-        assert!(message(b"solid stone\n").contains("line 1: this is no PLY file"));
+        assert!(message(b"solid stone\n").contains("line 1: this is not a PLY file"));
         assert!(message(b"ply\nformat ascii 2.0\n").contains("not part of a PLY header"));
-        assert!(message(b"ply\nend_header\n").contains("no line `format`"));
-        assert!(message(b"ply\nproperty float x\n").contains("without its element"));
-        assert!(message(b"ply\nelement vertex many\n").contains("no number"));
+        assert!(message(b"ply\nend_header\n").contains("no `format` line"));
+        assert!(message(b"ply\nproperty float x\n").contains("without an element"));
+        assert!(message(b"ply\nelement vertex many\n").contains("not a number"));
         assert!(message(b"ply\nelement a 1\nproperty quad x\n").contains("type of this property"));
         assert!(message(b"ply\nelement a 1\nproperty list int x\n").contains("type of this"));
         assert!(message(&text("0 7 0 0\n1 7 x 0\n")).contains("line 15: a number is expected"));
         assert!(message(&text("0 7 0 nan\n")).contains("line 14: a coordinate is not a finite"));
         assert!(message(&text("0 7 0 0\n")).contains("ends before its last"));
         assert!(message(&text(&TEXT.replace("3 0 1 3", "3 0 1 4"))).contains("vertex 4 does not"));
-        assert!(message(&text(&TEXT.replace("3 0 1 3", "3 0 -1 3"))).contains("-1 is no index"));
+        assert!(
+            message(&text(&TEXT.replace("3 0 1 3", "3 0 -1 3"))).contains("-1 is not an index")
+        );
         let no_z = String::from_utf8(text(TEXT)).unwrap().replace("float z", "float depth");
-        assert!(message(no_z.as_bytes()).contains("lack one of x, y and z"));
+        assert!(message(no_z.as_bytes()).contains("lack x, y or z"));
         let whole = binary(true);
         for end in 0..whole.len() {
             assert!(parse(&whole[..end]).is_err(), "the first {end} bytes");
@@ -343,7 +348,7 @@ mod tests {
     }
 
     #[test]
-    fn absurd_counts_neither_hang_nor_take_memory() {
+    fn absurd_counts_neither_hang_nor_allocate() {
         let huge = "18446744073709551615";
         for encoding in ["ascii", "binary_little_endian"] {
             let content =

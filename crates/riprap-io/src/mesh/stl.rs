@@ -1,15 +1,15 @@
-//! STL: a list of triangles with the coordinates of their corners, as text or in 50 bytes each. Normals are
-//! ignored: the order of the corners says the same.
+//! STL: a list of triangles with the coordinates of their corners, as text or in 50 bytes each.
+//! Normals are ignored: they follow from the order of the corners.
 
 use super::{Mesh, Place, Welder};
 
-/// Bytes before the triangles of a binary file: 80 of comment, 4 of their number.
+/// Bytes before the triangles of a binary file: an 80-byte comment and a 4-byte count.
 const HEADER: usize = 84;
-/// Bytes per triangle: a normal and three corners of three f32 each, and 2 of attributes.
+/// Bytes per triangle: a normal and three corners of three `f32` each, and 2 bytes of attributes.
 const TRIANGLE: usize = 50;
 
 pub(super) fn parse(content: &[u8]) -> Result<Mesh, (Place, String)> {
-    // Binary files may open with `solid` as well, so their length decides first.
+    // Binary files may start with `solid` as well, so the length is checked first.
     let announced = content.get(80..HEADER).map(|bytes| {
         let bytes: [u8; 4] = bytes.try_into().unwrap_or_default();
         u32::from_le_bytes(bytes) as usize
@@ -23,9 +23,9 @@ pub(super) fn parse(content: &[u8]) -> Result<Mesh, (Place, String)> {
         return text(content);
     }
     let message = match announced {
-        None => "this is no STL file: it is too short".to_owned(),
+        None => "this is not an STL file: it is too short".to_owned(),
         Some(n) => format!(
-            "this is no STL file: its header announces {n} triangles, its length fits {}",
+            "this is not an STL file: its header announces {n} triangles, but its length fits {}",
             room / TRIANGLE
         ),
     };
@@ -64,14 +64,17 @@ fn text(content: &[u8]) -> Result<Mesh, (Place, String)> {
         match words.next() {
             Some("facet") => {
                 if inside {
-                    return Err((place, "a facet begins inside another".into()));
+                    return Err((place, "a facet starts inside another".into()));
                 }
                 inside = true;
                 corners.clear();
             }
             Some("vertex") => {
                 if !inside || corners.len() == 3 {
-                    return Err((place, "a vertex without its facet; a facet has three".into()));
+                    return Err((
+                        place,
+                        "a vertex outside a facet; a facet has three vertices".into(),
+                    ));
                 }
                 let mut point = [0.0; 3];
                 for x in &mut point {
@@ -130,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn text_keeps_all_its_digits_and_binary_its_single_precision() {
+    fn text_keeps_full_precision_and_binary_its_single_precision() {
         let (x, text) = (0.1_f64, TEXT.replace("vertex 1 0 0", "vertex 0.1 0 0"));
         assert_eq!(parse(text.as_bytes()).unwrap().vertices[1], [x, 0.0, 0.0]);
         let binary = binary_file(&[[[0.0; 3], [0.1, 0.0, 0.0], [0.0, 1.0, 0.0]]]);
@@ -138,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn every_cut_of_a_binary_file_is_refused() {
+    fn every_truncated_binary_file_is_refused() {
         let whole = binary_file(&[[[0.0; 3], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0]]; 3]);
         for end in 0..whole.len() {
             assert!(parse(&whole[..end]).is_err(), "the first {end} bytes");
@@ -154,7 +157,7 @@ mod tests {
     }
 
     #[test]
-    fn broken_files_are_explained() {
+    fn broken_files_are_reported() {
         assert!(message(b"").contains("too short"));
         assert!(message(b"hello").contains("too short"));
         let mut huge = vec![0; 84];
@@ -166,7 +169,7 @@ mod tests {
         assert!(message(b"solid\nendsolid").contains("no triangles"));
         assert!(message(b"solid\nfacet\nvertex 1 2\n").contains("line 3"));
         assert!(message(b"solid\nfacet\nvertex 1 2 3\nendfacet").contains("line 4"));
-        assert!(message(b"solid\nvertex 1 2 3\n").contains("without its facet"));
+        assert!(message(b"solid\nvertex 1 2 3\n").contains("outside a facet"));
         assert!(message(b"solid\nfacet\nfacet").contains("inside another"));
         assert!(message(b"solid\nfacet\nvertex 1 2 3").contains("ends inside a facet"));
         assert!(message(b"solid\nnonsense").contains("not part of"));

@@ -1,13 +1,15 @@
-//! Piles of stones shared with other engines: one JSON file that each of them reads, and state files by which one judge
-//! compares them. Nothing here belongs to riprap's own scene files.
+//! Piles of stones shared with other engines: one JSON file that all of them read, and state files
+//! for comparing their results. This format is unrelated to riprap's own scene files.
 //!
-//! A scene is an object with `density` [kg/m³], `mu`, `restitution`, `gravity` [m/s²], `dt` [s], `box` (`xmin`, `xmax`, `ymin`,
-//! `ymax`, `zmin`, and optionally `height` [m]; open at the top) and `grains`. A grain has `verts` [m] in its principal axes at its centre of
-//! mass, `faces` (triangles, counter-clockwise from outside), `volume` [m³], `mass` [kg], `inertia` [kg m²], `pos` [m] and
-//! `quat` (w x y z), and optionally `vel` [m/s] and `omega` [rad/s, world frame]. Other keys are ignored.
+//! A scene is an object with `density` [kg/m³], `mu`, `restitution`, `gravity` [m/s²], `dt` [s],
+//! `box` (`xmin`, `xmax`, `ymin`, `ymax`, `zmin`, and optionally `height` [m]; open at the top) and
+//! `grains`. A grain has `verts` [m] along its principal axes about its centre of mass, `faces`
+//! (triangles, counter-clockwise from outside), `volume` [m³], `mass` [kg], `inertia` [kg m²],
+//! `pos` [m] and `quat` (w x y z), and optionally `vel` [m/s] and `omega` [rad/s, world frame].
+//! Other keys are ignored.
 //!
-//! A state is a text file with one line a grain: `x y z qw qx qy qz vx vy vz wx wy wz`, in SI, the angular velocity in the world
-//! frame.
+//! A state is a text file with one line per grain: `x y z qw qx qy qz vx vy vz wx wy wz`, in SI,
+//! the angular velocity in the world frame.
 
 mod states;
 #[cfg(test)]
@@ -29,12 +31,12 @@ use serde::{Deserialize, Serialize};
 use crate::error::{Error, Place};
 use crate::unit_vector::unit;
 
-/// Largest file that is read, unpacked [bytes].
+/// Maximum uncompressed file size [bytes].
 const MAX_BYTES: u64 = 4 << 30;
-/// Most corners of a grain.
+/// Maximum number of corners of a grain.
 const MAX_CORNERS: usize = 10_000;
-/// Largest deviation of volume, mass, inertia and centre in the file from those of the hull, relative [–]: files may have been
-/// written with few digits.
+/// Largest relative deviation of volume, mass, inertia and centre in the file from those of the
+/// hull [–]: files may have been written with few digits.
 const AGREEMENT: f64 = 1e-4;
 
 /// A pile of stones in an open box.
@@ -43,7 +45,7 @@ pub struct PeerScene {
     /// The file it came from.
     #[serde(skip)]
     pub path: PathBuf,
-    /// Number of grains as the file tells it, if it does.
+    /// Number of grains as stated in the file, if given.
     #[serde(rename = "N", default, skip_serializing_if = "Option::is_none")]
     pub n: Option<usize>,
     /// Density of the stones [kg/m³].
@@ -67,23 +69,23 @@ pub struct PeerScene {
 /// Five planes that hold the stones; the top is open.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Container {
-    /// Wall at the least x [m].
+    /// Wall at the smallest x [m].
     pub xmin: f64,
     /// Wall at the largest x [m].
     pub xmax: f64,
-    /// Wall at the least y [m].
+    /// Wall at the smallest y [m].
     pub ymin: f64,
     /// Wall at the largest y [m].
     pub ymax: f64,
     /// Floor [m].
     pub zmin: f64,
-    /// Height of the walls [m], for pictures: they count as endless.
+    /// Height of the walls [m], for visualization only: they are treated as infinite.
     #[serde(default)]
     pub height: f64,
 }
 
 impl Container {
-    /// The planes: inward unit normals and a point of each [m].
+    /// The planes: inward unit normals and a point on each [m].
     pub fn planes(&self) -> [([f64; 3], [f64; 3]); 5] {
         [
             ([0.0, 0.0, 1.0], [0.0, 0.0, self.zmin]),
@@ -109,22 +111,22 @@ pub struct PeerGrain {
     pub mass: f64,
     /// Principal moments of inertia [kg m²].
     pub inertia: [f64; 3],
-    /// Centre of mass at the begin [m].
+    /// Initial centre of mass [m].
     #[serde(rename = "pos")]
     pub position: [f64; 3],
-    /// Rotation at the begin, a quaternion w, x, y, z.
+    /// Initial rotation, a quaternion w, x, y, z.
     #[serde(rename = "quat")]
     pub rotation: [f64; 4],
-    /// Velocity at the begin [m/s].
+    /// Initial velocity [m/s].
     #[serde(rename = "vel", default)]
     pub velocity: [f64; 3],
-    /// Angular velocity at the begin, in the world frame [rad/s].
+    /// Initial angular velocity, in the world frame [rad/s].
     #[serde(rename = "omega", default)]
     pub angular_velocity: [f64; 3],
 }
 
 impl PeerScene {
-    /// Reads a scene; packed by gzip where the name ends in `.gz`.
+    /// Reads a scene, compressed with gzip if the name ends in `.gz`.
     pub fn read(path: &Path) -> Result<PeerScene, Error> {
         let wrong = |place, message: String| Error::format(path, place, message);
         let mut text = Vec::new();
@@ -147,7 +149,8 @@ impl PeerScene {
         Ok(scene)
     }
 
-    /// Moves each grain by up to a nanometre along x, y and z, at random. What differs between runs with two seeds is chance.
+    /// Moves each grain by up to a nanometre along x, y and z, at random. Differences between runs
+    /// with two seeds are due to chance.
     pub fn nudge(&mut self, seed: u64) {
         let mut rng = seeded(seed);
         for x in self.grains.iter_mut().flat_map(|g| &mut g.position) {
@@ -155,7 +158,7 @@ impl PeerScene {
         }
     }
 
-    /// Height of the topmost corner at the begin [m].
+    /// Initial height of the topmost corner [m].
     pub fn top(&self) -> f64 {
         let height = |grain: &PeerGrain| {
             let [w, x, y, z] = grain.rotation;
@@ -166,7 +169,7 @@ impl PeerScene {
         self.grains.iter().map(height).fold(self.container.zmin, f64::max)
     }
 
-    /// Writes the scene; packed by gzip where the name ends in `.gz`.
+    /// Writes the scene, compressed with gzip if the name ends in `.gz`.
     pub fn write(&self, path: &Path) -> Result<(), Error> {
         crate::atomic::write(path, |out| match is_packed(path) {
             true => {
@@ -178,7 +181,8 @@ impl PeerScene {
         })
     }
 
-    /// Checks numbers and tables, and brings quaternions to unit length. The hulls are checked by [`PeerScene::scene`].
+    /// Checks numbers and tables, and normalizes quaternions. The hulls are checked by
+    /// [`PeerScene::scene`].
     fn check(&mut self) -> Result<(), String> {
         for (name, value, least) in [
             ("density", self.density, f64::MIN_POSITIVE),
@@ -192,7 +196,7 @@ impl PeerScene {
             }
         }
         if self.restitution > 1.0 {
-            return Err(format!("`restitution` is {}, but must be 1 at most", self.restitution));
+            return Err(format!("`restitution` is {}, but must be at most 1", self.restitution));
         }
         let c = &self.container;
         let sides = [c.xmin, c.xmax, c.ymin, c.ymax, c.zmin, c.height];
@@ -204,7 +208,7 @@ impl PeerScene {
         }
         let n = self.grains.len();
         if n == 0 {
-            return Err("`grains` is empty; one stone at least is needed".into());
+            return Err("`grains` is empty; at least one stone is needed".into());
         }
         if self.n.is_some_and(|told| told != n) {
             let told = self.n.unwrap_or(n);
@@ -216,8 +220,9 @@ impl PeerScene {
         Ok(())
     }
 
-    /// The scene as riprap builds it: floor and walls first, then the stones, whose handles come with it. Mass, centre and inertia are those of
-    /// the file, once they are found to agree with the hull, so that the frame of a body is the frame of the file.
+    /// The scene as a riprap builder: floor and walls first, then the stones, whose handles are
+    /// returned. Mass, centre and inertia are those of the file, after checking that they agree
+    /// with the hull, so that the frame of a body is the frame of the file.
     pub fn scene(&self) -> Result<(SceneBuilder, Vec<Body>), Error> {
         let rock = Material::new("rock")
             .density(self.density)
@@ -256,8 +261,8 @@ impl PeerScene {
 }
 
 impl PeerGrain {
-    /// A stone whose own frame is that of its principal axes at its centre of mass, as those of
-    /// [`riprap::grains::StoneGenerator`] are, at a pose and at rest.
+    /// A stone at rest at a pose, whose frame is that of its principal axes at its centre of mass,
+    /// like those of [`riprap::grains::StoneGenerator`].
     pub fn at_rest(stone: &Polyhedron, density: f64, pose: &Pose) -> PeerGrain {
         let m = stone.unit_mass();
         let r = pose.rotation;
@@ -277,13 +282,13 @@ impl PeerGrain {
     fn check(&mut self) -> Result<(), String> {
         let n = self.vertices.len();
         if n > MAX_CORNERS {
-            return Err(format!("`verts` holds {n} corners, but {MAX_CORNERS} are the most"));
+            return Err(format!("`verts` has {n} corners, but at most {MAX_CORNERS} are allowed"));
         }
         if !self.vertices.iter().all(|v| finite(v)) {
-            return Err("`verts` holds a number that is not finite".into());
+            return Err("`verts` contains a number that is not finite".into());
         }
         if let Some(face) = self.faces.iter().find(|f| f.iter().any(|&v| v as usize >= n)) {
-            return Err(format!("`faces` holds {face:?}, but there are {n} corners"));
+            return Err(format!("`faces` contains {face:?}, but there are only {n} corners"));
         }
         for (name, values) in [
             ("pos", &self.position[..]),
@@ -291,7 +296,7 @@ impl PeerGrain {
             ("omega", &self.angular_velocity[..]),
         ] {
             if !finite(values) {
-                return Err(format!("`{name}` holds a number that is not finite"));
+                return Err(format!("`{name}` contains a number that is not finite"));
             }
         }
         let positive = |x: f64| x > 0.0 && x.is_finite();
@@ -301,11 +306,11 @@ impl PeerGrain {
         {
             return Err("`volume`, `mass` and `inertia` must be greater than 0".into());
         }
-        self.rotation = unit(self.rotation).ok_or("`quat` has no direction")?;
+        self.rotation = unit(self.rotation).ok_or("`quat` has zero length")?;
         Ok(())
     }
 
-    /// Its convex hull, which must have the volume, mass, inertia and centre that the file gives.
+    /// Its convex hull, which must have the volume, mass, inertia and centre given in the file.
     fn hull(&self, density: f64) -> Result<Polyhedron, String> {
         let corners: Vec<Vec3> = self.vertices.iter().map(|v| Vec3::from(*v)).collect();
         let hull = Polyhedron::from_points(&corners).map_err(|e| format!("`verts`: {e}"))?;
@@ -323,14 +328,14 @@ impl PeerGrain {
         if found.centre.norm() > AGREEMENT * hull.outer_radius() {
             let [x, y, z]: [f64; 3] = found.centre.into();
             return Err(format!(
-                "`verts` must be given from the centre of mass, which is at {x:.3e}, {y:.3e}, {z:.3e} m"
+                "`verts` must be relative to the centre of mass, which is at {x:.3e}, {y:.3e}, {z:.3e} m"
             ));
         }
         let inertia = found.inertia * density;
         let told = Mat3::from_diagonal(&Vec3::from(self.inertia));
         if (inertia - told).amax() > AGREEMENT * inertia.amax() {
             return Err(format!(
-                "`inertia` differs from that of the hull of `verts` by {:.1e} of it; give it for this density, about the \
+                "`inertia` differs from that of the hull of `verts` by a fraction of {:.1e}; give it for this density, about the \
                  principal axes in which `verts` are given",
                 (inertia - told).amax() / inertia.amax()
             ));
@@ -339,7 +344,7 @@ impl PeerGrain {
     }
 }
 
-/// Opens a file that has an end.
+/// Opens a regular file.
 fn regular(path: &Path) -> Result<BufReader<File>, Error> {
     let file = File::open(path).map_err(Error::io("open", path))?;
     if !file.metadata().map_err(Error::io("read", path))?.is_file() {

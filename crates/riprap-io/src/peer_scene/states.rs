@@ -1,4 +1,4 @@
-//! State files: one line a grain, by which one judge compares engines.
+//! State files with one line per grain, for comparing engines.
 
 use std::io::{Read, Write};
 use std::path::Path;
@@ -9,7 +9,7 @@ use super::{MAX_BYTES, regular};
 use crate::error::{Error, Place};
 use crate::unit_vector::unit;
 
-/// Where a grain is and how it moves.
+/// Position and motion of a grain.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct GrainState {
     /// Centre of mass [m].
@@ -78,7 +78,7 @@ fn state_line(line: &str) -> Result<GrainState, String> {
     let mut values = [0.0; 13];
     let mut words = line.split_ascii_whitespace();
     for (k, value) in values.iter_mut().enumerate() {
-        let word = words.next().ok_or(format!("13 numbers are expected, but there are {k}"))?;
+        let word = words.next().ok_or(format!("expected 13 numbers, got {k}"))?;
         *value = word.parse::<f64>().ok().filter(|x| x.is_finite()).ok_or_else(|| {
             let word: String = word.chars().take(40).collect();
             format!("`{word}` is not a number")
@@ -90,7 +90,7 @@ fn state_line(line: &str) -> Result<GrainState, String> {
     let [x, y, z, qw, qx, qy, qz, vx, vy, vz, wx, wy, wz] = values;
     Ok(GrainState {
         position: [x, y, z],
-        rotation: unit([qw, qx, qy, qz]).ok_or("the quaternion has no direction")?,
+        rotation: unit([qw, qx, qy, qz]).ok_or("the quaternion has zero length")?,
         velocity: [vx, vy, vz],
         angular_velocity: [wx, wy, wz],
     })

@@ -1,4 +1,4 @@
-//! Scenes and states written, read back, and spoilt.
+//! Scenes and states written, read back, and corrupted.
 
 use super::*;
 use riprap::grains::{StoneGenerator, seeded};
@@ -32,7 +32,7 @@ fn folder(name: &str) -> PathBuf {
 }
 
 #[test]
-fn a_scene_is_read_back_unchanged_packed_or_not() {
+fn a_scene_is_read_back_unchanged_compressed_or_not() {
     let (folder, scene) = (folder("round"), three_stones());
     for name in ["scene.json", "scene.json.gz"] {
         let path = folder.join(name);
@@ -76,10 +76,10 @@ fn states_are_read_back_unchanged() {
     assert!(message(2).contains("line 3: there are more lines"), "{}", message(2));
     assert!(message(4).contains("there are 3 lines, but the scene has 4 grains"));
     for (text, told) in [
-        ("1 2 3", "line 1: 13 numbers are expected, but there are 3"),
+        ("1 2 3", "line 1: expected 13 numbers, got 3"),
         ("0 0 0 1 0 0 0 0 0 x 0 0 0", "`x` is not a number"),
         ("0 0 0 1 0 0 0 0 0 nan 0 0 0", "`nan` is not a number"),
-        ("0 0 0 0 0 0 0 0 0 0 0 0 0", "no direction"),
+        ("0 0 0 0 0 0 0 0 0 0 0 0 0", "zero length"),
         ("0 0 0 1 0 0 0 0 0 0 0 0 0 0", "more than 13"),
     ] {
         std::fs::write(&path, text).unwrap();
@@ -89,7 +89,7 @@ fn states_are_read_back_unchanged() {
 }
 
 #[test]
-fn wrong_scenes_are_explained() {
+fn invalid_scenes_are_reported() {
     let folder = folder("wrong");
     let path = folder.join("scene.json");
     type Change = fn(&mut PeerScene);
@@ -102,7 +102,7 @@ fn wrong_scenes_are_explained() {
         (|s| s.grains.clear(), "`grains` is empty"),
         (|s| s.n = Some(4), "`N` is 4, but there are 3 grains"),
         (|s| s.grains[1].faces[0][1] = 99, "grain 2: `faces`"),
-        (|s| s.grains[1].rotation = [0.0; 4], "grain 2: `quat` has no direction"),
+        (|s| s.grains[1].rotation = [0.0; 4], "grain 2: `quat` has zero length"),
         (|s| s.grains[1].volume = 0.0, "grain 2: `volume`"),
         (|s| s.grains[2].mass *= 1.01, "grain 3: `mass` is"),
         (|s| s.grains[2].inertia[0] *= 1.1, "grain 3: `inertia` differs"),
@@ -135,7 +135,7 @@ fn wrong_scenes_are_explained() {
 }
 
 #[test]
-fn a_nudge_is_at_most_a_nanometre_and_the_same_for_a_seed() {
+fn a_nudge_is_at_most_a_nanometre_and_reproducible() {
     let (still, mut a, mut b, mut c) =
         (three_stones(), three_stones(), three_stones(), three_stones());
     a.nudge(1);
@@ -144,13 +144,13 @@ fn a_nudge_is_at_most_a_nanometre_and_the_same_for_a_seed() {
     assert!(a == b && a != c && a != still);
     for (moved, grain) in a.grains.iter().zip(&still.grains) {
         for (x, y) in moved.position.iter().zip(&grain.position) {
-            assert!((x - y).abs() <= 1.001e-9, "{x} {y}"); // a nanometre and the rounding of a sum
+            assert!((x - y).abs() <= 1.001e-9, "{x} {y}"); // a nanometre plus the rounding error of a sum
         }
         assert_eq!(moved.rotation, grain.rotation);
     }
 }
 
-/// A cube of the given side whose own frame is that of its principal axes.
+/// A cube of the given side in its principal frame.
 fn cube(side: f64, pose: &Pose) -> PeerGrain {
     let corners: Vec<Vec3> = (0..8)
         .map(|k| Vec3::from([0, 1, 2].map(|axis| side * (f64::from(k >> axis & 1) - 0.5))))
@@ -159,7 +159,7 @@ fn cube(side: f64, pose: &Pose) -> PeerGrain {
 }
 
 #[test]
-fn a_cube_has_its_closed_form_and_stands_as_high_as_it_is_turned() {
+fn a_cube_has_its_closed_form_inertia_and_the_height_of_its_orientation() {
     let (side, mut scene) = (0.2, three_stones());
     scene.n = None;
     scene.density = 1000.0;
@@ -172,20 +172,20 @@ fn a_cube_has_its_closed_form_and_stands_as_high_as_it_is_turned() {
     }
     scene.grains = vec![upright];
     assert!((scene.top() - 1.1).abs() < 1e-15);
-    // On an edge half a diagonal of a face stands above the centre, on a corner half of that of the cube.
+    // On an edge, half a face diagonal is above the centre; on a corner, half the space diagonal.
     let half_turn = std::f64::consts::FRAC_PI_4;
     scene.grains = vec![cube(side, &Pose::at([0.0, 0.0, 1.0]).turned([1.0, 0.0, 0.0], half_turn))];
     assert!((scene.top() - (1.0 + 0.1 * 2.0_f64.sqrt())).abs() < 1e-15);
     let corner = Pose::at([0.0, 0.0, 1.0]).turned([1.0, -1.0, 0.0], (1.0 / 3.0_f64.sqrt()).acos());
     scene.grains = vec![cube(side, &corner)];
     assert!((scene.top() - (1.0 + 0.1 * 3.0_f64.sqrt())).abs() < 1e-15);
-    // Below the floor nothing counts.
+    // Points below the floor do not count.
     scene.grains = vec![cube(side, &Pose::at([0.0, 0.0, -5.0]))];
     assert_eq!(scene.top(), 0.0);
 }
 
 #[test]
-fn planes_point_inwards_and_hold_the_middle_of_the_box() {
+fn planes_point_inwards_and_contain_the_middle_of_the_box() {
     let scene = three_stones();
     let c = scene.container;
     let inside = Vec3::new(0.5 * (c.xmin + c.xmax), 0.5 * (c.ymin + c.ymax), c.zmin + 1.0);
@@ -197,7 +197,7 @@ fn planes_point_inwards_and_hold_the_middle_of_the_box() {
 }
 
 #[test]
-fn every_cut_of_a_scene_is_refused_packed_or_not() {
+fn every_truncated_scene_is_refused_compressed_or_not() {
     let folder = tempfile::TempDir::new().unwrap();
     for name in ["scene.json", "scene.json.gz"] {
         let path = folder.path().join(name);
@@ -208,21 +208,21 @@ fn every_cut_of_a_scene_is_refused_packed_or_not() {
             let message = PeerScene::read(&path).unwrap_err().to_string();
             assert!(message.contains(name), "{message}");
         }
-        // Bytes after the end are no scene either.
+        // Trailing bytes are refused as well.
         std::fs::write(&path, [&good[..], b"}"].concat()).unwrap();
         assert!(PeerScene::read(&path).is_err(), "{name}");
     }
 }
 
 #[test]
-fn numbers_of_absurd_size_are_refused_before_they_are_used() {
+fn absurdly_large_numbers_are_refused_before_use() {
     let folder = tempfile::TempDir::new().unwrap();
     let path = folder.path().join("scene.json");
     let mut scene = three_stones();
     scene.grains[1].vertices = vec![[0.0; 3]; MAX_CORNERS + 1];
     scene.write(&path).unwrap();
     let message = PeerScene::read(&path).unwrap_err().to_string();
-    assert!(message.contains("grain 2: `verts` holds 10001 corners"), "{message}");
+    assert!(message.contains("grain 2: `verts` has 10001 corners"), "{message}");
     let mut flat = three_stones();
     flat.grains[0].vertices.iter_mut().for_each(|v| v[2] = 0.0);
     flat.write(&path).unwrap();

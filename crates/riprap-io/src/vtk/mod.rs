@@ -1,8 +1,10 @@
-//! Frames for ParaView: points, points alone and polygons with data, as `.vtp` files, and the `.pvd` index that makes
-//! a time series of them. Nothing here knows about bodies or contacts; callers give coordinates and named arrays.
+//! Output for ParaView: points, vertices and polygons with data, as `.vtp` files, and the `.pvd`
+//! index that combines them into a time series. This module knows nothing about bodies or contacts;
+//! callers supply coordinates and named arrays.
 //!
-//! A `.vtp` file is XML with the arrays appended as raw little-endian bytes, each after its length as a `UInt64`. Both
-//! kinds of files appear whole or not at all, so a run that is killed leaves a series that can be read.
+//! A `.vtp` file is XML with the arrays appended as raw little-endian bytes, each preceded by its
+//! length as a `UInt64`. Both kinds of files are written atomically, so a run that is killed leaves
+//! a readable series.
 
 mod pvd;
 #[cfg(test)]
@@ -43,7 +45,7 @@ enum Values {
     Integer(Vec<i64>),
 }
 
-/// The numbers of an array; any of the vectors named by the `From` implementations.
+/// The values of an array; any of the vectors with a `From` implementation.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ArrayValues(usize, Values);
 
@@ -84,23 +86,23 @@ impl Values {
 }
 
 impl PolyData {
-    /// Nothing yet.
+    /// Creates empty data.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Adds a point [m] and gives its index.
+    /// Adds a point [m] and returns its index.
     pub fn add_point(&mut self, point: [f64; 3]) -> usize {
         self.points.push(point.map(|x| x as f32));
         self.points.len() - 1
     }
 
-    /// Adds a cell that shows a point by itself. Such cells come before all polygons.
+    /// Adds a vertex cell that displays a single point. Vertex cells precede all polygons.
     pub fn add_vertex(&mut self, point: usize) {
         self.vertices.push(point as i64);
     }
 
-    /// Adds a polygon through points, anticlockwise seen from outside.
+    /// Adds a polygon through points, counter-clockwise seen from outside.
     pub fn add_polygon(&mut self, corners: &[usize]) {
         self.polygon_corners.extend(corners.iter().map(|corner| *corner as i64));
         self.polygon_ends.push(self.polygon_corners.len() as i64);
@@ -111,7 +113,7 @@ impl PolyData {
         self.point_data.push(Array::new(name.into(), values.into()));
     }
 
-    /// Adds one number or vector per cell: first the vertices, then the polygons, in their order.
+    /// Adds one number or vector per cell: first the vertices, then the polygons, in order.
     pub fn cell_data(&mut self, name: impl Into<String>, values: impl Into<ArrayValues>) {
         self.cell_data.push(Array::new(name.into(), values.into()));
     }
@@ -126,19 +128,19 @@ impl PolyData {
         self.vertices.len() + self.polygon_ends.len()
     }
 
-    /// Writes a `.vtp` file, whole or not at all.
+    /// Writes a `.vtp` file atomically.
     pub fn write(&self, path: &Path) -> Result<(), Error> {
         self.check().map_err(|message| Error::Data { path: path.to_owned(), message })?;
         atomic::write(path, |out| self.write_to(out))
     }
 
-    /// Indices within the points, arrays as long as what they describe.
+    /// Checks that indices are within the points and that arrays have the right lengths.
     fn check(&self) -> Result<(), String> {
         let n_points = self.points.len();
         let within = |index: &i64| usize::try_from(*index).is_ok_and(|index| index < n_points);
         if let Some(index) = self.vertices.iter().chain(&self.polygon_corners).find(|i| !within(i))
         {
-            return Err(format!("a cell uses point {index}, but there are {n_points}"));
+            return Err(format!("a cell uses point {index}, but there are only {n_points}"));
         }
         let groups =
             [(&self.point_data, n_points, "points"), (&self.cell_data, self.n_cells(), "cells")];
@@ -150,7 +152,7 @@ impl PolyData {
                     return Err(format!("the array `{name}` has {has} entries for {n} {what}"));
                 }
                 if arrays[..index].iter().any(|other| other.name == *name) {
-                    return Err(format!("two arrays are called `{name}`"));
+                    return Err(format!("two arrays are named `{name}`"));
                 }
             }
         }

@@ -106,7 +106,7 @@ fn data_that_do_not_fit_are_refused() {
     );
     assert!(refused(|d| d.cell_data("x", vec![[1_i64; 3]; 4])).contains("4 entries for 3 cells"));
     assert!(refused(|d| d.cell_data("body", vec![1_i64; 3])).contains("two arrays"));
-    assert!(refused(|d| d.add_polygon(&[0, 1, 5])).contains("uses point 5, but there are 5"));
+    assert!(refused(|d| d.add_polygon(&[0, 1, 5])).contains("uses point 5, but there are only 5"));
     assert!(!Path::new("never-written.vtp").exists());
 }
 

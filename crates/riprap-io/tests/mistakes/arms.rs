@@ -1,9 +1,9 @@
-//! Mechanisms into which a mistake is put.
-#![allow(dead_code)] // each test uses its share
+//! Mechanisms into which a mistake is inserted.
+#![allow(dead_code)] // each test uses some of these
 
 use super::Case;
 
-/// Opens most of the scenes below: six lines, so that what follows starts at line 7.
+/// Start of most scenes: six lines, so that the following text starts at line 7.
 pub const START: &str = "\
 [run]
 dt = \"1 ms\"
@@ -13,7 +13,7 @@ density = 2700
 [[mechanism]]
 ";
 
-/// Two bodies on two joints; twelve lines, so that what follows starts at line 19.
+/// Two bodies on two joints; twelve lines, so that the following text starts at line 19.
 pub const ARM: &str = "\
 [[mechanism.body]]
 name = \"upper\"
@@ -34,7 +34,7 @@ child = \"lower\"
 axis = \"z\"
 ";
 
-/// A complete scene but for `text`, which starts at line 24.
+/// A complete scene followed by `text`, which starts at line 24.
 pub fn arm(name: &'static str, text: &str, line: usize, says: &'static str) -> Case {
     Case { name, text: format!("{START}{ARM}{text}"), line, says }
 }

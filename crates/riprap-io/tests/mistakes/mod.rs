@@ -1,4 +1,4 @@
-//! Scenes with one mistake each, and what must be said of it.
+//! Scenes with one mistake each, and the expected message.
 
 pub mod arms;
 pub mod scenes;
@@ -7,7 +7,7 @@ use riprap_io::scene_file::SceneFile;
 
 /// A scene with a mistake.
 pub struct Case {
-    /// What it is about.
+    /// Name of the case.
     pub name: &'static str,
     /// The scene.
     pub text: String,
@@ -17,7 +17,7 @@ pub struct Case {
     pub says: &'static str,
 }
 
-/// Each must be reported in the right words, at the right line, and alone.
+/// Each must be reported with the right message, at the right line, and alone.
 #[track_caller]
 pub fn check(cases: &[Case]) {
     let mut failures = String::new();

@@ -1,9 +1,9 @@
-//! Scenes of bodies and grains into which a mistake is put.
-#![allow(dead_code)] // each test uses its share
+//! Scenes of bodies and grains into which a mistake is inserted.
+#![allow(dead_code)] // each test uses some of these
 
 use super::Case;
 
-/// Opens most of the scenes below: six lines, so that what follows starts at line 7.
+/// Start of most scenes: six lines, so that the following text starts at line 7.
 pub const START: &str = "\
 [run]
 dt = \"1 ms\"
@@ -21,7 +21,7 @@ shape = { type = \"sphere\", radius = 0.1 }
 material = \"rock\"
 ";
 
-/// Grains that rain, up to their box.
+/// Raining grains, without their box.
 pub const RAIN: &str = "\
 [[grains]]
 name = \"heap\"
@@ -30,12 +30,12 @@ generator = \"rain\"
 count = 10
 ";
 
-/// A complete scene but for `text`, which starts at line 11.
+/// A complete scene followed by `text`, which starts at line 11.
 pub fn after_ball(name: &'static str, text: &str, line: usize, says: &'static str) -> Case {
     Case { name, text: format!("{START}{BALL}{text}"), line, says }
 }
 
-/// A complete scene once `text`, which starts at line 7, is right.
+/// A scene completed by `text`, which starts at line 7.
 pub fn after_start(name: &'static str, text: &str, line: usize, says: &'static str) -> Case {
     Case { name, text: format!("{START}{text}"), line, says }
 }

@@ -1,8 +1,8 @@
-//! Free bodies at one configuration: inverse masses, free velocities, and what impulses do to them.
+//! Free bodies at one configuration: inverse masses, free velocities, and the effect of impulses.
 //!
-//! The gyroscopic term is taken through the angular momentum: a step keeps `L = J ω` of a body exactly while
-//! its inertia turns with it, so that collisions conserve angular momentum to round-off. To first order in
-//! `h` this is `−ω × J ω` of the equations of motion.
+//! The gyroscopic term is treated through the angular momentum: a step conserves `L = J ω` of a
+//! body exactly while its inertia rotates with it, so that collisions conserve angular momentum to
+//! round-off. To first order in `h` this is `−ω × J ω` of the equations of motion.
 
 use super::Interval;
 use crate::friction::{Factored, InverseMass};
@@ -13,7 +13,7 @@ use crate::scene::{Motion, Scene, State, Twist};
 #[derive(Debug, Default)]
 pub(super) struct FreeBodies {
     inverse_inertia: Vec<Mat3>,
-    /// Block of each body in the contact problem; [`Factored::NONE`] where impulses do not move it.
+    /// Block of each body in the contact problem; [`Factored::NONE`] if impulses do not move it.
     pub(super) block: Vec<u32>,
     /// Velocities at the start of the step and without contact; those of the mechanisms' bodies are filled in by their own free
     /// motion.
@@ -23,11 +23,11 @@ pub(super) struct FreeBodies {
 }
 
 impl FreeBodies {
-    /// Evaluates masses at `q_m` and the velocity without contact, `v_free = v_n + h M⁻¹ f` (28). Bodies with a
-    /// prescribed motion get the velocity that their law asks for at the end of the step.
+    /// Evaluates masses at `q_m` and the velocity without contact, `v_free = v_n + h M⁻¹ f` (28).
+    /// Bodies with a prescribed motion get the velocity of their law at the end of the step.
     pub fn free_motion(&mut self, scene: &Scene, state: &State, step: &Interval, q_m: &[Pose]) {
         let (bodies, dt) = (scene.bodies(), step.dt);
-        // What a linear drag leaves of a velocity.
+        // The factor by which linear drag reduces a velocity.
         let kept = if scene.drag() > 0.0 { (-scene.drag() * dt).exp() } else { 1.0 };
         let FreeBodies { inverse_inertia, block, v_n, v_free, n_blocks } = self;
         v_n.clone_from(&state.v);
@@ -110,8 +110,8 @@ impl FreeBodies {
 }
 
 /// Velocity at the end of a step of a body with a prescribed motion. A position law is followed by
-/// its mean slope around that time, corrected by a fifth of what the body has strayed, so that it neither drifts nor
-/// rings.
+/// its mean slope around that time, corrected by a fifth of its position error, so that it neither
+/// drifts nor oscillates.
 fn prescribed(motion: &Motion, step: &Interval, q_m: &Pose) -> Twist {
     let Interval { t_next: t, dt, after, .. } = *step;
     match motion {

@@ -1,4 +1,5 @@
-//! From detected points to the contact problem: which are active under their law, their frames, `H`, `V_free`.
+//! From detected points to the contact problem: which are active under their law, and their frames,
+//! `H` and `V_free`.
 
 use super::System;
 use super::mechanisms::Mechanisms;
@@ -12,7 +13,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 /// A contact that takes part in the contact problem.
 #[derive(Clone, Copy, Debug)]
 pub struct ActiveContact<'a> {
-    /// Where and between whom.
+    /// The detected point.
     pub point: &'a ContactPoint,
     /// Indices of the two bodies.
     pub bodies: [u32; 2],
@@ -25,27 +26,27 @@ impl ActiveContact<'_> {
         [self.point.normal, t1, t2]
     }
 
-    /// The impulse with these components in its frame, in the world frame [N s].
+    /// An impulse given by its components in the contact frame, in the world frame [N s].
     pub fn impulse_w(&self, r: &[f64; 3]) -> Vec3 {
         in_world(&self.frame(), r)
     }
 }
 
-/// Where the point of an active contact is kept, and its two bodies.
+/// Where the point of an active contact is stored, and its two bodies.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Active {
-    /// Its place in its chunk of detected points, after [`CHUNK_POINTS`] for each chunk before; the chosen points are a last
-    /// chunk of any length. The highest bit is [`Active::CLOSES`].
+    /// Its index in its chunk of detected points, plus [`CHUNK_POINTS`] for each preceding chunk;
+    /// the chosen points form a last chunk of any length. The highest bit is [`Active::CLOSES`].
     place: u32,
     bodies: [u32; 2],
 }
 
 impl Active {
-    /// Set where the quasi-shock law holds, under which small gaps are closed.
+    /// Set if the quasi-shock law holds, under which small gaps are closed.
     const CLOSES: u32 = 1 << 31;
 }
 
-/// Place of a point that does not take part.
+/// Index of a point that does not take part.
 const OPEN: u32 = u32::MAX;
 
 /// The contacts of one step and their buffers.
@@ -54,9 +55,10 @@ pub struct Contacts {
     detector: Box<dyn ContactDetection>,
     reach: Vec<f64>,
     motion: Vec<Twist>,
-    /// The contact of the last step that each one continues, see [`Contacts::trace`].
+    /// The contact of the last step that each one continues; see [`Contacts::trace`].
     pub(super) old: Vec<u32>,
-    /// What each has slipped while it stuck, in the world frame [m]; empty where nobody keeps account.
+    /// Accumulated slip of each contact while sticking, in the world frame [m]; empty if it is not
+    /// tracked.
     pub(super) slips: Vec<Vec3>,
     /// Chosen points at their planes.
     chosen: Vec<ContactPoint>,
@@ -68,12 +70,12 @@ pub struct Contacts {
     deepest: f64,
 }
 
-/// Round-off must not decide whether a touching contact counts as closed: gaps below this share of the smaller
-/// body's size do.
+/// Round-off must not decide whether a touching contact counts as closed: gaps below this fraction
+/// of the smaller body's size do.
 const CLOSED: f64 = 1e-9;
 
-/// Gaps and slips within this share of the smaller body's size are what solver tolerances leave behind: such a gap counts as
-/// closed under the quasi-shock law, and [`super::Stabilization`] takes it back.
+/// Gaps and slips within this fraction of the smaller body's size are due to solver tolerances:
+/// such a gap counts as closed under the quasi-shock law, and [`super::Stabilization`] removes it.
 pub(super) const NOISE: f64 = 1e-7;
 
 impl Default for Contacts {
@@ -82,7 +84,7 @@ impl Default for Contacts {
     }
 }
 
-/// The points of the contact problem, wherever they are kept.
+/// The points of the contact problem, wherever they are stored.
 #[derive(Clone, Copy)]
 pub(super) struct Points<'a> {
     detected: &'a [Vec<ContactPoint>],
@@ -109,7 +111,7 @@ impl<'a> Points<'a> {
 }
 
 impl Contacts {
-    /// Contacts that a detector finds.
+    /// Contacts found by a detector.
     pub fn new(detector: Box<dyn ContactDetection>) -> Contacts {
         Contacts {
             detector,
@@ -124,8 +126,8 @@ impl Contacts {
         }
     }
 
-    /// Finds the contact points at `q_m`. Contacts are sought there, not at `q_n`: the scheme enforces
-    /// `V_{n+1}` for the contacts active at `q_m`.
+    /// Finds the contact points at `q_m`. Contacts are detected there, not at `q_n`: the scheme
+    /// enforces `V_{n+1}` for the contacts active at `q_m`.
     pub fn detect(&mut self, scene: &Scene, system: &System, dt: f64) {
         let (bodies, v_free) = (scene.bodies(), system.v_free());
         parallel::fill(&mut self.reach, bodies.len(), |i| {
@@ -181,7 +183,7 @@ impl Contacts {
             *unknowns = Law::Coulomb { friction: law.friction };
             let shift = match law.law {
                 ContactLaw::MoreauNewton if law.restitution == 0.0 => 0.0,
-                // Eq. (6) to the letter, also where V_n⁻ > 0.
+                // Exactly Eq. (6), also if V_n⁻ > 0.
                 ContactLaw::MoreauNewton => {
                     law.restitution * c.point.normal.dot(&relative(system.v_n()))
                 }
@@ -201,7 +203,7 @@ impl Contacts {
         }
     }
 
-    /// Which of the points take part under their law, and how deep the deepest is.
+    /// Determines which points take part under their law, and the depth of the deepest.
     fn keep(&mut self, scene: &Scene, system: &System, dt: f64) {
         let (q_m, v_free) = (system.q_m(), system.v_free());
         let Contacts { detector, chosen, active, .. } = self;
@@ -210,7 +212,7 @@ impl Contacts {
         let n_chunks = detected.len() + 1;
         parallel::set_length(active, (0..n_chunks).map(|c| chunk(c).len()).sum());
         let some_open = AtomicBool::new(false);
-        // Depths are not negative: they and their bits are in the same order.
+        // Depths are not negative, so their bit patterns are ordered like their values.
         let deepest = AtomicU64::new(0);
         parallel::for_each_part(active, 0..n_chunks, &|c| chunk(c).len(), &|c, active| {
             let deeper = |depth: f64, p: &ContactPoint| if -p.gap > depth { -p.gap } else { depth };
@@ -226,7 +228,7 @@ impl Contacts {
                     let arms = [i, j].map(|b| point.point - q_m[b].position);
                     let v_rel = relative_velocity(v_free, bodies, arms);
                     let nearest = point.gap + dt * point.normal.dot(&v_rel).min(0.0);
-                    // Else it is far from its plane.
+                    // Otherwise it is far from its plane.
                     takes_part &= nearest <= scene.detection().alert;
                 }
                 let closes = if law.law == ContactLaw::QuasiShock { Active::CLOSES } else { 0 };
@@ -244,13 +246,14 @@ impl Contacts {
         self.deepest = f64::from_bits(deepest.into_inner());
     }
 
-    /// The points of the contact problem: to be asked for once before a loop over them.
+    /// The points of the contact problem; call it once before a loop over them.
     pub(super) fn points(&self) -> Points<'_> {
         let Contacts { detector, chosen, active, .. } = self;
         Points { detected: detector.chunks(), chosen, active }
     }
 
-    /// Sides of contacts on bodies that a mechanism carries; a body that is a mechanism by itself is a block like any grain.
+    /// Adds the sides of contacts on bodies carried by a mechanism; a mechanism that is a single
+    /// free body is a block like any grain.
     fn add_mechanisms(
         &mut self,
         scene: &Scene,
@@ -275,7 +278,7 @@ impl Contacts {
             let (point, frame) = (contact.point.point, contact.frame());
             mechanisms.push_sides(scene, state, &sides, point, &frame, c, w);
             if w.is_immovable(c) {
-                // Both are driven: no impulse changes anything.
+                // Both are driven: impulses have no effect.
                 gone.resize(self.active.len(), false);
                 gone[c] = true;
             }
@@ -294,7 +297,7 @@ impl Contacts {
         self.gone = gone;
     }
 
-    /// The chosen points at their planes. Each stands for two colliders that come after all others.
+    /// The chosen points at their planes. Each represents two colliders that follow all others.
     fn touch_points(&mut self, scene: &Scene, q_m: &[Pose]) {
         self.chosen.clear();
         let first = scene.colliders().len() as u32;
@@ -310,7 +313,8 @@ impl Contacts {
         }
     }
 
-    /// Sum of the contact impulses on the bodies of a mechanism: force [N s] and moment about the world's origin [N m s].
+    /// Sum of the contact impulses on the bodies of a mechanism: force [N s] and moment about the
+    /// world origin [N m s].
     pub fn pushes(&self, scene: &Scene, mechanism: usize, impulses: &Impulses) -> Spatial {
         let links = scene.links_of(mechanism);
         let mut sum = Spatial::default();
@@ -337,7 +341,7 @@ impl Contacts {
         self.deepest
     }
 
-    /// Bytes held by the buffers, those of the detector included.
+    /// Bytes held by the buffers, including those of the detector.
     pub(crate) fn bytes(&self) -> usize {
         self.detector.bytes()
             + bytes_of(&self.reach)
@@ -355,8 +359,9 @@ impl Contacts {
     }
 }
 
-/// Whether a contact counts as closed: its gap is below a limit, or below twice the limit while a neighbour of the same pair
-/// that lies in the same plane is closed. Else rounding would let a flat impact begin at one corner.
+/// Whether a contact counts as closed: its gap is below a limit, or below twice the limit while a
+/// neighbour of the same pair that lies in the same plane is closed. Otherwise rounding would let a
+/// flat impact start at one corner.
 fn closed(scene: &Scene, points: &[ContactPoint], k: usize, limit: f64) -> bool {
     let own = &points[k];
     let same_pair = |p: &ContactPoint| {
@@ -370,7 +375,7 @@ fn closed(scene: &Scene, points: &[ContactPoint], k: usize, limit: f64) -> bool 
         || own.gap <= 2.0 * limit && points[k.saturating_sub(3)..].iter().take(7).any(near)
 }
 
-/// Velocity of the second body against the first at a point with these arms [m/s].
+/// Velocity of the second body relative to the first at a point with these arms [m/s].
 fn relative_velocity(v: &[Twist], bodies: [u32; 2], arms: [Vec3; 2]) -> Vec3 {
     let [i, j] = bodies.map(|b| &v[b as usize]);
     j.linear + j.angular.cross(&arms[1]) - i.linear - i.angular.cross(&arms[0])
@@ -379,7 +384,8 @@ fn relative_velocity(v: &[Twist], bodies: [u32; 2], arms: [Vec3; 2]) -> Vec3 {
 /// Feature of a chosen point.
 const CHOSEN: u32 = u32::MAX;
 
-/// The two bodies of a contact and their law. A chosen point stands for two colliders after all others.
+/// The two bodies of a contact and their law. A chosen point represents two colliders after all
+/// others.
 pub(super) fn meeting<'a>(scene: &'a Scene, point: &ContactPoint) -> ([u32; 2], &'a PairLaw) {
     let n = scene.colliders().len();
     if let Some(beyond) = (point.colliders[0] as usize).checked_sub(n) {
@@ -390,7 +396,7 @@ pub(super) fn meeting<'a>(scene: &'a Scene, point: &ContactPoint) -> ([u32; 2], 
     ([a.body, b.body], scene.pairs.law(a.material, b.material))
 }
 
-/// Size of the smaller of two bodies, of which one at least is movable [m].
+/// Size of the smaller of two bodies, of which at least one is movable [m].
 pub(super) fn smaller_size(scene: &Scene, i: usize, j: usize) -> f64 {
     let bodies = scene.bodies();
     let size = |k: usize| if bodies.size[k] > 0.0 { bodies.size[k] } else { f64::INFINITY };
@@ -398,7 +404,8 @@ pub(super) fn smaller_size(scene: &Scene, i: usize, j: usize) -> f64 {
     if smaller.is_finite() { smaller } else { scene.resolution() }
 }
 
-/// The gap that the quasi-shock law leaves open [m]: none for overlaps and for what counts as closed.
+/// The gap that the quasi-shock law leaves open [m]: zero for overlaps and for gaps that count as
+/// closed.
 fn open_gap(gap: f64, size: f64) -> f64 {
     if gap <= NOISE * size { 0.0 } else { gap }
 }

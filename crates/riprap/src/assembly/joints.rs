@@ -1,5 +1,5 @@
-//! Joints between bodies in absolute coordinates: three rows of the contact problem at a time, held at zero velocity; and
-//! the projection of positions that removes their drift.
+//! Joints between bodies in absolute coordinates: groups of three rows of the contact problem,
+//! constrained to zero velocity, and the projection of positions that removes their drift.
 
 use super::System;
 use crate::friction::{ContactProblem, Factored, Impulses, Law, solve_joint};
@@ -8,13 +8,14 @@ use crate::scene::{Hold, ResolvedJoint, Scene, State};
 
 /// Three equations of a joint.
 struct Triple {
-    /// Directions along which the second frame's origin is held, or about which it is held; zero where there is none.
+    /// Directions along which the second frame's origin is constrained, or about which its rotation
+    /// is; zero if there is no equation.
     axes: [Vec3; 3],
     /// Whether they are axes of rotation.
     spin: bool,
     /// Where the force acts [m].
     point: Vec3,
-    /// How far positions are off [m, rad].
+    /// Position errors [m, rad].
     error: [f64; 3],
 }
 
@@ -30,14 +31,14 @@ fn triples(joint: &ResolvedJoint, q: &[Pose]) -> impl Iterator<Item = Triple> {
     }
     let d = pb - pa;
     let shift = Triple { axes: held, spin: false, point: pb, error: held.map(|u| u.dot(&d)) };
-    // The small turn from the first frame to the second.
+    // The small rotation from the first frame to the second.
     let off = 0.5
         * (0..3).map(|k| ra.column(k).cross(&rb.column(k))).fold(Vec3::zeros(), |sum, x| sum + x);
     let mut about = [0, 1, 2].map(|k| ra.column(k).into_owned());
     if joint.hold == Hold::Hinge {
         about[2] = Vec3::zeros();
     }
-    // For a hinge only the axes count: z_a × z_b.
+    // For a hinge only the axes matter: z_a × z_b.
     let off = if joint.hold == Hold::Hinge { ra.column(2).cross(&rb.column(2)) } else { off };
     let twist = Triple { axes: about, spin: true, point: pb, error: about.map(|u| u.dot(&off)) };
     let second = (joint.hold != Hold::Ball).then_some(twist);
@@ -66,7 +67,7 @@ pub fn assemble(scene: &Scene, system: &System, problem: &mut ContactProblem) {
     }
 }
 
-/// The joints' impulses of the last step, to start from.
+/// Starts from the joint impulses of the last step.
 pub(super) fn recall(state: &State, problem: &ContactProblem, impulses: &mut Impulses) {
     let n = problem.len() - problem.rolling.len() - impulses.len();
     let old = (0..n).map(|k| state.joint_impulses.get(k).copied().unwrap_or_default());
@@ -99,14 +100,14 @@ fn push(scene: &Scene, system: &System, [i, j]: [usize; 2], t: &Triple, w: &mut 
     }
 }
 
-/// Largest error of the joints' positions [m, rad].
+/// Largest position error of the joints [m, rad].
 pub fn joint_error(scene: &Scene, q: &[Pose]) -> f64 {
     let all = scene.joints.iter().flat_map(|j| triples(j, q)).flat_map(|t| t.error);
     all.fold(0.0, |m: f64, e| m.max(e.abs()))
 }
 
-/// How far one joint is off: the distance of its frames along the directions that it holds [m], and the angle about the
-/// axes that it holds [rad].
+/// Drift of one joint: the distance of its frames along the constrained directions [m], and the
+/// angle about the constrained axes [rad].
 pub fn joint_drift(joint: &ResolvedJoint, q: &[Pose]) -> [f64; 2] {
     let mut drift = [0.0; 2];
     for t in triples(joint, q) {
@@ -115,9 +116,9 @@ pub fn joint_drift(joint: &ResolvedJoint, q: &[Pose]) -> [f64; 2] {
     drift
 }
 
-/// Mean force [N] and torque [N m] of each joint on its second body over the last step, in the world frame and about the
-/// origin of the frame on that body. The impulses were found midway through the step; here they are along the axes at
-/// its end.
+/// Mean force [N] and torque [N m] of each joint on its second body over the last step, in the
+/// world frame and about the origin of the frame on that body. The impulses were computed midway
+/// through the step; here they are expressed along the axes at its end.
 pub fn joint_wrenches<'a>(
     scene: &'a Scene,
     state: &'a State,
@@ -136,8 +137,9 @@ pub fn joint_wrenches<'a>(
     })
 }
 
-/// Puts the bodies of projected joints back: sweeps of Newton's method over the joints, each moved as far as the masses of its
-/// bodies ask for, until all are within 1e-12 [m, rad] or rounding stops them.
+/// Puts the bodies of projected joints back: sweeps of Newton's method over the joints, each
+/// correction weighted by the masses of its bodies, until all errors are within 1e-12 [m, rad] or
+/// at rounding level.
 pub(super) fn project(scene: &Scene, q: &mut [Pose]) {
     let bodies = scene.bodies();
     for _ in 0..200 {
@@ -182,7 +184,7 @@ pub(super) fn project(scene: &Scene, q: &mut [Pose]) {
     }
 }
 
-/// Shift and turn of a body per unit of a push along `u`.
+/// Displacement and rotation of a body per unit of a push along `u`.
 fn response(
     t: &Triple,
     bodies: &crate::scene::Bodies,

@@ -1,7 +1,8 @@
-//! The mechanisms of a scene during one step: prediction, loops, free motion, and their part of the contact problem.
+//! The mechanisms of a scene during one step: prediction, loops, free motion, and their part in the
+//! contact problem.
 //!
-//! A mechanism is one group of blocks in the contact problem: `H_M` through the independent coordinates and `M_red`
-//! factored once per step (Eqs. 25–27).
+//! A mechanism is one group of blocks in the contact problem: `H_M` in terms of the independent
+//! coordinates, with `M_red` factored once per step (Eqs. 25–27).
 
 use super::Interval;
 use crate::friction::{Factored, InverseMass};
@@ -18,14 +19,16 @@ struct Moving {
     work: MultibodyScratch,
     control: Control,
     q_m: Vec<f64>,
-    /// Velocities of all joints at the begin of the step and without contact, both consistent with the loops at `q_m`.
+    /// Velocities of all joints at the start of the step and without contact, both consistent with
+    /// the loops at `q_m`.
     v_n: Vec<f64>,
     v_free: Vec<f64>,
     v_middle: Vec<f64>,
     driven: Vec<f64>,
     /// A mechanism that is a free body, at `q_m`.
     at_m: MultibodyState,
-    /// For a mechanism on a free base: its momentum at the end of the step without contact, about the world's origin.
+    /// For a mechanism on a free base: its momentum at the end of the step without contact, about
+    /// the world origin.
     momentum: Option<Spatial>,
     aside: MultibodyScratch,
     /// First of its blocks in the contact problem.
@@ -43,8 +46,8 @@ pub(super) struct Mechanisms {
 }
 
 impl Mechanisms {
-    /// Predicts `q_m` along `v_n`, then closes the loops, `h_B(q_m) = 0` (29), (16). Puts the bodies of the
-    /// mechanisms there.
+    /// Predicts `q_m` along `v_n`, then closes the loops, `h_B(q_m) = 0` (29), (16). Places the
+    /// bodies of the mechanisms accordingly.
     pub fn predict(
         &mut self,
         scene: &Scene,
@@ -81,9 +84,10 @@ impl Mechanisms {
         Ok(())
     }
 
-    /// Free motion, as if no contact pushed back: `v_free = v_n + h M_red⁻¹ f_red` (25), (28). What depends on velocities is
-    /// evaluated at `v_n` and, where `q_m` is later than that, once more at the velocity of its time, which makes smooth motion
-    /// of second order with `q_m` midway. Gives the velocities of the mechanisms' bodies at `q_m`, before and without contact.
+    /// Free motion, as if there were no contacts: `v_free = v_n + h M_red⁻¹ f_red` (25), (28).
+    /// Velocity-dependent terms are evaluated at `v_n` and, if `q_m` is later, once more at the
+    /// velocity of that time, which makes smooth motion second-order with `q_m` midway. Sets the
+    /// velocities of the mechanisms' bodies at `q_m`, initial and without contact.
     pub fn free_motion(
         &mut self,
         scene: &Scene,
@@ -96,7 +100,8 @@ impl Mechanisms {
         let Interval { dt, before, .. } = *step;
         for (k, (system, m)) in scene.mechanisms().iter().zip(&mut self.moving).enumerate() {
             if scene.is_free_body(k) {
-                // It falls with the free bodies; what springs and laws add comes here.
+                // It falls with the free bodies; only the contribution of springs and laws is added
+                // here.
                 let i = scene.links_of(k).start;
                 follow(scene, k, &q_m[i], &v_n[i], &mut m.at_m);
                 m.at_m.control.clone_from(&m.control);
@@ -127,7 +132,7 @@ impl Mechanisms {
                 system.dynamics(at, &m.control, partition, t_m, driven, &mut m.work)?;
             }
             m.momentum = system.has_free_base().then(|| {
-                // It grows by what acts from outside at q_m, to round-off.
+                // It changes by the external wrench at q_m, up to round-off.
                 let outside = system.outside_wrench(&m.work) * dt;
                 let old = &state.mechanisms[k];
                 let (linear, angular) = momentum_at(system, old, &mut m.aside);
@@ -151,7 +156,8 @@ impl Mechanisms {
         Ok(())
     }
 
-    /// Gives every mechanism its blocks in the contact problem after those of the free bodies, and says how many there are.
+    /// Assigns every mechanism its blocks in the contact problem, after those of the free bodies,
+    /// and returns their number.
     pub(super) fn assign_blocks(&mut self, scene: &Scene, state: &State, first: u32) -> usize {
         let mut next = first;
         for (k, (m, state)) in self.moving.iter_mut().zip(&state.mechanisms).enumerate() {
@@ -168,8 +174,9 @@ impl Mechanisms {
         std::iter::repeat_n(InverseMass::default(), n)
     }
 
-    /// Adds to the last contact of `w` its sides on mechanisms: rows of `H_M` and `M_red⁻¹ H_M`, Eq. (27). `sides` holds the
-    /// bodies of mechanisms that touch there, with the sign of the impulse on each.
+    /// Adds to the last contact of `w` its sides on mechanisms: rows of `H_M` and `M_red⁻¹ H_M`,
+    /// Eq. (27). `sides` lists the bodies of mechanisms that touch there, with the sign of the
+    /// impulse on each.
     pub(super) fn push_sides(
         &mut self,
         scene: &Scene,
@@ -183,7 +190,7 @@ impl Mechanisms {
         for (k, side) in sides.iter().enumerate() {
             let Some((mechanism, link, sign)) = *side else { continue };
             let other = sides[1 - k].filter(|o| o.0 == mechanism);
-            // Two bodies of one mechanism are one side.
+            // Two bodies of one mechanism form one side.
             if k == 1 && other.is_some() {
                 continue;
             }
@@ -220,9 +227,9 @@ impl Mechanisms {
         }
     }
 
-    /// End of the step: `v = v_free + M_red⁻¹ H I`, `q` from `q_m` along `v`; dependent joints follow the independent ones,
-    /// `h_B(q) = 0`, `v_dep = B v_ind` (28), (30), (16), (20). Puts the bodies of the mechanisms there and gives the largest
-    /// residual of the loops [m, –].
+    /// End of the step: `v = v_free + M_red⁻¹ H I`, `q` from `q_m` along `v`; dependent joints
+    /// follow the independent ones, `h_B(q) = 0`, `v_dep = B v_ind` (28), (30), (16), (20). Places
+    /// the bodies of the mechanisms and returns the largest residual of the loops [m, –].
     pub fn finish(
         &mut self,
         scene: &Scene,
@@ -266,8 +273,9 @@ impl Mechanisms {
         Ok(residual)
     }
 
-    /// Gives mechanisms on a free base the momentum that they had plus what acted from outside; `pushes` tells the sum of the
-    /// contact impulses on a mechanism, force and moment about the world's origin.
+    /// Restores the momentum of mechanisms on a free base: its initial value plus the external
+    /// impulses; `pushes` returns the sum of the contact impulses on a mechanism, force and moment
+    /// about the world origin.
     pub fn restore_momentum(
         &mut self,
         scene: &Scene,
@@ -285,7 +293,7 @@ impl Mechanisms {
         }
     }
 
-    /// Gives mechanisms that are free bodies the coordinates of their bodies.
+    /// Sets the coordinates of mechanisms that are free bodies from their bodies.
     pub fn follow_bodies(&self, scene: &Scene, next: &mut State) {
         for k in (0..self.moving.len()).filter(|&k| scene.is_free_body(k)) {
             let i = scene.links_of(k).start;
@@ -294,7 +302,8 @@ impl Mechanisms {
     }
 }
 
-/// Gives a mechanism that is a free body the coordinates of its body: pose and velocity of the centre of mass.
+/// Sets the coordinates of a mechanism that is a free body from the pose and velocity of its centre
+/// of mass.
 fn follow(scene: &Scene, mechanism: usize, q: &Pose, v: &Twist, state: &mut MultibodyState) {
     let arm = q.rotation * scene.bodies().centre[scene.links_of(mechanism).start];
     let pose = Pose { position: q.position - arm, rotation: q.rotation };

@@ -1,4 +1,5 @@
-//! Moments of rolling resistance in the contact problem: one for each pair of shapes that touch, after all contacts and joints.
+//! Moments of rolling resistance in the contact problem: one for each pair of touching shapes,
+//! after all contacts and joints.
 
 use super::System;
 use super::contacts::{Contacts, meeting, smaller_size};
@@ -6,8 +7,8 @@ use crate::friction::{ContactProblem, Factored, Impulses, Law, Rolling};
 use crate::math::Vec3;
 use crate::scene::{Scene, State, WarmMoment};
 
-/// Adds the moments of rolling resistance to the contact problem, after its contacts and joints: one for each pair of shapes that
-/// touch. Bodies of mechanisms have none.
+/// Adds the moments of rolling resistance to the contact problem, after its contacts and joints:
+/// one for each pair of touching shapes. Bodies of mechanisms have none.
 pub fn assemble(scene: &Scene, system: &System, contacts: &Contacts, problem: &mut ContactProblem) {
     if !scene.pairs.any_rolling() {
         return;
@@ -40,7 +41,7 @@ pub fn assemble(scene: &Scene, system: &System, contacts: &Contacts, problem: &m
     }
 }
 
-/// The moments of the last step, to start from. Both lists are sorted by colliders.
+/// Starts from the moments of the last step. Both lists are sorted by colliders.
 pub(super) fn recall(
     contacts: &Contacts,
     state: &State,

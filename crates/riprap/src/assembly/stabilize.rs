@@ -1,5 +1,6 @@
-//! Everything that the step does beyond Algorithm 1, in one place: corrections of what solver tolerances and the finite step leave
-//! behind. Each has a switch; the book (theory, "Corrections beyond Algorithm 1") gives their equations and measured effects.
+//! All corrections that the step applies beyond Algorithm 1, in one place: they remove errors due
+//! to solver tolerances and the finite step. Each has a switch; the book (theory, "Corrections
+//! beyond Algorithm 1") gives their equations and measured effects.
 
 use super::contacts::{ActiveContact, Contacts, NOISE, Points, smaller_size};
 use super::system::check_finite;
@@ -8,22 +9,24 @@ use crate::friction::{ContactProblem, Impulses, Law};
 use crate::math::{Pose, Vec3, length2, parallel};
 use crate::scene::{Scene, State, Twist};
 
-/// How much of a gap or slip is taken back in a step [–].
+/// Fraction of a gap or slip that is corrected per step [–].
 const GAIN: f64 = 0.1;
 
-/// Which corrections are made.
+/// Which corrections are applied.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Stabilization {
-    /// Gaps and overlaps within a ten-millionth of the smaller body's size are taken back by a tenth a step, where the
-    /// quasi-shock law holds: `V_n += 0.1 g/h`. Without it towers sink and lean by the sum of all solver errors.
+    /// Gaps and overlaps within a ten-millionth of the smaller body's size are reduced by a tenth
+    /// per step under the quasi-shock law: `V_n += 0.1 g/h`. Without this, towers sink and lean by
+    /// the sum of all solver errors.
     pub gaps: bool,
-    /// Contacts that stick are returned to where they began to stick by a tenth of their slip a step: `V_t += 0.1 s/h`, with
-    /// `s = Σ V_t h` as long as it is below a ten-millionth of the smaller body's size.
+    /// Sticking contacts are returned to where they started to stick by a tenth of their slip per
+    /// step: `V_t += 0.1 s/h`, with `s = Σ V_t h` as long as it is below a ten-millionth of the
+    /// smaller body's size.
     pub slips: bool,
     /// Angular momentum and energy of tumbling bodies, and the momentum of mechanisms on a free base, are carried to the end
     /// of the step: `ω = J(q_{n+1})⁻¹ L`.
     pub momentum: bool,
-    /// Bodies are put back on those joints between bodies that ask for it (`project`).
+    /// Positions are projected onto joints between bodies that request it (`project`).
     pub joints: bool,
 }
 
@@ -74,7 +77,7 @@ impl Stabilization {
         contacts.slips = slips;
     }
 
-    /// The share of a gap that is taken back in this step.
+    /// Corrects a fraction of a gap in this step.
     #[inline]
     fn close_gap(&self, scene: &Scene, points: &Points, k: usize, dt: f64, v_rel: &mut [f64; 3]) {
         if !(self.gaps && points.closes(k)) {
@@ -87,8 +90,8 @@ impl Stabilization {
         }
     }
 
-    /// After the end of the step: momenta of the free bodies and mechanisms, and positions of joints. Fails where the result is
-    /// not finite.
+    /// After the end of the step: momenta of the free bodies and mechanisms, and positions of
+    /// joints. Fails if the result is not finite.
     pub fn positions(
         &self,
         scene: &Scene,
@@ -111,7 +114,8 @@ impl Stabilization {
     }
 }
 
-/// What a contact that had slipped by `before` has slipped by the end of the step, while it sticks, in the world frame [m].
+/// Slip at the end of the step of a sticking contact that had slipped by `before`, in the world
+/// frame [m].
 #[expect(clippy::too_many_arguments)]
 #[inline]
 pub(super) fn slipped(
@@ -135,6 +139,6 @@ pub(super) fn slipped(
         |b: usize| v_next[b].linear + v_next[b].angular.cross(&(c.point.point - q_m[b].position));
     let v = at(j) - at(i);
     let slip = before + (v - frame[0] * frame[0].dot(&v)) * dt;
-    // More than noise is motion.
+    // Anything larger than noise is motion.
     if slip.norm() > NOISE * smaller_size(scene, i, j) { Vec3::zeros() } else { slip }
 }

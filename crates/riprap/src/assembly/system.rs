@@ -1,5 +1,5 @@
-//! The whole system, free bodies and mechanisms, in one step of a scheme: prediction, free motion, end of the step. What belongs to
-//! a scheme (θ) comes in as times only.
+//! The whole system, free bodies and mechanisms, in one step of a scheme: prediction, free motion,
+//! end of the step. Parameters of a scheme (θ) enter only as times.
 
 use super::bodies::FreeBodies;
 use super::mechanisms::Mechanisms;
@@ -9,7 +9,8 @@ use crate::math::{Pose, Vec3, bytes_of, parallel};
 use crate::multibody::MotionError;
 use crate::scene::{Scene, State, Twist};
 
-/// The times of one step: where it starts, where masses, forces and contacts are evaluated (`q_m`), and where it ends.
+/// The times of one step: when it starts, when masses, forces and contacts are evaluated (`q_m`),
+/// and when it ends.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Interval {
     /// Start [s].
@@ -34,7 +35,7 @@ impl Interval {
 /// Why the motion of a system cannot be evaluated.
 #[derive(Clone, Debug, PartialEq)]
 pub enum SystemError {
-    /// A mechanism cannot move on.
+    /// A mechanism cannot continue.
     Mechanism(MotionError),
     /// A position or velocity is not finite.
     NotFinite {
@@ -86,7 +87,8 @@ impl System {
         Ok(self.mechanisms.predict(scene, state, step, &mut self.q_m)?)
     }
 
-    /// Free motion, as if no contact pushed back: `v_free = v_n + h M⁻¹ f` with masses and forces at `q_m` (25), (28).
+    /// Free motion, as if there were no contacts: `v_free = v_n + h M⁻¹ f` with masses and forces
+    /// at `q_m` (25), (28).
     pub fn free_motion(
         &mut self,
         scene: &Scene,
@@ -99,8 +101,9 @@ impl System {
         check_finite(scene, &self.q_m, v_free, step.t_next)
     }
 
-    /// End of the step: `v = v_free + M⁻¹ H I`, then `q` from `q_m` along `v`, and dependent joints follow the independent ones,
-    /// `h_B(q) = 0`, `v_dep = B v_ind` (28), (30), (16), (20). Gives the largest residual of the loops [m, –].
+    /// End of the step: `v = v_free + M⁻¹ H I`, then `q` from `q_m` along `v`, and dependent joints
+    /// follow the independent ones, `h_B(q) = 0`, `v_dep = B v_ind` (28), (30), (16), (20). Returns
+    /// the largest residual of the loops [m, –].
     pub fn finish(
         &mut self,
         scene: &Scene,
@@ -133,7 +136,7 @@ impl System {
         &self.bodies.v_free
     }
 
-    /// Bytes held by the buffers; those of mechanisms are left out.
+    /// Bytes held by the buffers; without those of mechanisms.
     pub(crate) fn bytes(&self) -> usize {
         bytes_of(&self.q_m) + self.bodies.bytes() + bytes_of(&self.change)
     }

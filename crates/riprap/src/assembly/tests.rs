@@ -1,4 +1,4 @@
-//! The stages of a step one by one, against closed forms and finite differences.
+//! The stages of a step, one by one, against closed-form solutions and finite differences.
 
 use super::*;
 use crate::friction::{
@@ -45,7 +45,7 @@ fn assembled(scene: &Scene, state: &State) -> Stages {
 
 impl Stages {
     fn blocks(&self, a: usize) -> [[f64; 3]; 3] {
-        let Delassus::Factored(w) = &self.problem.w else { panic!("assembly factors") };
+        let Delassus::Factored(w) = &self.problem.w else { panic!("assembly makes it factored") };
         *w.diagonal(a)
     }
 }
@@ -65,7 +65,7 @@ fn two_balls(rock: &Material, gap: f64) -> (SceneBuilder, [Body; 2]) {
 }
 
 #[test]
-fn the_relative_velocity_of_two_balls_is_that_of_their_surfaces() {
+fn the_relative_velocity_of_two_balls_agrees_with_that_of_their_surfaces() {
     let (scene, _) = two_balls(&material(0.4, 0.0), 0.0);
     let scene = scene.build().unwrap();
     let stages = assembled(&scene, &scene.initial_state());
@@ -86,14 +86,15 @@ fn the_relative_velocity_of_two_balls_is_that_of_their_surfaces() {
 }
 
 #[test]
-fn the_block_of_a_contact_has_the_inverse_masses_of_two_balls() {
+fn the_block_of_a_contact_consists_of_the_inverse_masses_of_two_balls() {
     let (scene, [left, right]) = two_balls(&material(0.4, 0.0), 0.0);
     let scene = scene.build().unwrap();
     let stages = assembled(&scene, &scene.initial_state());
     let bodies = scene.bodies();
     let [m, n] = [left, right].map(|b| bodies.mass[scene.slot(b)]);
     let w = stages.blocks(0);
-    // Along the normal the masses, along the tangents also the spins: 1/m + r²/J with J = 2/5 m r². Arms end midway.
+    // Only the masses along the normal, also the spins along the tangents: 1/m + r²/J with J = 2/5
+    // m r². Arms end midway.
     assert!((w[0][0] - (1.0 / m + 1.0 / n)).abs() < 1e-12 * w[0][0]);
     let contact = stages.contacts.active().next().unwrap();
     let arm = |b: Body| (contact.point.point - stages.system.q_m()[scene.slot(b)].position).norm();
@@ -104,11 +105,12 @@ fn the_block_of_a_contact_has_the_inverse_masses_of_two_balls() {
 }
 
 #[test]
-fn restitution_shifts_the_normal_velocity_by_its_share_of_the_one_before() {
+fn restitution_shifts_the_normal_velocity_by_a_fraction_of_the_previous_one() {
     let plain = two_balls(&material(0.4, 0.0), 0.0).0.build().unwrap();
     let elastic = two_balls(&material(0.4, 0.6), 0.0).0.build().unwrap();
     let [plain, elastic] = [&plain, &elastic].map(|s| assembled(s, &s.initial_state()));
-    // The balls approach along x at 1.5 m/s and pass each other along y and z: the normal has begun to turn.
+    // The balls approach along x at 1.5 m/s and pass each other along y and z: the normal has
+    // started to rotate.
     let normal = plain.contacts.active().next().unwrap().point.normal;
     let approach = normal.dot(&Vec3::new(-1.5, -0.2, 0.4));
     let [plain, elastic] = [plain, elastic].map(|s| s.problem.v_rel_free[0]);
@@ -121,7 +123,7 @@ fn an_open_gap_lets_the_quasi_shock_law_close_it_within_the_step() {
     let gap = 1e-3;
     let scene = two_balls(&material(0.4, 0.0), gap).0.build().unwrap();
     let stages = assembled(&scene, &scene.initial_state());
-    // Half a step of approach at 1.5 m/s has passed at q_m; the normal turns by little.
+    // Half a step of approach at 1.5 m/s has passed at q_m; the normal rotates only a little.
     let left = gap - 1.5 * 0.5 * DT;
     let normal = stages.problem.v_rel_free[0][0];
     assert!((normal - (-1.5 + left / DT)).abs() < 1e-3, "{normal}");
@@ -149,7 +151,7 @@ fn gaps_change_at_the_normal_velocity_of_their_contacts() {
     }
     let scene = scene.build().unwrap();
     let state = scene.initial_state();
-    // Evaluated at the start itself, and a little later with the same velocities.
+    // Evaluated at the start, and a little later with the same velocities.
     let at = |time: f64| {
         let (mut system, mut contacts) = (System::default(), Contacts::default());
         let step = Interval { t: 0.0, t_next: 0.0, dt: 0.0, before: time, after: 0.0 };
@@ -195,7 +197,7 @@ fn pendulum() -> Scene {
 }
 
 #[test]
-fn a_contact_on_a_pendulum_feels_its_reduced_mass() {
+fn a_contact_on_a_pendulum_has_its_reduced_mass() {
     let scene = pendulum();
     let stages = assembled(&scene, &scene.initial_state());
     assert_eq!(stages.problem.len(), 1);
@@ -225,10 +227,10 @@ fn free_bodies_fall_and_prescribed_ones_follow_their_law() {
     let stages = assembled(&scene, &scene.initial_state());
     let v = |b: Body| stages.system.v_free()[scene.slot(b)];
     assert!((v(free).linear - Vec3::new(1.0, 0.0, 2.0 - 9.81 * DT)).norm() < 1e-15);
-    // It is where its law says and follows the slope.
+    // It is at the position of its law and moves with its slope.
     assert!((v(moved).linear.x - 0.3).abs() < 1e-12, "{}", v(moved).linear.x);
     assert_eq!(v(moved).angular, Vec3::z());
-    // A millimetre ahead, a fifth of that is taken back over the second half of the step.
+    // If it is a millimetre ahead, a fifth of that is corrected over the second half of the step.
     let mut state = scene.initial_state();
     state.q[scene.slot(moved)].position.x += 1e-3;
     let v = assembled(&scene, &state).system.v_free()[scene.slot(moved)];
@@ -236,7 +238,7 @@ fn free_bodies_fall_and_prescribed_ones_follow_their_law() {
 }
 
 #[test]
-fn drag_is_a_force_that_slows_what_moves_and_leaves_alone_what_rests() {
+fn drag_slows_moving_bodies_and_does_not_affect_resting_ones() {
     let rock = material(0.3, 0.0);
     let mut builder = Scene::builder();
     builder.gravity([0.0; 3]).drag(20.0);
@@ -252,7 +254,7 @@ fn drag_is_a_force_that_slows_what_moves_and_leaves_alone_what_rests() {
     let v = state.v[scene.slot(ball)];
     assert!((v.linear.x - kept).abs() < 1e-12 && (v.angular.y - 3.0 * kept).abs() < 1e-12);
 
-    // A ball at rest presses on the floor with its whole weight.
+    // A ball at rest presses on the floor with its full weight.
     let mut builder = Scene::builder();
     builder.drag(20.0);
     builder.add_fixed(Shape::half_space([0.0, 0.0, 1.0]).unwrap(), Pose::IDENTITY, &rock);
@@ -267,7 +269,7 @@ fn drag_is_a_force_that_slows_what_moves_and_leaves_alone_what_rests() {
     assert!((work.impulses[0][0] - weight).abs() < 1e-9 * weight);
 }
 
-/// A cube on the floor, pressed into it or lifted off it by a share of its size.
+/// A cube on the floor, pressed into it or lifted off it by a fraction of its size.
 fn cube_on_floor(gap: f64) -> Scene {
     let rock = material(0.5, 0.0);
     let mut scene = Scene::builder();
@@ -278,7 +280,7 @@ fn cube_on_floor(gap: f64) -> Scene {
 }
 
 #[test]
-fn gaps_within_solver_noise_close_by_a_tenth_a_step() {
+fn gaps_within_solver_noise_close_by_a_tenth_per_step() {
     for gap in [2e-9, -2e-9] {
         for (stabilization, factor) in [(Stabilization::ALL, 0.9), (Stabilization::NONE, 1.0)] {
             let scene = cube_on_floor(gap);
@@ -288,7 +290,7 @@ fn gaps_within_solver_noise_close_by_a_tenth_a_step() {
             for n in 1..=20 {
                 scheme.step(&scene, &mut state, &mut work).unwrap();
                 let left = work.contacts.active().next().unwrap().point.gap;
-                // Rounding of positions of size 0.05 m, over n steps.
+                // Rounding error of positions of about 0.05 m, over n steps.
                 let expected = gap * f64::powi(factor, n - 1);
                 let tolerance = 4e-17 * f64::from(n) + 1e-6 * gap.abs();
                 assert!((left - expected).abs() < tolerance, "{n}: {left:e} {expected:e}");
@@ -332,7 +334,7 @@ fn a_contact_that_slides_forgets_its_slip() {
 }
 
 #[test]
-fn angular_momentum_is_kept_with_the_correction_and_drifts_without() {
+fn angular_momentum_is_conserved_with_the_correction_and_drifts_without_it() {
     let rock = material(0.5, 0.0);
     let mut builder = Scene::builder();
     builder.gravity([0.0; 3]);
@@ -356,7 +358,7 @@ fn angular_momentum_is_kept_with_the_correction_and_drifts_without() {
 }
 
 #[test]
-fn projected_joints_stay_together_with_the_correction_and_drift_without() {
+fn projected_joints_stay_together_with_the_correction_and_drift_without_it() {
     let rock = material(0.5, 0.0);
     let mut builder = Scene::builder();
     let ball = BodyDescription::new(Shape::sphere(0.05).unwrap(), &rock).at([0.5, 0.0, 0.0]);
@@ -400,19 +402,19 @@ fn a_resting_cube_starts_from_the_impulses_that_hold_it() {
     let weight = scene.bodies().mass[1] * 9.81 * DT;
     let sum: f64 = recalled.iter().map(|r| r[0]).sum();
     assert!((sum - weight).abs() < 1e-9 * weight, "{sum} {weight}");
-    // Recalling is pure: a solver finds nothing left to do.
+    // The recalled impulses are exact: a solver has nothing left to do.
     let report =
         GaussSeidel::tolerance(1e-6).solve(&problem, &mut recalled, &mut Scratch::default());
     assert_eq!(report.sweeps, 1);
 }
 
 #[test]
-fn a_contact_with_another_feature_continues_the_nearest_one_of_its_pair() {
+fn a_contact_with_a_new_feature_continues_the_nearest_one_of_its_pair() {
     let scene = cube_on_floor(0.0);
     let (mut state, mut work) = (scene.initial_state(), Workspace::default());
     MoreauJean::new(DT).step(&scene, &mut state, &mut work).unwrap();
     let plain = state.clone();
-    // All features have changed, and one point is a fifth of the cube away from where it was.
+    // All features have changed, and one point has moved by a fifth of the cube.
     state.warm_start.iter_mut().for_each(|w| w.feature ^= 0x4000_0000);
     state.warm_start[2].point_b[0] += 0.02;
     let recalled = |state: &State| {
@@ -447,9 +449,9 @@ fn moments_of_rolling_resistance_come_after_contacts_and_joints() {
     assert_eq!(stages.problem.laws, laws);
     for (k, rolling) in stages.problem.rolling.iter().enumerate() {
         assert_eq!(rolling.contacts, [k as u32, k as u32 + 1]);
-        // Lengths are half of the smaller body's size, the diameter of the ball.
+        // Lengths are half the size of the smaller body, the diameter of the ball.
         assert!((rolling.length - 0.1).abs() < 1e-15 && (rolling.ratio - 0.01).abs() < 1e-15);
-        // The spin against the floor times the length, whichever of both bodies comes first.
+        // The spin relative to the floor times the length, in either order of the bodies.
         let u = stages.problem.v_rel_free[3 + k];
         assert!((u[1].abs() - 0.4).abs() < 1e-12, "{u:?}");
     }

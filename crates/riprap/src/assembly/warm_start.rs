@@ -1,4 +1,5 @@
-//! From one step to the next: which contact continues which, the impulses to start from, and those to remember.
+//! Warm start from one step to the next: which contact continues which, the initial impulses, and
+//! the impulses to remember.
 
 use super::System;
 use super::contacts::{ActiveContact, Contacts, in_world};
@@ -7,16 +8,16 @@ use crate::friction::{Contact3, ContactProblem, Impulses};
 use crate::math::{Pose, Vec3, parallel};
 use crate::scene::{Scene, State, WarmContact};
 
-/// Continues no contact of the last step.
+/// Marks a contact that continues none of the last step.
 const FRESH: u32 = u32::MAX;
-/// Contacts that are matched with those of the last step by one task, up to the end of a pair.
+/// Contacts that one task matches with those of the last step, extended to the end of a pair.
 const PART: usize = 1024;
-/// How far a point may be from one of the last step that it continues [grain sizes].
+/// Largest distance of a point from the one of the last step that it continues [grain sizes].
 const NEAR: f64 = 0.05;
 
 impl Contacts {
-    /// Finds for each contact the one of the last step that it continues: by feature where it is still there, else the nearest
-    /// point of the same pair. Both lists are sorted by colliders.
+    /// Finds for each contact the one of the last step that it continues: by feature if it still
+    /// exists, otherwise the nearest point of the same pair. Both lists are sorted by colliders.
     pub fn trace(&mut self, scene: &Scene, state: &State, system: &System) {
         let (warm, q_m, near) = (&state.warm_start, system.q_m(), NEAR * scene.grain_size());
         let n = self.active.len();
@@ -25,7 +26,7 @@ impl Contacts {
         parallel::set_length(&mut old, n);
         let points = self.points();
         let colliders = |k: usize| points.contact(k).point.colliders;
-        // Parts of whole pairs.
+        // Parts consist of whole pairs.
         let begin = |part: usize| {
             let mut k = (part * PART).min(n);
             while 0 < k && k < n && colliders(k) == colliders(k - 1) {
@@ -62,13 +63,13 @@ impl Contacts {
         self.old = old;
     }
 
-    /// What is remembered of a contact, after [`Contacts::trace`].
+    /// The remembered data of a contact, after [`Contacts::trace`].
     pub(super) fn remembered<'a>(&self, k: usize, state: &'a State) -> Option<&'a WarmContact> {
         self.old.get(k).and_then(|old| state.warm_start.get(*old as usize))
     }
 
-    /// The impulses to start from: those of the last step, turned into the new frames, of contacts, joints and moments of rolling
-    /// resistance.
+    /// The initial impulses of contacts, joints and moments of rolling resistance: those of the
+    /// last step, rotated into the new frames.
     pub fn recall(&self, state: &State, problem: &ContactProblem, impulses: &mut Impulses) {
         let contacts = problem.w.contacts();
         parallel::fill(impulses, self.active.len(), |k| {
@@ -79,8 +80,8 @@ impl Contacts {
         super::rolling::recall(self, state, problem, impulses);
     }
 
-    /// Remembers the impulses of contacts, joints and moments for the next step, and what contacts that stick have slipped. The
-    /// memory of what `state` remembers is used again: nothing may fail from here on.
+    /// Remembers the impulses of contacts, joints and moments for the next step, and the slip of
+    /// sticking contacts. The memory of `state` is reused: nothing may fail from here on.
     #[expect(clippy::too_many_arguments)]
     pub fn remember(
         &self,
@@ -125,7 +126,8 @@ fn local(c: &ActiveContact, q_m: &[Pose]) -> Vec3 {
     q_m[c.bodies[0] as usize].inverse_point(c.point.point)
 }
 
-/// Matches the points of one pair of colliders (at most four on either side): for each new one its old one.
+/// Matches the points of one pair of colliders (at most four on either side): the old one for each
+/// new one.
 fn match_pair<'a>(
     new: impl Iterator<Item = ActiveContact<'a>> + Clone,
     old: &[WarmContact],

@@ -4,7 +4,7 @@ use super::axes::Relative;
 use crate::math::Vec3;
 use crate::shape::Polyhedron;
 
-/// A face of one shape and how high the other stands above it.
+/// A face of one shape and the height of the other above it.
 pub(super) struct Face {
     pub face: usize,
     pub separation: f64,
@@ -18,11 +18,11 @@ pub(super) trait Above {
     fn base(&self) -> &Polyhedron;
     /// The shape above.
     fn other(&self) -> &Polyhedron;
-    /// Turns a direction of the first one's frame around into the other's.
+    /// Reverses a direction in the first shape's frame and transforms it into the other's.
     fn against(&self, n: Vec3) -> Vec3;
-    /// Height of the other's origin.
+    /// Height of the other shape's origin.
     fn shift(&self, n: Vec3) -> f64;
-    /// A point of the other in the first one's frame.
+    /// A point of the other shape in the first shape's frame.
     fn point(&self, p: Vec3) -> Vec3;
 
     /// The other shape above one face.
@@ -34,11 +34,12 @@ pub(super) trait Above {
         Face { face, separation, vertex }
     }
 
-    /// The face above which the other shape stands highest, the first of equals; if none is above `floor`, any face.
+    /// The face above which the other shape is highest, the first in case of ties; if none is above
+    /// `floor`, any face.
     #[inline(always)]
     fn best(&self, first: usize, floor: f64, slack: f64, heights: &mut Vec<f64>) -> Face {
         let mut best = self.evaluate(first);
-        // A shape stands no higher above a face than any of its points.
+        // A shape is no higher above a face than any of its points.
         self.base().heights(self.point(self.other().vertices()[best.vertex]), heights);
         for i in 0..self.base().n_faces() {
             if i == first || heights[i] + slack < best.separation.max(floor) {
@@ -54,7 +55,8 @@ pub(super) trait Above {
         best
     }
 
-    /// The same where two points of the other shape are known that leave only few faces: `None` if all are below `floor`.
+    /// The same when two known points of the other shape leave only a few faces: `None` if all are
+    /// below `floor`.
     #[inline(always)]
     fn best_of_few(
         &self,
@@ -116,7 +118,7 @@ pub(super) struct AboveB<'p> {
     a: &'p Polyhedron,
     b: &'p Polyhedron,
     rel: &'p Relative,
-    /// Where a lies in the frame of b: −Rᵀ t.
+    /// Origin of a in the frame of b: −Rᵀ t.
     origin_a: Vec3,
 }
 

@@ -1,15 +1,15 @@
 //! Separating axes of two convex polyhedra: the direction that separates them best, or along which they overlap least, over faces and
 //! pairs of edges.
 //!
-//! Axes that cannot beat the best so far are skipped by bounds that hold for every convex shape: along no direction
-//! does a polyhedron stand higher above another than any one of its points.
+//! Axes that cannot beat the best so far are skipped by a bound that holds for every convex shape:
+//! along any direction, a polyhedron is no higher above another than any one of its points.
 
 use super::above::{Above, AboveA, AboveB, Face};
 use super::narrow::{Features, NarrowScratch};
 use crate::math::{Mat3, Vec3};
 use crate::shape::Polyhedron;
 
-/// Place of b in the frame of a.
+/// Pose of b in the frame of a.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Relative {
     pub rot: Mat3,
@@ -35,13 +35,13 @@ impl Relative {
     }
 }
 
-/// Which features give an axis.
+/// The features that define an axis.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Kind {
     FaceA(usize),
     FaceB(usize),
     Edges(usize, usize),
-    /// Closest points of shapes that are apart.
+    /// Closest points of separated shapes.
     Points {
         on_a: Vec3,
         on_b: Vec3,
@@ -56,7 +56,8 @@ pub(super) struct Axis {
     pub normal: Vec3,
     pub separation: f64,
     pub kind: Kind,
-    /// The vertex of the other shape that is nearest to the plane of a face; 0 where none gives the axis.
+    /// The vertex of the other shape nearest to the plane of the face; 0 if the axis is not given
+    /// by a face.
     pub vertex: usize,
 }
 
@@ -68,8 +69,8 @@ pub(super) fn separation(a: &Polyhedron, b: &Polyhedron, rel: &Relative, n: Vec3
     n.dot(&rel.origin) - bottom - top
 }
 
-/// A face wins over an edge pair, and a's face over b's, when they differ by less than this share of the
-/// size: contacts of parallel faces must not flicker between equals.
+/// A face wins over an edge pair, and a's face over b's, if they differ by less than this fraction
+/// of the size: contacts of parallel faces must not flicker between equal candidates.
 pub(super) const FACE_BIAS: f64 = 1e-6;
 pub(super) const FIRST_BIAS: f64 = 1e-8;
 
@@ -82,18 +83,18 @@ pub(super) struct NearEdge {
     normals: [Vec3; 2],
 }
 
-/// Result of the search over all axes.
+/// Result of a search over all axes.
 pub(super) struct Found {
     pub axis: Axis,
-    /// Where to begin next time.
+    /// Where to start next time.
     pub features: Features,
 }
 
 /// The best of all face and edge axes, or a direction along which the shapes are more than `limit` apart.
 ///
-/// `hint` (features to begin with) and the bounds spare work. They skip only what stands lower than the winner by
-/// more than `slack`, which is more than round-off and the flatness of faces can explain: the result is that of the
-/// search over everything, the first of equals.
+/// `hint` (features to start with) and the bounds save work. They skip only what is lower than the
+/// winner by more than `slack`, which exceeds round-off and the flatness error of faces: the result
+/// is that of the exhaustive search, the first in case of ties.
 #[inline(always)]
 pub(super) fn best_axis(
     a: &Polyhedron,
@@ -107,7 +108,7 @@ pub(super) fn best_axis(
     let slack = slack(a, b, rel);
     let NarrowScratch { heights, more_heights, edges_a, edges_b, .. } = scratch;
 
-    // A pair of edges that still does well leaves little to search.
+    // If a pair of edges is still good, little remains to be searched.
     let crossing = match hint {
         Some(Features { edges: Some([i, j]), .. }) => {
             Crossing::of((a, i as usize), (b, j as usize), rel)
@@ -120,7 +121,7 @@ pub(super) fn best_axis(
         return Err(c.normal);
     }
 
-    // Faces that are lower by the bias lose to the pair of edges.
+    // Faces lower by more than the bias lose to the pair of edges.
     let floor = crossing.as_ref().map_or(f64::NEG_INFINITY, |c| c.separation - FACE_BIAS * size);
     let over_a = AboveA { a, b, rel };
     let (ends, first) = (crossing.as_ref().map(|c| c.ends_b), hint.map(|f| f.faces[0]));
@@ -148,8 +149,9 @@ pub(super) fn best_axis(
     features.edges = None;
     let face = better_face(&top_a, &top_b, size, a, b, rel);
 
-    // Only edges that face the other shape can do better. Along no direction does a shape stand higher than one of
-    // its points: a point of b amid the contact leaves few edges of a, and the other way round.
+    // Only edges that face the other shape can do better. Along any direction a shape is no higher
+    // than any one of its points: a point of b inside the contact region leaves few edges of a, and
+    // vice versa.
     let bound = face.as_ref().map_or(f64::NEG_INFINITY, |f| f.separation + FACE_BIAS * size);
     let needed = crossing.as_ref().map_or(bound, |c| bound.max(c.separation)) - slack;
     edges_a.clear();
@@ -195,8 +197,9 @@ pub(super) fn best_axis(
     Ok(Found { axis, features })
 }
 
-/// The face above which the other shape stands highest. The ends of an edge of the other leave few faces; without any hint, the face
-/// that looks most towards the other shape comes first.
+/// The face above which the other shape is highest. The ends of an edge of the other shape leave
+/// few faces; without a hint, the face that points most directly towards the other shape comes
+/// first.
 #[inline(always)]
 fn highest(
     over: &impl Above,
@@ -218,15 +221,16 @@ fn highest(
     }
 }
 
-/// How much a bound may fall short [m]: faces are flat to 1e-9 of their shape's extent, normals of almost parallel
-/// edges good to 1e-10, and round-off grows with the distance from the origins.
+/// How much a bound may fall short [m]: faces are flat to 1e-9 of the extent of their shape,
+/// normals of almost parallel edges are accurate to 1e-10, and round-off grows with the distance
+/// from the origins.
 #[inline(always)]
 pub(super) fn slack(a: &Polyhedron, b: &Polyhedron, rel: &Relative) -> f64 {
     let far = rel.origin.norm() + a.centre().norm() + b.centre().norm();
     1e-8 * (a.outer_radius() + b.outer_radius()) + 1e-13 * far
 }
 
-/// The better of the two best faces as an axis: of almost equals that of a.
+/// The better of the two best faces as an axis: that of a if they are almost equal.
 #[inline(always)]
 pub(super) fn better_face(
     top_a: &Option<Face>,
@@ -254,7 +258,8 @@ pub(super) fn better_face(
     }
 }
 
-/// A point of each shape, a's first, where a vertex of one is nearest to a face of the other; in the frame of a.
+/// A point of each shape, a's first, where a vertex of one is nearest to a face of the other, in
+/// the frame of a.
 #[inline(always)]
 pub(super) fn amid(
     (a, b, rel): (&Polyhedron, &Polyhedron, &Relative),
@@ -274,19 +279,20 @@ pub(super) fn amid(
     }
 }
 
-/// The point itself where it is inside (no height above a face is positive), else moved towards the centre until
-/// it is: at the centre all heights are below minus the inner radius, and they change linearly on the way.
+/// The point itself if it is inside (no height above a face is positive), otherwise moved towards
+/// the centre until it is: at the centre all heights are below minus the inner radius, and they
+/// vary linearly in between.
 #[inline(always)]
 fn pulled_in(p: Vec3, heights: &[f64], centre: impl Fn() -> Vec3, inner_radius: f64) -> Vec3 {
     let outside = heights.iter().copied().fold(0.0, f64::max);
     if outside == 0.0 { p } else { p + (centre() - p) * (outside / (outside + inner_radius)) }
 }
 
-/// A pair of edges that gives an axis.
+/// A pair of edges that defines an axis.
 struct Crossing {
     normal: Vec3,
     separation: f64,
-    /// Ends of the edge of b in the frame of b, and of that of a in the frame of a.
+    /// Ends of the edge of b in the frame of b, and of the edge of a in the frame of a.
     ends_b: [Vec3; 2],
     ends_a: [Vec3; 2],
 }
@@ -329,8 +335,8 @@ impl NearEdge {
     }
 }
 
-/// The direction across two edges and the separation along it [m], where they span a face of the Minkowski
-/// difference.
+/// The direction across two edges and the separation along it [m], if they span a face of the
+/// Minkowski difference.
 #[inline(always)]
 pub(super) fn edge_axis(ea: &NearEdge, eb: &NearEdge) -> Option<(Vec3, f64)> {
     if !arcs_cross(ea, eb) {

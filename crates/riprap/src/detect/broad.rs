@@ -1,39 +1,40 @@
-//! The broad phase: pairs of colliders whose neighbourhoods overlap. A grid with one level for each size
-//! class (a factor of two), so that work grows with the number of colliders, whether or not a few are far
-//! larger than the rest. The list is made with a skin around every collider and lasts until one has travelled
-//! through half of it.
+//! The broad phase: pairs of colliders whose neighbourhoods overlap. A grid with one level per size
+//! class (a factor of two), so that the work grows with the number of colliders even if a few are
+//! far larger than the rest. The list is built with a skin around every collider and remains valid
+//! until one has travelled through half of it.
 
 use super::{Collider, Geometry, Placed, Query};
 use crate::math::{Vec3, bytes_of, make_room, parallel};
 
-/// Pairs of neighbours, and what tells how long they are valid.
+/// Pairs of neighbours, and the data that determine how long they are valid.
 #[derive(Debug, Default)]
 pub(super) struct BroadPhase {
     pairs: Vec<u64>,
-    /// What each task has found.
+    /// Results of each task.
     parts: Vec<Neighbours>,
     boxes: Vec<Aabb>,
     levels: Vec<Level>,
-    /// How far each collider may move in a step, when the list was made [m].
+    /// How far each collider could move in a step when the list was built [m].
     built_reach: Vec<f64>,
     built_alert: f64,
-    /// The skin asked for and the wider one that is used while everything moves fast.
+    /// The requested skin, and the wider one in use while everything moves fast.
     asked_skin: f64,
     built_skin: f64,
     widening: f64,
-    /// Detections since the list was made.
+    /// Detections since the list was built.
     age: u32,
 }
 
-/// A list that lasts for fewer detections than this is made wider next time, one that lasts much longer narrower.
+/// A list that lasts for fewer detections than this is made wider next time; one that lasts much
+/// longer is made narrower.
 const SHORT_LIFE: u32 = 6;
 const LONG_LIFE: u32 = 30;
 const WIDEST: f64 = 3.0;
 
-/// Colliders whose neighbours one task seeks.
+/// Colliders per task of the neighbour search.
 const PART: usize = 256;
 
-/// Neighbours of some colliders, one after the other, and where those of each end.
+/// Neighbours of some colliders, concatenated, and the end of each collider's range.
 #[derive(Clone, Debug, Default)]
 struct Neighbours {
     found: Vec<u32>,
@@ -59,8 +60,8 @@ impl Aabb {
     }
 }
 
-/// One level of the grid: colliders no larger than a cell, each in the cell of its centre. Cells are kept in a
-/// hash table of chains.
+/// One level of the grid: colliders no larger than a cell, each in the cell of its centre. Cells
+/// are stored in a chained hash table.
 #[derive(Debug, Default)]
 struct Level {
     cell: f64,
@@ -135,13 +136,13 @@ impl Level {
 }
 
 impl BroadPhase {
-    /// The pairs, sorted: the smaller collider in the upper half of the number.
+    /// The pairs, sorted: the smaller collider index in the upper half of the number.
     pub(super) fn pairs(&self) -> &[u64] {
         &self.pairs
     }
 
-    /// Whether no collider has left the neighbourhood for which the list was made; `paths` tells how far the points of each have
-    /// travelled since, at most [m].
+    /// Whether no collider has left the neighbourhood for which the list was built; `paths` gives
+    /// the largest distance that the points of each have travelled since [m].
     pub(super) fn still_valid(&mut self, paths: &[f64], reach: &[f64], query: &Query) -> bool {
         if self.built_reach.len() != paths.len()
             || query.alert > self.built_alert
@@ -155,15 +156,15 @@ impl BroadPhase {
         parallel::all(paths.len(), |i| paths[i] + (reach[i] - built_reach[i]).max(0.0) <= slack)
     }
 
-    /// The list is good for nothing any more.
+    /// Invalidates the list.
     pub(super) fn forget(&mut self) {
         self.built_reach.clear();
     }
 
-    /// Makes the list anew.
+    /// Rebuilds the list.
     pub(super) fn build(&mut self, placed: &[Placed], reach: &[f64], query: &Query) {
         let Query { colliders, alert, .. } = *query;
-        // Which pairs are listed changes no result.
+        // Which pairs are listed does not change any result.
         let factor = match self.age {
             _ if self.built_reach.len() != placed.len() || query.skin != self.asked_skin => 0.0,
             0..SHORT_LIFE => 1.5,
@@ -217,7 +218,7 @@ impl BroadPhase {
                 begin = *end as usize;
             }
         }
-        // By first collider already, but for pairs of different sizes and walls.
+        // Already sorted by first collider, except for pairs of different sizes and walls.
         pairs.sort_unstable();
     }
 
@@ -253,7 +254,8 @@ impl BroadPhase {
     }
 }
 
-/// Those in the neighbourhood of a collider: of its own level the later ones, and all of larger levels.
+/// Colliders in the neighbourhood of a collider: the later ones of its own level, and all of
+/// coarser levels.
 fn grid_pairs(
     i: usize,
     colliders: &[Collider],
@@ -268,7 +270,7 @@ fn grid_pairs(
         }
         level.visit(&boxes[i], |other| {
             let j = other as usize;
-            // Within a level each pair is met from both sides: keep one.
+            // Within a level each pair is found from both sides: keep one.
             if (l == own && j <= i)
                 || !may_touch(&colliders[i], &colliders[j])
                 || !boxes[i].overlaps(&boxes[j])

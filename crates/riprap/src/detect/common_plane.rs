@@ -1,5 +1,6 @@
-//! Cundall's common plane (the paper's detection): a plane between two polyhedra is tilted until its gap is
-//! largest. Kept as a choice and as a cross-check of the separating axes, which are exact and faster.
+//! Cundall's common plane (the paper's detection): a plane between two polyhedra is tilted until
+//! its gap is largest. Provided as an option and as a cross-check of the separating axes, which are
+//! exact and faster.
 
 use super::axes::{Axis, Kind, Relative, separation};
 use super::manifold::Manifold;
@@ -21,8 +22,8 @@ pub(super) fn contact(
     let centres = rel.point(b.centre()) - a.centre();
     let first = centres.try_normalize(1e-300).unwrap_or_else(Vec3::z);
 
-    // Overlapping shapes have several planes of locally largest gap: start also from the faces that look
-    // towards the other shape.
+    // Overlapping shapes have several planes with a locally largest gap: also start from the faces
+    // that point towards the other shape.
     let mut best = tilt(first, &gap);
     if best.1 > alert {
         return None;
@@ -46,8 +47,9 @@ pub(super) fn contact(
     Some(across.manifold)
 }
 
-/// Tilts a plane about two axes, more and more finely, until no tilt widens the gap; the pair of axes turns
-/// on from round to round so that the ridge between two vertices does not stop the search.
+/// Tilts a plane about two axes, in ever finer steps, until no tilt widens the gap. The pair of
+/// axes rotates from round to round so that the ridge between two vertices does not stop the
+/// search.
 fn tilt(start: Vec3, gap: &impl Fn(Vec3) -> f64) -> (Vec3, f64) {
     let mut best = (start, gap(start));
     let mut angle: f64 = 0.2;
@@ -76,7 +78,7 @@ fn tilt(start: Vec3, gap: &impl Fn(Vec3) -> f64) -> (Vec3, f64) {
     best
 }
 
-/// Normals of the faces of both shapes that look towards the other.
+/// Normals of the faces of both shapes that point towards the other.
 fn facing_normals<'a>(
     a: &'a Polyhedron,
     b: &'a Polyhedron,

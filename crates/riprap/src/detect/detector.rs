@@ -1,4 +1,5 @@
-//! The detector: places the colliders, keeps the list of neighbours, and tests its pairs in chunks on all threads.
+//! The detector: places the colliders, maintains the neighbour list, and tests its pairs in chunks
+//! on all threads.
 
 use super::broad::BroadPhase;
 use super::manifold::Drift;
@@ -10,38 +11,40 @@ use crate::math::parallel::{self, n_threads, thread};
 use crate::math::{Twist, Vec3, bytes_of, make_room, prefetch};
 use std::sync::{Mutex, PoisonError};
 
-/// A pair of colliders that may touch soon, with what the last test learnt about it.
+/// A pair of colliders that may touch soon, with what is known from its last test.
 #[derive(Clone, Copy, Debug, Default)]
 struct Pair {
     colliders: [u32; 2],
-    /// A distance that they had plus the paths of both until then [m]: they are no nearer than this less their paths
-    /// now.
+    /// A past distance plus the paths of both colliders at that time [m]: their distance is at
+    /// least this minus their current paths.
     apart: f64,
     cache: PairCache,
 }
 
-/// A pile has six to seven pairs a grain.
+/// A pile has six to seven pairs per grain.
 const _: () = assert!(size_of::<Pair>() <= 112);
 
-/// Finds contacts on the processor; keeps its buffers and caches between calls.
+/// Finds contacts on the CPU and keeps its buffers and caches between calls.
 #[derive(Debug, Default)]
 pub struct Detector {
     broad: BroadPhase,
     pairs: Vec<Pair>,
     placed: Vec<Placed>,
-    /// How far the points of each collider have travelled at most since the list of pairs was made [m].
+    /// Upper bound of the distance that the points of each collider have travelled since the list
+    /// of pairs was built [m].
     paths: Vec<f64>,
-    /// The colliders of the last detection: caches are about their shapes.
+    /// The colliders of the last detection: caches refer to their shapes.
     colliders: Option<ColliderSet>,
     reach: Vec<f64>,
-    /// Points of each fixed chunk of pairs: what makes the result independent of the number of threads.
+    /// Points of each fixed chunk of pairs, which makes the result independent of the number of
+    /// threads.
     chunks: Vec<Vec<ContactPoint>>,
     n_chunks: usize,
     /// Buffers of each thread.
     scratch: Vec<Mutex<NarrowScratch>>,
 }
 
-/// Pairs that one task tests.
+/// Pairs per task.
 const CHUNK: usize = 256;
 const _: () = assert!(CHUNK_POINTS == 4 * CHUNK, "a pair has at most four points");
 
@@ -70,13 +73,14 @@ impl Detector {
         let here = Here { query, placed: &self.placed, reach: &self.reach, paths: &self.paths };
         let scratch = &self.scratch;
         for_each_chunk(&mut self.pairs, &mut self.chunks[..self.n_chunks], |pairs, points| {
-            // No other thread has this number.
+            // No other thread has this index.
             let mut scratch = scratch[thread()].lock().unwrap_or_else(PoisonError::into_inner);
             test_pairs(pairs, &here, points, &mut scratch);
         });
     }
 
-    /// Places all colliders and adds what they moved to their paths; forgets everything about other colliders.
+    /// Places all colliders and adds their motion to their paths; discards everything known about
+    /// other colliders.
     fn place(&mut self, query: &Query) {
         let Query { colliders, bodies, .. } = *query;
         let place = |c: &Collider| Placed::new(c, &bodies[c.body as usize]);
@@ -102,7 +106,7 @@ impl Detector {
         self.chunks().iter().flatten()
     }
 
-    /// The same as they lie in memory, see [`ContactDetection::chunks`].
+    /// The same points as stored in memory; see [`ContactDetection::chunks`].
     pub fn chunks(&self) -> &[Vec<ContactPoint>] {
         &self.chunks[..self.n_chunks]
     }
@@ -112,7 +116,7 @@ impl Detector {
         self.pairs.len()
     }
 
-    /// Number of pairs of the last detection whose bounding balls come within the alert distance.
+    /// Number of pairs of the last detection whose bounding spheres come within the alert distance.
     pub fn n_near_pairs(&self, alert: f64) -> usize {
         let near = |p: &&Pair| {
             let [a, b] = p.colliders.map(|i| &self.placed[i as usize]);
@@ -121,7 +125,7 @@ impl Detector {
         self.pairs.iter().filter(near).count()
     }
 
-    /// Bytes held by buffers and caches, but for the few kilobytes that each thread has.
+    /// Bytes held by buffers and caches, except for a few kilobytes per thread.
     pub fn bytes(&self) -> usize {
         bytes_of(&self.pairs)
             + bytes_of(&self.placed)
@@ -132,8 +136,8 @@ impl Detector {
             + self.broad.bytes()
     }
 
-    /// Takes the new list of pairs, keeping the caches of those that were there before. In place: first without those that
-    /// are gone, then from the back with those that came.
+    /// Takes over the new list of pairs, keeping the caches of pairs that remain. In place: first
+    /// the pairs that are gone are removed, then the new ones are inserted from the back.
     fn carry_caches(&mut self) {
         let Detector { pairs, paths, .. } = self;
         let listed = self.broad.pairs();
@@ -181,11 +185,11 @@ impl ContactDetection for Detector {
     }
 }
 
-/// How far points of a collider move at most between two places [m].
+/// Upper bound of the distance that points of a collider move between two poses [m].
 fn moved(collider: &Collider, old: &Placed, new: &Placed) -> f64 {
     let turned = match collider.geometry {
         Geometry::Ball(_) => 0.0,
-        // Far points of a half-space move without bound when it turns.
+        // Distant points of a half-space move without bound when it rotates.
         Geometry::HalfSpace(_) if new.rot == old.rot => 0.0,
         Geometry::HalfSpace(_) => f64::INFINITY,
         _ => (new.rot - old.rot).norm() * new.radius,
@@ -193,7 +197,7 @@ fn moved(collider: &Collider, old: &Placed, new: &Placed) -> f64 {
     (new.centre - old.centre).norm() + turned
 }
 
-/// What all tests of one detection read.
+/// Data shared by all tests of one detection.
 struct Here<'a> {
     query: &'a Query<'a>,
     placed: &'a [Placed],
@@ -202,14 +206,14 @@ struct Here<'a> {
 }
 
 impl Here<'_> {
-    /// Gap up to which a pair is of interest [m].
+    /// Gap up to which a pair is relevant [m].
     #[inline(always)]
     fn alert(&self, i: usize, j: usize) -> f64 {
         self.query.alert.max(self.reach[i] + self.reach[j])
     }
 
-    /// [`Pair::apart`] of a pair with a distance [m]. What is known to be apart is so by more than round-off: no test of the
-    /// shapes would find a contact.
+    /// [`Pair::apart`] of a pair at a given distance [m]. Pairs known to be apart are so by more
+    /// than round-off: a test of their shapes would find no contact.
     #[inline(always)]
     fn apart_until(&self, i: usize, j: usize, distance: f64) -> f64 {
         let smaller = self.placed[i].radius.min(self.placed[j].radius);
@@ -217,8 +221,9 @@ impl Here<'_> {
     }
 }
 
-/// Tests a chunk of pairs with the widest instructions of this processor. The same source compiled twice: Rust neither
-/// fuses nor reorders operations, so both give the same bits.
+/// Tests a chunk of pairs with the widest instructions of this processor. The same source is
+/// compiled twice: Rust neither fuses nor reorders operations, so both give bitwise identical
+/// results.
 fn test_pairs(
     pairs: &mut [Pair],
     here: &Here,
@@ -227,7 +232,8 @@ fn test_pairs(
 ) {
     #[cfg(target_arch = "x86_64")]
     if std::arch::is_x86_feature_detected!("avx2") {
-        // SAFETY: the processor has AVX2. On a pile of 250 stones a tenth of the time of the narrow phase.
+        // SAFETY: the processor has AVX2. Saves a tenth of the narrow phase on a pile of 250
+        // stones.
         unsafe { test_pairs_avx2(pairs, here, points, scratch) };
         return;
     }
@@ -253,7 +259,8 @@ fn test_pairs_here(
     scratch: &mut NarrowScratch,
 ) {
     points.clear();
-    // First those that need a look at their shapes: then memory can be asked for in time.
+    // First collect the pairs whose shapes must be tested, so that memory can be prefetched in
+    // time.
     let mut near = std::mem::take(&mut scratch.near);
     near.clear();
     for (k, pair) in pairs.iter_mut().enumerate() {
@@ -269,9 +276,10 @@ fn test_pairs_here(
     scratch.near = near;
 }
 
-/// Asks for the memory that the next pairs will read: colliders of the fourth, shapes of the third, of the second the features that its
-/// last test listed, and of the first what these features refer to. The shapes of a large pile fit into no cache. Pairs of the same
-/// first collider follow each other.
+/// Prefetches the memory that the next pairs will read: colliders of the fourth, shapes of the
+/// third, the features listed by the last test of the second, and what these features refer to for
+/// the first. The shapes of a large pile do not fit into any cache. Pairs with the same first
+/// collider are consecutive.
 #[inline(always)]
 fn look_ahead(now: &Pair, next: [Option<&Pair>; 4], here: &Here) {
     let colliders = here.query.colliders;
@@ -318,7 +326,7 @@ fn look_ahead(now: &Pair, next: [Option<&Pair>; 4], here: &Here) {
     }
 }
 
-/// Whether the bounding balls of a pair are so near that its shapes have to be looked at.
+/// Whether the bounding spheres of a pair are so close that its shapes must be tested.
 #[inline(always)]
 fn balls_touch(pair: &mut Pair, here: &Here) -> bool {
     let [i, j] = pair.colliders.map(|c| c as usize);
@@ -365,7 +373,7 @@ fn test_pair(
     }
 }
 
-/// Motion of the second collider's body against the first's over the step.
+/// Motion of the second collider's body relative to the first's over the step.
 fn drift_between(query: &Query, i: usize, j: usize) -> Drift {
     let [a, b] = [i, j].map(|c| query.colliders[c].body as usize);
     let (ma, mb) = (&query.motion[a], &query.motion[b]);
@@ -376,7 +384,7 @@ fn drift_between(query: &Query, i: usize, j: usize) -> Drift {
     }
 }
 
-/// Runs `work` on each chunk of pairs and its output, on all threads where the feature is on.
+/// Runs `work` on each chunk of pairs and its output, on all threads if the feature is enabled.
 fn for_each_chunk(
     pairs: &mut [Pair],
     chunks: &mut [Vec<ContactPoint>],

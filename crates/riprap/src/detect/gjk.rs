@@ -1,5 +1,6 @@
 //! Distance of two convex polyhedra that are apart (Gilbert, Johnson and Keerthi), with the closest
-//! points. Where they touch or overlap it says only that; the separating axes then tell how deep.
+//! points. If they touch or overlap, only that is reported; the separating axes then give the
+//! depth.
 
 use super::axes::Relative;
 use crate::math::Vec3;
@@ -8,7 +9,7 @@ use crate::shape::Polyhedron;
 /// Result of the search for the closest points.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Closest {
-    /// Farther apart than asked for; a direction along which that shows.
+    /// Farther apart than the limit; a direction along which this is the case.
     Beyond(Vec3),
     /// Apart: points on the two surfaces in the frame of a.
     Apart { on_a: Vec3, on_b: Vec3 },
@@ -90,7 +91,8 @@ impl Simplex {
     }
 }
 
-/// The smallest sub-simplex that holds the point nearest to the origin; `None` when the origin is inside.
+/// The smallest sub-simplex that contains the point nearest to the origin; `None` when the origin
+/// is inside.
 fn reduce(s: &Simplex) -> Option<Simplex> {
     let c = &s.corners;
     match s.len {
@@ -113,7 +115,7 @@ fn segment(a: Corner, b: Corner) -> Simplex {
     }
 }
 
-/// Nearest point on a triangle by its Voronoi regions (Ericson 2005).
+/// Nearest point on a triangle by Voronoi regions (Ericson 2005).
 fn triangle(a: Corner, b: Corner, c: Corner) -> Simplex {
     let (ab, ac) = (b.w - a.w, c.w - a.w);
     let (d1, d2) = (-ab.dot(&a.w), -ac.dot(&a.w));
@@ -142,7 +144,7 @@ fn triangle(a: Corner, b: Corner, c: Corner) -> Simplex {
     }
     let sum = va + vb + vc;
     if sum <= 0.0 {
-        // A sliver without area: the nearest of its sides.
+        // A degenerate triangle: the nearest of its sides.
         let sides = [segment(a, b), segment(a, c), segment(b, c)];
         return nearest(&sides);
     }
@@ -155,7 +157,7 @@ fn tetrahedron(c: &[Corner; 4]) -> Option<Simplex> {
         let normal = (c[j].w - c[i].w).cross(&(c[k].w - c[i].w));
         let origin = -c[i].w.dot(&normal);
         let inner = (c[l].w - c[i].w).dot(&normal);
-        // A flat tetrahedron has no inside: all its sides are candidates.
+        // A flat tetrahedron has no interior: all its sides are candidates.
         let flat = inner.abs() <= 1e-14 * normal.norm() * (c[l].w - c[i].w).norm();
         if flat || origin * inner < 0.0 {
             let side = triangle(c[i], c[j], c[k]);

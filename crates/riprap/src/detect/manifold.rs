@@ -1,5 +1,6 @@
-//! The contact manifold of two convex shapes: at most four points with one normal. Polygons of the two
-//! facing sides are projected along the normal, cut with each other, and the result is thinned.
+//! The contact manifold of two convex shapes: at most four points with a common normal. The
+//! polygons of the two facing sides are projected along the normal and clipped against each other,
+//! and the result is thinned.
 
 use crate::math::{Vec3, length2};
 
@@ -8,7 +9,7 @@ use crate::math::{Vec3, length2};
 pub struct Manifold {
     /// Unit normal from the first shape to the second [–].
     pub normal: Vec3,
-    /// Distance of the two shapes, or minus the depth of their overlap [m].
+    /// Distance between the two shapes, or minus the depth of their overlap [m].
     pub separation: f64,
     points: [ManifoldPoint; 4],
     len: usize,
@@ -19,7 +20,7 @@ pub struct Manifold {
 pub struct ManifoldPoint {
     /// Midway between the two surfaces [m].
     pub position: Vec3,
-    /// Signed distance of the surfaces along the normal [m].
+    /// Signed distance between the surfaces along the normal [m].
     pub gap: f64,
     /// Which features of the two shapes meet here.
     pub feature: u32,
@@ -57,7 +58,7 @@ impl Manifold {
         self
     }
 
-    /// Applies a map to the points and the normal (a change of frame).
+    /// Transforms the points and the normal to another frame.
     pub fn moved(mut self, rot: &crate::math::Mat3, origin: Vec3) -> Manifold {
         self.normal = rot * self.normal;
         for p in &mut self.points[..self.len] {
@@ -67,19 +68,20 @@ impl Manifold {
     }
 }
 
-/// Two sides that face each other but overlap by less than this share of the size, seen along the normal, only graze:
-/// a body that slides over a flush seam must not catch on the side of the next one.
+/// Two facing sides that overlap by less than this fraction of the size, seen along the normal,
+/// only graze each other: a body that slides over a flush seam must not catch on the side of the
+/// next one.
 pub(super) const GRAZE: f64 = 1e-4;
-/// Cosine from which two sides count as facing each other.
+/// Cosine above which two sides count as facing each other.
 pub(super) const FACING: f64 = 0.999;
 
 /// Feature ids: two bits for the kind, fifteen for each shape's vertex or edge.
 pub(super) fn feature(kind: u32, a: u32, b: u32) -> u32 {
     kind << 30 | (a & 0x7fff) << 15 | (b & 0x7fff)
 }
-/// A vertex of the first shape inside the second's side.
+/// A vertex of the first shape inside a side of the second.
 pub(super) const VERTEX_A: u32 = 0;
-/// A vertex of the second shape inside the first's side.
+/// A vertex of the second shape inside a side of the first.
 pub(super) const VERTEX_B: u32 = 1;
 /// An edge of the first crossing an edge of the second.
 pub(super) const CROSSING: u32 = 2;
@@ -112,13 +114,14 @@ impl Side {
     }
 }
 
-/// A polygon being cut, field by field: the heights of all its corners above a line are computed side by side.
+/// A polygon being clipped, stored as a structure of arrays so that the heights of all its corners
+/// above a line are computed together.
 #[derive(Clone, Debug, Default)]
 struct Outline {
     x: Vec<f64>,
     y: Vec<f64>,
     feature: Vec<u32>,
-    /// Where the side that leaves each corner comes from: an edge of b, or of a with [`OF_A`] set.
+    /// Origin of the side that leaves each corner: an edge of b, or of a with [`OF_A`] set.
     edge: Vec<u32>,
     len: usize,
 }
@@ -126,7 +129,7 @@ struct Outline {
 const OF_A: u32 = 1 << 31;
 
 impl Outline {
-    /// Makes room for so many corners.
+    /// Makes room for the given number of corners.
     #[cold]
     fn grow(&mut self, room: usize) {
         self.x.resize(room, 0.0);
@@ -151,7 +154,7 @@ impl Outline {
     }
 }
 
-/// Buffers of the cutting.
+/// Buffers for clipping.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Clipper {
     polygon: Outline,
@@ -161,8 +164,8 @@ pub(super) struct Clipper {
 }
 
 impl Clipper {
-    /// Cuts side `b` by side `a` (both given across `normal`, which points from a to b) and returns the
-    /// candidate points with their gaps, in the frame of the sides.
+    /// Clips side `b` against side `a` (both given across `normal`, which points from a to b) and
+    /// returns the candidate points with their gaps, in the frame of the sides.
     // On its own and for any processor, not within the search for axes: that one needs all registers (a twentieth of detection).
     #[inline(never)]
     pub(super) fn cut(
@@ -201,7 +204,8 @@ impl Clipper {
         &self.candidates
     }
 
-    /// Width of the overlap of the two sides of the last cut [m]: its area over its longest diagonal.
+    /// Width of the overlap of the two sides of the last clip [m]: its area divided by its longest
+    /// diagonal.
     pub(super) fn width(&self) -> f64 {
         let n = self.polygon.len;
         let (mut area, mut longest) = (0.0, 0.0f64);
@@ -216,7 +220,7 @@ impl Clipper {
         if longest > 0.0 { area.abs() / longest } else { 0.0 }
     }
 
-    /// Keeps what lies left of the `k`-th edge of side a.
+    /// Keeps the part to the left of the `k`-th edge of side a.
     #[inline(always)]
     fn cut_by_line(&mut self, a: &Side, k: usize, eps: f64) {
         let n_a = a.corners.len();
@@ -260,7 +264,8 @@ impl Clipper {
                     let shared = if edge == before | OF_A { start.vertex } else { end.vertex };
                     feature(VERTEX_A, shared, 0)
                 };
-                // Leaving, the polygon goes on along the line; entering, along its own side.
+                // Where it leaves, the polygon continues along the line; where it enters, along its
+                // own side.
                 let onward = if hc >= -eps { start.edge | OF_A } else { edge };
                 next.push(at, id, onward);
             }
@@ -269,11 +274,11 @@ impl Clipper {
     }
 }
 
-/// How a point of the second shape will move against the first over the step: `shift + turn × x` [m]. It decides which
-/// candidates matter, and nothing else.
+/// Motion of points of the second shape relative to the first over the step: `shift + turn × x`
+/// [m]. It decides which candidates matter, and nothing else.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Drift {
-    /// At the origin [m].
+    /// Displacement at the origin [m].
     pub shift: Vec3,
     /// Relative rotation [rad].
     pub turn: Vec3,
@@ -288,7 +293,7 @@ impl Drift {
         }
     }
 
-    /// The motion of the first against the second.
+    /// The motion of the first relative to the second.
     pub(super) fn reversed(&self) -> Drift {
         Drift { shift: -self.shift, turn: -self.turn }
     }
@@ -298,8 +303,9 @@ impl Drift {
     }
 }
 
-/// Thins candidates to at most four: those that will be closed at the end of the step count most. More than four of
-/// them are thinned to four that span the contact; fewer are completed by the next nearest.
+/// Thins candidates to at most four: those that will be closed at the end of the step have
+/// priority. More than four of them are thinned to four that span the contact; fewer are completed
+/// by the next nearest.
 pub(super) fn thin(
     candidates: &[ManifoldPoint],
     normal: Vec3,
@@ -318,14 +324,15 @@ pub(super) fn thin(
     let nearest = near().map(ahead).fold(f64::INFINITY, f64::min);
     let closing = |p: &&ManifoldPoint| ahead(p) <= nearest.max(0.0) + 1e-4 * size;
     if near().filter(closing).count() > 4 {
-        // Of the nearest the smallest feature comes first, so that round-off does not decide.
+        // Among the nearest, the smallest feature id comes first, so that round-off does not
+        // decide.
         let lowest = |p: &&ManifoldPoint| ahead(p) <= nearest + 1e-4 * size;
         if let Some(first) = near().filter(lowest).min_by_key(|p| p.feature) {
             span(*first, near().filter(closing), normal, manifold);
         }
         return;
     }
-    // The four that will be nearest; of equals the smaller feature.
+    // The four that will be nearest; in case of ties, the smaller feature id.
     let mut last = (f64::NEG_INFINITY, 0);
     for _ in 0..4 {
         let mut best: Option<&ManifoldPoint> = None;
@@ -342,7 +349,8 @@ pub(super) fn thin(
     }
 }
 
-/// Four points that span the contact: the first given, the one farthest from it, the one farthest from that line, and the one that adds most area on another side.
+/// Four points that span the contact: the first given, the one farthest from it, the one farthest
+/// from that line, and the one that adds the most area on another side.
 fn span<'a>(
     first: ManifoldPoint,
     points: impl Iterator<Item = &'a ManifoldPoint> + Clone,
@@ -366,7 +374,8 @@ fn span<'a>(
     let area = |p: &ManifoldPoint| normal.dot(&along.cross(&(p.position - first.position)));
     let Some(third) = best(&|p| area(p).abs()) else { return };
     manifold.push(third);
-    // What a fourth point adds beyond the triangle: its height over the most distant side.
+    // The contribution of a fourth point beyond the triangle: its height over the most distant
+    // side.
     let side = area(&third).signum();
     let triangle = if side > 0.0 { [first, second, third] } else { [second, first, third] };
     let added = |p: &ManifoldPoint| {

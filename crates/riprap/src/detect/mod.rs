@@ -1,10 +1,10 @@
 //! Contacts between shapes at given poses: broad phase, narrow phase, gaps and stable feature ids.
 //!
-//! What comes out is a function of the query alone (poses, reach, motion): caches only save work, so a run
-//! continued from its state repeats the original.
+//! The result depends on the query alone (poses, reach, motion). Caches only save work, so a run
+//! resumed from its state repeats the original.
 //!
-//! The boundary is [`ContactDetection`]: a [`Query`] in, [`ContactPoint`]s out. [`Detector`] implements it on the processor; another
-//! crate may supply one of its own.
+//! The boundary is [`ContactDetection`]: a [`Query`] in, [`ContactPoint`]s out. [`Detector`]
+//! implements it on the CPU; another crate may supply its own implementation.
 
 mod above;
 mod axes;
@@ -66,7 +66,7 @@ impl Geometry {
         })
     }
 
-    /// Centre and radius of a ball around the geometry [m]; infinite for a half-space.
+    /// Centre and radius of a bounding sphere [m]; infinite for a half-space.
     fn bounds(&self) -> (Vec3, f64) {
         match self {
             Geometry::Ball(radius) => (Vec3::zeros(), *radius),
@@ -84,29 +84,29 @@ pub struct Collider {
     pub body: u32,
     /// Its geometry.
     pub geometry: Geometry,
-    /// Place of the geometry in the frame of the body (origin at the centre of mass).
+    /// Pose of the geometry in the frame of the body (origin at the centre of mass).
     pub pose: Pose,
     /// Index of its material.
     pub material: u32,
-    /// Whether impulses move the body: two that do not move never touch.
+    /// Whether impulses move the body: two immovable bodies never touch.
     pub movable: bool,
 }
 
-/// A collider at its place in the world for one detection.
+/// A collider placed in the world for one detection.
 #[derive(Clone, Copy, Debug)]
 pub struct Placed {
     /// Rotation from the collider to the world.
     pub rot: Mat3,
     /// Origin of the collider [m].
     pub origin: Vec3,
-    /// Centre of its bounding ball [m].
+    /// Centre of its bounding sphere [m].
     pub centre: Vec3,
-    /// Radius of its bounding ball [m].
+    /// Radius of its bounding sphere [m].
     pub radius: f64,
 }
 
 impl Placed {
-    /// Places a collider on a body with the given pose.
+    /// Places a collider of a body with the given pose.
     pub fn new(collider: &Collider, body: &Pose) -> Placed {
         let pose = body.compose(&collider.pose);
         let rot = *pose.rotation.to_rotation_matrix().matrix();
@@ -115,12 +115,12 @@ impl Placed {
     }
 }
 
-/// A point where two colliders touch or nearly do.
+/// A point where two colliders touch or nearly touch.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct ContactPoint {
     /// The two colliders, the smaller index first.
     pub colliders: [u32; 2],
-    /// Which features of the two meet; the same from step to step while they do.
+    /// Which features of the two meet; unchanged from step to step while they do.
     pub feature: u32,
     /// Midway between the two surfaces [m].
     pub point: Vec3,
@@ -130,22 +130,23 @@ pub struct ContactPoint {
     pub gap: f64,
 }
 
-/// What a detection is asked for.
+/// Input of a detection.
 #[derive(Clone, Copy, Debug)]
 pub struct Query<'a> {
     /// All colliders of the scene.
     pub colliders: &'a [Collider],
-    /// Which colliders these are.
+    /// Identity of this set of colliders.
     pub set: ColliderSet,
     /// Pose of each body, origin at its centre of mass.
     pub bodies: &'a [Pose],
     /// How far each body's surface may move in one step [m]: widens the search so that nothing fast is missed.
     pub reach: &'a [f64],
-    /// Motion of each body over the step, velocity × dt [m, rad]: tells which points of a manifold matter.
+    /// Motion of each body over the step, velocity × dt [m, rad]: determines which points of a
+    /// manifold matter.
     pub motion: &'a [Twist],
     /// Gap up to which contacts are reported [m].
     pub alert: f64,
-    /// Extra width of the list of neighbours, so that it lasts several steps [m].
+    /// Extra width of the neighbour list, so that it remains valid for several steps [m].
     pub skin: f64,
     /// Method for pairs of polyhedra.
     pub method: Method,
@@ -153,38 +154,40 @@ pub struct Query<'a> {
     pub apart: &'a [(u32, u32)],
 }
 
-/// Tells one set of colliders from all others of the process. Caches are about shapes, and are kept from one detection to the next as
-/// long as the set stays the same: whoever changes colliders, or which pairs stay apart, takes a new one.
+/// Identifies a set of colliders within the process. Caches refer to shapes and are kept from one
+/// detection to the next as long as the set stays the same: code that changes colliders, or which
+/// pairs stay apart, must take a new one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct ColliderSet(u64);
 
 impl ColliderSet {
-    /// One that was never given before.
+    /// A new, unique set.
     pub fn fresh() -> ColliderSet {
         static NEXT: AtomicU64 = AtomicU64::new(0);
         ColliderSet(NEXT.fetch_add(1, Ordering::Relaxed))
     }
 }
 
-/// Points that a chunk has at most, see [`ContactDetection::chunks`].
+/// Maximum number of points in a chunk; see [`ContactDetection::chunks`].
 pub const CHUNK_POINTS: usize = 1024;
 
-/// What finds the contacts of a step.
+/// Finds the contacts of a step.
 ///
-/// The points may depend on the query alone, to the last bit: not on detections before, on the number of threads, or on the order in
-/// which they are found. Only so does a run continued from its state repeat the original.
+/// The points must be a bitwise reproducible function of the query alone: they must not depend on
+/// earlier detections, on the number of threads, or on the order in which they are found. Otherwise
+/// a run resumed from its state would not repeat the original.
 pub trait ContactDetection: std::fmt::Debug + Send + Sync {
     /// Finds all contact points with a gap up to the alert distance, or the reach of a fast pair.
     fn detect(&mut self, query: &Query);
 
-    /// The points of the last detection: in the order of their colliders, the points of a pair next to each other and in one chunk,
-    /// at most [`CHUNK_POINTS`] in a chunk. Threads share the chunks.
+    /// The points of the last detection, ordered by colliders. The points of a pair are consecutive
+    /// and in one chunk, with at most [`CHUNK_POINTS`] per chunk. Threads share the chunks.
     fn chunks(&self) -> &[Vec<ContactPoint>];
 
     /// Number of pairs that the last detection tested.
     fn n_pairs(&self) -> usize;
 
-    /// Number of those whose bounding balls come within the alert distance [m].
+    /// Number of those whose bounding spheres come within the alert distance [m].
     fn n_near_pairs(&self, alert: f64) -> usize;
 
     /// Bytes held by buffers and caches.

@@ -1,4 +1,4 @@
-//! The narrow phase: which test fits two geometries.
+//! The narrow phase: selects the test for two geometries.
 
 use super::axes::{NearEdge, Relative};
 use super::manifold::{Clipper, Drift, Manifold, ManifoldPoint, Side};
@@ -6,7 +6,8 @@ use super::shortlist::Shortlist;
 use super::{Geometry, Method, Placed, common_plane, planar, polyhedra, round};
 use crate::math::Vec3;
 
-/// What the last test of a pair learnt; it saves work and changes no result. A cache belongs to one pair of geometries.
+/// What is known from the last test of a pair; it saves work and does not change the result. A
+/// cache belongs to one pair of geometries.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct PairCache {
     pub(super) known: Known,
@@ -19,25 +20,26 @@ pub(super) enum Known {
     Nothing,
     /// They were apart along this direction.
     Apart(Vec3),
-    /// They touched, or nearly: the features that gave the axis, and those that may give the next ones.
+    /// They touched, or nearly touched: the features that gave the axis, and those that may give
+    /// the next ones.
     Touching(Features, Option<Shortlist>),
 }
 
 /// Features that gave the last axis of a pair.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Features {
-    /// The face of each shape above which the other stood highest.
+    /// The face of each shape above which the other was highest.
     pub faces: [u16; 2],
-    /// The two edges, where they did better.
+    /// The two edges, if they were better.
     pub edges: Option<[u16; 2]>,
 }
 
 /// Buffers of the narrow phase.
 #[derive(Clone, Debug, Default)]
 pub struct NarrowScratch {
-    /// A distance of the pair just tested, where it is apart [m].
+    /// A lower bound of the distance of the pair just tested, if it is apart [m].
     pub(super) apart: f64,
-    /// Which pairs of a chunk have to be looked at.
+    /// Pairs of a chunk whose shapes must be tested.
     pub(super) near: Vec<u16>,
     pub(super) heights: Vec<f64>,
     pub(super) more_heights: Vec<f64>,
@@ -49,14 +51,15 @@ pub struct NarrowScratch {
     low: Vec<ManifoldPoint>,
 }
 
-/// What is asked about a pair.
+/// Parameters of a pair test.
 #[derive(Clone, Copy)]
 pub struct Ask<'a> {
     /// Gap up to which a contact is reported [m].
     pub alert: f64,
     /// Method for two polyhedra.
     pub method: Method,
-    /// Tells the motion of the second shape against the first over the step; few pairs need it.
+    /// Returns the motion of the second shape relative to the first over the step; few pairs need
+    /// it.
     pub drift: &'a dyn Fn() -> Drift,
 }
 
@@ -77,7 +80,7 @@ pub fn narrow_phase(
     test(geometries, placed, ask, cache, scratch)
 }
 
-/// The same, inlined where it is called, for the instructions that are used there.
+/// The same, inlined at the call site so that it uses the instruction set enabled there.
 #[inline(always)]
 pub(super) fn test(
     geometries: (&Geometry, &Geometry),

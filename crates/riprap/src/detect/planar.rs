@@ -10,7 +10,7 @@ use crate::shape::Polygon;
 
 type Vec2 = [f64; 2];
 
-/// A polygon turned and moved into the plane of the world.
+/// A polygon transformed into the world frame.
 struct Outline<'a> {
     polygon: &'a Polygon,
     placed: &'a Placed,
@@ -52,7 +52,7 @@ fn vec3(a: Vec2) -> Vec3 {
     Vec3::new(a[0], a[1], 0.0)
 }
 
-/// The side of `a` above which `b` stands highest, and the separation.
+/// The side of `a` above which `b` is highest, and the separation.
 fn best_side(a: &Outline, b: &Outline) -> (usize, f64) {
     let mut best = (0, f64::NEG_INFINITY);
     for k in 0..a.len() {
@@ -96,7 +96,7 @@ pub(super) fn polygon_polygon(
         return Some(m);
     }
     if sa.max(sb) <= 0.0 {
-        // Crossing so deeply that no side faces the other: the lowest corner tells.
+        // They overlap so deeply that no sides face each other: use the lowest corner.
         let lowest_corner = |a: &Outline, k: usize, b: &Outline, s: f64, kind: u32| {
             let n = a.normal(k);
             let (low, _) = b.lowest(n);
@@ -113,7 +113,7 @@ pub(super) fn polygon_polygon(
     corner_contact(&a, &b, alert)
 }
 
-/// Whether side `k` of `a` and the side of `b` that faces it hardly overlap, seen along the normal.
+/// Whether side `k` of `a` and the side of `b` that faces it barely overlap, seen along the normal.
 fn grazes(a: &Outline, k: usize, b: &Outline, size: f64) -> bool {
     let n = a.normal(k);
     let facing = facing_side(b, n);
@@ -127,15 +127,16 @@ fn grazes(a: &Outline, k: usize, b: &Outline, size: f64) -> bool {
     overlap < GRAZE * size
 }
 
-/// The side of `b` at its lowest corner along `n` that looks most against it.
+/// The side of `b` at its lowest corner along `n` that points most directly against it.
 fn facing_side(b: &Outline, n: Vec2) -> usize {
     let (low, _) = b.lowest(n);
     let before = (low + b.len() - 1) % b.len();
     if dot(b.normal(before), n) < dot(b.normal(low), n) { before } else { low }
 }
 
-/// Side `k` of `a` against the side of `b` that faces it: two points at most. Empty when the deepest corner
-/// of b lies beyond the end of the side, so that two corners are nearest.
+/// Side `k` of `a` against the side of `b` that faces it: two points at most. Empty when the
+/// deepest corner of b lies beyond the end of the side, so that two corners are nearest to each
+/// other.
 fn side_contact(
     a: &Outline,
     k: usize,
@@ -159,7 +160,7 @@ fn side_contact(
     let eps = 1e-9 * size;
     let mut deepest = f64::INFINITY;
     for (i, x, h) in [(0, x0, h0), (1, x1, h1)] {
-        // A corner of b beyond the side is replaced by the end of the side, if b reaches over it.
+        // A corner of b beyond the side is replaced by the end of the side if b extends over it.
         let (x_cut, id) = if x < -eps {
             (0.0, (0, k))
         } else if x > length + eps {
@@ -182,7 +183,8 @@ fn side_contact(
         }
         let mid = 0.5 * gap;
         let position = vec3([p[0] + t[0] * x_cut + n[0] * mid, p[1] + t[1] * x_cut + n[1] * mid]);
-        // `kind` tells whose corner it is: a's own are the other shape's in the flipped case.
+        // `kind` identifies the shape of the corner: in the flipped case a's own corners are those
+        // of the other shape.
         let own = if kind == VERTEX_B { VERTEX_A } else { VERTEX_B };
         let id = feature(if id.0 == 1 { kind } else { own }, id.1 as u32, 0);
         m.push(ManifoldPoint { position, gap, feature: id });

@@ -23,10 +23,10 @@ pub(super) fn contact(
 ) -> Option<Manifold> {
     let alert = ask.alert;
     let size = a.outer_radius().min(b.outer_radius());
-    // Shortcuts dismiss only what is clearly too far; the last word is that of the manifold. So a warm and a fresh
-    // cache give the same answer at the very edge of the alert distance too.
+    // Shortcuts dismiss only pairs that are clearly too far apart; the manifold decides. So a warm
+    // and a fresh cache agree even exactly at the alert distance.
     let clear = alert + 1e-8 * size;
-    // The direction that kept them apart last time often still does.
+    // The direction that separated them last time often still does.
     if let Known::Apart(axis) = cache.known {
         let s = separation(a, b, rel, axis);
         if s > clear {
@@ -37,7 +37,7 @@ pub(super) fn contact(
     let mut listed = None;
     let hint = match cache.known {
         Known::Touching(features, list) => {
-            // No closure: what is not inlined here loses the instructions of the caller.
+            // No closure: code that is not inlined here does not use the caller's instruction set.
             if let Some(list) = list {
                 listed = list.best_axis(a, b, rel, clear, &features, &mut scratch.edges_b);
             }
@@ -65,7 +65,8 @@ pub(super) fn contact(
         }
     };
     let across = manifold(a, b, rel, &axis, ask, scratch);
-    // Where the nearest corners face each other, the distance is larger than any face or edge axis shows.
+    // If the nearest corners face each other, the distance is larger than along any face or edge
+    // axis.
     let exact = across.shown || axis.separation <= 1e-8 * size;
     let Across { manifold, grazes, .. } = if exact {
         across
@@ -101,9 +102,10 @@ pub(super) fn contact(
 /// A manifold and what is known about it.
 pub(super) struct Across {
     pub manifold: Manifold,
-    /// Its deepest point shows the separation: for shapes apart, the axis gives the true distance.
+    /// Whether its deepest point has the separation as its gap: for separated shapes, the axis then
+    /// gives the true distance.
     pub shown: bool,
-    /// Two facing sides that hardly overlap, seen along the normal.
+    /// Whether two facing sides barely overlap, seen along the normal.
     pub grazes: bool,
 }
 
@@ -158,7 +160,7 @@ pub(super) fn manifold(
     Across { manifold: m, shown, grazes }
 }
 
-/// The face at a vertex that looks most along `n`.
+/// The face at a vertex that points most directly along `n`.
 #[inline(always)]
 fn facing(p: &Polyhedron, vertex: usize, n: Vec3) -> usize {
     let mut best = (0, f64::NEG_INFINITY);
@@ -204,7 +206,7 @@ fn project(
     true
 }
 
-/// The single point that shows the separation along the axis.
+/// The single point whose gap is the separation along the axis.
 fn witness(a: &Polyhedron, b: &Polyhedron, rel: &Relative, axis: &Axis) -> ManifoldPoint {
     let (n, s) = (axis.normal, axis.separation);
     let (position, id) = match axis.kind {

@@ -18,7 +18,7 @@ pub(super) fn ball_ball(
     if gap > alert {
         return None;
     }
-    // Balls with one centre: any normal will do.
+    // Concentric balls: any normal will do.
     let normal = if distance > 0.0 { d / distance } else { Vec3::x() };
     Some(Manifold::single(normal, gap, ca + normal * (ra + 0.5 * gap), 0))
 }
@@ -84,7 +84,7 @@ pub(super) fn polyhedron_ball(
     } else {
         let d = c - nearest_point(p, c);
         let distance = d.norm();
-        // A centre on the surface itself has no direction from it.
+        // A centre exactly on the surface gives no direction.
         if distance > 1e-12 * p.outer_radius() {
             (d / distance, distance)
         } else {

@@ -1,12 +1,13 @@
-//! Verlet's idea for the axes of a pair: a search over all faces and edges also tells which of them came near to
-//! winning and how far below all others are. As long as the two shapes have moved against each other by less than that,
-//! the few are enough.
+//! Verlet lists for the axes of a pair: a search over all faces and edges also shows which of them
+//! came close to winning and how far below them all others are. As long as the two shapes have
+//! moved relative to each other by less than that, these few are sufficient.
 //!
-//! *Proof.* Along a direction fixed in the frame of one shape, the separation changes by no more than the points of the
-//! other move in that frame. A face is such a direction; what two edges show is never above the greatest separation along
-//! the normals of either edge, which are such directions too. So when the search found everything that is not listed
-//! at `rest` or lower and the points have moved by `δ`, all that is at `rest + δ` or lower now, and a winner among the
-//! listed that stands higher wins among all.
+//! *Proof.* Along a direction fixed in the frame of one shape, the separation changes by no more
+//! than the points of the other move in that frame. A face normal is such a direction; the
+//! separation given by two edges never exceeds the greatest separation along the normals of either
+//! edge, which are such directions too. So if the search found everything unlisted at `rest` or
+//! lower and the points have moved by `δ`, everything unlisted is now at `rest + δ` or lower, and a
+//! listed winner above that wins overall.
 
 use super::above::{Above, AboveA, AboveB, Face};
 use super::axes::{
@@ -16,30 +17,33 @@ use super::narrow::{Ask, Features, NarrowScratch};
 use crate::math::Vec3;
 use crate::shape::Polyhedron;
 
-/// Features that may give the axis of a pair until it has moved.
+/// Features that may give the axis of a pair until it has moved too far.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Shortlist {
-    /// Centre of b in the frame of a [m] and two columns of the rotation, when all features were searched.
+    /// Centre of b in the frame of a [m] and two columns of the rotation at the time when all
+    /// features were searched.
     centre: [f32; 3],
     columns: [[f32; 3]; 2],
-    /// Nothing else stood higher then [m].
+    /// Upper bound of all other heights at that time [m].
     rest: f32,
-    /// How many of `items` are faces of a, edges of a, faces of b, edges of b.
+    /// Numbers of faces of a, edges of a, faces of b and edges of b in `items`.
     counts: [u8; 4],
     items: [u8; CAPACITY],
 }
 
 const CAPACITY: usize = 32;
-/// Features are listed that stand lower than the winner by up to this many times the motion of a step, within these
-/// shares of the size: more features take longer to look through, fewer have to be sought again sooner.
+/// Features are listed if they are lower than the winner by up to this many times the motion of a
+/// step, within these fractions of the size: more features take longer to evaluate, fewer must be
+/// searched again sooner.
 const STEPS: f64 = 16.0;
 const LEAST_MARGIN: f64 = 0.003;
 const LARGEST_MARGIN: f64 = 0.02;
-/// No list is made for a pair that would outrun it within fewer steps than this.
+/// No list is made for a pair that would outrun it in fewer steps than this.
 const FEWEST_STEPS: f64 = 4.0;
 
 impl Shortlist {
-    /// The features that stand almost as high as the winner; `None` where they are many, or would not last.
+    /// The features that are almost as high as the winner; `None` if there are too many or the list
+    /// would not last.
     #[inline(never)]
     pub(super) fn new(
         a: &Polyhedron,
@@ -58,7 +62,7 @@ impl Shortlist {
         if FEWEST_STEPS * pace > margin {
             return None;
         }
-        // Points of each shape amid the contact, in the frame of the other.
+        // Points of each shape inside the contact region, in the frame of the other.
         let NarrowScratch { heights, more_heights, .. } = scratch;
         let (above_a, above_b) = (AboveA { a, b, rel }, AboveB::new(a, b, rel));
         let (of_a, of_b) = match axis.kind {
@@ -72,7 +76,7 @@ impl Shortlist {
             Kind::Points { .. } | Kind::Plane => return None,
         };
 
-        // Faces of a, its edges, faces of b, its edges: so each set of heights serves twice.
+        // Faces of a, its edges, faces of b, its edges: so each set of heights is used twice.
         let mut draft = Draft { floor: axis.separation - margin, ..Draft::default() };
         draft.faces(&above_a, of_b, heights, more_heights);
         let counts_0 = draft.len;
@@ -105,7 +109,7 @@ impl Shortlist {
         [faces_a, edges_a, faces_b, &items[..usize::from(n_edges_b)]]
     }
 
-    /// What the search over all features would find; `None` where the list does not tell.
+    /// The result of the search over all features; `None` if the list cannot decide.
     #[inline(always)]
     pub(super) fn best_axis(
         &self,
@@ -128,7 +132,8 @@ impl Shortlist {
         let face = better_face(&top_a, &top_b, size, a, b, rel);
         let bound = face.as_ref().map_or(f64::NEG_INFINITY, |f| f.separation + FACE_BIAS * size);
 
-        // Where a face is best, its own edges are listed, but mostly the vertex above it rules them out.
+        // If a face is best, its own edges are listed too, but usually the vertex above it rules
+        // them out.
         let needed = bound - slack(a, b, rel);
         let kind = face.as_ref().map(|f| f.kind);
         let over_a = match (kind, &top_a) {
@@ -176,13 +181,14 @@ impl Shortlist {
         (axis.separation > others + slack(a, b, rel)).then_some(Ok(Found { axis, features }))
     }
 
-    /// How far points of one shape have moved at most in the frame of the other [m], rounded up.
+    /// Upper bound of the distance that points of one shape have moved in the frame of the other
+    /// [m].
     #[inline(always)]
     fn motion(&self, a: &Polyhedron, b: &Polyhedron, rel: &Relative) -> f64 {
         let long = |v: [f32; 3]| Vec3::new(v[0].into(), v[1].into(), v[2].into());
         let (old, new) = (long(self.centre), rel.point(b.centre()));
-        // The third column of a change of rotation is no longer than the largest singular value, and the squares of
-        // all three sum up to twice its square.
+        // The third column of a change of rotation is no longer than the largest singular value,
+        // and the squares of all three columns add up to twice its square.
         let turned = (long(self.columns[0]) - rel.rot.column(0)).norm_squared()
             + (long(self.columns[1]) - rel.rot.column(1)).norm_squared();
         let arm = arm(a, b, old);
@@ -191,13 +197,14 @@ impl Shortlist {
     }
 }
 
-/// Distance of the points of one shape from the centre about which it turns in the frame of the other, at most [m].
+/// Upper bound of the distance of the points of one shape from the centre about which it rotates in
+/// the frame of the other [m].
 #[inline(always)]
 fn arm(a: &Polyhedron, b: &Polyhedron, centre_b: Vec3) -> f64 {
     b.outer_radius().max((centre_b - a.centre()).norm() + a.outer_radius())
 }
 
-/// The best of a few faces, the first of equals.
+/// The best of a few faces, the first in case of ties.
 #[inline(always)]
 fn best_of(above: &impl Above, faces: &[u8]) -> Option<Face> {
     let mut best: Option<Face> = None;
@@ -210,7 +217,7 @@ fn best_of(above: &impl Above, faces: &[u8]) -> Option<Face> {
     best
 }
 
-/// A list in the making.
+/// A list under construction.
 struct Draft {
     floor: f64,
     rest: f64,
@@ -225,7 +232,7 @@ impl Default for Draft {
 }
 
 impl Draft {
-    /// Lists a feature that stands no higher than `height`, or remembers that height.
+    /// Lists a feature that is no higher than `height`, or records that height in the rest.
     fn add(&mut self, index: usize, height: f64) {
         if height < self.floor {
             self.rest = self.rest.max(height);
@@ -239,14 +246,14 @@ impl Draft {
         self.len += 1;
     }
 
-    /// Edges, by the same heights.
+    /// Adds edges, using the same heights.
     fn edges(&mut self, p: &Polyhedron, heights: [&[f64]; 2]) {
         for i in 0..p.edges().len() {
             self.add(i, p.height_over_edge(i, heights));
         }
     }
 
-    /// Faces: the heights of two points of the other shape decide for most of them.
+    /// Adds faces: the heights of two points of the other shape decide for most of them.
     fn faces(
         &mut self,
         above: &impl Above,

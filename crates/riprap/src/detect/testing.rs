@@ -51,19 +51,19 @@ pub fn matrix(rng: &mut Pcg64) -> Mat3 {
     *rotation(rng).to_rotation_matrix().matrix()
 }
 
-/// Somewhere within a distance of the origin, turned.
+/// A random pose within a distance of the origin.
 pub fn pose(rng: &mut Pcg64, distance: f64) -> Pose {
     let position = unit(rng) * rng.random_range(0.0..distance);
     Pose { position, rotation: rotation(rng) }
 }
 
-/// A shape with a bounding ball about its own origin at a pose.
+/// A shape with a bounding sphere around its own origin at a pose.
 pub fn placed(pose: &Pose, radius: f64) -> Placed {
     let rot = *pose.rotation.to_rotation_matrix().matrix();
     Placed { rot, origin: pose.position, centre: pose.position, radius }
 }
 
-/// b at a random place around a, now and then deep inside and mostly near.
+/// b at a random place around a, mostly near and occasionally deep inside.
 pub fn beside(rng: &mut Pcg64, a: &Polyhedron, b: &Polyhedron) -> Relative {
     let far = (a.outer_radius() + b.outer_radius()) * rng.random_range(0.2..1.3);
     Relative { rot: matrix(rng), origin: a.centre() + unit(rng) * far }

@@ -1,13 +1,15 @@
-//! The solver for high accuracy: accelerated sweeps as long as they gain, Newton steps where these are cheaper, and both
-//! inside a proximal point method where `W` has not full rank and neither gets ahead.
+//! The solver for high accuracy: accelerated sweeps as long as they make progress, Newton steps
+//! where these are cheaper, and both inside a proximal point method where `W` is rank-deficient and
+//! neither makes progress.
 
 use super::anderson::{StoredOptions, Sweeps, report, unpack};
 use super::newton::{Newton, Work};
 use super::packed::{Iterate, Packed};
 use super::{ContactProblem, ContactSolver, Impulses, Scratch, SolveReport};
 
-/// Sweeps, Newton steps and proximal points, for problems with `W` in blocks (a factored one is multiplied out first): for
-/// 1e-8 and beyond, and not slower than sweeps alone where these suffice. [`SolveReport::sweeps`] counts Newton steps too.
+/// Sweeps, Newton steps and proximal points, for problems with `W` in blocks (a factored one is
+/// multiplied out first). For tolerances of 1e-8 and below; not slower than sweeps alone where
+/// these suffice. [`SolveReport::sweeps`] counts Newton steps too.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Accurate {
     /// When to stop.
@@ -15,43 +17,46 @@ pub struct Accurate {
 }
 
 impl Accurate {
-    /// Stops at a residual [–] relative to all that enters the problem.
+    /// Stops at a residual [–] relative to all data of the problem.
     pub fn tolerance(tolerance: f64) -> Accurate {
         Accurate { options: StoredOptions::tolerance(tolerance) }
     }
 }
 
-/// Sweeps before it is asked for the first time whether Newton's method would be cheaper.
+/// Sweeps before the first check whether Newton's method would be cheaper.
 const FIRST: usize = 30;
-/// Sweeps before sparse systems are considered: to find an order of elimination takes as long as some tens of them.
+/// Sweeps before sparse systems are considered: finding an elimination order takes as long as some
+/// tens of sweeps.
 const SPARSE_FROM: usize = 100;
-/// Newton steps that it is expected to take.
+/// Expected number of Newton steps.
 const STEPS: f64 = 4.0;
-/// Work on the plain problem before the proximal method takes over [sweeps].
+/// Work on the original problem before the proximal method takes over [sweeps].
 const BUDGET: f64 = 2000.0;
-/// Clusters of more contacts than these are not given to Newton's method where its matrix is dense.
+/// Clusters with more contacts than this are not solved by Newton's method if its matrix is dense.
 const MOST: usize = 1000;
-/// `α` of the first proximal step, its bounds, and how it falls and grows; in units of the mean mobility.
+/// `α` of the first proximal step, its bounds, and the factors by which it shrinks and grows; in
+/// units of the mean mobility.
 const ALPHA: f64 = 1e-4;
 const ALPHAS: [f64; 2] = [1e-10, 1e-3];
 const FALL: f64 = 0.5;
 const GROW: f64 = 2.0;
-/// Newton steps in a proximal step: at most, and as few that `α` may fall.
+/// Newton steps in a proximal step: the maximum, and the number up to which `α` may shrink.
 const ROUNDS: [usize; 2] = [4, 2];
-/// By how much a Newton step may lead uphill in a proximal step: at first, and when nothing is gained.
+/// Factor by which a Newton step may increase the residual in a proximal step: initially, and when
+/// there is no progress.
 const UPHILL: [f64; 4] = [100.0, 1000.0, 1e4, 10.0];
-/// A Newton step in a proximal step is not taken if it costs more [sweeps].
+/// A Newton step in a proximal step is skipped if it costs more than this [sweeps].
 const DEAR: f64 = 8000.0;
-/// Proximal steps without gain before the next of these is tried.
+/// Proximal steps without progress before the next of these is tried.
 const PATIENCE: usize = 60;
 
-/// What all stages share.
+/// Data shared by all stages.
 struct Search<'a> {
     options: &'a StoredOptions,
     sweeps: Sweeps,
     newton: Newton,
     trial: Iterate,
-    /// Work of all Newton steps [sweeps].
+    /// Work spent on Newton steps [sweeps].
     newton_work: f64,
 }
 
@@ -60,13 +65,13 @@ impl Search<'_> {
         packed.relative(at, self.options.measure)
     }
 
-    /// Whether all sweeps are used up, or numbers have overflown.
+    /// Whether all sweeps are used up or numbers have overflowed.
     fn exhausted(&self, now: f64) -> bool {
         let used = self.sweeps.count as f64 + self.newton_work;
         used >= self.options.max_sweeps as f64 || self.sweeps.count >= FIRST && !now.is_finite()
     }
 
-    /// Work of a Newton step [sweeps]; infinite where it is not to be taken.
+    /// Work of a Newton step [sweeps]; infinite if it must not be taken.
     fn step_work(&mut self, packed: &Packed, at: &Iterate) -> Work {
         self.newton.may_be_sparse |= self.sweeps.count >= SPARSE_FROM;
         let work = self.newton.plan(packed, at, MOST);
@@ -74,7 +79,8 @@ impl Search<'_> {
         Work { step: work.step / sweep, dense: work.dense / sweep }
     }
 
-    /// Solves the problem with sweeps and Newton steps, or until the budget is spent. Gives the residual.
+    /// Iterates with sweeps and Newton steps until the problem is solved or the budget is spent.
+    /// Returns the residual.
     fn settle(&mut self, packed: &Packed, at: &mut Iterate) -> f64 {
         let (measure, enough) = (self.options.measure, self.options.tolerance);
         self.sweeps.restart();
@@ -88,7 +94,8 @@ impl Search<'_> {
                     return now;
                 }
             }
-            // At the pace of this bout, would Newton steps be cheaper? Not before sweeps have had as much of a chance.
+            // At the current rate of convergence, would Newton steps be cheaper? Not before sweeps
+            // have been given as much work.
             let step = self.step_work(packed, at).step;
             let spent = self.sweeps.count as f64 + self.newton_work;
             let left = bout as f64 * (now / enough).ln() / (begin / now).ln().max(1e-9);
@@ -109,10 +116,11 @@ impl Search<'_> {
         }
     }
 
-    /// Newton steps, each followed by a sweep, as long as they lead downhill. Gives the residual.
+    /// Newton steps, each followed by a sweep, as long as the residual decreases. Returns the
+    /// residual.
     fn descend(&mut self, packed: &Packed, at: &mut Iterate, work: f64) -> f64 {
         let enough = self.options.tolerance;
-        // The combination of the last sweeps becomes an iterate by a sweep.
+        // A sweep turns the combination of the last sweeps into an iterate.
         packed.sweep(at);
         packed.velocities(at);
         self.sweeps.count += 1;
@@ -145,8 +153,9 @@ impl Search<'_> {
         now
     }
 
-    /// The proximal point method: problems with `W + α` around the last impulses, which are easier. They are solved roughly, and
-    /// Newton steps in them may lead uphill: the residual stays level over long ways until contacts change their status.
+    /// The proximal point method: a sequence of easier problems with `W + α` around the last
+    /// impulses. They are solved approximately, and Newton steps in them may increase the residual:
+    /// it can stagnate for many steps until contacts change their status.
     fn approach(&mut self, packed: &Packed, at: &mut Iterate, start: f64) {
         let (measure, tolerance) = (self.options.measure, self.options.tolerance);
         let mut inner = packed.clone();
@@ -160,7 +169,7 @@ impl Search<'_> {
             inner.velocities(at);
             let enough = (0.3 * tolerance).max(0.01 * now);
             let Work { step, dense } = self.step_work(packed, at);
-            // Where few sweeps between two steps gained nothing, more of them may.
+            // If few sweeps between two steps made no progress, more of them may.
             let pause = if uphill % 2 == 0 { step } else { dense };
             let bout = (0.25 * pause).clamp(20.0, 500.0) as usize;
             let mut rounds = 0;
@@ -176,7 +185,7 @@ impl Search<'_> {
                     break reached.is_some();
                 }
                 rounds += 1;
-                // Where a step is dear, sweeps have to do.
+                // Where a Newton step is too expensive, only sweeps are used.
                 if step <= DEAR {
                     self.leap(&inner, at, UPHILL[uphill], step);
                 }
@@ -205,7 +214,7 @@ impl Search<'_> {
         at.r.clone_from(&best.1);
     }
 
-    /// A Newton step that may lead uphill by a factor, and is shortened otherwise.
+    /// A Newton step that may increase the residual by a factor, and is shortened otherwise.
     fn leap(&mut self, packed: &Packed, at: &mut Iterate, uphill: f64, work: f64) {
         self.newton_work += work;
         let limit = uphill * self.relative(packed, at);
@@ -256,8 +265,8 @@ mod tests {
     use rand::{RngExt, SeedableRng};
     use rand_pcg::Pcg64;
 
-    /// `W = G Gᵀ` with random `G`: of lower rank than size, every contact coupled with every other. Without symmetry by a part
-    /// `skew`.
+    /// `W = G Gᵀ` with random `G`: rank-deficient, with every contact coupled to every other.
+    /// Asymmetric by a fraction `skew`.
     fn random(seed: u64, n: usize, rank: usize, skew: f64) -> ContactProblem {
         let mut rng = Pcg64::seed_from_u64(seed);
         let g: Vec<Vec<f64>> =
@@ -310,7 +319,7 @@ mod tests {
     }
 
     #[test]
-    fn velocities_of_any_size_are_solved_alike() {
+    fn problems_converge_equally_at_any_velocity_scale() {
         for size in [1e-200, 1e-150, 1e150, 1e200] {
             let mut problem = random(2, 20, 30, 0.0);
             problem.v_rel_free.as_flattened_mut().iter_mut().for_each(|x| *x *= size);
@@ -320,7 +329,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_that_overflow_end_a_solve_soon() {
+    fn an_overflow_ends_a_solve_early() {
         let mut problem = random(2, 20, 30, 0.0);
         problem.v_rel_free[3][1] = f64::MAX;
         let Delassus::Blocks(w) = &problem.w else { unreachable!() };
@@ -336,7 +345,7 @@ mod tests {
     }
 
     #[test]
-    fn joints_and_contacts_that_nothing_moves_are_no_obstacle() {
+    fn joints_and_immovable_contacts_are_solved() {
         let mut problem = random(3, 8, 24, 0.0);
         problem.laws[2] = Law::Bilateral;
         problem.laws[5] = Law::Bilateral;
@@ -358,8 +367,8 @@ mod tests {
     }
 
     #[test]
-    fn a_problem_without_solution_ends_and_says_so() {
-        // Nothing can move, and yet it approaches.
+    fn a_problem_without_a_solution_terminates_unconverged() {
+        // Nothing can move, and yet the contact approaches.
         let mut w = Blocks::default();
         w.push(0, [[0.0; 3]; 3]);
         w.end_row();

@@ -1,5 +1,6 @@
-//! Gauss–Seidel with Anderson acceleration: the last few sweeps are combined so that what a sweep changes becomes least.
-//! Velocities are affine in the impulses, so they are combined alike and no product with `W` is needed.
+//! Gauss–Seidel with Anderson acceleration: the last few sweeps are combined so that the change
+//! made by a sweep is minimized. Velocities are affine in the impulses, so they are combined in the
+//! same way and no product with `W` is needed.
 
 use super::packed::{Iterate, Packed};
 use super::{
@@ -12,21 +13,21 @@ use super::{
 pub struct StoredOptions {
     /// Residual at which to stop [–].
     pub tolerance: f64,
-    /// What the residual is relative to.
+    /// Reference of the residual.
     pub measure: Measure,
     /// Sweeps before giving up; the best iterate is kept and reported as unconverged.
     pub max_sweeps: usize,
 }
 
 impl StoredOptions {
-    /// Stops at a residual [–] relative to all that enters a stored problem.
+    /// Stops at a residual [–] relative to all data of a stored problem.
     pub fn tolerance(tolerance: f64) -> StoredOptions {
         StoredOptions { tolerance, measure: Measure::All, max_sweeps: 1_000_000 }
     }
 }
 
 impl StoredOptions {
-    /// The solver for problems with moments of rolling resistance, which are not kept as blocks.
+    /// The solver for problems with moments of rolling resistance, which are not stored as blocks.
     pub(super) fn without_blocks(&self) -> ConjugateGradient {
         let StoredOptions { tolerance, measure, max_sweeps } = *self;
         let options =
@@ -41,8 +42,8 @@ impl Default for StoredOptions {
     }
 }
 
-/// Gauss–Seidel with Anderson acceleration, for problems with `W` in blocks: fast to medium accuracy. A factored `W` is
-/// multiplied out first.
+/// Gauss–Seidel with Anderson acceleration, for problems with `W` in blocks: fast up to medium
+/// accuracy. A factored `W` is multiplied out first.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Anderson {
     /// When to stop.
@@ -50,30 +51,30 @@ pub struct Anderson {
 }
 
 impl Anderson {
-    /// Stops at a residual [–] relative to all that enters the problem.
+    /// Stops at a residual [–] relative to all data of the problem.
     pub fn tolerance(tolerance: f64) -> Anderson {
         Anderson { options: StoredOptions::tolerance(tolerance) }
     }
 }
 
-/// Sweeps that are combined.
+/// Number of sweeps combined.
 const MEMORY: usize = 5;
 /// A combination may make the residual grow by this factor over the next sweep.
 const GROWTH: f64 = 2.0;
-/// Velocities are computed anew after as many sweeps: rounding adds up in them.
+/// Velocities are recomputed after this many sweeps, because rounding errors accumulate in them.
 const REFRESH: usize = 100;
 
-/// The last sweeps: changes of what a sweep gives (impulses and velocities), and of what it changed.
+/// The last sweeps: differences of their results (impulses and velocities) and of their changes.
 #[derive(Clone, Debug, Default)]
 struct History {
     given: [Iterate; MEMORY],
     changed: [Vec<[f64; 3]>; MEMORY],
-    /// Products of the changes with each other.
+    /// Inner products of the differences of changes.
     gram: [[f64; MEMORY]; MEMORY],
-    /// Number of differences, and the place of the next one.
+    /// Number of differences, and the slot of the next one.
     len: usize,
     next: usize,
-    /// What the last sweep gave and changed.
+    /// Result and change of the last sweep.
     last: Iterate,
     last_change: Vec<[f64; 3]>,
     begun: bool,
@@ -84,7 +85,7 @@ impl History {
         (self.len, self.next, self.begun) = (0, 0, false);
     }
 
-    /// Takes note of a sweep that led from `before` to `at`.
+    /// Records a sweep that led from `before` to `at`.
     fn note(&mut self, before: &[[f64; 3]], at: &Iterate) {
         if self.begun {
             let k = self.next;
@@ -109,7 +110,8 @@ impl History {
         differ(&at.r, before, &mut self.last_change);
     }
 
-    /// Moves `at` to the combination of the sweeps with the least change; false if there is none.
+    /// Moves `at` to the combination of the sweeps with the least change; returns false if there is
+    /// none.
     fn combine(&self, at: &mut Iterate) -> bool {
         let n = self.len;
         if n < 2 {
@@ -128,8 +130,9 @@ impl History {
     }
 }
 
-/// Factors of the first `n` differences with which their sum comes nearest to what it is to cancel: from their products with each
-/// other, and with that. None where they say too little.
+/// Coefficients of the first `n` differences whose combination best cancels a target vector, from
+/// the inner products of the differences with each other and with the target. `None` if they are
+/// too nearly dependent.
 pub(super) fn least<const N: usize>(
     gram: &[[f64; N]; N],
     along: &[f64; N],
@@ -140,7 +143,7 @@ pub(super) fn least<const N: usize>(
     for i in 0..n {
         a[i][i] += 1e-10 * trace;
     }
-    // Cholesky of a few rows; where it breaks down nothing is gained.
+    // Cholesky of a few rows; if it breaks down, no combination is made.
     for k in 0..n {
         for j in 0..k {
             let factor = a[k][j];
@@ -190,7 +193,7 @@ fn subtract<const N: usize>(a: &mut [[f64; N]], b: &[[f64; N]], factor: f64) {
     }
 }
 
-/// Sum of products, in four parts so that it does not wait for itself.
+/// Inner product in four partial sums, so that additions do not wait for each other.
 fn dot(a: &[[f64; 3]], b: &[[f64; 3]]) -> f64 {
     let (a, b) = (a.as_flattened(), b.as_flattened());
     let mut sum = [0.0; 4];
@@ -205,7 +208,7 @@ fn dot(a: &[[f64; 3]], b: &[[f64; 3]]) -> f64 {
     sum[0] + sum[1] + (sum[2] + sum[3]) + tail
 }
 
-/// Accelerated sweeps that can be interrupted and taken up again.
+/// Accelerated sweeps that can be interrupted and resumed.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Sweeps {
     history: History,
@@ -213,24 +216,25 @@ pub(super) struct Sweeps {
     /// The iterate before the last combination, and its residual.
     safe: Iterate,
     safe_residual: Option<f64>,
-    /// Plain sweeps to come, and how many follow upon the next combination that fails.
+    /// Remaining plain sweeps, and how many follow the next failed combination.
     plain: usize,
     penalty: usize,
     since: usize,
-    /// Sweeps made.
+    /// Number of sweeps.
     pub(super) count: usize,
 }
 
 impl Sweeps {
-    /// Begins at a new iterate or with a new problem.
+    /// Starts from a new iterate or with a new problem.
     pub(super) fn restart(&mut self) {
         self.history.forget();
         self.safe_residual = None;
         (self.plain, self.penalty, self.since) = (0, 1, 0);
     }
 
-    /// One sweep and its combination with the last ones. Gives the residual after the sweep; `at` is what the sweep gave when
-    /// that is at or below `enough`, and otherwise the combination from which to go on.
+    /// One sweep and its combination with the last ones. Returns the residual after the sweep; `at`
+    /// becomes the result of the sweep if the residual is at or below `enough`, and otherwise the
+    /// combination from which to continue.
     pub(super) fn next(
         &mut self,
         packed: &Packed,
@@ -300,7 +304,7 @@ impl ContactSolver for Anderson {
                 best.0 = now;
                 best.1.clone_from(&at.r);
             }
-            // Numbers have overflown.
+            // Numbers have overflowed.
             if !now.is_finite() && sweeps.count >= MEMORY {
                 break;
             }
@@ -310,14 +314,14 @@ impl ContactSolver for Anderson {
     }
 }
 
-/// Impulses in their unit [N s].
+/// Converts impulses back to their unit [N s].
 pub(super) fn unpack(packed: &Packed, r: &[[f64; 3]], impulses: &mut Impulses) {
     let scale = 1.0 / packed.mobility;
     impulses.clear();
     impulses.extend(r.iter().map(|r| r.map(|x| x * scale)));
 }
 
-/// Judges impulses by the one residual.
+/// Evaluates impulses by the common residual.
 pub(super) fn report(
     problem: &ContactProblem,
     impulses: &[[f64; 3]],

@@ -1,59 +1,67 @@
-//! A factored contact problem as plain arrays, field by field: what a solver in another crate or on another device reads.
+//! A factored contact problem as a structure of plain arrays, for solvers in other crates or on
+//! other devices.
 
 use super::{ContactProblem, Delassus, Law};
 
-/// The factored problem as a structure of arrays; every inner array is contiguous, so that a field can be uploaded as it is.
+/// The factored problem as a structure of arrays; every inner array is contiguous, so that a field
+/// can be uploaded directly.
 ///
-/// With block velocities `v_b = (linear, angular)` [m/s, rad/s], the relative velocity at contact `a`, which joins the blocks `i` and
-/// `j`, is
+/// With block velocities `v_b = (linear, angular)` [m/s, rad/s], the relative velocity at contact
+/// `a`, which connects the blocks `i` and `j`, is
 ///
 /// ```text
 /// u_a = F_a (v_j + ω_j × r_aj − v_i − ω_i × r_ai) + Σ_s rows_s v_s + V_free
 /// ```
 ///
-/// and an impulse `r_a` changes `v_j` by `M_j⁻¹ F_aᵀ r_a` and `ω_j` by `J_j⁻¹ (r_aj × F_aᵀ r_a)`, `v_i` and `ω_i` by the opposite, and the
-/// blocks of each side `s` by `solvedᵀ_s r_a`. A moment `k` joins two blocks as well: its velocity is the relative spin times
-/// `moment_length`, its impulse a moment over that length.
+/// and an impulse `r_a` changes `v_j` by `M_j⁻¹ F_aᵀ r_a` and `ω_j` by `J_j⁻¹ (r_aj × F_aᵀ r_a)`,
+/// `v_i` and `ω_i` by the opposite amounts, and the blocks of each side `s` by `solvedᵀ_s r_a`. A
+/// moment `k` connects two blocks as well: its velocity is the relative spin times `moment_length`,
+/// its impulse a moment over that length.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ProblemArrays {
     /// Inverse mass of each block along x, y, z [1/kg].
     pub inverse_mass: Vec<[f64; 3]>,
     /// Inverse inertia of each block, xx, yy, zz, xy, xz, yz [1/(kg m²)].
     pub inverse_inertia: Vec<[f64; 6]>,
-    /// The two blocks of each contact; [`super::Factored::NONE`] where no impulse moves a side, or where it is given as rows.
+    /// The two blocks of each contact; [`super::Factored::NONE`] if no impulse moves a side, or if
+    /// it is given as rows.
     pub blocks: Vec<[u32; 2]>,
     /// Frame `F` of each contact: rows n, t1, t2 in the world frame.
     pub frames: Vec<[[f64; 3]; 3]>,
-    /// From the centre of each of the two blocks to the contact point [m].
+    /// Vectors from the centres of the two blocks to the contact point [m].
     pub arms: Vec<[[f64; 3]; 2]>,
     /// `W^αα` of each contact, then of each moment [1/kg].
     pub diagonal: Vec<[[f64; 3]; 3]>,
-    /// First side of each contact in the next three lists, and one more entry: the end of the last.
+    /// First side of each contact in the next three lists, followed by the end of the last.
     pub side_start: Vec<u32>,
-    /// First block of each side, and how many blocks it has. A side is that of a mechanism or of a joint's torque.
+    /// First block of each side, and its number of blocks. A side belongs to a mechanism or to the
+    /// torque of a joint.
     pub side_blocks: Vec<[u32; 2]>,
-    /// Where the numbers of each side begin in `rows`: three rows of `Hᵀ`, then three of `(M⁻¹ H)ᵀ`, six numbers a block.
+    /// Start of each side's values in `rows`: three rows of `Hᵀ`, then three of `(M⁻¹ H)ᵀ`, six
+    /// numbers per block.
     pub side_rows: Vec<u32>,
-    /// Numbers of the sides.
+    /// Values of the sides.
     pub rows: Vec<f64>,
     /// The two blocks of each moment of rolling resistance.
     pub moment_blocks: Vec<[u32; 2]>,
     /// Length of each moment [m].
     pub moment_length: Vec<f64>,
-    /// The contacts that carry each moment: the first, and the one after the last.
+    /// The contacts that carry each moment, as a half-open range.
     pub moment_contacts: Vec<[u32; 2]>,
-    /// Largest impulse of each moment over the sum of its contacts' normal impulses [–].
+    /// Largest impulse of each moment relative to the sum of the normal impulses of its contacts
+    /// [–].
     pub moment_ratio: Vec<f64>,
-    /// Velocities without impulses, of contacts, joints and moments [m/s].
+    /// Free velocities of contacts, joints and moments [m/s].
     pub v_rel_free: Vec<[f64; 3]>,
     /// Their laws.
     pub laws: Vec<Law>,
-    /// Time step over grain size [s/m], see [`ContactProblem::approach_scale`].
+    /// Time step divided by grain size [s/m]; see [`ContactProblem::approach_scale`].
     pub approach_scale: f64,
 }
 
 impl ProblemArrays {
-    /// Takes over a factored problem; memory is used again. False where the problem is stored as blocks, which have no factors.
+    /// Copies a factored problem into the arrays, reusing their memory. Returns false if the
+    /// problem is stored as blocks, which have no factors.
     pub fn fill(&mut self, problem: &ContactProblem) -> bool {
         let Delassus::Factored(w) = &problem.w else { return false };
         fn set<T>(list: &mut Vec<T>, items: impl Iterator<Item = T>) {
@@ -115,7 +123,7 @@ mod tests {
         }
     }
 
-    /// `V_free + W I` by the formulas in the documentation, from the arrays alone.
+    /// `V_free + W I` by the documented formulas, from the arrays alone.
     fn velocities(p: &ProblemArrays, impulses: &[[f64; 3]]) -> Vec<[f64; 3]> {
         let n = p.blocks.len();
         let mut v = vec![[0.0; 6]; p.inverse_mass.len()];
@@ -189,12 +197,12 @@ mod tests {
     }
 
     #[test]
-    fn the_arrays_are_the_operator_that_the_documentation_says() {
+    fn the_arrays_represent_the_documented_operator() {
         let problem = problem();
         let mut arrays = ProblemArrays::default();
         assert!(arrays.fill(&problem));
         let impulses = [[1.0, 0.2, -0.3], [0.5, 0.0, 0.4], [0.3, -0.6, 0.1], [0.2, 0.3, -0.7]];
-        let Delassus::Factored(w) = &problem.w else { panic!("it is factored") };
+        let Delassus::Factored(w) = &problem.w else { panic!("the problem is factored") };
         let mut velocity = Vec::new();
         w.start(&impulses, &mut velocity);
         for (a, u) in velocities(&arrays, &impulses).into_iter().enumerate() {

@@ -1,4 +1,4 @@
-//! `W` as 3×3 blocks, as stored problems have it.
+//! `W` as 3×3 blocks, as used by stored problems.
 
 use super::factored::dot;
 use super::{BlockVelocities, Operator};
@@ -25,7 +25,7 @@ impl Blocks {
         self.blocks.push(block);
     }
 
-    /// Ends the row being filled.
+    /// Finishes the row being filled.
     pub fn end_row(&mut self) {
         let row = self.diagonal.len();
         let start = self.row_start[row];
@@ -44,7 +44,7 @@ impl Blocks {
         self.diagonal.len()
     }
 
-    /// Whether there is no contact at all.
+    /// Whether there are no contacts.
     pub fn is_empty(&self) -> bool {
         self.diagonal.is_empty()
     }

@@ -1,5 +1,6 @@
-//! Gauss–Seidel accelerated by nonsmooth nonlinear conjugate gradients (Silcowitz-Hansen, Niebe and Erleben 2010):
-//! the change over a sweep plays the part of the gradient, and part of the last direction is added to it.
+//! Gauss–Seidel accelerated by nonsmooth nonlinear conjugate gradients (Silcowitz-Hansen, Niebe and
+//! Erleben 2010): the change over a sweep serves as the gradient, and a fraction of the last
+//! direction is added to it.
 
 use super::criteria::{Change, Progress};
 use super::{
@@ -15,8 +16,9 @@ pub struct ConjugateGradient {
     pub options: GaussSeidelOptions,
 }
 
-/// Near changes of status (open, stick, slide) the directions, and sometimes the sweeps themselves, go round in circles.
-/// When the changes have not shrunk for a while, plain sweeps take over for a while, relaxed and in both orders.
+/// Near changes of status (open, stick, slide) the directions, and sometimes the sweeps themselves,
+/// cycle. When the changes have not shrunk for a while, plain sweeps take over for a while, relaxed
+/// and in both orders.
 #[derive(Default)]
 pub(super) struct Patience {
     best: f64,
@@ -27,12 +29,13 @@ pub(super) struct Patience {
 }
 
 impl Patience {
-    /// Sweeps without progress, at least, before plain ones take over; slow problems get a quarter of all sweeps so far.
+    /// Minimum number of sweeps without progress before plain ones take over; slow problems get a
+    /// quarter of all sweeps so far.
     const SWEEPS: usize = 40;
-    /// Relaxations of the plain sweeps, taken in turn.
+    /// Relaxation factors of the plain sweeps, used in turn.
     const RELAXATIONS: [f64; 3] = [1.0, 0.8, 0.6];
 
-    /// Takes note of a change; true while plain sweeps are due.
+    /// Records a change; returns true while plain sweeps are due.
     pub(super) fn lost(&mut self, change: f64) -> bool {
         self.sweeps += 1;
         if self.plain > 0 {
@@ -66,8 +69,8 @@ impl Patience {
     }
 }
 
-/// The new impulse of one contact and its step from the old one: that of its law, or with a relaxation below 1 only that
-/// part of the way.
+/// The new impulse of one contact and its step from the old one: that of its law, or only a
+/// fraction of the step with a relaxation factor below 1.
 #[inline]
 pub(super) fn visit(
     law: Law,
@@ -85,7 +88,7 @@ pub(super) fn visit(
     (new, step)
 }
 
-/// A sweep as that of the readable solver, relaxed and in either order.
+/// A sweep like that of the reference solver, relaxed and in either order.
 fn sweep<W: Operator>(
     w: &W,
     problem: &ContactProblem,
@@ -156,7 +159,7 @@ impl ConjugateGradient {
             if progress.done(w, problem, impulses, velocity, &change) {
                 return progress.report;
             }
-            // Fletcher–Reeves; forgets its direction when a sweep changes more than the one before.
+            // Fletcher–Reeves; restarts when a sweep changes more than the previous one.
             let gradient = change.squared();
             let beta = gradient / last;
             last = gradient;
@@ -174,8 +177,8 @@ impl ConjugateGradient {
                 if extra == [0.0; 3] {
                     continue;
                 }
-                // Back into the cone: among redundant contacts impulses could otherwise grow against each other. Moments
-                // come back below their limit in the next sweep.
+                // Project back into the cone: impulses of redundant contacts could otherwise grow
+                // against each other. Moments return below their limit in the next sweep.
                 let old = impulses[a];
                 let ahead = std::array::from_fn(|i| old[i] + extra[i]);
                 impulses[a] = problem.laws[a].project(ahead, f64::INFINITY);

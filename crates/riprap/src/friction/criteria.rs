@@ -1,40 +1,43 @@
-//! When a solve has done enough: the criteria of the sweeping solvers, what a sweep changed, and the report.
+//! Stopping criteria of the sweeping solvers, the changes made by a sweep, and the report.
 
 use super::law::apply;
 use super::residual::{Residual, measure, squared};
 use super::{BlockVelocities, ContactProblem, Law, Measure, Operator, SolveReport};
 
-/// Updates of one contact that a solve may take beyond its tolerances, see [`GaussSeidelOptions::refined_tolerance`]: a tenth of a
-/// millisecond or two. Problems of a thousand contacts and more have spent them before they meet their tolerances.
+/// Contact updates (sweeps × contacts) during which a solve aims at
+/// [`GaussSeidelOptions::refined_tolerance`]: 0.1 to 0.2 ms. Problems of a thousand contacts and more
+/// have spent them before they meet their tolerances.
 const REFINING_UPDATES: usize = 5000;
 
 /// Options of [`super::GaussSeidel`] and its accelerations. A solve stops when all four criteria hold.
 ///
-/// By default all criteria are tied to a residual of 1e-4, at which piles stand still, and small problems, such as those of
-/// mechanisms, are solved to 1e-8: that costs little and their motion is not blurred by the solver.
+/// By default all criteria are tied to a residual of 1e-4, at which piles stay at rest, and small
+/// problems, such as those of mechanisms, are refined to 1e-8, which costs little and keeps solver
+/// errors out of their motion.
 #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct GaussSeidelOptions {
-    /// Natural-map residual relative to the impulses [–]. At 1e-4 piles stand still; 1e-8 is for
+    /// Natural-map residual relative to the impulses [–]. At 1e-4 piles stay at rest; 1e-8 is for
     /// validation.
     pub tolerance: f64,
     /// Worst approach velocity × dt relative to [`crate::scene::Scene::resolution`] [–]: the penetration one step may add.
     pub approach_tolerance: f64,
     /// Root mean square change of velocity in a sweep, relative to `W I` (LMGC90's Quad) [–].
     pub velocity_change_tolerance: f64,
-    /// Largest change of velocity in a sweep, relative to the same (LMGC90's Maxm) [–].
+    /// Largest change of velocity in a sweep, relative to `W I` (LMGC90's Maxm) [–].
     pub max_velocity_change_tolerance: f64,
     /// Sweeps before giving up; the last iterate is kept and reported as unconverged.
     pub max_sweeps: usize,
-    /// What the residual is relative to.
+    /// Reference of the residual.
     #[serde(default)]
     pub measure: Measure,
-    /// Residual that a solve goes on to, the other tolerances in proportion, while it has cost fewer than 5000 updates of a
-    /// contact [–]; `tolerance` or more for none. A solve that meets its tolerances but not this has converged.
+    /// Residual that a solve aims at, with the other tolerances reduced in proportion, during its
+    /// first 5000 contact updates (sweeps × contacts) [–]; no effect if not below `tolerance`. A
+    /// solve that meets its tolerances but not this one has converged.
     pub refined_tolerance: f64,
 }
 
 impl GaussSeidelOptions {
-    /// All criteria tied to one residual tolerance [–].
+    /// All criteria derived from one residual tolerance [–].
     pub fn tolerance(tolerance: f64) -> GaussSeidelOptions {
         GaussSeidelOptions {
             tolerance,
@@ -47,7 +50,7 @@ impl GaussSeidelOptions {
         }
     }
 
-    /// For stored problems: only the residual [–] decides, relative to all that enters the problem.
+    /// For stored problems: only the residual [–] decides, relative to all data of the problem.
     pub fn stored(tolerance: f64) -> GaussSeidelOptions {
         GaussSeidelOptions {
             tolerance,
@@ -116,21 +119,21 @@ impl Default for GaussSeidelOptions {
     }
 }
 
-/// Changes of velocity `ΔV = W^αα ΔI` over one sweep, against `W^αα I`.
+/// Changes of velocity `ΔV = W^αα ΔI` over one sweep, relative to `W^αα I`.
 #[derive(Default)]
 pub(super) struct Change {
     /// Sum of `‖ΔV‖²` [m²/s²].
     pub sum: f64,
     /// Largest `‖ΔV‖²` [m²/s²].
     pub max: f64,
-    /// Sum of `‖W^αα I‖²` over the contacts that carry [m²/s²].
+    /// Sum of `‖W^αα I‖²` over the contacts with an impulse [m²/s²].
     pub scale: f64,
-    /// How many carry.
+    /// Number of contacts with an impulse.
     pub active: usize,
 }
 
 impl Change {
-    /// Adds one contact: its new impulse, and the step that led there [N s].
+    /// Adds one contact: its new impulse, and its last step [N s].
     #[inline]
     pub(super) fn note(&mut self, law: Law, block: &[[f64; 3]; 3], new: [f64; 3], step: [f64; 3]) {
         if step != [0.0; 3] {
@@ -180,30 +183,30 @@ pub(super) enum Want {
 #[derive(Clone, Copy)]
 pub(super) struct Progress<'a> {
     options: &'a GaussSeidelOptions,
-    /// Sweeps after which the tolerances suffice as they are.
+    /// Number of sweeps during which the solve is refined.
     refining: usize,
     next_check: usize,
-    /// The solve is over, converged or not.
+    /// Whether the solve is finished, converged or not.
     pub(super) over: bool,
     pub(super) report: SolveReport,
 }
 
 impl Progress<'_> {
-    /// At the beginning of the solve of `contacts` contacts.
+    /// The start of a solve of `contacts` contacts.
     pub(super) fn new(options: &GaussSeidelOptions, contacts: usize) -> Progress<'_> {
         let refines = options.refined_tolerance < options.tolerance;
         let refining = if refines { REFINING_UPDATES / contacts.max(1) } else { 0 };
         Progress { options, refining, next_check: 1, over: false, report: SolveReport::default() }
     }
 
-    /// The share of the tolerances that is aimed at now.
+    /// The fraction of the tolerances that the solve aims at now.
     fn share(&self) -> f64 {
         let options = self.options;
         let refines = self.report.sweeps < self.refining;
         if refines { options.refined_tolerance / options.tolerance } else { 1.0 }
     }
 
-    /// Takes note of a sweep and says what comes next.
+    /// Records a sweep and returns what to do next.
     pub(super) fn note(&mut self, change: &Change) -> Want {
         let (rms, max) = change.relative();
         self.report.sweeps += 1;
@@ -213,12 +216,13 @@ impl Progress<'_> {
         report.velocity_change_max = max;
         let settled = rms <= share * options.velocity_change_tolerance
             && max <= share * options.max_velocity_change_tolerance;
-        // A sweep that changed nothing is the last: no other would. So is one with numbers that have overflown.
+        // A sweep that changed nothing is the last, since no other would. So is one with overflowed
+        // numbers.
         let last = report.sweeps >= options.max_sweeps
             || change.sum == 0.0
             || !(change.sum + change.scale).is_finite();
-        // The residual costs half a sweep: it is asked for when the sweeps have calmed down, and then at growing
-        // distances.
+        // The residual costs half a sweep: it is requested when the sweeps have settled, and then
+        // at growing intervals.
         if (settled && report.sweeps >= self.next_check) || last {
             self.next_check = report.sweeps + 1 + report.sweeps / 10;
             return Want::Residual { last };
@@ -230,12 +234,12 @@ impl Progress<'_> {
         self.report.sweeps < self.options.max_sweeps
     }
 
-    /// The residual was wanted but has to wait for another sweep.
+    /// The residual was requested but must wait for another sweep.
     pub(super) fn ask_again(&mut self) {
         self.next_check = self.report.sweeps + 1;
     }
 
-    /// Takes note of the residual that was wanted; true when the solve is over, converged or not.
+    /// Records the requested residual; returns true if the solve is finished, converged or not.
     pub(super) fn judge(&mut self, residual: &Residual, approach_scale: f64, want: Want) -> bool {
         let Want::Residual { last } = want else { return false };
         let share = self.share();
@@ -256,7 +260,7 @@ impl Progress<'_> {
         self.over
     }
 
-    /// Takes note of a sweep; true when the solve is over, converged or not.
+    /// Records a sweep; returns true if the solve is finished, converged or not.
     pub(super) fn done<W: Operator>(
         &mut self,
         w: &W,
@@ -282,7 +286,7 @@ mod tests {
     const BLOCK: [[f64; 3]; 3] = [[2.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]];
 
     #[test]
-    fn a_change_counts_the_contacts_that_carry() {
+    fn a_change_counts_the_contacts_with_an_impulse() {
         let mut change = Change::default();
         let coulomb = Law::Coulomb { friction: 0.5 };
         change.note(coulomb, &BLOCK, [1.0, 0.0, 0.0], [0.5, 0.0, 0.0]);
@@ -291,7 +295,7 @@ mod tests {
         change.note(Law::Rolling, &BLOCK, [0.1; 3], [0.0; 3]);
         assert_eq!((change.active, change.sum, change.max), (2, 2.0, 1.0));
         assert_eq!(change.scale, 4.0 + 9.0);
-        // Root mean square over the two that carry, relative to theirs.
+        // Root mean square over the two with an impulse, relative to theirs.
         let (rms, max) = change.relative();
         assert!((rms - (2.0f64 / 13.0).sqrt()).abs() < 1e-15);
         assert!((max - 1.0 / (6.5f64).sqrt()).abs() < 1e-15);
@@ -307,7 +311,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_that_overflow_end_a_solve_unconverged() {
+    fn an_overflow_ends_a_solve_unconverged() {
         let options = GaussSeidelOptions::tolerance(1e-6);
         let mut progress = Progress::new(&options, 1);
         let change = Change { sum: f64::INFINITY, max: f64::INFINITY, scale: 1.0, active: 1 };
@@ -319,7 +323,7 @@ mod tests {
     }
 
     #[test]
-    fn a_converged_solve_holds_all_criteria() {
+    fn a_converged_solve_satisfies_all_criteria() {
         let options = GaussSeidelOptions::tolerance(1e-3);
         let change = Change { sum: 1e-8, max: 1e-8, scale: 1.0, active: 1 };
         let good = Residual { natural_map: 1e-4, impulses: 1.0, ..Residual::default() };

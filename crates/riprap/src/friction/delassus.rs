@@ -1,5 +1,5 @@
-//! The Delassus operator `W = Hᵀ M⁻¹ H` [1/kg]: how an impulse at one contact changes the velocity at
-//! another, in the two forms in which it is needed.
+//! The Delassus operator `W = Hᵀ M⁻¹ H` [1/kg]: how an impulse at one contact changes the velocity
+//! at another, in two forms.
 
 use super::{Blocks, Contact3, Factored};
 
@@ -8,7 +8,7 @@ use super::{Blocks, Contact3, Factored};
 pub enum Delassus {
     /// `Hᵀ M⁻¹ H`, never multiplied out: work and memory grow with the number of contacts.
     Factored(Factored),
-    /// 3×3 blocks by rows.
+    /// 3×3 blocks stored by rows.
     Blocks(Blocks),
 }
 
@@ -19,7 +19,7 @@ impl Default for Delassus {
 }
 
 impl Delassus {
-    /// The factored form, to be filled; another form gives way to an empty one.
+    /// The factored form, for filling; another form is replaced by an empty one.
     pub fn make_factored(&mut self) -> &mut Factored {
         match self {
             Delassus::Factored(w) => w,
@@ -30,8 +30,8 @@ impl Delassus {
         }
     }
 
-    /// `M⁻¹ H I`: the change of velocity of every block that all impulses make [m/s, rad/s]. Blocks of `W` alone do not know it:
-    /// then the list is empty.
+    /// `M⁻¹ H I`: the change of velocity of every block due to all impulses [m/s, rad/s]. It cannot
+    /// be computed from blocks of `W` alone: then the list is empty.
     pub fn velocity_change(&self, impulses: &[[f64; 3]], velocity: &mut BlockVelocities) {
         match self {
             Delassus::Factored(w) => w.velocity_change(impulses, velocity),
@@ -39,7 +39,7 @@ impl Delassus {
         }
     }
 
-    /// The contacts of a factored operator; none where `W` is stored as blocks.
+    /// The contacts of a factored operator; empty if `W` is stored as blocks.
     pub fn contacts(&self) -> &[Contact3] {
         match self {
             Delassus::Factored(w) => w.contacts(),
@@ -56,20 +56,20 @@ impl Delassus {
     }
 }
 
-/// Velocities of the blocks of a factored operator [m/s, rad/s]: three linear, three angular. Those of a mechanism are in the order
-/// of its independent coordinates, six to a block.
+/// Velocities of the blocks of a factored operator [m/s, rad/s]: three linear, three angular. Those
+/// of a mechanism are in the order of its independent coordinates, six per block.
 pub type BlockVelocities = Vec<[f64; 6]>;
 
-/// What a solver asks of `W`. The block velocities carry whatever makes `velocity` cheap: for the factored
-/// form the velocity change `M⁻¹ H I`; stored blocks leave them alone.
+/// Operations on `W` that a solver needs. The block velocities hold whatever makes `velocity`
+/// cheap: the velocity change `M⁻¹ H I` for the factored form; stored blocks do not use them.
 pub trait Operator {
     /// The block `W^αα`.
     fn diagonal(&self, a: usize) -> &[[f64; 3]; 3];
-    /// Makes the block velocities those of `impulses`.
+    /// Sets the block velocities to those of `impulses`.
     fn start(&self, impulses: &[[f64; 3]], velocity: &mut BlockVelocities);
     /// `(W I)^α` [m/s].
     fn velocity(&self, a: usize, impulses: &[[f64; 3]], velocity: &BlockVelocities) -> [f64; 3];
-    /// Adds to the block velocities what follows when the impulse at `a` grows by `change` [N s].
+    /// Updates the block velocities when the impulse at `a` changes by `change` [N s].
     fn add(&self, a: usize, change: [f64; 3], velocity: &mut BlockVelocities);
     /// Trace of `W` [1/kg].
     fn trace(&self) -> f64;

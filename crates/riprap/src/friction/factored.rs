@@ -1,4 +1,5 @@
-//! `W = Hᵀ M⁻¹ H` in factored form, as simulations use it: columns of `H` contact by contact, inverse masses block by block.
+//! `W = Hᵀ M⁻¹ H` in factored form, as used in simulations: columns of `H` per contact, inverse
+//! masses per block.
 
 use super::{BlockVelocities, Blocks, Law, Operator, ProblemArrays};
 use crate::math::{bytes_of, parallel};
@@ -6,7 +7,7 @@ use crate::math::{bytes_of, parallel};
 /// Inverse mass of one block of six velocities (three linear, three angular).
 #[derive(Clone, Copy, Debug, Default)]
 pub struct InverseMass {
-    /// Inverse mass along x, y, z [1/kg]; 0 where the direction is locked.
+    /// Inverse mass along x, y, z [1/kg]; 0 if the direction is locked.
     pub linear: [f64; 3],
     /// Inverse inertia tensor, xx, yy, zz, xy, xz, yz [1/(kg m²)].
     pub angular: [f64; 6],
@@ -27,13 +28,13 @@ impl InverseMass {
 /// One contact of the factored operator: its two columns of `H`.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Contact3 {
-    /// The two blocks of velocities that the contact joins; [`Factored::NONE`] for a body that no
-    /// impulse moves, and where [`Factored::push_rows`] gave the side as rows. The impulse acts with its sign on the
-    /// second, against it on the first.
+    /// The two velocity blocks that the contact connects; [`Factored::NONE`] for an immovable body,
+    /// and for a side given as rows by [`Factored::push_rows`]. The impulse acts on the second
+    /// block, the opposite impulse on the first.
     pub blocks: [u32; 2],
     /// Rows n, t1, t2.
     pub frame: [[f64; 3]; 3],
-    /// From each block's centre to the contact point [m].
+    /// Vectors from the centres of the two blocks to the contact point [m].
     pub arms: [[f64; 3]; 2],
     /// `W^αα`.
     w: [[f64; 3]; 3],
@@ -59,28 +60,29 @@ impl Contact3 {
         let (a11, a22) = (w[1][1] - w[1][0] * s1, w[2][2] - w[2][0] * s2);
         let a12 = w[1][2] - w[1][0] * s2;
         let trace = a11 + a22;
-        // Also where the block is not a number.
+        // Also true if the block is NaN.
         !(w[0][0] > 0.0 && a11 * a22 - a12 * a12 > 1e-13 * trace * trace)
     }
 }
 
-/// One side of a contact given as rows: three rows of `Hᵀ` over the velocities of a group of blocks (a mechanism), and
-/// `M⁻¹ H` of them.
+/// One side of a contact given as rows: three rows of `Hᵀ` over the velocities of a group of blocks
+/// (a mechanism), and the corresponding `M⁻¹ H`.
 #[derive(Clone, Copy, Debug)]
 struct Side {
     /// First block, and number of blocks.
     first: u32,
     blocks: u32,
-    /// Where its numbers begin in [`Factored::rows`]: three rows of `Hᵀ`, then three of `(M⁻¹ H)ᵀ`, six numbers per block.
+    /// Start of its values in [`Factored::rows`]: three rows of `Hᵀ`, then three of `(M⁻¹ H)ᵀ`, six
+    /// numbers per block.
     rows: usize,
 }
 
-/// A moment between two blocks; it has its place after all contacts.
+/// A moment between two blocks; moments follow all contacts.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Turning {
-    /// As for a contact.
+    /// The two blocks, as for a contact.
     pub blocks: [u32; 2],
-    /// The length that makes a spin a velocity and an impulse a moment [m].
+    /// The length that converts a spin to a velocity and an impulse to a moment [m].
     pub length: f64,
     /// `W^αα`.
     pub w: [[f64; 3]; 3],
@@ -95,15 +97,16 @@ pub struct Factored {
     sides: Vec<Side>,
     rows: Vec<f64>,
     trace: f64,
-    /// Traces of the contacts' blocks while they are [`Factored::set`]: contacts are large, and a second look at all of them takes long.
+    /// Traces of the contacts' blocks, recorded while they are [`Factored::set`]: contacts are
+    /// large, and a second pass over all of them takes long.
     traces: Vec<f64>,
 }
 
 impl Factored {
-    /// No block: a body that impulses do not move.
+    /// No block: an immovable body.
     pub const NONE: u32 = u32::MAX;
 
-    /// Forgets all contacts and takes over the inverse masses.
+    /// Removes all contacts and sets the inverse masses.
     pub fn reset(&mut self, masses: impl Iterator<Item = InverseMass>) {
         self.masses.clear();
         self.masses.extend(masses);
@@ -139,8 +142,9 @@ impl Factored {
         self.contacts.len() - 1
     }
 
-    /// Makes the contacts those that `contact` tells: its blocks, frame and arms, as for [`Factored::push`]. Its free
-    /// velocity and law stand in lists of their own, for `contact` to write. Uses all threads.
+    /// Sets the contacts to those returned by `contact`: blocks, frame and arms, as for
+    /// [`Factored::push`]. Free velocities and laws are in separate lists, to be written by
+    /// `contact`. Uses all threads.
     pub(crate) fn set(
         &mut self,
         (v_rel_free, laws): (&mut [[f64; 3]], &mut [Law]),
@@ -164,8 +168,8 @@ impl Factored {
         (self.contacts, self.traces) = (contacts, traces);
     }
 
-    /// Adds a moment between two blocks, after all contacts: the impulse is a moment over a length [m], the velocity the relative spin
-    /// times it, along x, y, z.
+    /// Adds a moment between two blocks, after all contacts: the impulse is a moment divided by a
+    /// length [m], the velocity is the relative spin times that length, along x, y, z.
     pub fn push_turning(&mut self, blocks: [u32; 2], length: f64) {
         let mut w = [[0.0; 3]; 3];
         for block in blocks.into_iter().filter(|b| *b != Factored::NONE) {
@@ -187,8 +191,9 @@ impl Factored {
         &self.turning
     }
 
-    /// Adds to the last contact a side over blocks `first`, `first + 1`, …, none of which the contact has yet: `rows` holds three
-    /// rows of `Hᵀ` with its sign (six numbers per block), and `solved` the same three of `(M⁻¹ H)ᵀ`.
+    /// Adds to the last contact a side over blocks `first`, `first + 1`, …, none of which the
+    /// contact uses yet: `rows` holds three rows of `Hᵀ` with its sign (six numbers per block), and
+    /// `solved` the same three of `(M⁻¹ H)ᵀ`.
     pub fn push_rows(&mut self, first: u32, rows: &[f64], solved: &[f64]) {
         debug_assert!(rows.len() == solved.len() && rows.len().is_multiple_of(18));
         if let Some(last) = self.contacts.len().checked_sub(1) {
@@ -196,7 +201,8 @@ impl Factored {
         }
     }
 
-    /// Adds a side to contact `a`, as [`Factored::push_rows`] does to the last one; sides of a contact come one after the other.
+    /// Adds a side to contact `a`, as [`Factored::push_rows`] does to the last one; sides of a
+    /// contact must be consecutive.
     pub(crate) fn push_rows_to(&mut self, a: usize, first: u32, rows: &[f64], solved: &[f64]) {
         let at = self.rows.len();
         if !self.contacts[a].has_sides() {
@@ -225,12 +231,12 @@ impl Factored {
         }
     }
 
-    /// Whether no impulse at contact `a` moves anything.
+    /// Whether no impulse at contact `a` causes any motion.
     pub fn is_immovable(&self, a: usize) -> bool {
         self.contacts[a].w[0][0] <= 0.0
     }
 
-    /// Leaves out the contacts of which `gone` is true.
+    /// Removes the contacts for which `gone` is true.
     pub(crate) fn remove(&mut self, gone: &[bool]) {
         let mut gone = gone.iter();
         self.contacts.retain(|_| gone.next() != Some(&true));
@@ -241,7 +247,7 @@ impl Factored {
         &self.masses
     }
 
-    /// The sides of all contacts as lists, one contact after the other.
+    /// The sides of all contacts as lists, contact by contact.
     pub(super) fn copy_sides(&self, out: &mut ProblemArrays) {
         out.side_start.clear();
         out.side_blocks.clear();
@@ -266,7 +272,7 @@ impl Factored {
         &self.contacts
     }
 
-    /// `W^αα` from the definition: column `k` is the velocity that a unit impulse along `k` makes.
+    /// `W^αα` from the definition: column `k` is the velocity due to a unit impulse along `k`.
     fn diagonal_of(&self, c: &Contact3) -> [[f64; 3]; 3] {
         let mut w = [[0.0; 3]; 3];
         for k in 0..3 {
@@ -300,7 +306,8 @@ impl Factored {
         self.push_impulse_from(0, a, r, velocity);
     }
 
-    /// The same for the velocities of some blocks, `first` and those after it; others are left alone.
+    /// The same for the velocities of some blocks, `first` and those after it; others are
+    /// unchanged.
     fn push_impulse_from<const N: usize>(
         &self,
         first: usize,
@@ -324,7 +331,7 @@ impl Factored {
         let [n, t1, t2] = c.frame;
         let p: [f64; 3] = std::array::from_fn(|i| n[i] * r[0] + t1[i] * r[1] + t2[i] * r[2]);
         for (side, sign) in [(0, -1.0), (1, 1.0)] {
-            // Beyond all where nothing moves.
+            // Out of range for an immovable side.
             let b = c.blocks[side] as usize;
             let Some(v) = velocity.get_mut(b.wrapping_sub(first)) else { continue };
             let m = &self.masses[b];
@@ -387,12 +394,12 @@ impl Factored {
         local
     }
 
-    /// `M⁻¹ H I`: the change of velocity that all impulses make [m/s, rad/s].
+    /// `M⁻¹ H I`: the change of velocity due to all impulses [m/s, rad/s].
     pub fn velocity_change(&self, impulses: &[[f64; 3]], velocity: &mut BlockVelocities) {
         let n = self.masses.len();
         velocity.clear();
         velocity.resize(n, [0.0; 6]);
-        // Each thread takes some of the blocks, and of all contacts what moves them, in their order.
+        // Each thread takes some of the blocks and applies the contacts that move them, in order.
         let parts = if impulses.len() > 4096 { parallel::n_threads().min(n) } else { 1 };
         let cut = |part: usize| n * part / parts;
         let length = |part: usize| cut(part + 1) - cut(part);

@@ -5,7 +5,8 @@ use crate::math::{Vec3, tangents};
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64;
 
-/// Random contacts between random blocks: a pile without geometry. Every fifth is with something that does not move.
+/// Random contacts between random blocks: a pile without geometry. Every fifth contact is with an
+/// immovable body.
 pub(crate) fn random_problem(seed: u64, blocks: usize, contacts: usize) -> ContactProblem {
     let mut rng = Pcg64::seed_from_u64(seed);
     let mut factored = Factored::default();
@@ -33,8 +34,8 @@ pub(crate) fn random_problem(seed: u64, blocks: usize, contacts: usize) -> Conta
     problem
 }
 
-/// A problem whose solution is unique: few contacts on many blocks, so that `W` is regular, and little friction. Every fourth triple is
-/// bilateral.
+/// A problem whose solution is unique: few contacts on many blocks, so that `W` is nonsingular, and
+/// little friction. Every fourth triple is bilateral.
 pub(crate) fn unique_problem(seed: u64) -> ContactProblem {
     let mut problem = random_problem(seed, 20, 24);
     for (k, law) in problem.laws.iter_mut().enumerate() {

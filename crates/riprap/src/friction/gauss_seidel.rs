@@ -1,5 +1,5 @@
-//! Nonlinear block Gauss–Seidel, Eq. (33): contact after contact is solved exactly with all other
-//! impulses held. Plain and readable: the oracle for every faster solver.
+//! Nonlinear block Gauss–Seidel, Eq. (33): contacts are solved exactly one after another, with all
+//! other impulses fixed. Simple and readable: the reference for every faster solver.
 
 use super::criteria::{Change, Progress};
 use super::{
@@ -7,7 +7,7 @@ use super::{
     Impulses, Local, Operator, Scratch, SolveReport,
 };
 
-/// Nonlinear Gauss–Seidel in the order in which the contacts are listed.
+/// Nonlinear Gauss–Seidel in the order of the contacts.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct GaussSeidel {
     /// When to stop.
@@ -129,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn blocks_and_factors_are_the_same_operator() {
+    fn blocks_and_factors_give_the_same_operator() {
         let factored = random_problem(3, 8, 20);
         let Delassus::Factored(w) = &factored.w else { unreachable!() };
         let blocks = ContactProblem { w: Delassus::Blocks(w.to_blocks()), ..factored.clone() };
@@ -144,7 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn a_solver_that_gives_up_says_so() {
+    fn a_solver_that_gives_up_reports_it() {
         let problem = random_problem(5, 12, 30);
         let mut solver = GaussSeidel::tolerance(1e-14);
         solver.options.max_sweeps = 2;

@@ -1,7 +1,9 @@
-//! The laws that impulses and velocities obey. Each has its local solve, its set of admissible impulses and its natural
-//! map here and nowhere else. A new law is a new variant and an arm in each function here; the compiler names the few other places
-//! that match on laws (which contacts carry in `criteria.rs`, the equations of `newton.rs`). `coloured` solves laws that it has no
-//! packs for one by one, and `Anderson` and `Accurate` leave problems with laws that they do not know to conjugate gradients.
+//! The laws that impulses and velocities obey. The local solve, the set of admissible impulses and
+//! the natural map of each law are defined here and nowhere else. A new law is a new variant and an
+//! arm in each function here; the compiler reports the few other places that match on laws (which
+//! contacts carry impulses in `criteria.rs`, the equations of `newton.rs`). `coloured` solves laws
+//! without packs one by one, and `Anderson` and `Accurate` delegate problems with unknown laws to
+//! conjugate gradients.
 
 use super::local::{solve_contact, solve_joint};
 use super::rolling::{into_ball, solve_rolling};
@@ -10,16 +12,17 @@ use crate::math::length2;
 /// The law of one triple of unknowns: an impulse `r` [N s] and a velocity `u` [m/s].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Law {
-    /// Signorini's condition and Coulomb's law with the exact cone: `0 ≤ u_n ⊥ r_n ≥ 0`, `‖r_t‖ ≤ μ r_n`, and `u_t`
-    /// opposite to `r_t` where it slides.
+    /// Signorini's condition and Coulomb's law with the exact cone: `0 ≤ u_n ⊥ r_n ≥ 0`,
+    /// `‖r_t‖ ≤ μ r_n`, and `u_t` opposite to `r_t` if it slides.
     Coulomb {
         /// Coefficient of friction `μ` [–].
         friction: f64,
     },
     /// A bilateral constraint, as in a joint: `u = 0`, any `r`.
     Bilateral,
-    /// Rolling resistance: `‖r‖ ≤ limit`, and `u` opposite to `r` where it turns. The limit follows from the normal impulses
-    /// of the contacts that carry the moment, see [`super::ContactProblem::limit`].
+    /// Rolling resistance: `‖r‖ ≤ limit`, and `u` opposite to `r` if it rolls. The limit follows
+    /// from the normal impulses of the contacts that carry the moment; see
+    /// [`super::ContactProblem::limit`].
     Rolling,
 }
 
@@ -30,16 +33,16 @@ impl Default for Law {
     }
 }
 
-/// One triple of unknowns while all other impulses are held.
+/// One triple of unknowns while all other impulses are fixed.
 #[derive(Clone, Copy, Debug)]
 pub struct Local<'a> {
     /// `W^αα` [1/kg].
     pub block: &'a [[f64; 3]; 3],
-    /// `u = (V_free + W I)^α`, with the present impulse [m/s].
+    /// `u = (V_free + W I)^α`, with the current impulse [m/s].
     pub velocity: [f64; 3],
-    /// The present impulse [N s].
+    /// The current impulse [N s].
     pub impulse: [f64; 3],
-    /// Largest impulse of [`Law::Rolling`] [N s]; other laws do not look at it.
+    /// Largest impulse of [`Law::Rolling`] [N s]; ignored by other laws.
     pub limit: f64,
 }
 
@@ -53,7 +56,7 @@ impl Local<'_> {
 }
 
 impl Law {
-    /// Coefficient of friction [–]; none where the law is not Coulomb's.
+    /// Coefficient of friction [–]; `None` if the law is not Coulomb's.
     #[inline]
     pub fn friction(self) -> Option<f64> {
         match self {
@@ -62,8 +65,8 @@ impl Law {
         }
     }
 
-    /// The impulse that obeys the law while all others are held [N s]: exact for contacts and bilateral constraints, one
-    /// step of a contraction for rolling resistance.
+    /// The impulse that obeys the law while all others are fixed [N s]: exact for contacts and
+    /// bilateral constraints, one step of a contraction for rolling resistance.
     #[inline]
     pub fn solve(self, at: &Local) -> [f64; 3] {
         match self {
@@ -73,8 +76,8 @@ impl Law {
         }
     }
 
-    /// The admissible impulse nearest to `x`: in Coulomb's cone `‖x_t‖ ≤ μ x_n`, anywhere, or in the ball of radius `limit`.
-    /// All in one unit.
+    /// The admissible impulse nearest to `x`: in Coulomb's cone `‖x_t‖ ≤ μ x_n`, anywhere, or in
+    /// the ball of radius `limit`. All in the same unit.
     #[inline]
     pub fn project(self, x: [f64; 3], limit: f64) -> [f64; 3] {
         match self {
@@ -84,8 +87,9 @@ impl Law {
         }
     }
 
-    /// The natural map `r − P(r − û)`, zero where the law holds: `P` is [`Law::project`], and `û = u + μ‖u_t‖ n` for Coulomb's
-    /// law (De Saxcé), `u` for the others. `r`, `u` and `limit` are in one unit.
+    /// The natural map `r − P(r − û)`, zero if the law holds: `P` is [`Law::project`], and
+    /// `û = u + μ‖u_t‖ n` for Coulomb's law (De Saxcé), `u` for the others. `r`, `u` and `limit`
+    /// are in the same unit.
     #[inline]
     pub fn natural_map(self, r: [f64; 3], u: [f64; 3], limit: f64) -> [f64; 3] {
         let mut x: [f64; 3] = std::array::from_fn(|i| r[i] - u[i]);
@@ -98,21 +102,21 @@ impl Law {
         std::array::from_fn(|i| r[i] - p[i])
     }
 
-    /// How fast the law is violated by a velocity [m/s]: the approach of a contact, any motion of a bilateral constraint. Not a
-    /// number counts as the worst there is.
+    /// How fast a velocity violates the law [m/s]: the approach of a contact, any motion of a
+    /// bilateral constraint. NaN counts as the worst possible violation.
     pub(super) fn approach(self, u: [f64; 3]) -> f64 {
         match self {
             Law::Rolling => 0.0,
             Law::Coulomb { .. } if u[0].is_nan() => f64::INFINITY,
             Law::Coulomb { .. } => -u[0],
             Law::Bilateral if u.iter().any(|x| x.is_nan()) => f64::INFINITY,
-            // Constraints that contradict each other must not pass because their impulses grow.
+            // Contradictory constraints must not pass just because their impulses grow.
             Law::Bilateral => u.iter().fold(0.0, |m: f64, x| m.max(x.abs())),
         }
     }
 }
 
-/// Projection on Coulomb's cone.
+/// Projection onto Coulomb's cone.
 #[inline]
 fn into_cone(x: [f64; 3], friction: f64) -> [f64; 3] {
     let t = length2(x[1], x[2]);
@@ -163,7 +167,7 @@ mod tests {
                 let x = random(&mut rng);
                 let p = law.project(x, LIMIT);
                 assert!(distance(law.project(p, LIMIT), p) < 1e-14, "{law:?} {x:?}");
-                // No other admissible impulse is nearer.
+                // No other admissible impulse is closer.
                 for _ in 0..20 {
                     let other = law.project(random(&mut rng), LIMIT);
                     assert!(distance(x, p) <= distance(x, other) + 1e-14, "{law:?} {x:?}");
@@ -173,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn projections_do_not_lengthen_distances() {
+    fn projections_do_not_increase_distances() {
         let mut rng = Pcg64::seed_from_u64(2);
         for law in LAWS {
             for _ in 0..1000 {
@@ -198,7 +202,8 @@ mod tests {
                     std::array::from_fn(|i| free[i] + own[i])
                 };
                 let mut r = [0.0; 3];
-                // Rolling resistance contracts by a factor below 0.6 a step; the others need one.
+                // Rolling resistance contracts by a factor below 0.6 per step; the others need one
+                // step.
                 for _ in 0..100 {
                     let at =
                         Local { block: &block, velocity: velocity(r), impulse: r, limit: LIMIT };
@@ -219,14 +224,14 @@ mod tests {
         assert_eq!(map([1.0, 0.3, 0.0], zero), zero);
         let f = map([1.0, -0.7, 0.0], [0.0, 2.0, 0.0]);
         assert!(f.iter().all(|x| x.abs() < 1e-15), "{f:?}");
-        // Sliding along the impulse, pulling, and penetrating are no solutions.
+        // Sliding along the impulse, pulling, and penetrating are not solutions.
         assert!(map([1.0, 0.7, 0.0], [0.0, 2.0, 0.0])[1].abs() > 0.1);
         assert!(map([-1.0, 0.0, 0.0], zero)[0].abs() > 0.1);
         assert!(map(zero, [-1.0, 0.0, 0.0])[0].abs() > 0.1);
     }
 
     #[test]
-    fn approach_counts_what_each_law_forbids() {
+    fn approach_measures_what_each_law_forbids() {
         let coulomb = Law::Coulomb { friction: 0.3 };
         assert_eq!(coulomb.approach([-0.2, 5.0, 0.0]), 0.2);
         assert_eq!(Law::Bilateral.approach([0.1, -0.3, 0.0]), 0.3);

@@ -3,22 +3,23 @@
 
 use crate::math::length2;
 
-/// Slowest approach that counts [m/s].
+/// Slowest approach that counts as one [m/s].
 const SLOWEST: f64 = 1e-150;
 
-/// Solves `u = W r + q`, `0 ≤ u_n ⊥ r_n ≥ 0`, `‖r_t‖ ≤ μ r_n`, and `u_t` opposite to `r_t` where it
+/// Solves `u = W r + q`, `0 ≤ u_n ⊥ r_n ≥ 0`, `‖r_t‖ ≤ μ r_n`, and `u_t` opposite to `r_t` if it
 /// slides, for one contact. `w` is the 3×3 block (rows n, t1, t2) [1/kg], `q` the velocity without
 /// this contact's impulse [m/s]; returns `r` [N s].
 ///
 /// Three cases: the contact opens (`r = 0`), it sticks (`u = 0`), or it slides: `u_n = 0` and
-/// `u_t = −λ r_t` with one unknown `λ > 0`, the root of `μ r_n(λ) / ‖r_t(λ)‖ = 1`. For `q_n < 0` that
-/// root always exists: at `λ = 0` the impulse is outside the cone, for large `λ` inside. `W` may be singular in
-/// the tangent plane (locked directions), and slightly asymmetric (stored problems).
+/// `u_t = −λ r_t` with one unknown `λ > 0`, the root of `μ r_n(λ) / ‖r_t(λ)‖ = 1`. For `q_n < 0`
+/// that root always exists: at `λ = 0` the impulse is outside the cone, for large `λ` it is inside.
+/// `W` may be singular in the tangent plane (locked directions), and slightly asymmetric (stored
+/// problems).
 #[inline]
 pub fn solve_contact(w: &[[f64; 3]; 3], q: [f64; 3], friction: f64) -> [f64; 3] {
     let w_nn = w[0][0];
-    // Open, or a normal along which nothing can move: no impulse would help. An approach so slow that products with it
-    // underflow is none.
+    // Open, or immovable along the normal: no impulse would help. An approach so slow that products
+    // with it underflow counts as none.
     if q[0] >= -SLOWEST || w_nn <= 0.0 {
         return [0.0; 3];
     }
@@ -28,8 +29,8 @@ pub fn solve_contact(w: &[[f64; 3]; 3], q: [f64; 3], friction: f64) -> [f64; 3] 
     Sliding::new(w, q, friction).solve()
 }
 
-/// The contact with its normal eliminated: `u_n = 0` gives `r_n`, and what is left is
-/// `(A + λ) r_t = −b` in the tangent plane.
+/// The contact with its normal eliminated: `u_n = 0` gives `r_n`, which leaves `(A + λ) r_t = −b`
+/// in the tangent plane.
 struct Sliding {
     a: [[f64; 2]; 2],
     b: [f64; 2],
@@ -85,8 +86,8 @@ impl Sliding {
         self.slide(0.0, 0.5 * trace)
     }
 
-    /// A tangent plane with a locked direction (a planar scene) or two: `A` has rank one or none, and what of `b` lies
-    /// along the locked direction no impulse can change.
+    /// A tangent plane with one locked direction (a planar scene) or two: `A` has rank one or zero,
+    /// and no impulse can change the component of `b` along the locked direction.
     #[cold]
     fn solve_locked(&mut self, trace: f64) -> [f64; 3] {
         let [b1, b2] = self.b;
@@ -111,19 +112,22 @@ impl Sliding {
         self.slide(1e-12 * trace, 0.5 * trace)
     }
 
-    /// No tangential impulse changes the tangential velocity `b` while the normal one is held: both tangents are locked, or the
-    /// contact moves in one direction only, as on a machine with one degree of freedom.
+    /// No tangential impulse changes the tangential velocity `b` at a fixed normal impulse: both
+    /// tangents are locked, or the contact moves in one direction only, as on a machine with one
+    /// degree of freedom.
     fn solve_rigid(&self, scale: f64, limit: f64) -> [f64; 3] {
         let [s1, s2] = self.s;
         let coupling = length2(s1, s2);
         if scale <= 1e-9 * -self.d * self.w_nn * (1.0 + coupling) {
-            // It sticks, and any impulse with r_n + s · r_t = −d does: the smallest in the cone.
+            // It sticks with any impulse that satisfies r_n + s · r_t = −d: take the smallest in
+            // the cone.
             let share = coupling.min(self.friction);
             let r_n = -self.d / (1.0 + share * coupling);
             let along = if coupling > 0.0 { share * r_n / coupling } else { 0.0 };
             return [r_n, along * s1, along * s2];
         }
-        // It slides along b. Where friction would jam it, no impulse of this contact is a solution: leave friction out.
+        // It slides along b. If friction would jam it, no impulse of this contact is a solution:
+        // omit friction.
         let [b1, b2] = self.b.map(|b| b / scale);
         let grip = 1.0 - self.friction * (s1 * b1 + s2 * b2);
         if grip <= 1e-3 {
@@ -133,7 +137,8 @@ impl Sliding {
         [r_n, -r_t * b1, -r_t * b2]
     }
 
-    /// Newton's method on `F(λ) = μ r_n / ‖r_t‖ − 1`, nearly linear in `λ`, kept inside a bracket.
+    /// Newton's method on `F(λ) = μ r_n / ‖r_t‖ − 1`, which is nearly linear in `λ`, safeguarded by
+    /// a bracket.
     fn slide(&self, low: f64, mobility: f64) -> [f64; 3] {
         let b = length2(self.b[0], self.b[1]);
         let limit = -self.friction * self.d / (1.0 + self.friction * length2(self.s[0], self.s[1]));
@@ -152,7 +157,7 @@ impl Sliding {
             } else {
                 high = lambda;
             }
-            // d r_t / dλ = −(A + λ)⁻¹ r_t, and r_n follows r_t.
+            // d r_t / dλ = −(A + λ)⁻¹ r_t, and r_n depends on r_t.
             let t = self.apply(lambda, r_t);
             let dr_n = self.s[0] * t[0] + self.s[1] * t[1];
             let slope = ratio * (dr_n + r_n * (r_t[0] * t[0] + r_t[1] * t[1]) / norm2);
@@ -172,13 +177,13 @@ impl Sliding {
     }
 }
 
-/// Solves one joint exactly: the impulse that makes the relative velocity `W r + v` vanish. Equations that the joint does not
-/// have are rows of zeros.
+/// Solves one joint exactly: the impulse that makes the relative velocity `W r + v` vanish.
+/// Equations that the joint does not have are zero rows.
 pub fn solve_joint(w: &[[f64; 3]; 3], v: [f64; 3]) -> [f64; 3] {
     let (mut a, mut b) = (*w, v.map(|x| -x));
     for k in 0..3 {
-        // A symmetric positive semi-definite block: a pivot without weight belongs to an equation that is not there, or
-        // that the others imply.
+        // A symmetric positive semi-definite block: a vanishing pivot belongs to an equation that
+        // is absent or implied by the others.
         if a[k][k] <= 1e-12 * w[k][k] {
             b[k] = 0.0;
             a[k] = [0.0; 3];
@@ -260,13 +265,14 @@ mod tests {
         let stick = solve_contact(&w, [-1.0, 0.1, 0.0], 0.5);
         assert!((stick[0] - 1.0).abs() < 1e-15 && (stick[1] + 0.05).abs() < 1e-9);
         assert_eq!(stick[2], 0.0);
-        // A belt runs along the locked direction: friction follows it and leaves little for the other.
+        // A belt runs along the locked direction: friction follows it and leaves little for the
+        // other direction.
         let belt = solve_contact(&w, [-1.0, 0.1, 3.0], 0.5);
         assert!(belt[2] < -0.49 && (belt[1].hypot(belt[2]) - 0.5).abs() < 1e-14);
     }
 
     #[test]
-    fn contacts_that_nothing_can_move_give_finite_impulses() {
+    fn immovable_contacts_give_finite_impulses() {
         let normal_only = [[2.0, 0.0, 0.0], [0.0; 3], [0.0; 3]];
         assert_eq!(solve_contact(&normal_only, [-1.0, 0.0, 0.0], 0.5), [0.5, 0.0, 0.0]);
         assert_eq!(solve_contact(&normal_only, [-1.0, 3.0, 0.0], 0.5), [0.5, -0.25, 0.0]);
@@ -291,17 +297,18 @@ mod tests {
     }
 
     #[test]
-    fn a_contact_that_moves_in_one_direction_only_is_solved_or_left_without_friction() {
+    fn a_contact_that_moves_in_one_direction_only_is_solved_or_has_no_friction() {
         let h = [0.8, 0.5, -0.3];
         let w: [[f64; 3]; 3] = std::array::from_fn(|i| std::array::from_fn(|j| h[i] * h[j]));
-        // What comes in along h sticks, with an impulse in the cone.
+        // A contact that approaches along h sticks, with an impulse in the cone.
         let q = h.map(|x| -2.0 * x);
         let r = solve_contact(&w, q, 0.3);
         let u: [f64; 3] =
             std::array::from_fn(|i| q[i] + (0..3).map(|j| w[i][j] * r[j]).sum::<f64>());
         assert!(u.iter().all(|x| x.abs() < 1e-12), "{u:?}");
         assert!(length2(r[1], r[2]) <= 0.3 * r[0] * (1.0 + 1e-12));
-        // What slides past has no normal velocity left and friction against the sliding, or none where it would jam.
+        // A sliding contact has no normal velocity left and friction against the sliding direction,
+        // or none if it would jam.
         for friction in [0.2, 0.9, 5.0] {
             let q = [-1.0, 2.0, 0.5];
             let r = solve_contact(&w, q, friction);
@@ -312,8 +319,9 @@ mod tests {
     }
 
     #[test]
-    fn approaches_at_the_edge_of_the_numbers_give_finite_impulses() {
-        // Seen: a bucket in gravel became not a number. Cause: a normal velocity of −2e-323 m/s, whose products underflow.
+    fn denormal_approach_velocities_give_finite_impulses() {
+        // A bucket in gravel became NaN because of a normal velocity of −2e-323 m/s, whose products
+        // underflow.
         let w = [[10.6, 0.0, 0.0], [0.0, 37.2, 1.5e-15], [0.0, 1.5e-15, 37.2]];
         for exponent in -323..0 {
             let approach = -f64::powi(10.0, exponent);

@@ -1,8 +1,9 @@
 //! The contact problem as plain algebra: find impulses `I` such that `V = W I + V_free` obeys
 //! Signorini's condition and Coulomb's law at every contact, Eqs. (31), (32).
 //!
-//! Nothing here knows bodies, shapes or files. A contact is three numbers `(n, t1, t2)`; the Delassus
-//! operator `W` comes in factored form or as blocks; every solver is judged by one [`residual`].
+//! This module knows nothing about bodies, shapes or files. A contact is three numbers
+//! `(n, t1, t2)`; the Delassus operator `W` comes in factored form or as blocks; every solver is
+//! judged by one [`residual`].
 
 mod accurate;
 mod anderson;
@@ -39,15 +40,16 @@ pub use local::{solve_contact, solve_joint};
 pub use residual::{Measure, Residual, residual};
 pub use rolling::Rolling;
 
-/// Impulses of all contacts [N s], each in its frame `(n, t1, t2)`; the normal one is not negative.
+/// Impulses of all contacts [N s], each in its frame `(n, t1, t2)`; the normal component is not
+/// negative.
 pub type Impulses = Vec<[f64; 3]>;
 
 /// One contact problem.
 ///
 /// The unknown impulses `I` and velocities `V = W I + V_free` satisfy, at each contact,
 /// `0 ≤ V_n ⊥ I_n ≥ 0` and Coulomb's law with the exact cone `‖I_t‖ ≤ μ I_n`. Restitution and gaps
-/// are already part of the normal component of `v_rel_free`. Where `rolling` has moments, each is at most as large as it says, and is
-/// smaller only where the spin vanishes.
+/// are already part of the normal component of `v_rel_free`. Each moment of `rolling` is bounded by
+/// its limit, and is smaller than it only if the spin vanishes.
 #[derive(Clone, Debug, Default)]
 pub struct ContactProblem {
     /// The Delassus operator `W` [1/kg].
@@ -58,12 +60,13 @@ pub struct ContactProblem {
     pub laws: Vec<Law>,
     /// Moments of rolling resistance; they come after all contacts and joints.
     pub rolling: Vec<Rolling>,
-    /// Time step over the resolution of the scene [s/m]: turns an approach velocity into a relative penetration.
+    /// Time step divided by the resolution of the scene [s/m]: converts an approach velocity into a
+    /// relative penetration.
     pub approach_scale: f64,
 }
 
 impl ContactProblem {
-    /// Number of contacts, joints and moments: of triples of unknowns.
+    /// Number of triples of unknowns: contacts, joints and moments.
     pub fn len(&self) -> usize {
         self.v_rel_free.len()
     }
@@ -73,7 +76,8 @@ impl ContactProblem {
         self.w.bytes() + bytes_of(&self.v_rel_free) + bytes_of(&self.laws) + bytes_of(&self.rolling)
     }
 
-    /// Whether all laws are among those that [`Anderson`] and [`Accurate`] know; others are left to conjugate gradients.
+    /// Whether all laws are known to [`Anderson`] and [`Accurate`]; other problems are solved by
+    /// conjugate gradients.
     fn packs(&self) -> bool {
         let known = |law: &Law| matches!(law, Law::Coulomb { .. } | Law::Bilateral);
         self.laws.iter().all(known)
@@ -84,12 +88,12 @@ impl ContactProblem {
         self.v_rel_free.as_flattened().iter().fold(0.0, |largest: f64, x| largest.max(x.abs()))
     }
 
-    /// Place of the first moment of rolling resistance.
+    /// Index of the first moment of rolling resistance.
     fn first_rolling(&self) -> usize {
         self.len() - self.rolling.len()
     }
 
-    /// Largest impulse of a moment of rolling resistance with these impulses [N s]; 0 for all others.
+    /// Bound on a moment of rolling resistance given these impulses [N s]; 0 for other unknowns.
     #[inline]
     pub fn limit(&self, a: usize, impulses: &[[f64; 3]]) -> f64 {
         match a.checked_sub(self.first_rolling()) {
@@ -98,13 +102,13 @@ impl ContactProblem {
         }
     }
 
-    /// Whether there is no contact at all.
+    /// Whether there are no unknowns.
     pub fn is_empty(&self) -> bool {
         self.v_rel_free.is_empty()
     }
 }
 
-/// What a solver did. Stopping short of the tolerance is a result, not an error: `converged` tells.
+/// Summary of a solve. Not reaching the tolerance is a result, not an error; see `converged`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct SolveReport {
     /// Whether every criterion holds.
@@ -117,7 +121,7 @@ pub struct SolveReport {
     pub approach: f64,
     /// Root mean square change of velocity in the last sweep, relative to `W I` (LMGC90's Quad) [–].
     pub velocity_change_rms: f64,
-    /// Largest change of velocity in the last sweep, relative to the same (LMGC90's Maxm) [–].
+    /// Largest change of velocity in the last sweep, relative to `W I` (LMGC90's Maxm) [–].
     pub velocity_change_max: f64,
     /// The criterion nearest to its tolerance at the end, or furthest beyond it.
     pub decided_by: Criterion,
@@ -125,7 +129,8 @@ pub struct SolveReport {
 
 /// A solver of contact problems.
 pub trait ContactSolver: Send + Sync {
-    /// What a solver does: as [`ContactSolver::solve`], for one contact or more and as many impulses.
+    /// The solver itself: like [`ContactSolver::solve`], but called only with at least one contact
+    /// and as many impulses.
     fn improve(
         &self,
         problem: &ContactProblem,
@@ -133,8 +138,8 @@ pub trait ContactSolver: Send + Sync {
         scratch: &mut Scratch,
     ) -> SolveReport;
 
-    /// Improves `impulses` (which hold the start, for instance the last step's) until `problem` is
-    /// solved to the solver's tolerance, and reports how far it came.
+    /// Improves `impulses` (initially the starting values, for instance those of the last step)
+    /// until `problem` is solved to the solver's tolerance, and reports the accuracy reached.
     fn solve(
         &self,
         problem: &ContactProblem,

@@ -1,6 +1,7 @@
-//! One step of a semi-smooth Newton method on the equations of Alart and Curnier (1991): contacts that are open drop out,
-//! those that stick have no velocity, those that slide turn with their velocity. Contacts that touch no other are solved apart; the matrices
-//! are not symmetric, and dense or sparse, whichever is cheaper.
+//! One step of a semi-smooth Newton method on the equations of Alart and Curnier (1991): open
+//! contacts drop out, sticking contacts have zero velocity, and the impulse of sliding contacts
+//! rotates with their velocity. Contacts that are not coupled are solved separately. The matrices
+//! are not symmetric, and are dense or sparse, whichever is cheaper.
 
 use std::ops::Range;
 
@@ -13,11 +14,11 @@ use super::sparse::Sparse;
 /// Buffers of a Newton step.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Newton {
-    /// What the step adds to the impulses, as velocities [m/s].
+    /// The step of the impulses, as velocities [m/s].
     pub(super) step: Vec<[f64; 3]>,
-    /// The contact that stands for the cluster of each; [`OPEN`] for open ones.
+    /// The contact that represents the cluster of each contact; [`OPEN`] for open ones.
     cluster: Vec<u32>,
-    /// Contacts that are not open, cluster by cluster, and where each cluster begins.
+    /// Contacts that are not open, grouped by cluster, and the start of each cluster.
     active: Vec<u32>,
     begins: Vec<usize>,
     /// Place of each contact in its cluster.
@@ -26,32 +27,32 @@ pub(super) struct Newton {
     right: Vec<f64>,
     velocities: Vec<[f64; 4]>,
     sparse: Sparse,
-    /// Whether sparse systems are considered, and whether the last plan has all clusters in one.
+    /// Whether sparse systems are considered, and whether the last plan solves all clusters in one.
     pub(super) may_be_sparse: bool,
     is_sparse: bool,
-    /// Steps made.
+    /// Number of steps.
     pub(super) count: usize,
 }
 
 const OPEN: u32 = u32::MAX;
-/// Clusters with less than this part of the residual (squared) are left to the sweeps.
+/// Clusters with less than this fraction of the squared residual are left to the sweeps.
 const NEGLIGIBLE: f64 = 1e-6;
 
-/// Multiplications of a sweep that one of a sparse system counts for. It takes less time (0.6), but steps pay best with as many sweeps
-/// between them as this gives.
+/// Weight of a multiplication in a sparse system relative to one in a sweep. It takes less time
+/// (0.6), but steps pay off best with the number of sweeps between them that this value gives.
 const SPARSE: f64 = 3.0;
 /// Largest cluster for which only the dense matrix is considered [contacts].
 const SMALL: usize = 24;
 
-/// Multiplications of a step.
+/// Number of multiplications of a step.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Work {
-    /// In the cheaper way, and with dense matrices.
+    /// With the cheaper method, and with dense matrices.
     pub step: f64,
     pub dense: f64,
 }
 
-/// How the equations of Alart and Curnier take a contact.
+/// Status of a contact in the equations of Alart and Curnier.
 enum Status {
     Open,
     Stick,
@@ -66,7 +67,7 @@ enum Status {
 fn status(r: [f64; 3], u: [f64; 4], law: Law) -> Status {
     let friction = match law {
         Law::Coulomb { friction } => friction,
-        // Moments are not packed, see `ContactProblem::packs`.
+        // Moments are not packed; see `ContactProblem::packs`.
         Law::Bilateral | Law::Rolling => return Status::Stick,
     };
     let [x, y, z]: [f64; 3] = std::array::from_fn(|i| r[i] - u[i]);
@@ -91,7 +92,7 @@ struct Slide {
     across: [f64; 2],
     /// `μ x_n / ‖x_t‖`
     c: f64,
-    /// What comes to the columns of the contact itself.
+    /// Additional terms in the columns of the contact itself.
     own: [[f64; 3]; 2],
 }
 
@@ -105,7 +106,7 @@ impl Slide {
 }
 
 impl Equations {
-    /// `velocities`: those that are left when the impulses of open contacts are gone.
+    /// `velocities`: those without the impulses of open contacts.
     fn new(packed: &Packed, at: &Iterate, velocities: &[[f64; 4]], a: usize) -> Equations {
         let (r, u, v) = (at.r[a], at.u[a], velocities[a]);
         // Sticking, and along the normal of a sliding contact: u + (W + α) Δr = 0.
@@ -127,8 +128,9 @@ impl Equations {
 }
 
 impl Newton {
-    /// Finds the clusters: contacts that are not open, and that others of them tie together. Those with a part in the residual are
-    /// kept. Gives the work of a step; infinite where a cluster has more than `most` contacts and is not sparse.
+    /// Finds the clusters: groups of coupled contacts that are not open. Clusters that contribute
+    /// to the residual are kept. Returns the work of a step; infinite if a cluster has more than
+    /// `most` contacts and is not sparse.
     pub(super) fn plan(&mut self, packed: &Packed, at: &Iterate, most: usize) -> Work {
         let n = packed.len();
         let open = |a: usize| matches!(status(at.r[a], at.u[a], packed.laws[a]), Status::Open);
@@ -190,8 +192,8 @@ impl Newton {
         Work { step: work, dense: work }
     }
 
-    /// Finds the step at an iterate, with `W + α` in place of `W`, for the clusters of the last plan; false where a matrix is
-    /// singular.
+    /// Finds the step at an iterate, with `W + α` in place of `W`, for the clusters of the last
+    /// plan; returns false if a matrix is singular.
     pub(super) fn find(&mut self, packed: &Packed, at: &Iterate, alpha: f64) -> bool {
         self.plan(packed, at, usize::MAX);
         self.count += 1;
@@ -200,7 +202,7 @@ impl Newton {
         self.step.resize(n, [0.0; 3]);
         self.velocities.clone_from(&at.u);
         for a in 0..n {
-            // The impulse of an open contact goes, and what it did to the others.
+            // Remove the impulse of each open contact and its effect on the others.
             if self.cluster[a] == OPEN && at.r[a] != [0.0; 3] {
                 self.step[a] = at.r[a].map(|x| -x);
                 packed.push(a, self.step[a], &mut self.velocities);
@@ -303,7 +305,7 @@ impl Newton {
         right.as_flattened().iter().all(|x| x.is_finite())
     }
 
-    /// Puts into `next` where a part of the step leads from `at`.
+    /// Sets `next` to `at` plus a fraction of the step.
     pub(super) fn take(&self, packed: &Packed, at: &Iterate, part: f64, next: &mut Iterate) {
         next.r.clear();
         let ahead = at.r.iter().zip(&self.step);
@@ -314,7 +316,7 @@ impl Newton {
     }
 }
 
-/// The contact that stands for a cluster; ways become shorter as they are gone.
+/// The contact that represents a cluster, with path compression.
 fn root(cluster: &mut [u32], mut a: u32) -> u32 {
     while cluster[a as usize] != a {
         let next = cluster[cluster[a as usize] as usize];
@@ -324,10 +326,10 @@ fn root(cluster: &mut [u32], mut a: u32) -> u32 {
     a
 }
 
-/// Columns that are eliminated together, so that the rest of the matrix is read a fourth as often.
+/// Columns that are eliminated together, so that the rest of the matrix is read a quarter as often.
 const PANEL: usize = 4;
 
-/// Solves `A x = b` in place, `A` by rows, with exchanges of rows.
+/// Solves `A x = b` in place, `A` row-major, with row pivoting.
 fn solve(n: usize, a: &mut [f64], b: &mut [f64]) -> bool {
     let mut begin = 0;
     while begin < n {
@@ -358,7 +360,7 @@ fn solve(n: usize, a: &mut [f64], b: &mut [f64]) -> bool {
                 }
             }
         }
-        // The rows of the panel, then all below them.
+        // The rows of the panel, then all rows below.
         let (above, below) = a.split_at_mut(end * n);
         let panel = &mut above[begin * n..];
         for i in 1..end - begin {
@@ -417,7 +419,7 @@ mod tests {
             let mut b: Vec<f64> = (0..n).map(product).collect();
             assert!(solve(n, &mut a.clone(), &mut b));
             for (x, y) in x.iter().zip(&b) {
-                // Round-off times the condition of a random matrix.
+                // Round-off times the condition number of a random matrix.
                 assert!((x - y).abs() < 1e-9, "{n}: {x} {y}");
             }
         }

@@ -1,24 +1,26 @@
-//! A contact problem made ready for many fast sweeps: `W` by columns and without unit, and the velocities of all contacts
-//! kept at hand. A sweep then pays for the impulses that change, open contacts cost nothing, and the residual costs no
-//! product with `W`.
+//! A contact problem prepared for many fast sweeps: `W` by columns and dimensionless, with the
+//! velocities of all contacts kept up to date. The cost of a sweep is then proportional to the
+//! number of impulses that change, open contacts cost nothing, and the residual needs no product
+//! with `W`.
 
 use super::law::apply;
 use super::residual::unit;
 use super::{Blocks, Buffers, ContactProblem, Delassus, Law, Local, Measure, Residual};
 
-/// The problem with `W / w̄`, so that impulses are velocities [m/s], and with `W` by columns. Where velocities are so large or small that
-/// their squares are no numbers, they have another unit.
+/// The problem with `W / w̄`, so that impulses are velocities [m/s], and with `W` by columns. If
+/// velocities are so large or small that their squares overflow or underflow, they are scaled to
+/// another unit.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Packed {
     /// `w̄ = tr W / 3N` [1/kg], times the unit of velocities: from impulses to velocities.
     pub(super) mobility: f64,
     /// Velocities without impulses [m/s].
     pub(super) free: Vec<[f64; 3]>,
-    /// Coulomb's and bilateral: problems with moments are not packed.
+    /// Coulomb or bilateral: problems with moments are not packed.
     pub(super) laws: Vec<Law>,
     /// `W^αα / w̄`.
     pub(super) diagonal: Vec<[[f64; 3]; 3]>,
-    /// Where the blocks of each column begin; the diagonal is not among them.
+    /// Start of the blocks of each column, without the diagonal.
     start: Vec<u32>,
     rows: Vec<u32>,
     /// By columns, each padded to four numbers.
@@ -27,7 +29,7 @@ pub(crate) struct Packed {
     norm: f64,
 }
 
-/// Impulses and the velocities that belong to them [m/s]; a velocity is padded to four numbers.
+/// Impulses and the corresponding velocities [m/s]; a velocity is padded to four numbers.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Iterate {
     pub(super) r: Vec<[f64; 3]>,
@@ -35,7 +37,7 @@ pub(super) struct Iterate {
 }
 
 impl Packed {
-    /// Takes over a problem and the impulses to start from.
+    /// Loads a problem and the initial impulses.
     pub(super) fn fill(
         &mut self,
         problem: &ContactProblem,
@@ -74,12 +76,13 @@ impl Packed {
                 }
             }
         }
-        // Where nothing moves, any unit does.
+        // If nothing moves, any unit will do.
         self.mobility = if trace > 0.0 { trace / (3 * n) as f64 } else { 1.0 };
         let scale = 1.0 / self.mobility;
         self.diagonal.as_flattened_mut().as_flattened_mut().iter_mut().for_each(|x| *x *= scale);
         self.mobility *= unit;
-        // Counts become begins; the begin of the next column is the place to fill until its blocks are all in.
+        // Counts become starts; the start of the next column serves as the insertion position while
+        // blocks are filled in.
         for b in 2..n + 2 {
             self.start[b] += self.start[b - 1];
         }
@@ -109,12 +112,12 @@ impl Packed {
         self.rows[range.clone()].iter().map(|a| *a as usize).zip(&self.blocks[range])
     }
 
-    /// Multiplications of a product with `W`.
+    /// Number of multiplications in a product with `W`.
     pub(super) fn work(&self) -> f64 {
         9.0 * (self.blocks.len() + self.len()) as f64
     }
 
-    /// Computes the velocities anew from the impulses.
+    /// Recomputes the velocities from the impulses.
     pub(super) fn velocities(&self, at: &mut Iterate) {
         at.u.clear();
         at.u.extend(self.free.iter().map(|q| [q[0], q[1], q[2], 0.0]));
@@ -125,7 +128,7 @@ impl Packed {
         }
     }
 
-    /// Adds to all velocities what a change of one impulse makes.
+    /// Updates all velocities for a change of one impulse.
     #[inline]
     pub(super) fn push(&self, a: usize, step: [f64; 3], u: &mut [[f64; 4]]) {
         let own = apply(&self.diagonal[a], step);
@@ -156,7 +159,7 @@ impl Packed {
         }
     }
 
-    /// The residual by a measure [–], from the velocities at hand; infinite where it is not a number.
+    /// The residual by a measure [–], from the current velocities; infinite if it is NaN.
     pub(super) fn relative(&self, at: &Iterate, measure: Measure) -> f64 {
         let relative = measure.of(&self.residual(at));
         if relative.is_nan() { f64::INFINITY } else { relative }
@@ -176,8 +179,9 @@ impl Packed {
         sum
     }
 
-    /// Makes it the problem of a proximal step: `W + α`, `q − α r` around the impulses `centre`. The plain problem has to be kept
-    /// elsewhere: its diagonal and free velocities are given here.
+    /// Sets up the problem of a proximal step: `W + α`, `q − α r` around the impulses `centre`. The
+    /// original problem `plain` must be kept elsewhere: its diagonal and free velocities are
+    /// overwritten here.
     pub(super) fn regularize(&mut self, plain: &Packed, alpha: f64, centre: &[[f64; 3]]) {
         for a in 0..self.len() {
             self.diagonal[a] = plain.diagonal[a];

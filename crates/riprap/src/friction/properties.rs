@@ -1,5 +1,5 @@
-//! Properties that every solver has: it finds what the readable Gauss–Seidel finds, leaves impulses where their laws allow them, and
-//! does not depend on units or on the order of unknowns more than rounding.
+//! Properties of every solver: it finds the solution of the reference Gauss–Seidel, returns
+//! admissible impulses, and depends on units and on the order of unknowns only by rounding.
 
 use super::fixtures::{add_moments, as_blocks, random_problem, unique_problem};
 use super::{
@@ -7,7 +7,8 @@ use super::{
     GaussSeidel, Impulses, Law, Scratch, residual,
 };
 
-/// All solvers but the oracle, at a residual [–]. The coloured one packs from the first contact on.
+/// All solvers except the reference, with a tolerance on the residual [–]. The coloured one packs
+/// even a single contact.
 fn solvers(tolerance: f64) -> Vec<(&'static str, Box<dyn ContactSolver>)> {
     let coloured = Coloured { fewest: 1, ..Coloured::tolerance(tolerance) };
     vec![
@@ -32,7 +33,7 @@ fn largest_difference(a: &Impulses, b: &Impulses) -> f64 {
 }
 
 #[test]
-fn every_solver_finds_the_impulses_of_the_oracle() {
+fn every_solver_finds_the_impulses_of_the_reference() {
     for seed in 0..12 {
         let problem = unique_problem(seed);
         let expected = solve(&GaussSeidel::tolerance(1e-13), &problem, "oracle");
@@ -40,7 +41,7 @@ fn every_solver_finds_the_impulses_of_the_oracle() {
             for problem in [&problem, &as_blocks(&problem)] {
                 let found = solve(&*solver, problem, name);
                 let off = largest_difference(&found, &expected);
-                // Impulses are of size 1; the tolerance is enlarged by the conditioning of W.
+                // Impulses are of size 1; the tolerance is amplified by the condition number of W.
                 assert!(off < 1e-8, "seed {seed}, {name}: {off:e}");
             }
         }
@@ -48,7 +49,7 @@ fn every_solver_finds_the_impulses_of_the_oracle() {
 }
 
 #[test]
-fn every_solver_knows_moments_of_rolling_resistance() {
+fn every_solver_handles_moments_of_rolling_resistance() {
     for seed in 0..6 {
         let mut problem = unique_problem(seed);
         add_moments(&mut problem);
@@ -62,7 +63,7 @@ fn every_solver_knows_moments_of_rolling_resistance() {
 }
 
 #[test]
-fn impulses_are_admissible_even_where_a_solver_gives_up() {
+fn impulses_are_admissible_even_if_a_solver_gives_up() {
     for seed in 0..6 {
         let problem = random_problem(seed, 12, 40);
         for (name, solver) in solvers(1e-15) {
@@ -78,7 +79,7 @@ fn impulses_are_admissible_even_where_a_solver_gives_up() {
 }
 
 #[test]
-fn reports_are_what_the_residual_says() {
+fn reports_agree_with_the_residual() {
     for seed in 0..4 {
         let problem = random_problem(seed, 12, 25);
         for (name, solver) in solvers(1e-9) {
@@ -106,7 +107,7 @@ fn a_problem_twice_as_fast_has_impulses_twice_as_large() {
 }
 
 #[test]
-fn a_solved_problem_is_left_alone() {
+fn a_solved_problem_is_left_unchanged() {
     let problem = unique_problem(5);
     for (name, solver) in solvers(1e-9) {
         let mut impulses = solve(&GaussSeidel::tolerance(1e-13), &problem, "oracle");
@@ -118,7 +119,7 @@ fn a_solved_problem_is_left_alone() {
 }
 
 #[test]
-fn scratch_of_another_problem_changes_no_bit() {
+fn scratch_of_another_problem_does_not_change_the_result() {
     let (large, small) = (random_problem(1, 30, 80), random_problem(2, 12, 25));
     for (name, solver) in solvers(1e-8) {
         let mut used = Scratch::default();
@@ -131,7 +132,7 @@ fn scratch_of_another_problem_changes_no_bit() {
 }
 
 #[test]
-fn open_contacts_carry_nothing() {
+fn open_contacts_carry_no_impulse() {
     let mut problem = random_problem(7, 12, 25);
     problem.v_rel_free.iter_mut().for_each(|v| v[0] = v[0].abs());
     for (name, solver) in solvers(1e-10) {
@@ -141,7 +142,7 @@ fn open_contacts_carry_nothing() {
 }
 
 #[test]
-fn friction_of_zero_leaves_only_normal_impulses() {
+fn zero_friction_leaves_only_normal_impulses() {
     let mut problem = random_problem(8, 12, 25);
     problem.laws.iter_mut().for_each(|law| *law = Law::Coulomb { friction: 0.0 });
     for (name, solver) in solvers(1e-9) {
@@ -152,7 +153,7 @@ fn friction_of_zero_leaves_only_normal_impulses() {
 }
 
 #[test]
-fn bilateral_constraints_alone_are_a_linear_system() {
+fn bilateral_constraints_alone_form_a_linear_system() {
     // Few constraints, so that the system is well conditioned.
     let mut problem = random_problem(9, 20, 9);
     problem.laws.iter_mut().for_each(|law| *law = Law::Bilateral);
@@ -170,7 +171,7 @@ fn bilateral_constraints_alone_are_a_linear_system() {
     }
     let right =
         nalgebra::DVector::from_iterator(n, problem.v_rel_free.as_flattened().iter().map(|x| -x));
-    let exact = dense.lu().solve(&right).expect("W is regular");
+    let exact = dense.lu().solve(&right).expect("W is nonsingular");
     let exact: Impulses = exact.as_slice().chunks_exact(3).map(|r| [r[0], r[1], r[2]]).collect();
     let size = exact.as_flattened().iter().fold(0.0, |m: f64, x| m.max(x.abs()));
     for (name, solver) in solvers(1e-12) {

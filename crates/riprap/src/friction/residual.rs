@@ -1,4 +1,4 @@
-//! The one error measure by which every solver is judged: the natural map of the complementarity
+//! The error measure by which every solver is judged: the natural map of the complementarity
 //! between impulses in Coulomb's cone and (shifted) velocities in its dual.
 
 use super::{BlockVelocities, ContactProblem, Delassus, Law, Operator};
@@ -15,15 +15,15 @@ pub struct Residual {
     pub impulses: f64,
     /// `‖q‖₂`, the free velocities [m/s].
     pub free: f64,
-    /// `‖u‖₂`, the velocities with the impulses [m/s].
+    /// `‖u‖₂`, the velocities including the impulses [m/s].
     pub velocities: f64,
-    /// Worst approach velocity, `max(−u_n, 0)`, or velocity that a joint leaves [m/s].
+    /// Worst approach velocity, `max(−u_n, 0)`, or remaining velocity of a joint [m/s].
     pub approach: f64,
 }
 
 impl Residual {
-    /// `‖F‖ / w̄‖r‖` [–]: what stops a solver in a simulation. Contacts that are near but open do not
-    /// enter the denominator, so a loose neighbourhood does not make a solve look better.
+    /// `‖F‖ / w̄‖r‖` [–]: the stopping criterion in simulations. Nearby open contacts do not enter
+    /// the denominator, so they do not make a solve look better.
     pub fn relative_to_impulses(&self) -> f64 {
         match self.natural_map {
             0.0 => 0.0,
@@ -32,8 +32,8 @@ impl Residual {
         }
     }
 
-    /// Adds the squares of one contact: its impulse as a velocity, free velocity and `(W I)^α`, all [m/s]; likewise the limit of a
-    /// moment of rolling resistance.
+    /// Adds the squares of one contact: its impulse as a velocity, its free velocity and `(W I)^α`,
+    /// all [m/s]; likewise the limit of a moment of rolling resistance.
     pub(super) fn note(&mut self, law: Law, r: [f64; 3], q: [f64; 3], wr: [f64; 3], limit: f64) {
         let u = [wr[0] + q[0], wr[1] + q[1], wr[2] + q[2]];
         self.natural_map += squared(law.natural_map(r, u, limit));
@@ -43,7 +43,7 @@ impl Residual {
         self.approach = self.approach.max(law.approach(u));
     }
 
-    /// In another unit of velocity.
+    /// Converts to another unit of velocity.
     fn times(self, factor: f64) -> Residual {
         Residual {
             natural_map: self.natural_map * factor,
@@ -54,7 +54,7 @@ impl Residual {
         }
     }
 
-    /// From sums of squares to norms.
+    /// Converts sums of squares to norms.
     pub(super) fn roots(self) -> Residual {
         Residual {
             natural_map: self.natural_map.sqrt(),
@@ -65,20 +65,20 @@ impl Residual {
         }
     }
 
-    /// `‖F‖ / max(‖q‖, w̄‖r‖, ‖u‖)` [–]: the measure used with stored collections of problems.
+    /// `‖F‖ / max(‖q‖, w̄‖r‖, ‖u‖)` [–]: the measure used for stored collections of problems.
     pub fn relative_to_all(&self) -> f64 {
         let scale = self.free.max(self.impulses).max(self.velocities);
         if scale > 0.0 { share(self.natural_map, scale) } else { 0.0 }
     }
 }
 
-/// `part / whole`; nothing is a small part of what has overflown.
+/// `part / whole`, where nothing counts as a small fraction of an overflowed value.
 fn share(part: f64, whole: f64) -> f64 {
     if whole.is_finite() { part / whole } else { f64::INFINITY }
 }
 
-/// A power of two by which to multiply velocities, so that their squares are numbers, where `largest` [m/s] is one of them; 1 where it is not
-/// needed.
+/// A power of two by which to multiply velocities so that their squares neither overflow nor
+/// underflow, given the largest of them [m/s]; 1 if not needed.
 pub(super) fn unit(largest: f64) -> f64 {
     match largest {
         x if (1e-75..1e75).contains(&x) || x == 0.0 || !x.is_finite() => 1.0,
@@ -86,18 +86,18 @@ pub(super) fn unit(largest: f64) -> f64 {
     }
 }
 
-/// What a residual is relative to when it stops a solver.
+/// The reference of the residual that stops a solver.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub enum Measure {
-    /// [`Residual::relative_to_impulses`]: in simulations.
+    /// [`Residual::relative_to_impulses`]: for simulations.
     #[default]
     Impulses,
-    /// [`Residual::relative_to_all`]: in collections of problems.
+    /// [`Residual::relative_to_all`]: for collections of problems.
     All,
 }
 
 impl Measure {
-    /// The residual as this measure has it [–].
+    /// The residual in this measure [–].
     pub fn of(self, residual: &Residual) -> f64 {
         match self {
             Measure::Impulses => residual.relative_to_impulses(),
@@ -106,7 +106,7 @@ impl Measure {
     }
 }
 
-/// Measures `impulses` against `problem`. Velocities are computed from the impulses.
+/// Measures how well `impulses` solve `problem`. Velocities are computed from the impulses.
 pub fn residual(problem: &ContactProblem, impulses: &[[f64; 3]]) -> Residual {
     let mut velocity = BlockVelocities::new();
     match &problem.w {
@@ -118,7 +118,7 @@ pub fn residual(problem: &ContactProblem, impulses: &[[f64; 3]]) -> Residual {
     }
 }
 
-/// As [`residual`], when the velocities of the blocks are already those of the impulses.
+/// Like [`residual`], if the block velocities are already those of the impulses.
 pub(super) fn measure<W: Operator>(
     w: &W,
     problem: &ContactProblem,
@@ -164,14 +164,14 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_a_small_part_of_what_has_overflown() {
+    fn nothing_is_a_small_fraction_of_an_overflowed_value() {
         let r = Residual { natural_map: 1.0, impulses: f64::INFINITY, ..Residual::default() };
         assert_eq!(r.relative_to_all(), f64::INFINITY);
         assert_eq!(r.relative_to_impulses(), f64::INFINITY);
     }
 
     #[test]
-    fn velocities_of_any_size_have_squares_in_their_unit() {
+    fn squares_of_scaled_velocities_of_any_magnitude_are_finite() {
         for x in [5e-324, 1e-308, 3e-150, 1e-20, 1.0, 1e20, 1e150, 1.7e308] {
             let y = unit(x) * x;
             assert!((1e-75..1e75).contains(&y), "{x:e} {y:e}");

@@ -1,22 +1,23 @@
-//! Rolling resistance: where two bodies touch they resist turning against each other. The moment is at most a length times the
-//! normal impulses, and works against the relative spin: Coulomb's law, for spins.
+//! Rolling resistance: bodies in contact resist relative rotation. The moment is at most a length
+//! times the normal impulses and opposes the relative spin: Coulomb's law for spins.
 
 use super::residual::squared;
 
-/// One moment of rolling resistance. Like a contact it has three numbers of the problem: a moment over a length as impulse [N s], and the
-/// relative spin times that length as velocity [m/s]. These come after all contacts and joints.
+/// One moment of rolling resistance. Like a contact it has three unknowns in the problem: a moment
+/// divided by a length as impulse [N s], and the relative spin times that length as velocity [m/s].
+/// They follow all contacts and joints.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Rolling {
-    /// The contacts that carry it: the first, and the one after the last.
+    /// The contacts that carry it, as a half-open range.
     pub contacts: [u32; 2],
-    /// Largest moment over its length and the normal impulses [–].
+    /// Largest moment divided by its length and the normal impulses [–].
     pub ratio: f64,
-    /// The length that makes a spin a velocity and an impulse a moment [m].
+    /// The length that converts a spin to a velocity and an impulse to a moment [m].
     pub length: f64,
 }
 
 impl Rolling {
-    /// Largest impulse with these impulses at its contacts [N s].
+    /// Largest impulse given the impulses at its contacts [N s].
     #[inline]
     pub(super) fn limit(&self, impulses: &[[f64; 3]]) -> f64 {
         let [first, end] = self.contacts.map(|a| a as usize);
@@ -24,8 +25,9 @@ impl Rolling {
     }
 }
 
-/// The next impulse for a velocity `u` that the impulse `old` made: a step along the velocity, back into the ball. The block's
-/// eigenvalues are of one size, so that the exact solve would gain little.
+/// The next impulse for the velocity `u` produced by the impulse `old`: a step along the velocity,
+/// projected onto the ball. The eigenvalues of the block are of similar size, so that the exact
+/// solve would gain little.
 #[inline]
 pub(super) fn solve_rolling(
     block: &[[f64; 3]; 3],
@@ -40,12 +42,12 @@ pub(super) fn solve_rolling(
     into_ball(std::array::from_fn(|i| old[i] - u[i] / mobility), limit)
 }
 
-/// A bound for the eigenvalues of a symmetric block: its largest sum along a row.
+/// A bound for the eigenvalues of a symmetric block: its largest row sum.
 pub(super) fn largest(block: &[[f64; 3]; 3]) -> f64 {
     block.iter().map(|row| row.iter().map(|x| x.abs()).sum()).fold(0.0, f64::max)
 }
 
-/// Projection on the ball of radius `limit`.
+/// Projection onto the ball of radius `limit`.
 #[inline]
 pub(super) fn into_ball(x: [f64; 3], limit: f64) -> [f64; 3] {
     let length = squared(x).sqrt();
@@ -73,10 +75,10 @@ mod tests {
             (m, velocity(m, free))
         };
         let map = |m, u, limit| squared(Law::Rolling.natural_map(m, u, limit));
-        // Strong enough, it stops the spin.
+        // If strong enough, it stops the spin.
         let (m, u) = solve([0.3, -0.2, 0.1], 10.0);
         assert!(squared(u) < 1e-28 && map(m, u, 10.0) < 1e-28, "{u:?}");
-        // Else it is at its limit and against the spin.
+        // Otherwise it is at its limit and opposes the spin.
         let (m, u) = solve([0.3, -0.2, 0.1], 0.05);
         assert!((squared(m).sqrt() - 0.05).abs() < 1e-15);
         let along: f64 = (0..3).map(|k| m[k] * u[k]).sum();
@@ -85,7 +87,7 @@ mod tests {
     }
 
     #[test]
-    fn the_limit_is_the_sum_of_the_normal_impulses_that_push() {
+    fn the_limit_is_the_sum_of_the_positive_normal_impulses() {
         let rolling = Rolling { contacts: [1, 4], ratio: 0.5, length: 1.0 };
         let impulses = [[9.0; 3], [1.0, 5.0, 5.0], [-3.0, 0.0, 0.0], [2.0, 0.0, 0.0], [9.0; 3]];
         assert_eq!(rolling.limit(&impulses), 1.5);

@@ -1,8 +1,9 @@
-//! Linear systems with the pattern of `W`: a contact has a block with every contact of its two bodies, and with no other. Elimination in an
-//! order that keeps few blocks (minimum degree) costs much less than a dense matrix, for towers, arches and walls above all.
+//! Linear systems with the sparsity pattern of `W`: a contact is coupled to every contact of its
+//! two bodies, and to no other. Elimination in an order that creates few blocks (minimum degree)
+//! costs much less than a dense matrix, above all for towers, arches and walls.
 //!
-//! Pivots are the 3 × 3 blocks of the diagonal, in that order, with exchanges of rows only within a block. A step of Newton's method
-//! that is spoilt by a bad pivot is not taken; the caller looks at where it leads.
+//! Pivots are the 3 × 3 diagonal blocks, in that order, with row pivoting only within a block. A
+//! Newton step spoilt by a bad pivot is not accepted, because the caller checks the result.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -23,18 +24,18 @@ pub(super) struct Sparse {
     /// The contacts of the system in that order, and the place of each among them.
     nodes: Vec<u32>,
     place: Vec<u32>,
-    /// Where the blocks of each row begin, and where its diagonal is; columns in their order.
+    /// Start of the blocks of each row, and the position of its diagonal; columns in order.
     begins: Vec<usize>,
     diagonals: Vec<usize>,
     columns: Vec<u32>,
     blocks: Vec<Block>,
-    /// Where each column is in the row at hand.
+    /// Position of each column in the current row.
     at: Vec<u32>,
 }
 
 impl Sparse {
-    /// Takes contacts of a problem into the system and finds the blocks that elimination needs. Gives its multiplications; infinite where
-    /// there are more than `most`.
+    /// Sets up the system for some contacts of a problem and finds the blocks that elimination
+    /// needs. Returns its number of multiplications; infinite if there are more than `most`.
     pub(super) fn plan(&mut self, packed: &Packed, contacts: &[u32], most: f64) -> f64 {
         let n = packed.len();
         if self.order.len() != n {
@@ -51,7 +52,8 @@ impl Sparse {
             }
         }
 
-        // What the elimination of k ties together: the later ones among its neighbours, and what those before it tied to it.
+        // Contacts coupled by the elimination of k: its later neighbours, and those that earlier
+        // eliminations coupled to it.
         let m = self.nodes.len();
         let mut later: Vec<Vec<u32>> = vec![Vec::new(); m];
         let mut children: Vec<Vec<u32>> = vec![Vec::new(); m];
@@ -87,7 +89,7 @@ impl Sparse {
         work
     }
 
-    /// Room for the rows: for each tie a block above the diagonal and one below it.
+    /// Allocates the rows: for each coupling a block above the diagonal and one below it.
     fn lay_out(&mut self, later: &[Vec<u32>]) {
         let m = later.len();
         let mut counts = vec![1usize; m];
@@ -141,20 +143,21 @@ impl Sparse {
                 let row = self.place[a] as usize;
                 let begin = self.begins[row];
                 let columns = &self.columns[begin..self.begins[row + 1]];
-                let at = begin + columns.binary_search(&(k as u32)).expect("a tie of the two");
+                let at = begin + columns.binary_search(&(k as u32)).expect("the two are coupled");
                 let [x, y, z] = block;
                 self.blocks[at] = std::array::from_fn(|i| [x[i], y[i], z[i], 0.0]);
             }
         }
     }
 
-    /// The blocks of a row, and which of them is on the diagonal.
+    /// The blocks of a row, and the index of the diagonal one.
     pub(super) fn row(&mut self, k: usize) -> (&mut [Block], usize) {
         let begin = self.begins[k];
         (&mut self.blocks[begin..self.begins[k + 1]], self.diagonals[k] - begin)
     }
 
-    /// Solves the system in place; false where a pivot is singular. The blocks are lost.
+    /// Solves the system in place; returns false if a pivot is singular. The blocks are
+    /// overwritten.
     pub(super) fn solve(&mut self, right: &mut [[f64; 3]]) -> bool {
         let m = self.nodes.len();
         self.at.clear();
@@ -167,7 +170,7 @@ impl Sparse {
             }
             for at in 0..diagonal - begin {
                 let k = self.columns[begin + at] as usize;
-                // The diagonal of a row that is done holds its inverse.
+                // The diagonal of a finished row contains its inverse.
                 let (pivot, end) = (self.diagonals[k], self.begins[k + 1]);
                 let factor = product(&row[at], &before[pivot]);
                 for x in pivot + 1..end {
@@ -221,7 +224,7 @@ fn subtract(c: &mut Block, a: &Block, b: &Block) {
     }
 }
 
-/// Inverse of a block by elimination with exchanges of rows; none where it is singular.
+/// Inverse of a block by elimination with row pivoting; `None` if it is singular.
 fn inverse(block: &Block) -> Option<Block> {
     let mut a = *block;
     let mut inverse = [[1.0, 0.0, 0.0, 0.0], [0.0, 1.0, 0.0, 0.0], [0.0, 0.0, 1.0, 0.0]];
@@ -261,7 +264,8 @@ fn minimum_degree(packed: &Packed) -> Vec<u32> {
         list.sort_unstable();
         list.dedup();
     }
-    // Elements that a contact is in, and the contacts of each element, which has the number of the one whose elimination made it.
+    // Elements that contain a contact, and the contacts of each element, whose index is that of the
+    // contact whose elimination created it.
     let mut elements: Vec<Vec<u32>> = vec![Vec::new(); n];
     let mut members: Vec<Vec<u32>> = vec![Vec::new(); n];
     let mut degree: Vec<usize> = neighbours.iter().map(Vec::len).collect();
@@ -350,7 +354,7 @@ mod tests {
             assert!(sparse.plan(&packed, &contacts, f64::INFINITY).is_finite());
             sparse.fill(&packed, 0.1);
 
-            // The product with a known vector, by the columns of the problem.
+            // The product with a known vector, computed from the columns of the problem.
             let x: Vec<[f64; 3]> =
                 (0..n).map(|_| [0; 3].map(|_| rng.random_range(-1.0..1.0))).collect();
             let mut known = Iterate { r: vec![[0.0; 3]; n], ..Iterate::default() };
@@ -372,7 +376,7 @@ mod tests {
     }
 
     #[test]
-    fn a_chain_is_eliminated_with_work_in_proportion_to_its_length() {
+    fn the_work_of_eliminating_a_chain_is_proportional_to_its_length() {
         let mut rng = Pcg64::seed_from_u64(5);
         let work = [100, 400].map(|n| {
             let packed = chain(n, 3, &mut rng);
@@ -380,7 +384,7 @@ mod tests {
             let mut sparse = Sparse::default();
             assert_eq!(sparse.plan(&packed, &all, 1e3), f64::INFINITY);
             let work = sparse.plan(&packed, &all, f64::INFINITY);
-            // No contact twice.
+            // No contact appears twice.
             let mut order = sparse.order.clone();
             order.sort_unstable();
             assert_eq!(order, all);
@@ -390,7 +394,7 @@ mod tests {
     }
 
     #[test]
-    fn a_singular_pivot_is_told() {
+    fn a_singular_pivot_is_reported() {
         assert!(inverse(&[[0.0; 4]; 3]).is_none());
         assert!(
             inverse(&[[1.0, 2.0, 3.0, 0.0], [2.0, 4.0, 6.0, 0.0], [0.0, 0.0, 1.0, 0.0]]).is_none()

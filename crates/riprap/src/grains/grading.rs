@@ -1,8 +1,8 @@
-//! Sieve curves: which share of the mass passes which sieve, and how large the next grain is.
+//! Sieve curves: the fraction of the mass that passes each sieve, and sampling of grain sizes.
 //!
-//! A curve speaks of mass, a generator draws grains one by one. Between two sieves the number of
-//! grains per size goes as the mass per size over size³: of two sieve fractions of equal mass, the
-//! one half as coarse has eight times as many grains.
+//! A curve is about mass, while a generator draws grains one by one. Between two sieves the number
+//! of grains per size is proportional to the mass per size divided by size³: of two sieve fractions
+//! of equal mass, the one half as coarse has eight times as many grains.
 
 use super::portable::ln_ratio;
 use crate::math::cbrt;
@@ -15,7 +15,7 @@ use std::ops::Range;
 #[derive(Clone, Debug, PartialEq)]
 pub struct Grading {
     fractions: Vec<Fraction>,
-    /// Share of the number of grains up to the end of each fraction [–]; the last is 1.
+    /// Fraction of the number of grains up to the end of each fraction [–]; the last is 1.
     number: Vec<f64>,
 }
 
@@ -29,18 +29,18 @@ struct Fraction {
     curve: Curve,
 }
 
-/// How the mass passing rises between two sieves.
+/// How the mass passing increases between two sieves.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Curve {
-    /// In proportion to the logarithm of size: a straight line on the usual sieve diagram.
+    /// Proportional to the logarithm of size: a straight line on the usual sieve diagram.
     Log,
-    /// In proportion to size.
+    /// Proportional to size.
     Linear,
-    /// At once: all grains have the same size.
+    /// A step: all grains have the same size.
     Step,
 }
 
-/// Why a sieve curve cannot be made.
+/// Why a sieve curve is invalid.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum GradingError {
     /// Fewer than two sieves.
@@ -57,9 +57,9 @@ pub enum GradingError {
         /// Its size [m].
         size: f64,
     },
-    /// A sieve that is not coarser than the one before.
+    /// A sieve that is not coarser than the previous one.
     #[error(
-        "sieve {index} ({size} m) must be coarser than the one before it ({before} m); list the \
+        "sieve {index} ({size} m) must be coarser than the previous one ({before} m); list the \
          sieves from fine to coarse"
     )]
     SizeNotIncreasing {
@@ -67,10 +67,10 @@ pub enum GradingError {
         index: usize,
         /// Its size [m].
         size: f64,
-        /// Size of the sieve before [m].
+        /// Size of the previous sieve [m].
         before: f64,
     },
-    /// A share outside 0 to 100 %.
+    /// A percentage outside 0 to 100 %.
     #[error("sieve {index} ({size} m): mass passing must lie between 0 and 100 %, got {passing}")]
     BadPassing {
         /// Index of the sieve.
@@ -92,10 +92,10 @@ pub enum GradingError {
         size: f64,
         /// Mass passing [%].
         passing: f64,
-        /// Mass passing the sieve before [%].
+        /// Mass passing the previous sieve [%].
         before: f64,
     },
-    /// A curve that does not start at 0 or not end at 100 %.
+    /// A curve that does not start at 0 or does not end at 100 %.
     #[error(
         "sieve {index} ({size} m), the {which}, must let {expected} % of the mass pass, got \
          {passing} %; add a sieve where the curve ends"
@@ -107,15 +107,15 @@ pub enum GradingError {
         size: f64,
         /// "finest" or "coarsest".
         which: &'static str,
-        /// What its mass passing must be [%].
+        /// Required mass passing [%].
         expected: f64,
         /// Mass passing [%].
         passing: f64,
     },
-    /// A name that is not in the list.
-    #[error("no grading is named `{name}`; there are `{}`", Grading::NAMES.join("`, `"))]
+    /// An unknown name.
+    #[error("no grading is named `{name}`; the available ones are `{}`", Grading::NAMES.join("`, `"))]
     UnknownName {
-        /// The name asked for.
+        /// The requested name.
         name: String,
     },
 }
@@ -126,7 +126,7 @@ impl Grading {
         ["EN 13450 31.5-50", "EN 13450 31.5-63", "EN 12620 gravel 4-8", "EN 196-1 sand"];
 
     /// A curve through sieves `(size [m], mass passing [%])`, listed from fine to coarse, from 0 to
-    /// 100 %; straight between sieves when size is drawn on a logarithmic axis.
+    /// 100 %; straight between sieves if size is plotted on a logarithmic axis.
     pub fn from_sieves(sieves: &[(f64, f64)]) -> Result<Grading, GradingError> {
         if sieves.len() < 2 {
             return Err(GradingError::TooFewSieves(sieves.len()));
@@ -156,7 +156,7 @@ impl Grading {
                 return Err(GradingError::OpenEnd { index, size, which, expected, passing });
             }
         }
-        // A pair of sieves that no mass lies between gives no grains.
+        // A pair of sieves without mass between them gives no grains.
         let fractions = sieves.windows(2).filter(|pair| pair[1].1 > pair[0].1).map(|pair| {
             let [a, b] = [pair[0], pair[1]];
             Fraction { size: [a.0, b.0], passing: [a.1, b.1], curve: Curve::Log }
@@ -164,7 +164,7 @@ impl Grading {
         Ok(Grading::from_fractions(fractions.collect()))
     }
 
-    /// The same mass for every millimetre of size between two sizes [m].
+    /// Equal mass per millimetre of size between two sizes [m].
     pub fn uniform(size: Range<f64>) -> Result<Grading, GradingError> {
         check_size(0, size.start)?;
         check_size(1, size.end)?;
@@ -177,16 +177,16 @@ impl Grading {
         Ok(Grading::from_fractions(vec![fraction]))
     }
 
-    /// All grains of one size [m].
+    /// All grains have the same size [m].
     pub fn single(size: f64) -> Result<Grading, GradingError> {
         check_size(0, size)?;
         let fraction = Fraction { size: [size; 2], passing: [0.0, 100.0], curve: Curve::Step };
         Ok(Grading::from_fractions(vec![fraction]))
     }
 
-    /// A grading from a standard, by its name in [`Grading::NAMES`]: the middle of the limits
-    /// below [% passing]. The finest sieve is set to 0 % and the coarsest to 100 %, where the limits
-    /// allow it, so that the curve has ends.
+    /// A grading from a standard, by its name in [`Grading::NAMES`]: the middle of the limits below
+    /// [% passing]. The finest sieve is set to 0 % and the coarsest to 100 %, where the limits
+    /// allow it, so that the curve is bounded.
     ///
     /// | `EN 13450 31.5-50` (railway ballast, category A) | 22.4 mm | 31.5 | 40 | 50 | 63 |
     /// | --- | --- | --- | --- | --- | --- |
@@ -208,8 +208,8 @@ impl Grading {
     /// | limits | 0–2 | 8–18 | 28–38 | 62–72 | 88–98 | 100 |
     /// | here | 0 | 13 | 33 | 67 | 93 | 100 |
     ///
-    /// The sand spans a factor of 25 in size: nearly all of its grains are fine and it takes some
-    /// hundred thousand before the coarse ones follow the curve.
+    /// The sand spans a factor of 25 in size: nearly all of its grains are fine, and some hundred
+    /// thousand grains are needed before the coarse ones follow the curve.
     pub fn named(name: &str) -> Result<Grading, GradingError> {
         let sieves_mm: &[(f64, f64)] = match name {
             "EN 13450 31.5-50" => {
@@ -229,7 +229,7 @@ impl Grading {
     }
 
     fn from_fractions(fractions: Vec<Fraction>) -> Grading {
-        // Sizes relative to the largest keep the cubes within the range of numbers.
+        // Sizes relative to the largest keep the cubes within floating-point range.
         let largest = fractions.last().map_or(1.0, |f| f.size[1]);
         let mut number: Vec<f64> = fractions
             .iter()
@@ -251,18 +251,18 @@ impl Grading {
 
     /// Mass that passes a sieve of the given size [m], in percent.
     pub fn passing(&self, size: f64) -> f64 {
-        // The last fraction that begins below; between two fractions lies no mass.
+        // The last fraction that starts below this size; there is no mass between two fractions.
         let i = self.fractions.partition_point(|f| f.size[0] <= size);
         if i == 0 { 0.0 } else { self.fractions[i - 1].passing(size) }
     }
 
-    /// Sieve size [m] of the next grain, such that the masses of many follow the curve.
+    /// Sieve size [m] of the next grain, such that the masses of many grains follow the curve.
     pub fn sample(&self, rng: &mut Pcg64) -> f64 {
         self.quantile(rng.random())
     }
 
     /// Sieve sizes [m] of `n` grains in random order: one from each of `n` classes of equal
-    /// number, so that a few hundred already follow the curve.
+    /// probability, so that a few hundred already follow the curve.
     pub fn sample_many(&self, n: usize, rng: &mut Pcg64) -> Vec<f64> {
         let mut sizes: Vec<f64> =
             (0..n).map(|i| self.quantile((i as f64 + rng.random::<f64>()) / n as f64)).collect();
@@ -270,7 +270,7 @@ impl Grading {
         sizes
     }
 
-    /// The size that a share `u` of the *number* of grains stays below [m].
+    /// The size below which a fraction `u` of the *number* of grains lies [m].
     fn quantile(&self, u: f64) -> f64 {
         let i = self.number.partition_point(|&n| n <= u).min(self.number.len() - 1);
         let before = if i == 0 { 0.0 } else { self.number[i - 1] };
@@ -290,7 +290,7 @@ impl Fraction {
         }
     }
 
-    /// The size that a share `u` of the number of these grains stays below [m].
+    /// The size below which a fraction `u` of the number of these grains lies [m].
     fn quantile(&self, u: f64) -> f64 {
         let [a, b] = self.size;
         let r = b / a;
@@ -303,7 +303,7 @@ impl Fraction {
         size.clamp(a, b)
     }
 
-    /// Mass passing a sieve of at least the size of the lower one [%].
+    /// Mass passing a sieve no finer than the lower one [%].
     fn passing(&self, size: f64) -> f64 {
         let ([a, b], [low, high]) = (self.size, self.passing);
         if size >= b {
@@ -327,7 +327,7 @@ mod tests {
     use super::super::seeded;
     use super::*;
 
-    /// Largest distance between the mass passing of a sample and the curve, over 40 sieves [%].
+    /// Largest deviation of the mass passing of a sample from the curve, over 40 sieves [%].
     fn deviation(grading: &Grading, sizes: &[f64]) -> f64 {
         let mass = |s: f64| s * s * s;
         let total: f64 = sizes.iter().copied().map(mass).sum();
@@ -352,7 +352,7 @@ mod tests {
         for grading in narrow() {
             let mut rng = seeded(1);
             let sizes: Vec<f64> = (0..20_000).map(|_| grading.sample(&mut rng)).collect();
-            // Statistical: half the mass in n_eff grains errs by 50 % / √n_eff; n_eff ≥ 2000 here.
+            // Statistical error of half the mass in n_eff grains: 50 % / √n_eff; n_eff ≥ 2000 here.
             assert!(deviation(&grading, &sizes) < 2.0, "{}", deviation(&grading, &sizes));
         }
     }
@@ -362,7 +362,8 @@ mod tests {
         for grading in narrow() {
             for seed in 0..50 {
                 let sizes = grading.sample_many(500, &mut seeded(seed));
-                // What remains is the grain itself: the coarsest holds about 2 % of the mass.
+                // The remaining error is that of a single grain: the coarsest has about 2 % of the
+                // mass.
                 assert!(deviation(&grading, &sizes) < 5.0, "{}", deviation(&grading, &sizes));
             }
         }
@@ -376,8 +377,8 @@ mod tests {
     }
 
     #[test]
-    fn two_fractions_of_equal_mass_number_as_the_cubes_of_their_sizes() {
-        // Narrow fractions around 1 and 2 mm: 8 grains of the fine one for each of the coarse.
+    fn grain_numbers_of_fractions_of_equal_mass_scale_with_the_inverse_cube_of_size() {
+        // Narrow fractions around 1 and 2 mm: 8 fine grains for each coarse one.
         let sieves = [(0.999e-3, 0.0), (1.001e-3, 50.0), (1.998e-3, 50.0), (2.002e-3, 100.0)];
         let grading = Grading::from_sieves(&sieves).unwrap();
         let sizes = grading.sample_many(9000, &mut seeded(4));
@@ -402,7 +403,7 @@ mod tests {
     }
 
     #[test]
-    fn a_gap_in_the_grading_is_flat_on_the_curve_and_holds_no_grain() {
+    fn a_gap_in_the_grading_is_flat_on_the_curve_and_contains_no_grain() {
         let sieves = [(1.0, 0.0), (2.0, 30.0), (4.0, 30.0), (8.0, 100.0)];
         let grading = Grading::from_sieves(&sieves).unwrap();
         assert_eq!((grading.passing(2.0), grading.passing(3.0)), (30.0, 30.0));
@@ -411,14 +412,14 @@ mod tests {
     }
 
     #[test]
-    fn every_name_is_known_and_every_other_is_answered_with_the_list() {
+    fn every_listed_name_is_known_and_others_are_refused_with_the_list() {
         assert!(Grading::NAMES.iter().all(|name| Grading::named(name).is_ok()));
         let message = Grading::named("ballast").unwrap_err().to_string();
         assert!(message.contains("`ballast`") && message.contains("`EN 13450 31.5-50`"));
     }
 
     #[test]
-    fn a_wrong_curve_names_the_sieve_at_fault() {
+    fn an_invalid_curve_is_reported_with_the_offending_sieve() {
         let fault = |sieves: &[(f64, f64)]| Grading::from_sieves(sieves).unwrap_err();
         assert_eq!(fault(&[(1.0, 0.0)]), GradingError::TooFewSieves(1));
         assert!(matches!(

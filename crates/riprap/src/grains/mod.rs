@@ -1,9 +1,9 @@
-//! Grains in bulk: how large they are ([`Grading`]), what they look like ([`StoneGenerator`]) and
-//! where they start ([`lattice`], [`rain`]).
+//! Generation of bulk grains: their sizes ([`Grading`]), shapes ([`StoneGenerator`]) and initial
+//! positions ([`lattice`], [`rain`]).
 //!
-//! Everything random is drawn from a generator that the caller seeds ([`seeded`]); the arithmetic
-//! is kept to operations that IEEE 754 rounds exactly, so a seed gives the same grains on every
-//! machine.
+//! All random numbers are drawn from a generator that the caller seeds ([`seeded`]). Only
+//! arithmetic operations that IEEE 754 rounds correctly are used, so a seed gives the same grains
+//! on every machine.
 
 mod grading;
 mod placement;
@@ -17,12 +17,12 @@ pub use rand_pcg::Pcg64;
 pub use sieve::sieve_size;
 pub use stone::StoneGenerator;
 
-/// One of `n` things, all equally likely; `n` is at least 1.
+/// A uniformly distributed index below `n`; `n` is at least 1.
 pub fn pick(n: usize, rng: &mut Pcg64) -> usize {
     rand::RngExt::random_range(rng, 0..n as u64) as usize
 }
 
-/// The random generator that this module draws from, started from a seed.
+/// The random generator used by this module, with the given seed.
 pub fn seeded(seed: u64) -> Pcg64 {
     rand::SeedableRng::seed_from_u64(seed)
 }

@@ -1,5 +1,5 @@
-//! Where grains start: on a jittered lattice, or rained one by one into a column so that they lie
-//! close but touch nowhere. Grains are known here by their bounding spheres alone.
+//! Initial positions of grains: on a jittered lattice, or rained one by one into a column so that
+//! they are close together but do not touch. Only the bounding spheres of grains are used.
 
 use super::portable::any_rotation;
 use crate::math::{Pose, Vec3};
@@ -9,13 +9,13 @@ use rand_pcg::Pcg64;
 /// Bounding spheres are kept apart as if they were larger by this factor [–].
 pub const CLEARANCE: f64 = 1.002;
 
-/// Places tried for each grain of a rain; the lowest is taken.
+/// Positions tried for each grain of a rain; the lowest is used.
 const TRIALS: usize = 60;
 
 /// The grid of a rain has at most this many cells along x and along y.
 const MAX_CELLS: f64 = 1000.0;
 
-/// Steps from a cell to itself and to the cells around it, nearest first.
+/// Offsets from a cell to itself and to the surrounding cells, nearest first.
 const NEIGHBOURS: [(isize, isize); 9] =
     [(0, 0), (1, 0), (-1, 0), (0, 1), (0, -1), (1, 1), (1, -1), (-1, 1), (-1, -1)];
 
@@ -30,7 +30,7 @@ pub enum PlacementError {
         /// Its radius [m].
         radius: f64,
     },
-    /// A column that has no extent or no place.
+    /// A column with invalid bounds.
     #[error(
         "the column must have finite bounds with min below max, got {min} m to {max} m along {axis}"
     )]
@@ -44,8 +44,8 @@ pub enum PlacementError {
     },
     /// A grain that does not fit into the column.
     #[error(
-        "grain {grain} needs {needed} m (its diameter and clearance), but the column is only \
-         {width} m wide along {axis}; widen the column or take smaller grains"
+        "grain {grain} needs {needed} m (its diameter plus clearance), but the column is only \
+         {width} m wide along {axis}; widen the column or use smaller grains"
     )]
     TooWide {
         /// Index of the grain.
@@ -59,11 +59,11 @@ pub enum PlacementError {
     },
 }
 
-/// Poses on a lattice of `counts` points along x, y and z, a `spacing` [m] apart, from `origin` [m]
-/// on, each moved along every axis by at most `jitter` [m] and turned at random. x runs fastest,
-/// then y, then z: the first poses are the lowest layer.
+/// Poses on a lattice of `counts` points along x, y and z, `spacing` [m] apart, starting at
+/// `origin` [m], each shifted along every axis by at most `jitter` [m] and rotated at random. x
+/// varies fastest, then y, then z: the first poses are the lowest layer.
 ///
-/// Grains stay apart when `spacing` exceeds their bounding diameter by twice the jitter.
+/// Grains do not overlap if `spacing` exceeds their bounding diameter by twice the jitter.
 pub fn lattice(
     origin: [f64; 3],
     spacing: [f64; 3],
@@ -87,12 +87,13 @@ pub fn lattice(
 }
 
 /// Rains bounding spheres of the given radii [m] into the column between `min` and `max` [m] in x
-/// and y, with its floor at `min[2]` and open upwards. Returns their poses in the same order, turned
-/// at random.
+/// and y, with its floor at `min[2]` and open at the top. Returns their poses in the same order,
+/// rotated at random.
 ///
-/// Each grain falls straight down at some random places and stays at the lowest; no two spheres,
-/// enlarged by [`CLEARANCE`], overlap, nor do they cross the floor or the walls. The effort is near
-/// linear in the number of grains as long as their sizes differ by a factor of ten at most.
+/// Each grain falls straight down at several random positions and stays at the lowest; no two
+/// spheres, enlarged by [`CLEARANCE`], overlap, nor do they cross the floor or the walls. The cost
+/// is nearly linear in the number of grains as long as their sizes differ by at most a factor of
+/// ten.
 pub fn rain(
     radii: &[f64],
     min: [f64; 3],
@@ -141,7 +142,8 @@ fn check(radii: &[f64], min: [f64; 3], max: [f64; 2]) -> Result<(), PlacementErr
     Ok(())
 }
 
-/// The point a share `u` of the way from `a` to `b`; where rounding has crossed the two, the middle.
+/// The point a fraction `u` of the way from `a` to `b`; the midpoint if rounding has swapped the
+/// two.
 fn within(a: f64, b: f64, u: f64) -> f64 {
     if a < b { (a + u * (b - a)).min(b) } else { 0.5 * (a + b) }
 }
@@ -161,11 +163,11 @@ impl Ball {
 /// The balls placed so far, sorted into cells over x and y.
 struct Heap {
     min: [f64; 3],
-    /// Sides of a cell [m]; at least the largest diameter, so that a ball meets only the balls of
-    /// its own cell and of the eight around it.
+    /// Sides of a cell [m]; at least the largest diameter, so that a ball can touch only the balls
+    /// of its own cell and of the eight around it.
     sides: [f64; 2],
     counts: [usize; 2],
-    /// In each cell the balls from the lowest top to the highest.
+    /// The balls of each cell, sorted from the lowest top to the highest.
     cells: Vec<Vec<Ball>>,
 }
 
@@ -184,20 +186,20 @@ impl Heap {
         })
     }
 
-    /// Height at which a ball of radius `r` that falls at `(x, y)` comes to rest [m]; as soon as it
-    /// is known to be `limit` or more, any such height.
+    /// Height at which a ball of radius `r` falling at `(x, y)` comes to rest [m]; any height of at
+    /// least `limit` once it is known to reach `limit`.
     fn height(&self, x: f64, y: f64, r: f64, limit: f64) -> f64 {
         let mut height = self.min[2] + r;
         let [i, j] = self.cell(x, y);
-        // Its own cell first: what is met there spares the others' depths.
+        // Its own cell first: a ball found there cuts the search in the others short.
         for (di, dj) in NEIGHBOURS {
-            // Below zero, the index wraps around and fails the test for the upper end as well.
+            // A negative index wraps around and fails the upper bound test as well.
             let (i, j) = (i.wrapping_add_signed(di), j.wrapping_add_signed(dj));
             if i >= self.counts[0] || j >= self.counts[1] {
                 continue;
             }
             for ball in self.cells[i + j * self.counts[0]].iter().rev() {
-                // All further balls of the cell lie too low to be met.
+                // All further balls of the cell are too low to be touched.
                 if ball.top() + r <= height {
                     break;
                 }
@@ -217,7 +219,7 @@ impl Heap {
     fn insert(&mut self, ball: Ball) {
         let [i, j] = self.cell(ball.centre.x, ball.centre.y);
         let cell = &mut self.cells[i + j * self.counts[0]];
-        // A new ball is among the highest: looking from the top finds its place at once.
+        // A new ball is among the highest: searching from the top finds its place at once.
         let above = cell.iter().rev().take_while(|b| b.top() > ball.top()).count();
         cell.insert(cell.len() - above, ball);
     }
@@ -244,7 +246,7 @@ mod tests {
                 assert!(p.z >= min[2] + ra);
                 assert!((0..2).all(|k| p[k] >= min[k] + ra && p[k] <= max[k] - ra));
                 for (b, rb) in poses[..i].iter().zip(&radii) {
-                    // The clearance is kept to rounding, far more than needed not to touch.
+                    // The clearance holds up to rounding, far more than needed to prevent contact.
                     assert!((p - b.position).norm() >= (ra + rb) * (CLEARANCE - 1e-9));
                 }
             }
@@ -252,18 +254,19 @@ mod tests {
     }
 
     #[test]
-    fn rained_grains_lie_close_to_each_other() {
+    fn rained_grains_are_close_to_each_other() {
         let radii = radii(20_000, 0.010..0.020);
         let poses = rain(&radii, [0.0; 3], [0.6, 0.6], &mut seeded(1)).unwrap();
         let volume: f64 = radii.iter().map(|r| 4.0 / 3.0 * std::f64::consts::PI * r.powi(3)).sum();
         let top = poses.iter().map(|p| p.position.z).fold(0.0, f64::max);
         let density = volume / (0.36 * top);
-        // Straight falls without rolling give 0.3 to 0.4; a lattice that loose would hold 0.15.
+        // Falling straight down without rolling gives a fill of 0.3 to 0.4; a lattice with the same
+        // spacing would have 0.15.
         assert!(density > 0.3, "{density}");
     }
 
     #[test]
-    fn a_hundred_thousand_grains_rain_in_seconds_also_into_a_narrow_column() {
+    fn a_hundred_thousand_grains_rain_in_seconds_even_into_a_narrow_column() {
         let radii = radii(100_000, 0.010..0.020);
         for width in [0.2, 2.0] {
             let start = std::time::Instant::now();
@@ -309,14 +312,14 @@ mod tests {
     }
 
     #[test]
-    fn the_same_seed_gives_the_same_places_on_every_machine() {
+    fn the_same_seed_gives_the_same_positions_on_every_machine() {
         let poses = rain(&radii(1000, 0.01..0.02), [0.0; 3], [0.3, 0.3], &mut seeded(5)).unwrap();
         let last = [0.048400653645700425, 0.05966041172060025, 0.39097934444720617];
         assert_eq!(poses[999].position, Vec3::from(last));
     }
 
     #[test]
-    fn a_ball_comes_to_rest_where_a_search_over_all_others_says() {
+    fn a_ball_comes_to_rest_where_an_exhaustive_search_says() {
         let mut rng = seeded(21);
         let radii = radii(400, 0.005..0.03);
         let largest = CLEARANCE * radii.iter().copied().fold(0.0, f64::max);
@@ -331,7 +334,7 @@ mod tests {
                 if rise2 > 0.0 { height.max(ball.centre.z + rise2.sqrt()) } else { height }
             });
             assert_eq!(heap.height(x, y, r, f64::INFINITY), plain);
-            // With a limit it may stop early, but not on the wrong side of it.
+            // With a limit the search may stop early, but not on the wrong side of it.
             let limit = min[2] + rng.random_range(0.0..0.6);
             let found = heap.height(x, y, r, limit);
             assert!(if plain < limit { found == plain } else { found >= limit });
@@ -339,7 +342,7 @@ mod tests {
             heap.insert(ball);
             balls.push(ball);
         }
-        // The cells hold every ball once, from the lowest top to the highest.
+        // The cells contain every ball once, from the lowest top to the highest.
         assert_eq!(heap.cells.iter().map(Vec::len).sum::<usize>(), balls.len());
         for cell in &heap.cells {
             assert!(cell.windows(2).all(|w| w[0].top() <= w[1].top()));
@@ -347,12 +350,12 @@ mod tests {
     }
 
     #[test]
-    fn shares_of_the_way_stay_between_its_ends() {
+    fn interpolated_points_stay_between_the_ends() {
         assert_eq!(
             (within(1.0, 3.0, 0.0), within(1.0, 3.0, 0.5), within(1.0, 3.0, 1.0)),
             (1.0, 2.0, 3.0)
         );
-        assert_eq!(within(3.0, 1.0, 0.9), 2.0, "crossed by rounding: the middle");
+        assert_eq!(within(3.0, 1.0, 0.9), 2.0, "swapped by rounding: the midpoint");
     }
 
     #[test]
@@ -364,7 +367,7 @@ mod tests {
             |part: &[Pose]| part.iter().map(|p| p.position.z).sum::<f64>() / part.len() as f64;
         let thirds: Vec<f64> = poses.chunks(1000).map(mean).collect();
         assert!(thirds.windows(2).all(|w| w[1] > w[0]), "{thirds:?}");
-        // Random turns: no two alike.
+        // Random rotations: no two are equal.
         assert_ne!(poses[0].rotation, poses[1].rotation);
     }
 

@@ -1,6 +1,6 @@
-//! Functions that give the same bits on every machine: built from `+ − × ÷ √` alone, which
-//! IEEE 754 rounds exactly, where `sin`, `ln` or `cbrt` of the system library may differ in the
-//! last digit. Used by the generators of this module.
+//! Functions that are bitwise reproducible on every machine: they use only `+ − × ÷ √`, which IEEE
+//! 754 rounds correctly, whereas `sin`, `ln` or `cbrt` of the system library may differ in the last
+//! digit. Used by the generators of this module.
 
 use crate::math::{Quat, Vec3};
 use rand::RngExt;
@@ -39,7 +39,7 @@ pub(super) fn fibonacci_sphere(n: usize) -> Vec<Vec3> {
         .collect()
 }
 
-/// A point uniform in the unit ball.
+/// A uniformly distributed point in the unit ball.
 pub(super) fn point_in_ball(rng: &mut Pcg64) -> Vec3 {
     loop {
         let p = Vec3::from_fn(|_, _| rng.random_range(-1.0..1.0));
@@ -49,7 +49,8 @@ pub(super) fn point_in_ball(rng: &mut Pcg64) -> Vec3 {
     }
 }
 
-/// A rotation, each equally likely: the direction of a point uniform in the ball of four dimensions.
+/// A uniformly distributed rotation: the direction of a uniformly distributed point in the
+/// four-dimensional ball.
 pub(super) fn any_rotation(rng: &mut Pcg64) -> Quat {
     loop {
         let [w, x, y, z]: [f64; 4] = std::array::from_fn(|_| rng.random_range(-1.0..1.0));
@@ -75,7 +76,7 @@ mod tests {
             assert!((cbrt(x) - x.cbrt()).abs() <= 4.0 * f64::EPSILON * x.cbrt());
             let near = rng.random_range(0.5..2.0);
             for r in [x, near] {
-                // 3 r is rounded before it gets there.
+                // 3 r is rounded before the call.
                 let tolerance = 4.0 * f64::EPSILON * r.ln().abs().max(0.5);
                 assert!((ln_ratio(3.0, 3.0 * r) - r.ln()).abs() <= tolerance, "{r}");
             }
@@ -84,31 +85,31 @@ mod tests {
     }
 
     #[test]
-    fn points_of_the_spiral_have_unit_length_and_no_common_direction() {
+    fn points_of_the_spiral_have_unit_length_and_no_preferred_direction() {
         let points = fibonacci_sphere(200);
         assert!(points.iter().all(|p| (p.norm() - 1.0).abs() < 1e-12));
         assert!(points.iter().sum::<Vec3>().norm() < 0.01 * 200.0);
     }
 
     #[test]
-    fn rotations_turn_a_direction_anywhere_with_equal_chance() {
+    fn random_rotations_map_a_direction_uniformly_over_the_sphere() {
         let mut rng = seeded(2);
         let n = 20_000;
         let turned: Vec<Vec3> = (0..n).map(|_| any_rotation(&mut rng) * Vec3::x()).collect();
         let mean = turned.iter().sum::<Vec3>() / f64::from(n);
         let spread = turned.iter().map(|d| d * d.transpose()).sum::<crate::math::Mat3>();
-        // Statistical error of a mean over 20 000: 0.58 / √20000 = 0.004; four times that.
+        // Four times the standard error of a mean over 20 000 samples, 0.58 / √20000 = 0.004.
         assert!(mean.norm() < 0.016);
         assert!((spread / f64::from(n) - crate::math::Mat3::identity() / 3.0).norm() < 0.016);
     }
 
     #[test]
-    fn points_in_the_ball_fill_it_evenly() {
+    fn points_in_the_ball_fill_it_uniformly() {
         let (mut rng, n) = (seeded(3), 20_000);
         let points: Vec<Vec3> = (0..n).map(|_| point_in_ball(&mut rng)).collect();
         assert!(points.iter().all(|p| p.norm() <= 1.0));
         let mean = points.iter().sum::<Vec3>() / f64::from(n);
-        // A component scatters by √(1/5) = 0.45; four times its statistical error.
+        // The standard deviation of a component is √(1/5) = 0.45; four times its standard error.
         assert!(mean.amax() < 4.0 * 0.45 / f64::from(n).sqrt());
         // An eighth of the volume lies within half the radius, ±4 × √(7/64/n).
         let inner = points.iter().filter(|p| p.norm() < 0.5).count() as f64 / f64::from(n);
@@ -122,7 +123,7 @@ mod tests {
                 assert_eq!(p.z, 1.0 - (2 * i + 1) as f64 / n as f64);
             }
         }
-        // Neighbours keep their distance: none nearer than half of what a hexagonal net would have.
+        // Minimum distance of neighbours: at least half of that in a hexagonal lattice.
         let points = fibonacci_sphere(500);
         let net = (8.0 * std::f64::consts::PI / (3f64.sqrt() * 500.0)).sqrt();
         for (i, p) in points.iter().enumerate() {
@@ -132,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn logarithms_add_and_change_their_sign() {
+    fn logarithms_are_additive_and_antisymmetric() {
         let mut rng = seeded(4);
         for _ in 0..1000 {
             let [a, b, c]: [f64; 3] = std::array::from_fn(|_| rng.random_range(1e-3..1e3));
@@ -142,11 +143,11 @@ mod tests {
     }
 
     #[test]
-    fn one_of_several_is_picked_with_equal_chance() {
+    fn each_of_several_items_is_picked_with_equal_probability() {
         let mut rng = seeded(5);
         let mut counts = [0; 7];
         (0..70_000).for_each(|_| counts[super::super::pick(7, &mut rng)] += 1);
-        // 10 000 each; five times the scatter of √(10 000 × 6/7).
+        // 10 000 each, within five times the standard deviation √(10 000 × 6/7).
         assert!(counts.iter().all(|n| (9540..10_460).contains(n)), "{counts:?}");
         assert_eq!(super::super::pick(1, &mut rng), 0);
     }

@@ -1,4 +1,4 @@
-//! Through which sieve a stone passes: the size that a sieve curve speaks of.
+//! The sieve size of a stone: the size that a sieve curve refers to.
 
 use super::portable::fibonacci_sphere;
 use crate::math::{Vec3, tangents};
@@ -6,22 +6,22 @@ use crate::shape::Polyhedron;
 
 /// Directions of passage that the search starts from.
 const PASSAGES: usize = 48;
-/// Local searches, from as many of the best starts.
+/// Number of local searches, each from one of the best starts.
 const SEARCHES: usize = 12;
-/// A square counts as smaller than another below this share of its side [–]: well above rounding,
-/// so that a stone and its scaled or moved copy take the same path.
+/// A square counts as smaller than another below this fraction of its side [–]: well above
+/// rounding, so that a stone and its scaled or moved copy take the same path.
 const DECISIVE: f64 = 1.0 - 1e-10;
 
-/// Side of the smallest square aperture that a polyhedron passes when turned well and pushed
+/// Side of the smallest square aperture that a polyhedron passes when optimally oriented and pushed
 /// straight through [m].
 ///
-/// Along a direction `d` it passes when its projection fits into the square; the square has two
-/// sides along unit vectors `u ⟂ v`, both ⟂ `d`. With the width `w(u) = max u·x − min u·x`, the
-/// sieve size is `min max(w(u), w(v))` over all pairs `u ⟂ v`. A flat stone passes along the
-/// diagonal of the square: its sieve size is less than its breadth.
+/// Along a direction `d` it passes if its projection fits into the square, whose sides are along
+/// unit vectors `u ⟂ v`, both ⟂ `d`. With the width `w(u) = max u·x − min u·x`, the sieve size is
+/// `min max(w(u), w(v))` over all pairs `u ⟂ v`. A flat stone passes along the diagonal of the
+/// square: its sieve size is less than its breadth.
 ///
-/// Found by local searches from several starts, so never too small. Against a search from eight
-/// times as many starts, 5000 stones of 25 corners came out too large by 0.01 % on average; 11 of
+/// Found by local searches from several starts, so it is never too small. Compared to a search from
+/// eight times as many starts, 5000 stones of 25 corners were too large by 0.01 % on average; 11 of
 /// them by more than 0.5 %, the worst by 2.6 %.
 pub fn sieve_size(polyhedron: &Polyhedron) -> f64 {
     aperture(polyhedron.vertices())
@@ -30,7 +30,7 @@ pub fn sieve_size(polyhedron: &Polyhedron) -> f64 {
 /// [`sieve_size`] of the hull of points [m].
 pub(super) fn aperture(points: &[Vec3]) -> f64 {
     let mut starts: Vec<Square> = passages().map(|uv| Square::new(points, uv)).collect();
-    starts.sort_by(|a, b| a.side.total_cmp(&b.side)); // stable: of equals, the first
+    starts.sort_by(|a, b| a.side.total_cmp(&b.side)); // stable: the first in case of ties
     let mut best = f64::INFINITY;
     let mut winner = None;
     for start in starts.into_iter().take(SEARCHES) {
@@ -43,9 +43,9 @@ pub(super) fn aperture(points: &[Vec3]) -> f64 {
     winner.map_or(0.0, |square| square.shrink(points, 2e-3, 1e-8).side)
 }
 
-/// Pairs of directions `u ⟂ v`, evenly over all squares.
+/// Pairs of directions `u ⟂ v`, evenly distributed over all squares.
 fn passages() -> impl Iterator<Item = [Vec3; 2]> {
-    // Cosines and sines of 0°, 15°, .. 75°: a square turned by 90° is the same square.
+    // Cosines and sines of 0°, 15°, .. 75°: a square rotated by 90° is the same square.
     let (c, s) = (0.965_925_826_289_068_3, 0.258_819_045_102_520_74);
     let (half, r2, r3) = (0.5, std::f64::consts::FRAC_1_SQRT_2, 0.866_025_403_784_438_6);
     let turns = [(1.0, 0.0), (c, s), (r3, half), (r2, r2), (half, r3), (s, c)];
@@ -79,15 +79,15 @@ impl Square {
         Square { u, v, side: (high[0] - low[0]).max(high[1] - low[1]) }
     }
 
-    /// Turns the square by small steps [rad] as long as it shrinks; halves the step when it does
-    /// not, down to `smallest`.
+    /// Rotates the square by small steps [rad] as long as it shrinks; otherwise halves the step,
+    /// down to `smallest`.
     fn shrink(self, points: &[Vec3], first: f64, smallest: f64) -> Square {
         let (mut square, mut step) = (self, first);
         let (mut axis, mut failures) = (0, 0);
         while step > smallest {
             let turned = square.turned(points, Vec3::from(AXES[axis]) * step);
             if turned.side < DECISIVE * square.side {
-                // What helped once is tried again.
+                // Retry the direction that helped last.
                 square = turned;
                 failures = 0;
                 continue;
@@ -112,8 +112,8 @@ impl Square {
     }
 }
 
-/// Axes of the trial turns, in the frame of the square. The side has kinks, where descent along
-/// the three axes alone would stop short.
+/// Axes of the trial rotations, in the frame of the square. The side length has kinks at which
+/// descent along the three axes alone would stall.
 #[rustfmt::skip]
 const AXES: [[f64; 3]; 26] = [
     [1., 0., 0.], [-1., 0., 0.], [0., 1., 0.], [0., -1., 0.], [0., 0., 1.], [0., 0., -1.],
@@ -169,7 +169,7 @@ mod tests {
     }
 
     #[test]
-    fn no_orientation_of_a_stone_passes_a_square_much_smaller() {
+    fn no_orientation_of_a_stone_passes_a_much_smaller_square() {
         for (seed, form) in [(1, 1.0), (2, 0.7), (3, 0.3)] {
             let generator =
                 StoneGenerator { flatness: form, elongation: form, ..StoneGenerator::default() };
@@ -192,12 +192,12 @@ mod tests {
     }
 
     #[test]
-    fn a_stone_scaled_or_moved_has_its_sieve_size_scaled_or_kept() {
+    fn the_sieve_size_scales_with_the_stone_and_does_not_change_when_it_is_moved() {
         let stone = StoneGenerator::default().generate(1.0, &mut seeded(31)).unwrap();
         let size = sieve_size(&stone);
         for scale in [1e-3, 0.5, 128.0] {
             let scaled: Vec<Vec3> = stone.vertices().iter().map(|v| v * scale).collect();
-            // The search takes the same path; sides differ by rounding alone.
+            // The search takes the same path; sides differ only by rounding.
             assert!((aperture(&scaled) / (scale * size) - 1.0).abs() < 1e-7);
         }
         let moved: Vec<Vec3> =
@@ -206,7 +206,7 @@ mod tests {
     }
 
     #[test]
-    fn a_sieve_size_lies_between_the_least_width_and_the_second_side_of_any_box_around() {
+    fn a_sieve_size_lies_between_the_least_width_and_the_second_side_of_a_bounding_box() {
         for seed in 0..20 {
             let stone = StoneGenerator::default().generate(1.0, &mut seeded(seed)).unwrap();
             let width = |d: Vec3| stone.support(d).1 + stone.support(-d).1;
@@ -215,13 +215,13 @@ mod tests {
             let size = sieve_size(&stone);
             assert!(size <= sides[1] * (1.0 + 1e-12), "passed along its longest side");
             let least = fibonacci_sphere(500).into_iter().map(width).fold(f64::INFINITY, f64::min);
-            // The sample of directions misses the least width by some percent at most.
+            // The sampled directions miss the least width by a few percent at most.
             assert!(size > 0.9 * least, "{size} {least}");
         }
     }
 
     #[test]
-    fn passages_are_pairs_of_perpendicular_directions_all_over() {
+    fn passages_are_evenly_distributed_pairs_of_perpendicular_directions() {
         let mut mean = crate::math::Mat3::zeros();
         for [u, v] in passages() {
             assert!((u.norm() - 1.0).abs() < 1e-14 && (v.norm() - 1.0).abs() < 1e-14);
@@ -230,13 +230,13 @@ mod tests {
         }
         let n = passages().count();
         assert_eq!(n, PASSAGES * 6);
-        // No direction is preferred by more than some percent.
+        // No direction is preferred by more than a few percent.
         let mean = mean / (2 * n) as f64;
         assert!((mean - crate::math::Mat3::identity() / 3.0).norm() < 0.03, "{mean}");
     }
 
     #[test]
-    fn a_turned_square_stays_a_square() {
+    fn a_rotated_square_stays_a_square() {
         let points = fibonacci_sphere(60);
         let mut square = Square::new(&points, [Vec3::x(), Vec3::y()]);
         for k in 0..200 {

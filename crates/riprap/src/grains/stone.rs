@@ -1,9 +1,9 @@
-//! Stones like those of crushed rock: convex polyhedra left over by random planes of fracture.
+//! Stones like those of crushed rock: convex polyhedra bounded by random fracture planes.
 //!
 //! A stone is cut, not inflated: about `(vertices + 4) / 2` planes around a point, evenly spread
-//! and then disturbed in direction and distance, leave a body whose corners join three faces each.
-//! It is stretched so that its inertia is exactly that of the wanted ellipsoid, and scaled to its
-//! sieve.
+//! and then perturbed in direction and distance, leave a body in which three faces meet at each
+//! corner. It is stretched so that its inertia is exactly that of the desired ellipsoid, and scaled
+//! to its sieve size.
 
 use super::portable::{any_rotation, fibonacci_sphere, point_in_ball};
 use super::sieve::aperture;
@@ -12,17 +12,17 @@ use crate::shape::{Polyhedron, ShapeError};
 use rand::RngExt;
 use rand_pcg::Pcg64;
 
-/// Makes stones of one kind.
+/// Generates stones of one kind.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct StoneGenerator {
-    /// Corners wanted, 4 to 100; a stone has up to three more or fewer.
+    /// Desired number of corners, 4 to 100; a stone has up to three more or fewer.
     pub vertices: usize,
-    /// Thickness over breadth `c/b`, 0.05 to 1 [–].
+    /// Ratio of thickness to breadth `c/b`, 0.05 to 1 [–].
     pub flatness: f64,
-    /// Breadth over length `b/a`, 0.05 to 1 [–].
+    /// Ratio of breadth to length `b/a`, 0.05 to 1 [–].
     pub elongation: f64,
-    /// 0: rounded, with faces of like size; 1: as broken, with large and small faces, sharp
-    /// corners [–].
+    /// 0: rounded, with faces of similar size; 1: freshly broken, with large and small faces and
+    /// sharp corners [–].
     pub angularity: f64,
 }
 
@@ -33,22 +33,22 @@ impl Default for StoneGenerator {
     }
 }
 
-/// Stones cut before the best of them is taken.
+/// Number of stones cut before the best of them is used.
 const ATTEMPTS: usize = 60;
-/// A stone is good when no edge is shorter than this [–], where the ball of equal inertia
-/// has a radius of √5 ≈ 2.2.
+/// A stone is accepted if no edge is shorter than this [–], in units in which the ball of equal
+/// inertia has a radius of √5 ≈ 2.2.
 const SHORTEST_EDGE: f64 = 0.15;
-/// A stone is good when no corner lies farther from the centre than this [–], in the same unit.
+/// A stone is accepted if no corner is farther from the centre than this [–], in the same units.
 const FARTHEST_CORNER: f64 = 4.0;
-/// A stone has at most this many corners more or fewer than wanted.
+/// A stone has at most this many corners more or fewer than requested.
 const SPARE_VERTICES: usize = 3;
 
 impl StoneGenerator {
-    /// A stone that just passes a sieve of the given size [m], see [`super::sieve_size`].
+    /// A stone that just passes a sieve of the given size [m]; see [`super::sieve_size`].
     ///
     /// Its centre of mass is the origin and its principal axes of inertia are x (the longest), y
     /// and z (the shortest): its ellipsoid of equal inertia has half-axes `a`, `b`, `c` along them
-    /// with `b/a` and `c/b` exactly as wanted.
+    /// with `b/a` and `c/b` exactly as specified.
     pub fn generate(&self, sieve_size: f64, rng: &mut Pcg64) -> Result<Polyhedron, ShapeError> {
         self.check(sieve_size)?;
         let form = Vec3::new(1.0, self.elongation, self.elongation * self.flatness);
@@ -74,9 +74,9 @@ impl StoneGenerator {
         Ok(())
     }
 
-    /// Corners of a stone that is as long as it is broad and thick: its second moments of volume
-    /// about its centre are the identity. Cut anew until it has no needle, no splinter of an edge
-    /// and the right number of corners; after many attempts, the best so far.
+    /// Corners of a stone of equal length, breadth and thickness: its second moments of volume
+    /// about its centre are the identity. It is cut again until it has no needle, no very short
+    /// edge and the right number of corners; after many attempts, the best so far is used.
     fn round_stone(&self, rng: &mut Pcg64) -> Result<Vec<Vec3>, ShapeError> {
         let mut best: Result<_, ShapeError> = Err(ShapeError::HullCheck { error: f64::INFINITY });
         let mut best_score = f64::NEG_INFINITY;
@@ -101,7 +101,8 @@ impl StoneGenerator {
         best
     }
 
-    /// How good a stone is: 1 or more is good enough; negative, it has the wrong number of corners.
+    /// Quality of a stone: 1 or more is good enough; negative values mean the wrong number of
+    /// corners.
     fn score(&self, stone: &Polyhedron, corners: &[Vec3]) -> f64 {
         let spare = corners.len().abs_diff(self.vertices);
         if spare > SPARE_VERTICES {
@@ -112,17 +113,17 @@ impl StoneGenerator {
         };
         let shortest = stone.edges().iter().map(length).fold(f64::INFINITY, f64::min);
         let farthest = corners.iter().map(Vec3::norm).fold(0.0, f64::max);
-        // Stones of many corners have shorter edges.
+        // Stones with many corners have shorter edges.
         let wanted = SHORTEST_EDGE * (25.0 / self.vertices as f64).min(1.0);
         (shortest / wanted).min(FARTHEST_CORNER / farthest)
     }
 
-    /// What random planes around the origin leave.
+    /// The polyhedron bounded by random planes around the origin.
     fn cut(&self, rng: &mut Pcg64) -> Result<Polyhedron, ShapeError> {
-        // Corners of three faces each: V = 2 F - 4.
+        // Three faces at each corner: V = 2 F - 4.
         let odd = self.vertices % 2;
         let n_planes = (self.vertices + 4) / 2 + if odd == 1 { rng.random_range(0..2) } else { 0 };
-        // Angle between neighbouring planes if all were equal [rad].
+        // Angle between neighbouring planes if they were evenly spread [rad].
         let spacing = (4.0 * std::f64::consts::PI / n_planes as f64).sqrt();
         let jitter = (0.1 + 0.5 * self.angularity) * spacing;
         let depth = (0.45 * self.angularity * spacing * spacing).min(0.6);
@@ -134,7 +135,8 @@ impl StoneGenerator {
                 normal / (1.0 - depth * rng.random::<f64>())
             })
             .collect();
-        // The planes n·x = d meet where the faces of the hull of n/d, m·y = o, say: at m/o.
+        // The planes n·x = d meet at the points m/o, where m·y = o are the faces of the hull of
+        // n/d.
         let dual = Polyhedron::from_points(&poles)?;
         let corners: Vec<Vec3> = dual
             .face_normals()
@@ -146,8 +148,8 @@ impl StoneGenerator {
     }
 }
 
-/// Corners of a polyhedron moved to its centre and stretched until its second moments of volume
-/// are the identity. `None` when it is too thin to tell.
+/// Corners of a polyhedron moved to its centre and stretched until its second moments of volume are
+/// the identity. `None` if it is too thin.
 fn rounded(stone: &Polyhedron) -> Option<Vec<Vec3>> {
     let m = stone.unit_mass();
     let moments = (Mat3::identity() * (0.5 * m.inertia.trace()) - m.inertia) / m.mass;
@@ -161,7 +163,7 @@ mod tests {
     use super::super::{seeded, sieve_size};
     use super::*;
 
-    /// Generators over the corners of the range of forms.
+    /// Generators at the extremes of the range of forms.
     fn generators() -> Vec<StoneGenerator> {
         let forms = [(0.75, 0.75), (1.0, 1.0), (0.3, 1.0), (1.0, 0.3), (0.3, 0.3)];
         let stone = StoneGenerator::default();
@@ -175,18 +177,18 @@ mod tests {
     }
 
     #[test]
-    fn stones_have_about_the_corners_asked_for_and_the_sieve_size_exactly() {
+    fn stones_have_about_the_requested_corners_and_exactly_the_requested_sieve_size() {
         for generator in generators() {
             for stone in stones(generator, 200) {
                 assert!(stone.vertices().len().abs_diff(generator.vertices) <= 3);
-                // Two searches from rounded corners may stop at different digits.
+                // Two searches with rounded coordinates may differ in the last digits.
                 assert!((sieve_size(&stone) / 0.04 - 1.0).abs() < 1e-6);
             }
         }
     }
 
     #[test]
-    fn stones_rest_in_their_centre_and_principal_axes_with_the_form_asked_for() {
+    fn stones_are_centred_and_aligned_with_their_principal_axes_in_the_requested_form() {
         for generator in generators() {
             for stone in stones(generator, 200) {
                 let m = stone.unit_mass();
@@ -201,7 +203,7 @@ mod tests {
     }
 
     #[test]
-    fn a_calliper_finds_nearly_the_form_asked_for() {
+    fn calliper_measurements_nearly_agree_with_the_requested_form() {
         for generator in generators() {
             let (mut flatness, mut elongation) = (0.0, 0.0);
             for stone in stones(generator, 200) {
@@ -209,7 +211,7 @@ mod tests {
                 let [a, b, c] = [Vec3::x(), Vec3::y(), Vec3::z()].map(extent);
                 flatness += c / b / 200.0;
                 elongation += b / a / 200.0;
-                // Single stones scatter: corners stick out, faces do not.
+                // Single stones vary: corners protrude, faces do not.
                 let within = 1.0 / 1.8..1.8;
                 assert!(within.contains(&(c / b / generator.flatness)));
                 assert!(within.contains(&(b / a / generator.elongation)));
@@ -233,7 +235,7 @@ mod tests {
     }
 
     #[test]
-    fn any_number_of_corners_and_any_angularity_gives_a_stone() {
+    fn any_number_of_corners_and_any_angularity_give_a_stone() {
         for vertices in [4, 5, 8, 13, 25, 60, 100] {
             for angularity in [0.0, 0.5, 1.0] {
                 let generator =
@@ -251,13 +253,13 @@ mod tests {
         let make = |seed| StoneGenerator::default().generate(0.04, &mut seeded(seed)).unwrap();
         assert_eq!(make(1).vertices(), make(1).vertices());
         assert_ne!(make(1).vertices(), make(2).vertices());
-        // To the last digit, and so on every machine.
+        // Exact to the last digit, hence on every machine.
         let corner = [-0.02366290154423694, -0.005255668180091148, -0.013971731197472411];
         assert_eq!(make(1).vertices()[7], Vec3::from(corner));
     }
 
     #[test]
-    fn forms_out_of_range_are_named() {
+    fn out_of_range_forms_are_reported() {
         let stone = StoneGenerator::default();
         let fault = |g: StoneGenerator| g.generate(0.04, &mut seeded(1)).unwrap_err().to_string();
         assert!(fault(StoneGenerator { flatness: 0.0, ..stone }).contains("flatness"));

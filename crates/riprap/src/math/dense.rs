@@ -1,18 +1,18 @@
-//! Small dense factorizations in place, without allocation: LU with row exchange, and Cholesky. Matrices are slices by
-//! rows.
+//! Small dense factorizations, in place and without allocation: LU with row pivoting, and Cholesky.
+//! Matrices are row-major slices.
 
-/// An LU factorization of a square matrix with row exchange.
+/// An LU factorization of a square matrix with row pivoting.
 #[derive(Clone, Debug, Default)]
 pub struct Lu {
     n: usize,
     entries: Vec<f64>,
     exchange: Vec<u32>,
-    /// One over each pivot: a division takes as long as several products.
+    /// Reciprocal of each pivot: a division takes as long as several multiplications.
     inverse: Vec<f64>,
 }
 
 impl Lu {
-    /// The matrix to be filled before [`Lu::factor`], by rows, all zero.
+    /// The matrix to fill before [`Lu::factor`], row-major, all zeros.
     pub fn reset(&mut self, n: usize) -> &mut [f64] {
         self.n = n;
         self.entries.clear();
@@ -20,8 +20,9 @@ impl Lu {
         &mut self.entries
     }
 
-    /// Factors the matrix. Gives the smallest pivot over the largest entry [–]: 0 for a singular matrix, 1 for an empty
-    /// one. (Over the largest pivot it would be blind to a column that fades together with the matrix's regularity.)
+    /// Factors the matrix. Returns the ratio of the smallest pivot to the largest entry [–]: 0 for
+    /// a singular matrix, 1 for an empty one. (Relative to the largest pivot, a column that
+    /// vanishes as the matrix becomes singular would go unnoticed.)
     pub fn factor(&mut self) -> f64 {
         let (n, a) = (self.n, &mut self.entries);
         self.exchange.clear();
@@ -43,7 +44,7 @@ impl Lu {
             }
             let pivot = a[k * n + k];
             smallest = smallest.min(pivot.abs());
-            // A direction without a pivot is left out of every solution.
+            // A direction without a pivot is zero in every solution.
             let inverse = if pivot == 0.0 { 0.0 } else { 1.0 / pivot };
             self.inverse.push(inverse);
             let (upper, lower) = a.split_at_mut((k + 1) * n);
@@ -99,8 +100,8 @@ impl Lu {
     }
 }
 
-/// Factors a symmetric positive definite matrix as `L Lᵀ` in its lower triangle. Fails with the first row whose pivot is
-/// below `1e-14` of its diagonal.
+/// Factors a symmetric positive definite matrix as `L Lᵀ` in its lower triangle. Fails with the
+/// index of the first row whose pivot is below `1e-14` of its diagonal.
 pub fn cholesky(a: &mut [f64], n: usize) -> Result<(), usize> {
     for k in 0..n {
         let (done, row_k) = a.split_at_mut(k * n);
@@ -111,7 +112,7 @@ pub fn cholesky(a: &mut [f64], n: usize) -> Result<(), usize> {
             row_k[j] = (row_k[j] - sum) / row_j[j];
         }
         let pivot = diagonal - row_k[..k].iter().map(|x| x * x).sum::<f64>();
-        // Not a number fails as well.
+        // NaN fails as well.
         if !(pivot > 1e-14 * diagonal && pivot.is_finite()) {
             return Err(k);
         }
@@ -173,13 +174,13 @@ mod tests {
     }
 
     #[test]
-    fn singular_matrices_are_told() {
+    fn singular_matrices_are_reported() {
         let mut lu = Lu::default();
         lu.reset(2).copy_from_slice(&[1.0, 2.0, 2.0, 4.0]);
         assert_eq!(lu.factor(), 0.0);
         let mut x = [1.0, 2.0];
         lu.solve(&mut x);
-        assert_eq!(x, [1.0, 0.0], "a solution, where there is one");
+        assert_eq!(x, [1.0, 0.0], "a solution if one exists");
         lu.reset(2);
         assert_eq!(lu.factor(), 0.0);
         lu.solve(&mut x);
@@ -188,7 +189,7 @@ mod tests {
         assert_eq!(cholesky(&mut [1.0, 1.0, 1.0, 1.0], 2), Err(1));
     }
 
-    /// By rows.
+    /// Row-major.
     fn rows(a: &DMatrix<f64>) -> Vec<f64> {
         a.transpose().iter().copied().collect()
     }
@@ -204,16 +205,16 @@ mod tests {
         DMatrix::from_fn(n, n, |_, _| rng.random_range(-1.0..1.0))
     }
 
-    /// 1/(i + j + 1): the textbook case of a bad condition.
+    /// 1/(i + j + 1): the textbook example of an ill-conditioned matrix.
     fn hilbert(n: usize) -> DMatrix<f64> {
         DMatrix::from_fn(n, n, |i, j| 1.0 / (i + j + 1) as f64)
     }
 
     #[test]
-    fn solutions_leave_nothing_over_however_bad_the_condition() {
+    fn residuals_are_small_however_bad_the_condition() {
         let mut rng = seeded(131);
         let mut cases: Vec<DMatrix<f64>> = (2..=10).map(hilbert).collect();
-        // Rows and columns of sizes from 1e-8 to 1e8.
+        // Rows and columns scaled from 1e-8 to 1e8.
         for _ in 0..20 {
             let scale = |k: usize| 10f64.powi(3 * k as i32 - 8);
             let a = random(&mut rng, 6);
@@ -226,7 +227,8 @@ mod tests {
             let (mut x, mut y) = (b.clone(), b.clone());
             lu.solve(x.as_mut_slice());
             lu.solve_transposed(y.as_mut_slice());
-            // Elimination with exchange is backward stable: what is left over is small against |A| |x|.
+            // Elimination with pivoting is backward stable: the residual is small compared to |A|
+            // |x|.
             let left = (&a * &x - &b).abs();
             let allowed = 1e-14 * n as f64 * (a.abs() * x.abs() + b.abs());
             assert!(left.iter().zip(&allowed).all(|(l, a)| l <= a), "{left} {allowed}");
@@ -238,7 +240,7 @@ mod tests {
 
     #[test]
     fn a_permutation_is_solved_without_rounding() {
-        // The worst for elimination without exchange: zeros all along the diagonal.
+        // The worst case for elimination without pivoting: zeros all along the diagonal.
         let order = [2, 0, 3, 1];
         let a = DMatrix::from_fn(4, 4, |i, j| f64::from(u8::from(order[i] == j)));
         let (lu, conditioning) = lu(&a);
@@ -250,7 +252,7 @@ mod tests {
     }
 
     #[test]
-    fn the_conditioning_is_a_pure_number_that_falls_with_the_regularity() {
+    fn the_conditioning_is_dimensionless_and_falls_towards_singularity() {
         let mut rng = seeded(132);
         let a = random(&mut rng, 5);
         let (_, plain) = lu(&a);
@@ -258,7 +260,7 @@ mod tests {
         assert_eq!(plain, scaled);
         let mut last = f64::INFINITY;
         for k in 0..8 {
-            // Two rows that become alike.
+            // Two rows that become equal.
             let mut near = a.clone();
             let gap = 10f64.powi(-2 * k);
             for j in 0..5 {
@@ -283,7 +285,7 @@ mod tests {
             assert!((&l * l.transpose() - &spd).amax() < 1e-14 * n as f64 * spd.amax());
             // The upper triangle is not touched.
             assert!((0..n).all(|i| (i + 1..n).all(|j| factor[i * n + j] == spd[(i, j)])));
-            // Half a solution: |L⁻¹ b|² = bᵀ A⁻¹ b.
+            // Half of the solve: |L⁻¹ b|² = bᵀ A⁻¹ b.
             let b = DVector::from_fn(n, |_, _| rng.random_range(-1.0..1.0));
             let (mut half, mut whole) = (b.clone(), b.clone());
             cholesky_forward(&factor, n, half.as_mut_slice());
@@ -294,16 +296,16 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_positive_definite_fails_at_its_first_bad_row() {
+    fn a_matrix_that_is_not_positive_definite_fails_at_its_first_bad_row() {
         let diagonal = |d: [f64; 4]| rows(&DMatrix::from_diagonal(&DVector::from_row_slice(&d)));
         assert_eq!(cholesky(&mut diagonal([1.0, 2.0, -1.0, 3.0]), 4), Err(2));
         assert_eq!(cholesky(&mut diagonal([1.0, 0.0, 1.0, 3.0]), 4), Err(1));
         assert_eq!(cholesky(&mut diagonal([f64::NAN, 1.0, 1.0, 1.0]), 4), Err(0));
         assert_eq!(cholesky(&mut diagonal([1.0, f64::INFINITY, 1.0, 1.0]), 4), Err(1));
         assert_eq!(cholesky(&mut [], 0), Ok(()));
-        // Indefinite by an entry beside the diagonal.
+        // Indefinite because of an off-diagonal entry.
         assert_eq!(cholesky(&mut [1.0, 2.0, 2.0, 1.0], 2), Err(1));
-        // Hilbert's matrix of 12 rows is definite, but beyond the digits there are.
+        // The 12×12 Hilbert matrix is definite, but not in double precision.
         assert!(cholesky(&mut rows(&hilbert(8)), 8).is_ok());
         assert!(cholesky(&mut rows(&hilbert(16)), 16).is_err());
     }

@@ -5,7 +5,7 @@ use rand::{RngExt, SeedableRng};
 
 pub(crate) type Rng = rand_pcg::Pcg64;
 
-/// A generator started from a seed.
+/// A generator with the given seed.
 pub(crate) fn seeded(seed: u64) -> Rng {
     Rng::seed_from_u64(seed)
 }
@@ -15,17 +15,17 @@ pub(crate) fn vector(rng: &mut Rng, size: f64) -> Vec3 {
     Vec3::from_fn(|_, _| rng.random_range(-size..size))
 }
 
-/// A rotation by up to half a turn and more about any axis.
+/// A rotation about any axis, by half a turn or more.
 pub(crate) fn rotation(rng: &mut Rng) -> Quat {
     Quat::from_scaled_axis(vector(rng, 2.0))
 }
 
-/// A turned frame with its origin within `size` [m] of that of the world along each axis.
+/// A rotated frame with its origin within `size` [m] of the world's along each axis.
 pub(crate) fn pose(rng: &mut Rng, size: f64) -> Pose {
     Pose { position: vector(rng, size), rotation: rotation(rng) }
 }
 
-/// Numbers between −`size` and `size`.
+/// `n` numbers between −`size` and `size`.
 pub(crate) fn numbers(rng: &mut Rng, n: usize, size: f64) -> Vec<f64> {
     (0..n).map(|_| rng.random_range(-size..size)).collect()
 }

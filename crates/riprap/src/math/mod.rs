@@ -1,4 +1,4 @@
-//! Small linear algebra that every module speaks: vectors, rotations, poses, contact frames.
+//! Small linear algebra used by every module: vectors, rotations, poses, contact frames.
 //!
 //! The types are nalgebra's under short names. Frames are suffixes and adjacent letters match:
 //! `p_w = pose_wb.point(p_b)`.
@@ -28,40 +28,41 @@ pub struct Pose {
 }
 
 impl Pose {
-    /// The frame of the world itself.
+    /// The world frame itself.
     pub const IDENTITY: Pose = Pose {
         position: Vec3::new(0.0, 0.0, 0.0),
         rotation: Quat::new_unchecked(nalgebra::Quaternion::new(1.0, 0.0, 0.0, 0.0)),
     };
 
-    /// A frame with its origin at `position` [m], not turned.
+    /// A frame with its origin at `position` [m], not rotated.
     pub fn at(position: [f64; 3]) -> Pose {
         Pose { position: Vec3::from(position), ..Pose::IDENTITY }
     }
 
-    /// The same frame turned by `angle` [rad] about `axis` of the world (any length) through its own origin.
+    /// The same frame rotated by `angle` [rad] about the world axis `axis` (any length) through its
+    /// own origin.
     pub fn turned(self, axis: [f64; 3], angle: f64) -> Pose {
         let turn = nalgebra::Unit::try_new(Vec3::from(axis), 0.0)
             .map_or(Quat::identity(), |axis| Quat::from_axis_angle(&axis, angle));
         Pose { rotation: turn * self.rotation, ..self }
     }
 
-    /// Takes a point from the frame to the world.
+    /// Transforms a point from the frame to the world.
     pub fn point(&self, p_b: Vec3) -> Vec3 {
         self.rotation * p_b + self.position
     }
 
-    /// Takes a point from the world to the frame.
+    /// Transforms a point from the world to the frame.
     pub fn inverse_point(&self, p_w: Vec3) -> Vec3 {
         self.rotation.inverse() * (p_w - self.position)
     }
 
-    /// Takes a direction from the frame to the world.
+    /// Transforms a direction from the frame to the world.
     pub fn vector(&self, d_b: Vec3) -> Vec3 {
         self.rotation * d_b
     }
 
-    /// Takes a direction from the world to the frame.
+    /// Transforms a direction from the world to the frame.
     pub fn inverse_vector(&self, d_w: Vec3) -> Vec3 {
         self.rotation.inverse() * d_w
     }
@@ -81,17 +82,19 @@ impl Default for Pose {
 /// Velocity of a rigid body, in the world frame.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Twist {
-    /// Of the centre of mass [m/s].
+    /// Velocity of the centre of mass [m/s].
     pub linear: Vec3,
     /// Angular velocity [rad/s].
     pub angular: Vec3,
 }
 
-/// Turns `rotation` by the rotation vector `angle` [rad], given in the world, and renormalises.
+/// Rotates `rotation` by the rotation vector `angle` [rad], given in the world frame, and
+/// renormalizes.
 ///
-/// Built from `+ − × ÷ √` alone, so that it gives the same bits on every machine.
+/// Uses only `+ − × ÷ √`, so that it is bitwise reproducible on every machine.
 pub fn turn(rotation: Quat, angle: Vec3) -> Quat {
-    // exp(angle / 2) by its series for a part of the angle below 1/2 rad, then squared as often as needed.
+    // exp(angle / 2) by its series for a fraction of the angle below 1/2 rad, then squared as often
+    // as needed.
     let mut half = angle * 0.5;
     let mut squarings = 0;
     while half.norm_squared() > 0.25 && squarings < 64 {
@@ -114,17 +117,18 @@ pub fn turn(rotation: Quat, angle: Vec3) -> Quat {
     Quat::from_quaternion(exp * rotation.into_inner())
 }
 
-/// Sine and cosine of an angle [rad], to the last digit but one: series on an eighth of a turn.
+/// Sine and cosine of an angle [rad], accurate to almost the last digit: series on an eighth of a
+/// turn.
 ///
-/// Up to 1e5 rad built from `+ − ×` alone, so that it gives the same bits on every machine, and several times as fast as the
-/// system's.
+/// Up to 1e5 rad it uses only `+ − ×`, so that it is bitwise reproducible on every machine, and it
+/// is several times as fast as the system's.
 #[inline]
 pub fn sin_cos(x: f64) -> (f64, f64) {
     use std::f64::consts::FRAC_2_PI;
-    // π/2 as a number of 33 bits, whose multiples are exact, and the rest.
+    // π/2 as a 33-bit number, whose multiples are exact, and the remainder.
     const HIGH: f64 = 1.570_796_326_734_125_6;
     const LOW: f64 = 6.077_100_506_506_192e-11;
-    // Adding 1.5 × 2⁵² rounds to a whole number and leaves it in the last bits.
+    // Adding 1.5 × 2⁵² rounds to an integer and leaves it in the lowest bits.
     const ROUND: f64 = 6_755_399_441_055_744.0;
     if x.is_nan() || x.abs() > 1e5 {
         return x.sin_cos();
@@ -134,7 +138,7 @@ pub fn sin_cos(x: f64) -> (f64, f64) {
     let turns = shifted - ROUND;
     let y = (x - turns * HIGH) - turns * LOW;
 
-    // Taylor's series up to y¹⁷ and y¹⁶: what follows is below 1e-18 for |y| ≤ π/4.
+    // Taylor series up to y¹⁷ and y¹⁶: the remainder is below 1e-18 for |y| ≤ π/4.
     let (z, z2) = (y * y, (y * y) * (y * y));
     let z4 = z2 * z2;
     let odd = (-1.0 / 6.0 + z * (1.0 / 120.0))
@@ -146,7 +150,7 @@ pub fn sin_cos(x: f64) -> (f64, f64) {
         + z4 * ((1.0 / 479_001_600.0 + z * (-1.0 / 87_178_291_200.0))
             + z2 * (1.0 / 20_922_789_888_000.0));
     let sin = y + y * z * odd;
-    // The rounding of 1 − z/2 is brought back.
+    // The rounding error of 1 − z/2 is added back.
     let half = 0.5 * z;
     let near = 1.0 - half;
     let cos = near + (((1.0 - near) - half) + z2 * even);
@@ -157,7 +161,7 @@ pub fn sin_cos(x: f64) -> (f64, f64) {
     (signed(a, (quarter >> 1) & 1), signed(b, ((quarter + 1) >> 1) & 1))
 }
 
-/// Length of a vector in the plane (the system's `hypot` is slower and differs between machines).
+/// Length of a planar vector (the system's `hypot` is slower and differs between machines).
 #[inline]
 pub fn length2(x: f64, y: f64) -> f64 {
     (x * x + y * y).sqrt()
@@ -168,7 +172,7 @@ pub fn cbrt(x: f64) -> f64 {
     if !x.is_normal() || x < 0.0 {
         return x;
     }
-    // Bring x into [1/8, 1], where seven Newton steps from a straight line reach the last digit.
+    // Scale x into [1/8, 1], where seven Newton steps from a straight line reach the last digit.
     let (mut x, mut scale) = (x, 1.0);
     while x > 1.0 {
         x *= 0.125;
@@ -195,12 +199,12 @@ pub fn tangents(n: Vec3) -> (Vec3, Vec3) {
     (t2.cross(&n), t2)
 }
 
-/// Bytes that a buffer holds, used or not.
+/// Bytes allocated for a buffer, used or not.
 pub(crate) fn bytes_of<T>(buffer: &Vec<T>) -> usize {
     buffer.capacity() * std::mem::size_of::<T>()
 }
 
-/// Asks for the memory of `value` ahead of its use. Where the processor knows no such request, nothing happens.
+/// Prefetches the memory of `value`. Does nothing on processors without such an instruction.
 #[inline(always)]
 pub(crate) fn prefetch<T>(value: &T) {
     #[cfg(target_arch = "x86_64")]
@@ -213,8 +217,8 @@ pub(crate) fn prefetch<T>(value: &T) {
     let _ = value;
 }
 
-/// Makes room for `more` items, and for a sixteenth beyond where a list grows: so it seldom moves and holds little that it does not
-/// need. `Vec` by itself takes twice what it had.
+/// Makes room for `more` items, plus a sixteenth when a list grows: it is seldom reallocated and
+/// wastes little memory. `Vec` itself doubles its capacity.
 pub(crate) fn make_room<T>(buffer: &mut Vec<T>, more: usize) {
     let needed = buffer.len() + more;
     if needed > buffer.capacity() {
@@ -232,7 +236,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn sines_and_cosines_are_those_of_the_system() {
+    fn sines_and_cosines_agree_with_those_of_the_system() {
         let mut x = 1e-9;
         while x < 2e5 {
             for x in [x, -x] {
@@ -289,7 +293,7 @@ mod tests {
     }
 
     #[test]
-    fn any_unit_normal_has_a_right_handed_frame_that_follows_a_coordinate_axis() {
+    fn any_unit_normal_gets_a_right_handed_frame_that_follows_a_coordinate_axis() {
         let mut rng = seeded(141);
         for _ in 0..500 {
             let n = vector(&mut rng, 1.0).normalize();
@@ -305,7 +309,7 @@ mod tests {
     }
 
     #[test]
-    fn turns_about_one_axis_add_up_and_a_turn_and_its_opposite_cancel() {
+    fn rotations_about_one_axis_add_up_and_opposite_rotations_cancel() {
         let mut rng = seeded(142);
         for _ in 0..100 {
             let (start, angle) = (rotation(&mut rng), vector(&mut rng, 6.0));
@@ -327,7 +331,7 @@ mod tests {
     }
 
     #[test]
-    fn poses_are_a_group() {
+    fn poses_form_a_group() {
         let mut rng = seeded(143);
         for _ in 0..50 {
             let [a, b, c] = std::array::from_fn(|_| pose(&mut rng, 2.0));
@@ -337,7 +341,7 @@ mod tests {
             assert!((a.compose(&b).point(p) - a.point(b.point(p))).norm() < 1e-14);
             assert!(apart(a.compose(&Pose::IDENTITY), a) < 1e-15);
             assert!(apart(Pose::default().compose(&a), a) < 1e-15);
-            // Directions do not see the origin; points do.
+            // Directions do not depend on the origin; points do.
             assert!((a.vector(p) - (a.point(p) - a.position)).norm() < 1e-14);
             assert!((a.inverse_vector(a.vector(p)) - p).norm() < 1e-14);
             assert!((a.inverse_point(a.point(p)) - p).norm() < 1e-14);
@@ -345,7 +349,7 @@ mod tests {
     }
 
     #[test]
-    fn a_turned_pose_keeps_its_origin_and_an_axis_of_no_length_turns_nothing() {
+    fn a_rotated_pose_keeps_its_origin_and_a_zero_axis_rotates_nothing() {
         let pose = Pose::at([1.0, 2.0, 3.0]);
         let turned = pose.turned([0.0, 0.0, 5.0], std::f64::consts::FRAC_PI_2);
         assert_eq!(turned.position, pose.position);
@@ -354,7 +358,7 @@ mod tests {
     }
 
     #[test]
-    fn cube_roots_and_lengths_are_right_to_the_last_digits_over_all_sizes() {
+    fn cube_roots_and_lengths_are_accurate_to_the_last_digits_at_all_magnitudes() {
         let mut x = 1e-300;
         while x < 1e300 {
             let root = cbrt(x);
@@ -362,20 +366,20 @@ mod tests {
             x *= 7.3;
         }
         assert_eq!((cbrt(27.0), cbrt(1.0), cbrt(0.125)), (3.0, 1.0, 0.5));
-        // What has no cube root here comes back as it is.
+        // Arguments without a cube root here are returned unchanged.
         assert_eq!((cbrt(0.0), cbrt(-8.0), cbrt(f64::INFINITY)), (0.0, -8.0, f64::INFINITY));
         assert_eq!(length2(3.0, -4.0), 5.0);
     }
 
     #[test]
-    fn sine_and_cosine_lie_on_the_unit_circle_and_follow_the_theorem_of_addition() {
+    fn sine_and_cosine_lie_on_the_unit_circle_and_satisfy_the_addition_theorem() {
         let mut rng = seeded(144);
         for _ in 0..2000 {
             let [a, b] = [0, 1].map(|_| vector(&mut rng, 50.0).x);
             let ((sa, ca), (sb, cb)) = (sin_cos(a), sin_cos(b));
             assert!((sa * sa + ca * ca - 1.0).abs() < 4e-16);
             let (s, c) = sin_cos(a + b);
-            // a + b itself is rounded, to 1e-14.
+            // a + b itself is rounded to 1e-14.
             assert!((s - (sa * cb + ca * sb)).abs() < 2e-14);
             assert!((c - (ca * cb - sa * sb)).abs() < 2e-14);
             assert_eq!(sin_cos(-a), (-sa, ca), "odd and even");
@@ -383,10 +387,10 @@ mod tests {
     }
 
     #[test]
-    fn lists_grow_by_what_they_need_and_a_little_more() {
+    fn lists_grow_by_what_they_need_plus_a_little() {
         let mut list: Vec<u64> = Vec::new();
         make_room(&mut list, 1000);
-        assert_eq!(list.capacity(), 1000, "the first time exactly");
+        assert_eq!(list.capacity(), 1000, "exact the first time");
         list.resize(1000, 0);
         make_room(&mut list, 0);
         assert_eq!(list.capacity(), 1000);

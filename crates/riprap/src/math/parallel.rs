@@ -1,12 +1,13 @@
-//! Loops over many items on all threads. Each item is computed by itself, so the number of threads changes no bit.
+//! Loops over many items on all threads. Each item is computed independently, so the results are
+//! bitwise reproducible on any number of threads.
 
 use super::make_room;
 use std::ops::Range;
 
-/// Items that one task takes.
+/// Items per task.
 const CHUNK: usize = 256;
 
-/// Number of threads at work.
+/// Number of worker threads.
 pub(crate) fn n_threads() -> usize {
     #[cfg(feature = "parallel")]
     return rayon::current_num_threads();
@@ -14,7 +15,7 @@ pub(crate) fn n_threads() -> usize {
     1
 }
 
-/// Which of them this one is.
+/// Index of the current thread.
 pub(crate) fn thread() -> usize {
     #[cfg(feature = "parallel")]
     return rayon::current_thread_index().unwrap_or(0);
@@ -22,7 +23,8 @@ pub(crate) fn thread() -> usize {
     0
 }
 
-/// Runs `work` on a thread of the pool, so that what it shares out begins at once. Worth it for work of a millisecond and more.
+/// Runs `work` on a thread of the pool, so that the tasks it spawns start at once. Worthwhile for
+/// work of a millisecond or more.
 pub(crate) fn in_pool<R: Send>(work: impl FnOnce() -> R + Send) -> R {
     #[cfg(feature = "parallel")]
     if n_threads() > 1 && rayon::current_thread_index().is_none() {
@@ -31,7 +33,8 @@ pub(crate) fn in_pool<R: Send>(work: impl FnOnce() -> R + Send) -> R {
     work()
 }
 
-/// Runs `lead`, and beside it `help` on up to so many other threads: as soon as they are free, at the latest after `lead`.
+/// Runs `lead`, and alongside it `help` on up to the given number of other threads, as soon as they
+/// are free and at the latest after `lead`.
 pub(crate) fn with_helpers<R: Send>(
     helpers: usize,
     lead: impl FnOnce() -> R + Send,
@@ -49,7 +52,7 @@ pub(crate) fn with_helpers<R: Send>(
     lead()
 }
 
-/// Makes `items` the `n` values `value(0)`, `value(1)`, …
+/// Sets `items` to the `n` values `value(0)`, `value(1)`, …
 pub(crate) fn fill<T>(items: &mut Vec<T>, n: usize, value: impl Fn(usize) -> T + Sync)
 where
     T: Clone + Default + Send,
@@ -58,7 +61,7 @@ where
     for_each(items, |k, item| *item = value(k));
 }
 
-/// Makes `items` a list of `n`, whatever they are.
+/// Sets the length of `items` to `n`, with unspecified values.
 pub(crate) fn set_length<T: Clone + Default>(items: &mut Vec<T>, n: usize) {
     make_room(items, n.saturating_sub(items.len()));
     items.resize(n, T::default());
@@ -74,19 +77,20 @@ pub(crate) fn for_each<T: Send>(items: &mut [T], work: impl Fn(usize, &mut T) + 
     });
 }
 
-/// Calls `work` with each pair of items, one of either list, and their index.
+/// Calls `work` with each pair of items, one from each list, and their index.
 pub(crate) fn for_each_both<T: Send, U: Send>(
     first: &mut [T],
     second: &mut [U],
     work: impl Fn(usize, &mut T, &mut U) + Sync,
 ) {
-    // Lists of nothing, which take no memory.
+    // Lists of unit values, which take no memory.
     let (mut third, mut fourth) = (vec![(); first.len()], vec![(); first.len()]);
     let lists = (first, second, &mut third[..], &mut fourth[..]);
     for_each_four(lists, |k, t, u, (), ()| work(k, t, u));
 }
 
-/// Calls `work` with each four items, one of each list, and their index; the lists are equally long.
+/// Calls `work` with each four items, one from each list, and their index; the lists have equal
+/// length.
 pub(crate) fn for_each_four<T: Send, U: Send, V: Send, W: Send>(
     (first, second, third, fourth): (&mut [T], &mut [U], &mut [V], &mut [W]),
     work: impl Fn(usize, &mut T, &mut U, &mut V, &mut W) + Sync,
@@ -104,7 +108,7 @@ pub(crate) fn for_each_four<T: Send, U: Send, V: Send, W: Send>(
     all.for_each(|(k, ((t, u), (v, w)))| work(k, t, u, v, w));
 }
 
-/// Whether something holds for all of `0..n`.
+/// Whether a condition holds for all of `0..n`.
 pub(crate) fn all(n: usize, holds: impl Fn(usize) -> bool + Send + Sync) -> bool {
     #[cfg(feature = "parallel")]
     if n > CHUNK && n_threads() > 1 {
@@ -114,7 +118,8 @@ pub(crate) fn all(n: usize, holds: impl Fn(usize) -> bool + Send + Sync) -> bool
     (0..n).all(holds)
 }
 
-/// Calls `work` with each part of the items and its number; `length` tells how many items a part has.
+/// Calls `work` with each part of the items and its index; `length` gives the number of items in a
+/// part.
 pub(crate) fn for_each_part<T: Send>(
     items: &mut [T],
     parts: Range<usize>,
@@ -133,7 +138,7 @@ pub(crate) fn for_each_part<T: Send>(
     }
     let mut rest = items;
     for part in parts {
-        let items = rest.split_off_mut(..length(part)).expect("parts are as long as all items");
+        let items = rest.split_off_mut(..length(part)).expect("the parts cover all items");
         work(part, items);
     }
 }

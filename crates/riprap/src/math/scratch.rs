@@ -1,24 +1,24 @@
-//! Scratch of solvers and schemes. Both are descriptions (options); what they compute with is scratch of their own type, kept
-//! between steps.
+//! Scratch memory of solvers and schemes. Solvers and schemes are descriptions (options); their
+//! buffers are scratch of their own type, kept between steps.
 
 use std::any::Any;
 use std::fmt;
 
 /// Scratch of one solver or scheme, in this crate or in another one.
 pub trait Buffers: Any + Default + Send + Sync {
-    /// Bytes held, for reports of memory.
+    /// Bytes held, for memory reports.
     fn bytes(&self) -> usize {
         0
     }
 }
 
-/// Scratch of any type: one entry for each that was asked for.
+/// Scratch of any type: one entry for each type requested.
 #[derive(Default)]
 pub struct Scratch {
     entries: Vec<Box<dyn Entry>>,
 }
 
-/// [`Buffers`] with its type forgotten.
+/// [`Buffers`] with its type erased.
 trait Entry: Send + Sync {
     fn bytes(&self) -> usize;
     fn as_any(&mut self) -> &mut dyn Any;
@@ -35,7 +35,7 @@ impl<T: Buffers> Entry for T {
 }
 
 impl Scratch {
-    /// The scratch of type `T`; empty when asked for the first time.
+    /// The scratch of type `T`; empty when first requested.
     pub fn of<T: Buffers>(&mut self) -> &mut T {
         let known = self.entries.iter_mut().position(|e| (**e).as_any().is::<T>());
         let place = known.unwrap_or_else(|| {
@@ -43,7 +43,7 @@ impl Scratch {
             self.entries.len() - 1
         });
         let entry = (*self.entries[place]).as_any().downcast_mut();
-        entry.expect("the entry was found or made with this type")
+        entry.expect("the entry was found or created with this type")
     }
 
     /// Bytes held by all entries.
@@ -77,7 +77,7 @@ mod tests {
     impl Buffers for Count {}
 
     #[test]
-    fn each_type_finds_its_own_buffers_again() {
+    fn each_type_gets_its_own_buffers_back() {
         let mut scratch = Scratch::default();
         scratch.of::<Numbers>().0.push(1.0);
         scratch.of::<Count>().0 += 3;

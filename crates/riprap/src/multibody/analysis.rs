@@ -1,5 +1,6 @@
-//! Analyses of a mechanism beside its motion: static equilibrium, small vibrations about a pose, and the forces that a
-//! prescribed motion needs. All work on the independent coordinates, with the loops closed wherever they look.
+//! Analyses of a mechanism besides its motion: static equilibrium, small vibrations about a pose,
+//! and the forces required by a prescribed motion. All work on the independent coordinates, with
+//! closed loops at every evaluation.
 
 mod equilibrium;
 mod hold;
@@ -15,66 +16,66 @@ pub use equilibrium::{Equilibrium, Stability};
 pub use modes::{Mode, ModeKind, Modes};
 pub use prescribed::PrescribedSample;
 
-/// How far a coordinate is displaced for a difference quotient [rad, or share of the reach]. With fourth order both the
-/// truncation (h⁴) and the rounding (1e-16/h) stay below 1e-11 of the result.
+/// Displacement of a coordinate for a difference quotient [rad, or fraction of the reach]. At
+/// fourth order both the truncation (h⁴) and the rounding (1e-16/h) stay below 1e-11 of the result.
 const NUDGE: f64 = 1e-4;
-/// Stiffness below this share of the largest one is none: the noise of the differences.
+/// Stiffness below this fraction of the largest one counts as zero: it is noise of the differences.
 const NEUTRAL: f64 = 1e-11;
 
 /// Why an analysis has no result.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum AnalysisError {
-    /// A loop, a force or a position failed on the way.
+    /// A loop, a force or a position failed during the analysis.
     #[error("{0}")]
     Motion(#[from] MotionError),
     /// Nothing holds the mechanism.
     #[error(
         "mechanism `{mechanism}`: no static pose at t = {t:.6} s: `{coordinate}` keeps moving, by {moved:.3} {unit} in \
          {iterations} iterations, with {force:.3e} {force_unit} on it; hold it by a spring, a stop or a prescribed \
-         position, or look at the forces that act on it at rest"
+         position, or check the forces that act on it at rest"
     )]
     KeepsMoving {
         /// Which mechanism.
         mechanism: String,
-        /// The coordinate that went farthest.
+        /// The coordinate that moved farthest.
         coordinate: String,
         /// Time [s].
         t: f64,
-        /// How far it went [m, rad].
+        /// How far it moved [m, rad].
         moved: f64,
-        /// Unit of that.
+        /// Unit of `moved`.
         unit: &'static str,
-        /// The force left on it [N, N m].
+        /// The remaining force on it [N, N m].
         force: f64,
-        /// Unit of that.
+        /// Unit of `force`.
         force_unit: &'static str,
-        /// Iterations taken.
+        /// Number of iterations.
         iterations: usize,
     },
-    /// The search ended where forces are left.
+    /// The search ended with forces remaining.
     #[error(
         "mechanism `{mechanism}`: the search for a static pose at t = {t:.6} s ended after {iterations} iterations with \
-         {force:.3e} {force_unit} left on `{coordinate}`; start nearer to the pose you expect, look for a law that \
+         {force:.3e} {force_unit} remaining on `{coordinate}`; start closer to the expected pose, look for a law that \
          jumps, or for a joint that nothing holds"
     )]
     Unbalanced {
         /// Which mechanism.
         mechanism: String,
-        /// The coordinate with the largest force for its size.
+        /// The coordinate with the largest relative force.
         coordinate: String,
         /// Time [s].
         t: f64,
-        /// The force left on it [N, N m].
+        /// The remaining force on it [N, N m].
         force: f64,
-        /// Unit of that.
+        /// Unit of `force`.
         force_unit: &'static str,
-        /// Iterations taken.
+        /// Number of iterations.
         iterations: usize,
     },
-    /// Coordinates that nothing prescribes.
+    /// Some coordinates are not prescribed.
     #[error(
         "mechanism `{mechanism}`: {coordinates} are free, so the motion is not known without integrating it; prescribe \
-         them, or use `run` and look at the forces there"
+         them, or use `run` and read the forces there"
     )]
     FreeCoordinates {
         /// Which mechanism.
@@ -96,8 +97,8 @@ pub enum AnalysisError {
 }
 
 impl Multibody {
-    /// A length of the mechanism as it is [m]: the largest distance between joints, centres of mass and anchors; 1 m if it
-    /// has none.
+    /// A characteristic length of the mechanism [m]: the largest distance between joints, centres of
+    /// mass and anchors; 1 m if it has none.
     pub fn reach(&self) -> f64 {
         let nodes = self.tree.nodes.iter().flat_map(|n| [n.place.norm(), n.centre.norm()]);
         let cuts = self.closures.iter().flat_map(|c| [c.a.point.norm(), c.b.point.norm()]);
@@ -140,7 +141,8 @@ impl Multibody {
         Ok(moved)
     }
 
-    /// The forces at rest on all joints, `τ − c`, at positions with closed loops; `T` and `M` are there as well afterwards.
+    /// The forces at rest on all joints, `τ − c`, at positions with closed loops; `T` and `M` are
+    /// available as well afterwards.
     fn forces_at_rest(
         &self,
         q: &[f64],
@@ -161,8 +163,9 @@ impl Multibody {
     }
 }
 
-/// The matrix of derivatives of `f(k, h)` in `h` at 0, one column for each `k`, by central differences of fourth order. Where
-/// the range of the mechanism ends too soon, closer ones.
+/// The matrix of derivatives of `f(k, h)` with respect to `h` at 0, one column for each `k`, by
+/// fourth-order central differences. Smaller steps are used if the range of the mechanism ends too
+/// soon.
 fn derivatives(
     steps: &DVector<f64>,
     n_rows: usize,
@@ -202,13 +205,13 @@ mod tests {
         });
         let matrix = matrix.unwrap();
         assert!((matrix[(0, 0)] - 2.0).abs() < 1e-14 && (matrix[(1, 0)] - 5.0).abs() < 1e-13);
-        // h⁴/30 of the fifth derivative.
+        // h⁴/30 times the fifth derivative.
         let allowed = 1.1 * 3e-2_f64.powi(4) / 30.0;
         assert!((matrix[(0, 1)] - 1.0).abs() < allowed && (matrix[(1, 1)] - 1.0).abs() < allowed);
     }
 
     #[test]
-    fn where_the_range_ends_differences_are_taken_closer() {
+    fn smaller_differences_are_used_where_the_range_ends() {
         let steps = DVector::from_element(1, 1e-1);
         let beyond = |h: f64| MotionError::StepTooSmall { t: h, dt: 0.0 };
         let limited = |range: f64| {
@@ -216,12 +219,12 @@ mod tests {
                 if h.abs() > range { Err(beyond(h)) } else { Ok(DVector::from_element(1, 3.0 * h)) }
             })
         };
-        // The steps tried are 0.1, 1e-3 and 1e-5, each twice as far.
+        // The steps tried are 0.1, 1e-3 and 1e-5, each also at twice the distance.
         for range in [1.0, 3e-3, 3e-5] {
             let slope = limited(range).expect("within reach")[(0, 0)];
             assert!((slope - 3.0).abs() < 1e-12, "{range}: {slope}");
         }
-        assert!(limited(1e-6).is_err(), "and the error tells why");
+        assert!(limited(1e-6).is_err(), "and the error gives the reason");
     }
 
     #[test]
@@ -237,7 +240,7 @@ mod tests {
         let length = (9.0_f64 + 4.0 + 0.25).sqrt();
         m.close_loop("rope", Cut::Rod { length }, nail, Frame::at(arm, [0.0; 3]));
         assert_eq!(m.build([0.0; 3]).unwrap().reach(), 5.0);
-        // A mechanism at one place has the length 1 m.
+        // A mechanism without extent has the length 1 m.
         let mut m = Mechanism::new("wheel");
         m.revolute(GROUND, Axis::Y, [0.0; 3], MassProperties::principal(1.0, [0.0; 3], [0.1; 3]));
         assert_eq!(m.build([0.0; 3]).unwrap().reach(), 1.0);
@@ -253,7 +256,7 @@ mod tests {
                 system.forces_at_rest(&q, &start.control, &start.partition, 0.0, &mut w).unwrap();
             let map = system.velocity_map(&start.partition, &w);
             let mass = system.reduced_mass(&map, &w);
-            // Power of the forces over a step along the loops is what the potential loses.
+            // The work of the forces over a step along the loops is the loss of potential energy.
             let v = DVector::from_vec(numbers(rng, map.ncols(), 1.0));
             let along = &map * &v;
             let mut potential = |h: f64| {

@@ -1,12 +1,14 @@
-//! The start of a mechanism: from rough values to closed loops, a partition and consistent velocities.
+//! The initial state of a mechanism: from rough values to closed loops, a partition and consistent
+//! velocities.
 
 use super::MechanismError;
 use super::system::{CLOSED, Multibody, MultibodyScratch, MultibodyState};
 use crate::math::dense::{cholesky, cholesky_solve};
 
 impl Multibody {
-    /// Assembly from a rough guess: closes the loops moving joints that are not `held` if possible, then all; chooses the
-    /// partition; finds consistent velocities, leaving the given ones.
+    /// Assembly from a rough guess: closes the loops by moving joints that are not `held` if
+    /// possible, otherwise all joints; chooses the partition; finds consistent velocities, keeping
+    /// the given ones.
     pub(super) fn assemble(
         &mut self,
         mut q: Vec<f64>,
@@ -29,7 +31,7 @@ impl Multibody {
             });
         }
 
-        // The partition for the run: the user's, or by the pivots.
+        // The partition for the run: the user's, or chosen by the pivots.
         let n = self.n_v();
         self.check_regular(&q, &mut w)?;
         let mut partition = match &self.named {
@@ -55,7 +57,7 @@ impl Multibody {
         let motion = |error| MechanismError::Start { error: Box::new(error) };
         self.close(&partition, 0.0, &mut q, &mut w).map_err(motion)?;
 
-        // Velocities: those not given follow where the loops ask for it.
+        // Velocities: those not given follow from the loops where needed.
         let preference: Vec<u8> = velocities.iter().map(|v| u8::from(v.is_some())).collect();
         let by_velocity = self.choose_partition(&mut w, &preference);
         let mut v: Vec<f64> = velocities.iter().map(|v| v.unwrap_or(0.0)).collect();
@@ -84,8 +86,8 @@ impl Multibody {
         Ok(())
     }
 
-    /// Fails where the loops have fewer independent equations than a little further on: a singular position, from which
-    /// the mechanism could go on in more than one way.
+    /// Fails if the loops have fewer independent equations than at a nearby position: a singular
+    /// position, from which the mechanism could continue in more than one way.
     fn check_regular(&self, q: &[f64], w: &mut MultibodyScratch) -> Result<(), MechanismError> {
         let n = self.n_v();
         let here = self.choose_partition(w, &vec![0; n]);
@@ -97,7 +99,7 @@ impl Multibody {
         let mut v = vec![0.0; n];
         for (k, &c) in here.independent.iter().enumerate() {
             let unit = if self.angles[c as usize] { 1.0 } else { self.size };
-            // No two alike, so that no symmetry hides the other ways.
+            // All different, so that no symmetry hides the other branches.
             v[c as usize] = unit * (1.0 + 0.37 * k as f64) * if k % 2 == 0 { 1.0 } else { -1.0 };
         }
         self.expand_dependent(&here, &mut v, w);
@@ -115,8 +117,9 @@ impl Multibody {
         Ok(())
     }
 
-    /// Closes the loops by damped least squares, which also works where equations repeat each other and far from the
-    /// solution. Moves the columns that `may_move`; returns the largest residual left [m, –].
+    /// Closes the loops by damped least squares, which also works with redundant equations and far
+    /// from the solution. Moves the columns that `may_move`; returns the largest remaining residual
+    /// [m, –].
     fn relax(
         &self,
         q: &mut [f64],
@@ -200,7 +203,7 @@ mod tests {
     };
     use crate::shape::MassProperties;
 
-    /// A crank of 0.3 m, a rod of 0.8 m and a piston along x, in the plane x–z.
+    /// A crank of 0.3 m, a rod of 0.8 m and a piston along x, in the x–z plane.
     fn slider_crank() -> (Mechanism, [Coordinate; 3]) {
         let mut m = Mechanism::new("engine");
         let rod = |length| Some(MassProperties::rod([length, 0.0, 0.0], 2.0));
@@ -216,7 +219,7 @@ mod tests {
         (m, coordinates)
     }
 
-    /// Place of the piston for an angle of the crank.
+    /// Position of the piston for an angle of the crank.
     fn piston(angle: f64) -> f64 {
         0.3 * angle.cos() + (0.64 - (0.3 * angle.sin()).powi(2)).sqrt()
     }
@@ -229,7 +232,7 @@ mod tests {
             m.guess(rod, -angle);
             let system = m.build([0.0; 3]).unwrap();
             let q = &system.start().q;
-            assert_eq!(q[0], angle, "not moved by a digit");
+            assert_eq!(q[0], angle, "not changed at all");
             assert!((q[2] - piston(angle)).abs() < 1e-12, "{} {}", q[2], piston(angle));
             assert!(system.loop_residual(q, &mut system.scratch()) < 1e-12);
             assert_eq!((rod.0, slide.0), (1, 2));
@@ -237,21 +240,21 @@ mod tests {
     }
 
     #[test]
-    fn start_values_that_contradict_the_loops_give_way_together() {
+    fn start_values_that_contradict_the_loops_are_all_adjusted() {
         let (mut m, [crank, rod, slide]) = slider_crank();
         m.start(crank, 0.5);
         m.start(rod, -0.7);
         m.start(slide, 1.0);
         let system = m.build([0.0; 3]).unwrap();
         let q = &system.start().q;
-        assert!((q[2] - piston(q[0])).abs() < 1e-11, "on the loop: {q:?}");
-        // Least squares moves all of them, each by no more than the contradiction asks for.
+        assert!((q[2] - piston(q[0])).abs() < 1e-11, "the loop is closed: {q:?}");
+        // Least squares moves all of them, each by no more than the contradiction requires.
         assert!((q[0] - 0.5).abs() < 0.2 && (q[2] - 1.0).abs() < 0.2, "{q:?}");
     }
 
     #[test]
-    fn a_given_velocity_sets_the_others_whatever_coordinate_it_is_given_for() {
-        // The piston's velocity per unit of the crank's, by differences.
+    fn a_given_velocity_of_any_coordinate_determines_the_others() {
+        // The piston's velocity per unit of the crank's, by finite differences.
         let (angle, h) = (0.9, 1e-6);
         let ratio = (piston(angle + h) - piston(angle - h)) / (2.0 * h);
         for (given, value) in [(0, 4.0), (2, 4.0 * ratio)] {
@@ -266,7 +269,7 @@ mod tests {
     }
 
     #[test]
-    fn prescribed_joints_start_where_their_motion_does() {
+    fn prescribed_joints_start_where_their_motion_starts() {
         let (mut m, [crank, rod, _]) = slider_crank();
         m.start(crank, 0.1);
         m.guess(rod, -0.8);
@@ -278,8 +281,8 @@ mod tests {
     }
 
     #[test]
-    fn redundant_equations_are_counted_and_do_no_harm() {
-        // A planar loop closed by a hinge in space: three of its five equations hold already.
+    fn redundant_equations_are_counted_and_harmless() {
+        // A planar loop closed by a spatial hinge: three of its five equations hold already.
         let (mut m, [crank, rod, slide]) = slider_crank();
         m.loops[0].cut = Cut::Hinge;
         m.start(crank, 0.4);
@@ -293,7 +296,7 @@ mod tests {
 
     #[test]
     fn a_loop_in_space_closes_from_far_away() {
-        // Two arms on ball joints whose hands are to be held together, started apart and turned.
+        // Two arms on ball joints whose ends are to be held together, initially apart and rotated.
         let mut m = Mechanism::new("arms");
         let arm = || Some(MassProperties::principal(1.0, [0.5, 0.0, 0.0], [0.05, 0.1, 0.1]));
         let a = m.add("a", GROUND, Joint::Spherical, Pose::IDENTITY, arm());

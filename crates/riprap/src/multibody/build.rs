@@ -1,4 +1,5 @@
-//! From the description of a mechanism to one that is ready to move: checks, tree, loops, forces and start.
+//! From the description of a mechanism to one that is ready to run: checks, tree, loops, forces and
+//! initial state.
 
 use super::force::{Forces, PointElement, Target};
 use super::mechanism::{Coordinate, GROUND, Link, Mechanism, MechanismErrors};
@@ -8,8 +9,8 @@ use super::{MechanismError, Multibody};
 use crate::math::Vec3;
 
 impl Mechanism {
-    /// Checks the description, lays out the tree, assembles the loops and finds a consistent start. All mistakes are
-    /// found together. `gravity` [m/s²] is that of the scene.
+    /// Checks the description, lays out the tree, assembles the loops and finds a consistent
+    /// initial state. All mistakes are reported together. `gravity` [m/s²] is that of the scene.
     pub fn build(&self, gravity: [f64; 3]) -> Result<Multibody, MechanismErrors> {
         let mut errors = self.check();
         if !errors.is_empty() {
@@ -92,7 +93,7 @@ impl Mechanism {
             q[node.q as usize + 3] = 1.0;
         }
         for (link, rotation) in &self.rotations {
-            // The spherical element of a joint is its last.
+            // The spherical element of a joint is its last one.
             let node = &system.tree.nodes[system.node_of[link.0 as usize] as usize];
             if node.joint == Elementary::Spherical {
                 let at = node.q as usize;

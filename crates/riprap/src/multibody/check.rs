@@ -1,4 +1,4 @@
-//! Mistakes in the description of a mechanism that show without building it.
+//! Mistakes in the description of a mechanism that can be found without building it.
 
 use super::closure::Cut;
 use super::error::{MechanismError, Part};
@@ -10,11 +10,11 @@ use super::mechanism::{
 use crate::math::Pose;
 use crate::shape::MassProperties;
 
-/// Takes an item of the description and what is wrong with it.
+/// Callback with an item of the description and what is wrong with it.
 type Wrong<'a> = dyn FnMut(Part, &str) + 'a;
 
 impl Mechanism {
-    /// Mistakes that need no tree.
+    /// Mistakes that can be found without a tree.
     pub(super) fn check(&self) -> Vec<MechanismError> {
         let mut errors = Vec::new();
         let mut wrong = |item: Part, problem: &str| {
@@ -54,14 +54,14 @@ impl Mechanism {
             wrong("another body has this name");
         }
         if !is_finite(&link.place) {
-            wrong("the place of its joint is not finite");
+            wrong("the position of its joint is not finite");
         }
         for (_, axis) in link.joint.elements() {
             let length = axis.0.norm();
             if !(length > 1e-12 && length.is_finite()) {
                 wrong(match link.joint {
                     Joint::Planar(..) => "the two axes of its joint are parallel",
-                    _ => "the axis of its joint has no length",
+                    _ => "the axis of its joint has zero length",
                 });
             }
         }
@@ -94,7 +94,7 @@ impl Mechanism {
         if let Some(s) = &c.spring {
             if on_sphere && s.stiffness != 0.0 {
                 wrong(
-                    "a spherical joint takes damping, but no spring; use a chain of revolute joints",
+                    "a spherical joint can have damping, but no spring; use a chain of revolute joints",
                 );
             }
             let sane = |x: f64| x >= 0.0 && x.is_finite();
@@ -105,7 +105,7 @@ impl Mechanism {
         if let Some(s) = &c.stops
             && !(s.lower < s.upper && s.stiffness > 0.0 && s.damping >= 0.0)
         {
-            wrong("its stops need lower < upper, a positive stiffness and a damping not below 0");
+            wrong("its stops need lower < upper, a positive stiffness and a non-negative damping");
         }
     }
 
@@ -113,7 +113,7 @@ impl Mechanism {
         for l in &self.loops {
             let mut wrong = |problem: &str| wrong(Part::Loop(l.name.clone()), problem);
             if !self.exists(l.a.link) || !self.exists(l.b.link) {
-                wrong("it names a body that does not exist");
+                wrong("it refers to a body that does not exist");
             } else if l.a.link == l.b.link {
                 wrong("both of its frames are on the same body");
             }
@@ -123,7 +123,7 @@ impl Mechanism {
             if let Cut::Rod { length } = l.cut
                 && !(length > 0.0 && length.is_finite())
             {
-                wrong("the length of its rod must be positive; a rod of no length is a ball");
+                wrong("the length of its rod must be positive; for zero length use a ball");
             }
         }
     }
@@ -138,7 +138,7 @@ impl Mechanism {
                 wrong("stiffness and damping must not be negative");
             }
             if !self.exists(a.link) || !self.exists(b.link) || a.link == b.link {
-                wrong("it must join two different bodies");
+                wrong("it must connect two different bodies");
             }
         }
     }
@@ -165,7 +165,8 @@ fn check_mass(m: &MassProperties, wrong: &mut dyn FnMut(&str)) {
         return wrong("a principal moment of its inertia is negative");
     }
     if 2.0 * moments.max() > moments.sum() + 1e-9 * largest {
-        // Planar descriptions often give one moment only: allowed where the joint cannot see the others.
+        // Planar descriptions often give only one moment: allowed if the others have no effect on
+        // the joint.
         let single = moments.iter().filter(|x| **x > 1e-9 * largest).count() == 1;
         if !single {
             wrong("one principal moment of its inertia exceeds the sum of the other two");
@@ -183,7 +184,7 @@ mod tests {
         MassProperties::principal(2.0, [0.5, 0.0, 0.0], [0.1, 0.2, 0.2])
     }
 
-    /// A sound double pendulum.
+    /// A valid double pendulum.
     fn sound() -> (Mechanism, Link, Link) {
         let mut m = Mechanism::new("crane");
         let hinge = Joint::Revolute(Axis::Y);
@@ -192,10 +193,10 @@ mod tests {
         (m, jib, hook)
     }
 
-    /// What is said about the double pendulum after a change.
+    /// The errors reported for the double pendulum after a change.
     fn told(change: impl FnOnce(&mut Mechanism, Link, Link)) -> String {
         let (mut m, jib, hook) = sound();
-        assert!(m.check().is_empty(), "sound before the change");
+        assert!(m.check().is_empty(), "valid before the change");
         change(&mut m, jib, hook);
         match m.build([0.0, 0.0, -9.81]) {
             Ok(_) => "nothing".into(),
@@ -211,7 +212,7 @@ mod tests {
     }
 
     #[test]
-    fn a_mechanism_without_bodies_is_told() {
+    fn a_mechanism_without_bodies_is_reported() {
         let said = Mechanism::new("void").build([0.0; 3]).unwrap_err().to_string();
         assert_eq!(
             said,
@@ -220,7 +221,7 @@ mod tests {
     }
 
     #[test]
-    fn mistakes_of_bodies_name_the_body() {
+    fn errors_in_bodies_name_the_body() {
         let hinge = Joint::Revolute(Axis::Z);
         let add = |m: &mut Mechanism, name: &str, parent, joint, place| {
             m.add(name, parent, joint, place, Some(arm()));
@@ -242,7 +243,7 @@ mod tests {
         assert_told(
             |m, _, _| add(m, "far", GROUND, hinge, Pose::at([f64::INFINITY, 0.0, 0.0])),
             "body `far`",
-            "the place of its joint is not finite",
+            "the position of its joint is not finite",
         );
         let none = Axis(Vec3::zeros());
         for joint in
@@ -251,7 +252,7 @@ mod tests {
             assert_told(
                 |m, _, _| add(m, "odd", GROUND, joint, here),
                 "body `odd`",
-                "the axis of its joint has no length",
+                "the axis of its joint has zero length",
             );
         }
         assert_told(
@@ -267,7 +268,7 @@ mod tests {
     }
 
     #[test]
-    fn masses_that_no_body_has_are_told() {
+    fn impossible_masses_are_reported() {
         let of = |change: &dyn Fn(&mut MassProperties)| {
             let mut mass = arm();
             change(&mut mass);
@@ -283,13 +284,13 @@ mod tests {
         assert!(said.ends_with("a principal moment of its inertia is negative"), "{said}");
         let said = of(&|m| m.inertia[(0, 0)] = 0.5);
         assert!(said.contains("exceeds the sum of the other two"), "{said}");
-        // A planar description gives one moment alone.
+        // A planar description gives only one moment.
         let flat = Mat3::from_diagonal(&Vec3::new(0.0, 0.3, 0.0));
         assert_eq!(of(&|m| m.inertia = flat), "nothing");
     }
 
     #[test]
-    fn mistakes_of_coordinates_name_the_coordinate() {
+    fn errors_in_coordinates_name_the_coordinate() {
         let spring = |stiffness, damping| JointSpring { stiffness, rest: 0.0, damping };
         let stops = |lower, upper, stiffness| Stops { lower, upper, stiffness, damping: 0.0 };
         type Change = Box<dyn FnOnce(&mut Mechanism, Coordinate)>;
@@ -341,11 +342,11 @@ mod tests {
             );
         }
         let said = ball(&|m, c| m.spring(c, spring(5.0)));
-        assert!(said.contains("takes damping, but no spring"), "{said}");
+        assert!(said.contains("can have damping, but no spring"), "{said}");
     }
 
     #[test]
-    fn mistakes_of_loops_and_springs_name_them() {
+    fn errors_in_loops_and_springs_name_them() {
         let frame = |link| Frame::at(link, [0.1, 0.0, 0.0]);
         let nan = Frame { link: GROUND, pose: Pose::at([f64::NAN; 3]) };
         type Change = Box<dyn FnOnce(&mut Mechanism, Link)>;
@@ -354,7 +355,7 @@ mod tests {
         let loops: Vec<(Change, &str)> = vec![
             (
                 Box::new(move |m, hook| m.close_loop("x", Cut::Ball, frame(hook), frame(Link(9)))),
-                "loop `x`: it names a body that does not exist",
+                "loop `x`: it refers to a body that does not exist",
             ),
             (
                 Box::new(move |m, hook| m.close_loop("x", Cut::Ball, frame(hook), frame(hook))),
@@ -378,7 +379,7 @@ mod tests {
                 Box::new(move |m, hook| {
                     m.point_spring("y", line(1.0, 0.0), frame(hook), frame(hook));
                 }),
-                "spring `y`: it must join two different bodies",
+                "spring `y`: it must connect two different bodies",
             ),
         ];
         for (change, problem) in loops {
@@ -388,7 +389,7 @@ mod tests {
     }
 
     #[test]
-    fn all_mistakes_are_told_together_one_a_line() {
+    fn all_mistakes_are_reported_together_one_per_line() {
         let said = told(|m, jib, hook| {
             m.start(m.coordinate(jib, 0), f64::NAN);
             m.set_mass(hook, Some(MassProperties::point(-1.0, [0.0; 3])));

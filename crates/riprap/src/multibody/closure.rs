@@ -1,4 +1,4 @@
-//! Kinematic loops: each is cut, and the cut gives equations `h_B(q) = 0` (Sec. 2.5).
+//! Kinematic loops: each is cut, and the cut gives the equations `h_B(q) = 0` (Sec. 2.5).
 //!
 //! Every equation is one row. Its gradient is a wrench that acts with opposite signs on the two bodies: force and
 //! moment per unit of the multiplier, so that `J_B` and the loop forces come from the same six numbers.
@@ -6,21 +6,22 @@
 use super::tree::{Spatial, Tree, TreeScratch};
 use crate::math::{Mat3, Vec3};
 
-/// How the two bodies of a cut are held together. Axes are the z axes of the two frames.
+/// The connection between the two bodies of a cut. Axes are the z axes of the two frames.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Cut {
     /// The origins coincide: 3 equations.
     Ball,
     /// The origins and the z axes coincide: 5 equations.
     Hinge,
-    /// The origins keep a distance [m]: 1 equation.
+    /// The origins keep a fixed distance: 1 equation.
     Rod {
         /// The distance [m].
         length: f64,
     },
     /// The frames are parallel and the second slides along the z axis of the first: 5 equations.
     Prismatic,
-    /// The origins coincide when seen along the z axis of the first frame: 2 equations, for planar machines.
+    /// The origins coincide when seen along the z axis of the first frame: 2 equations, for planar
+    /// mechanisms.
     Pin,
     /// The frames coincide: 6 equations.
     Weld,
@@ -38,7 +39,7 @@ impl Cut {
         }
     }
 
-    /// What each equation holds, in words.
+    /// Name of what each equation constrains.
     pub fn equation_names(&self) -> &'static [&'static str] {
         match self {
             Cut::Rod { .. } => &["length"],
@@ -50,7 +51,7 @@ impl Cut {
         }
     }
 
-    /// Unit of the force behind an equation: `N` or `N m`.
+    /// Unit of the constraint force of an equation: `N` or `N m`.
     pub fn force_unit(&self, equation: usize) -> &'static str {
         if self.is_angle(equation) { "N m" } else { "N" }
     }
@@ -60,7 +61,7 @@ impl Cut {
         matches!(self.rows()[equation], Row::Angle(..))
     }
 
-    /// The word for it.
+    /// Name of the kind of cut.
     pub fn word(&self) -> &'static str {
         match self {
             Cut::Rod { .. } => "rod",
@@ -89,11 +90,11 @@ impl Cut {
 /// One equation.
 #[derive(Clone, Copy, Debug)]
 enum Row {
-    /// The second origin lies at 0 along an axis of the first frame.
+    /// The coordinate of the second origin along an axis of the first frame is 0.
     Along(usize),
     /// An axis of the first frame is perpendicular to one of the second.
     Angle(usize, usize),
-    /// The origins keep their distance.
+    /// The distance of the origins is fixed.
     Distance,
 }
 
@@ -112,9 +113,10 @@ pub(super) struct Closure {
     pub cut: Cut,
     pub a: Anchor,
     pub b: Anchor,
-    /// Its first equation among those of the mechanism.
+    /// Index of its first equation in the mechanism.
     pub first_row: usize,
-    /// Columns that move one of the bodies against the other: +1 with the second body, −1 with the first.
+    /// Columns that move one of the bodies relative to the other: +1 for the second body, −1 for
+    /// the first.
     pub path: Vec<(u32, f64)>,
 }
 
@@ -128,7 +130,7 @@ struct Meeting {
 
 impl Closure {
     fn meet(&self, tree: &Tree, w: &TreeScratch) -> Meeting {
-        // The axes of the second frame matter where angles are held.
+        // The axes of the second frame matter only if angles are constrained.
         let angles = self.cut.equations() > 3;
         let identity = Mat3::identity();
         Meeting {
@@ -159,8 +161,8 @@ impl Closure {
         if let Cut::Rod { length } = self.cut { length } else { 1.0 }
     }
 
-    /// The wrench of each equation on the second body per unit of its multiplier: a row of `J_B` before it meets the
-    /// columns.
+    /// The wrench of each equation on the second body per unit of its multiplier: a row of `J_B`
+    /// before multiplication with the columns.
     pub fn wrenches(&self, tree: &Tree, w: &TreeScratch, out: &mut [Spatial]) {
         let m = self.meet(tree, w);
         for (row, out) in self.cut.rows().iter().zip(out) {
@@ -177,7 +179,8 @@ impl Closure {
         }
     }
 
-    /// `J̇_B v` of its equations, after [`Tree::motion`]: their second time derivative while no velocity changes.
+    /// `J̇_B v` of its equations, after [`Tree::motion`]: their second time derivative at constant
+    /// velocities.
     pub fn drift(&self, tree: &Tree, w: &TreeScratch, out: &mut [f64]) {
         let m = self.meet(tree, w);
         let d = m.pb - m.pa;
@@ -185,7 +188,7 @@ impl Closure {
         let (ba, bb) = (tree.bias_of(w, self.a.body), tree.bias_of(w, self.b.body));
         let v = Tree::velocity_at(&tb, &m.pb) - Tree::velocity_at(&ta, &m.pa);
         let a = Tree::acceleration_at(&bb, &tb, &m.pb) - Tree::acceleration_at(&ba, &ta, &m.pa);
-        // Velocity of the second origin as seen from the first body, and its rate.
+        // Velocity of the second origin as seen from the first body, and its time derivative.
         let seen = v - ta.angular.cross(&d);
         let rate = a - ba.angular.cross(&d) - ta.angular.cross(&v);
         for (row, out) in self.cut.rows().iter().zip(out) {
@@ -247,7 +250,7 @@ mod tests {
     }
 
     #[test]
-    fn displacements_show_in_the_equations_that_hold_them() {
+    fn displacements_appear_in_the_equations_that_constrain_them() {
         let d = Vec3::new(0.1, -0.2, 0.3);
         let none = Vec3::zeros();
         assert_eq!(residual(&held(Cut::Ball), d, none), d.as_slice());
@@ -255,17 +258,17 @@ mod tests {
         assert_eq!(residual(&held(Cut::Hinge), d, none)[..3], *d.as_slice());
         assert_eq!(residual(&held(Cut::Weld), d, none)[..3], *d.as_slice());
         assert_eq!(residual(&held(Cut::Prismatic), d, none)[..2], [0.1, -0.2]);
-        // A rod feels the change of its length, to first order.
+        // A rod measures the change of its length, to first order.
         let rod = held(Cut::Rod { length: 0.5 });
         let long = residual(&rod, Vec3::new(0.0, 0.5 + 1e-4, 0.0), none)[0];
-        assert!((long - 1e-4).abs() < 1.1e-8, "half the square over the length: {long}");
+        assert!((long - 1e-4).abs() < 1.1e-8, "half the square divided by the length: {long}");
     }
 
     #[test]
-    fn turns_show_in_the_equations_that_hold_them() {
+    fn rotations_appear_in_the_equations_that_constrain_them() {
         let (x, y, z) = (Vec3::x() * 0.1, Vec3::y() * 0.1, Vec3::z() * 0.1);
         let (sin, none) = (0.1_f64.sin(), Vec3::zeros());
-        // A hinge turns about z and feels a tilt about x or y by its sine.
+        // A hinge turns about z and measures a tilt about x or y by its sine.
         let hinge = held(Cut::Hinge);
         let near = |found: &[f64], expected: &[f64]| {
             let off = found.iter().zip(expected).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
@@ -274,7 +277,8 @@ mod tests {
         near(&residual(&hinge, none, z)[3..], &[0.0, 0.0]);
         near(&residual(&hinge, none, x)[3..], &[0.0, sin]);
         near(&residual(&hinge, none, y)[3..], &[-sin, 0.0]);
-        // Weld and prismatic feel a turn about each axis in one equation, in the order z, x, y.
+        // Weld and prismatic measure a rotation about each axis in one equation, in the order z, x,
+        // y.
         for (cut, first) in [(Cut::Weld, 3), (Cut::Prismatic, 2)] {
             let system = held(cut);
             for (k, turn) in [z, x, y].into_iter().enumerate() {
@@ -285,14 +289,14 @@ mod tests {
                 }
             }
         }
-        // Ball, pin and rod do not feel turns at all.
+        // Ball, pin and rod are not affected by rotations.
         for cut in [Cut::Ball, Cut::Pin] {
             near(&residual(&held(cut), none, x + y - z), &[0.0; 3][..cut.equations()]);
         }
     }
 
     #[test]
-    fn the_freedom_left_is_what_the_cut_does_not_hold() {
+    fn the_remaining_freedom_is_what_the_cut_does_not_constrain() {
         for cut in CUTS {
             let system = held(cut);
             let partition = &system.start().partition;

@@ -41,7 +41,7 @@ impl Multibody {
             let finite = w.reduced_mass[..f * f].iter().all(|x| x.is_finite());
             return Err(match finite {
                 true => MotionError::NoInertia { mechanism, coordinate, t },
-                // A stage that went astray brings no masses either.
+                // A stage that has diverged has no valid masses either.
                 false => MotionError::NotFinite { mechanism, coordinate, t },
             });
         }
@@ -58,8 +58,8 @@ impl Multibody {
         Ok(())
     }
 
-    /// `a_0`: what happens while the independent velocities stay. Prescribed accelerations are known, dependent ones follow
-    /// from them and from `J̇ v`.
+    /// `a_0`: the accelerations at constant independent velocities. Prescribed accelerations are
+    /// known, dependent ones follow from them and from `J̇ v`.
     fn accelerate_known(
         &self,
         partition: &Partition,
@@ -92,7 +92,8 @@ impl Multibody {
         }
     }
 
-    /// Both sides of `Tᵀ M T a_ind = Tᵀ (τ − c − M a_0)`, Eqs. (25)–(27); of the matrix the lower triangle.
+    /// Both sides of `Tᵀ M T a_ind = Tᵀ (τ − c − M a_0)`, Eqs. (25)–(27); only the lower triangle
+    /// of the matrix.
     fn reduce(&self, partition: &Partition, w: &mut MultibodyScratch) {
         let (n, f) = (self.n_v(), partition.independent.len());
         let mass = &w.tree.mass;
@@ -133,8 +134,9 @@ impl Multibody {
         }
     }
 
-    /// Forces in the cuts of the loops, Eq. (18), and those that the prescribed motions need, from the accelerations of the last
-    /// [`Multibody::dynamics`]: the rows of `M a + c = τ + J_Bᵀ λ` that it did not solve. Redundant equations carry nothing.
+    /// Forces in the cuts of the loops, Eq. (18), and those required by the prescribed motions,
+    /// from the accelerations of the last [`Multibody::dynamics`]: the rows of
+    /// `M a + c = τ + J_Bᵀ λ` that it did not solve. Redundant equations carry no force.
     pub fn reactions(&self, partition: &Partition, w: &mut MultibodyScratch) {
         let (n, r) = (self.n_v(), partition.dependent.len());
         for i in 0..n {
@@ -158,12 +160,14 @@ impl Multibody {
         }
     }
 
-    /// Force [N] and moment about the joint's origin [N m] that each joint passes on to its body, in the axes of the world:
-    /// reactions, actuators, springs and drives of the joint together. After [`Multibody::reactions`].
+    /// Force [N] and moment about the joint's origin [N m] that each joint transmits to its body,
+    /// in world axes: reactions, actuators, springs and drives of the joint together. After
+    /// [`Multibody::reactions`].
     pub fn joint_wrenches(&self, w: &mut MultibodyScratch, out: &mut Vec<(Vec3, Vec3)>) {
         let (acceleration, force) = (&w.acceleration, &mut w.step);
         self.tree.inverse_dynamics(acceleration, &mut w.tree, force);
-        // The loops act on their bodies like forces from outside: what they carry, no joint below them does.
+        // The loops act on their bodies like external forces: what they carry is not carried by the
+        // joints.
         for c in &self.closures {
             for row in c.first_row..c.first_row + c.cut.equations() {
                 let wrench = w.wrenches[row] * w.loop_force[row];
@@ -182,8 +186,8 @@ impl Multibody {
         }
     }
 
-    /// Kinetic and potential energy [J] at a state; the potential is that of gravity (zero at the world's origin) and of the
-    /// springs. Leaves the tree's motion at the state.
+    /// Kinetic and potential energy [J] at a state; the potential is that of gravity (zero at the
+    /// world origin) and of the springs. Leaves the tree's motion at the state.
     pub fn energy(&self, q: &[f64], v: &[f64], w: &mut MultibodyScratch) -> (f64, f64) {
         self.tree.kinematics(q, &mut w.tree);
         self.tree.motion(v, &mut w.tree);
@@ -198,7 +202,8 @@ impl Multibody {
         (kinetic, potential)
     }
 
-    /// Linear [kg m/s] and angular momentum about the world's origin [kg m²/s] after [`Tree::motion`].
+    /// Linear [kg m/s] and angular momentum about the world origin [kg m²/s] after
+    /// [`Tree::motion`].
     pub fn momentum(&self, w: &MultibodyScratch) -> (Vec3, Vec3) {
         let (mut linear, mut angular) = (Vec3::zeros(), Vec3::zeros());
         for (i, node) in self.tree.nodes.iter().enumerate().filter(|(_, n)| !n.massless) {
@@ -223,7 +228,8 @@ impl Multibody {
         Some(law.phases[state.control.phase[k] as usize].values[0].at(&inputs))
     }
 
-    /// Components of a law at a state: of a force on a coordinate one [N, N m], of one on a body six [N; N m].
+    /// Components of a law at a state: one for a force on a coordinate [N, N m], six for a wrench
+    /// on a body [N; N m].
     pub fn law_values<'a>(
         &'a self,
         k: usize,
@@ -240,9 +246,9 @@ impl Multibody {
         self.forces.points[k].tension(&self.tree, &w.tree)
     }
 
-    /// Adds to `rows` the velocity of a point of a body (fixed in the world, `point` [m]) along three directions per unit of each of
-    /// the `f` independent velocities, times `sign`: `Hᵀ_M` of a contact, Eq. (27). After [`Multibody::linearize`]; row `i`
-    /// begins at `i × width`.
+    /// Adds to `rows` the velocity of a point of a body (fixed in the world, `point` [m]) along
+    /// three directions per unit of each of the `f` independent velocities, times `sign`: `Hᵀ_M` of
+    /// a contact, Eq. (27). After [`Multibody::linearize`]; row `i` starts at `i × width`.
     #[expect(clippy::too_many_arguments)]
     pub fn add_contact_rows(
         &self,
@@ -270,8 +276,8 @@ impl Multibody {
         }
     }
 
-    /// Force [N] and torque about the centre of mass [N m] of springs and laws on a mechanism that is a free body, gravity left
-    /// out.
+    /// Force [N] and torque about the centre of mass [N m] of springs and laws on a mechanism that
+    /// is a free body, without gravity.
     pub fn free_body_wrench(
         &self,
         state: &MultibodyState,
@@ -285,7 +291,8 @@ impl Multibody {
         self.forces.evaluate(&self.tree, &inputs, control, &mut w.tree, &mut w.applied);
         let body = self.tree.nodes.len() - 1;
         let (mut force, mut moment) = (w.tree.wrench[body].linear, w.tree.wrench[body].angular);
-        // What acts on coordinates: three pushes through the origin of the body frame, three torques about its axes.
+        // Forces on coordinates: three forces through the origin of the body frame, three torques
+        // about its axes.
         let at = w.tree.arm[body];
         for c in 0..3 {
             let push = w.tree.columns[c].linear * w.applied[c];
@@ -296,7 +303,8 @@ impl Multibody {
         (force, moment - (centre - w.tree.origin).cross(&force))
     }
 
-    /// Whether the whole mechanism hangs on one free joint: then only what acts from outside changes its momentum.
+    /// Whether the whole mechanism is carried by one free joint: then only external forces change
+    /// its momentum.
     pub fn has_free_base(&self) -> bool {
         self.link_joints.first() == Some(&Joint::Free)
             && self.link_parents[0] == GROUND
@@ -305,8 +313,9 @@ impl Multibody {
             && self.driven.iter().all(|(c, ..)| *c >= 6)
     }
 
-    /// What acts from outside on a mechanism with a free base at the last [`Multibody::dynamics`]: gravity, springs to the ground,
-    /// pushes, and forces on the base's coordinates, as force and moment about the world's origin.
+    /// The external wrench on a mechanism with a free base at the last [`Multibody::dynamics`]:
+    /// gravity, springs to the ground, pushes, and forces on the coordinates of the base, as force
+    /// and moment about the world origin.
     pub fn outside_wrench(&self, w: &MultibodyScratch) -> Spatial {
         let mut sum = Spatial::default();
         for (i, node) in self.tree.nodes.iter().enumerate() {
@@ -325,12 +334,12 @@ impl Multibody {
         sum
     }
 
-    /// Changes the velocities of a free base such that the momentum about the world's origin becomes the given one; after
-    /// [`Tree::motion`] at `v`.
+    /// Changes the velocities of a free base such that the momentum about the world origin becomes
+    /// the given one; after [`Tree::motion`] at `v`.
     pub fn set_momentum(&self, wanted: &Spatial, v: &mut [f64], w: &MultibodyScratch) {
         let (linear, angular) = self.momentum(w);
         let lack = Spatial { angular: wanted.angular - angular, linear: wanted.linear - linear };
-        // As one rigid body: mass, centre and inertia about it.
+        // Treated as one rigid body: mass, centre and inertia about it.
         let (mut mass, mut centre) = (0.0, Vec3::zeros());
         let massive = || self.tree.nodes.iter().enumerate().filter(|(_, n)| !n.massless);
         let place = |i: usize, c: &Vec3| self.tree.point(&w.tree, i as u32, c);
@@ -375,7 +384,8 @@ impl Multibody {
             .map(move |(_, _, motion)| (motion.at(t_next)[1] - motion.at(t)[1]) / (t_next - t))
     }
 
-    /// Whether accelerations depend on velocities: always, but for a single joint without dampers, laws and loops.
+    /// Whether accelerations depend on velocities: always, except for a single joint without
+    /// dampers, laws and loops.
     pub fn feels_velocity(&self) -> bool {
         self.n_v() > 1
             || !self.forces.laws.is_empty()

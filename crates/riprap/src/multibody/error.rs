@@ -1,6 +1,6 @@
-//! What can go wrong with a mechanism: in its description, and while it moves.
+//! Errors of a mechanism: in its description, and during its motion.
 
-/// Writes mistakes one a line.
+/// Writes errors, one per line.
 pub(crate) fn write_lines<E: std::fmt::Display>(
     mistakes: &[E],
     f: &mut std::fmt::Formatter,
@@ -14,10 +14,10 @@ pub(crate) fn write_lines<E: std::fmt::Display>(
     Ok(())
 }
 
-/// A part of a mechanism, by its name; its text is how messages call it.
+/// A part of a mechanism, by its name; displayed as it appears in messages.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Part {
-    /// All of it.
+    /// The whole mechanism.
     Whole,
     /// A body.
     Body(String),
@@ -44,7 +44,7 @@ impl std::fmt::Display for Part {
 /// One mistake in the description of a mechanism.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum MechanismError {
-    /// A part of the description makes no sense.
+    /// A part of the description is invalid.
     #[error("mechanism `{mechanism}`, {item}: {problem}")]
     Description {
         /// Which mechanism.
@@ -56,30 +56,30 @@ pub enum MechanismError {
     },
     /// No position of the joints closes the loops.
     #[error(
-        "mechanism `{mechanism}`: loop `{name}` cannot be closed at the start: {residual:.1e} m or rad remain; check its \
-         frames and lengths, or give start values nearer to a closed position"
+        "mechanism `{mechanism}`: loop `{name}` cannot be closed at the start: a residual of {residual:.1e} m or rad remains; check its \
+         frames and lengths, or give start values closer to a closed position"
     )]
     CannotClose {
         /// Which mechanism.
         mechanism: String,
         /// The loop that is farthest from closed.
         name: String,
-        /// What remains [m, –].
+        /// Residual [m, –].
         residual: f64,
     },
     /// The user's dependent coordinates do not fit the loops.
     #[error(
-        "mechanism `{mechanism}`: {named} coordinates are named dependent, of which the loops determine {determined}; \
-         the loops need exactly {rank}, for example {suggestion}"
+        "mechanism `{mechanism}`: `dependent` names {named}, of which the loops determine {determined}; it must name \
+         exactly {rank}, for example {suggestion}"
     )]
     BadPartition {
         /// Which mechanism.
         mechanism: String,
-        /// How many were named.
+        /// Number of coordinates named.
         named: usize,
-        /// How many the loops determine in all.
+        /// Number that the loops determine in total.
         rank: usize,
-        /// How many of those named they determine.
+        /// Number of the named ones that the loops determine.
         determined: usize,
         /// A choice that works.
         suggestion: String,
@@ -87,7 +87,7 @@ pub enum MechanismError {
     /// A start velocity that the loops do not allow.
     #[error(
         "mechanism `{mechanism}`: the loops give `{coordinate}` a start velocity of {needed:.6} {unit}, not {given:.6}; \
-         leave it out, or change the other start velocities"
+         omit it, or change the other start velocities"
     )]
     VelocityConflict {
         /// Which mechanism.
@@ -96,7 +96,7 @@ pub enum MechanismError {
         coordinate: String,
         /// The given velocity [m/s, rad/s].
         given: f64,
-        /// What the loops ask for [m/s, rad/s].
+        /// The velocity required by the loops [m/s, rad/s].
         needed: f64,
         /// Its unit.
         unit: &'static str,
@@ -104,12 +104,12 @@ pub enum MechanismError {
     /// It cannot move from its start.
     #[error("{error}")]
     Start {
-        /// Why.
+        /// The cause.
         error: Box<MotionError>,
     },
 }
 
-/// Why a mechanism cannot move on.
+/// Why a mechanism cannot continue.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum MotionError {
     /// A loop does not close.
@@ -127,7 +127,7 @@ pub enum MotionError {
         t: f64,
         /// Residual [m, –].
         residual: f64,
-        /// Newton steps taken.
+        /// Number of Newton steps.
         iterations: usize,
     },
     /// The loops do not determine the dependent joints.
@@ -145,10 +145,10 @@ pub enum MotionError {
         dependent: String,
         /// Time [s].
         t: f64,
-        /// Smallest pivot over largest entry [–].
+        /// Ratio of the smallest pivot to the largest entry [–].
         conditioning: f64,
     },
-    /// A coordinate has no inertia behind it.
+    /// A coordinate has no inertia.
     #[error(
         "mechanism `{mechanism}`: nothing with a mass moves with `{coordinate}` at t = {t:.6} s; give the body at the end \
          of the chain a mass (if it only turns, an inertia), or prescribe the joint"
@@ -163,7 +163,7 @@ pub enum MotionError {
     },
     /// A position, velocity or force is not finite.
     #[error(
-        "mechanism `{mechanism}`: `{coordinate}` is not finite at t = {t:.6} s; look at the laws of its forces, or try a \
+        "mechanism `{mechanism}`: `{coordinate}` is not finite at t = {t:.6} s; check the laws of its forces, or try a \
          smaller dt"
     )]
     NotFinite {

@@ -1,7 +1,8 @@
-//! Random trees, loops and states for the tests of this module, and what they measure with.
+//! Random trees, loops and states for the tests of this module, and tools for measuring them.
 //!
-//! Finite differences are central; a step of 1e-5 leaves 1e-10 of truncation and 1e-11 of rounding over sizes near 1, and the
-//! tolerances of 1e-7 leave room for trees with large velocities.
+//! Finite differences are central; a step of 1e-5 gives truncation errors of 1e-10 and rounding
+//! errors of 1e-11 for values near 1, and the tolerances of 1e-7 leave room for trees with large
+//! velocities.
 
 use super::closure::Cut;
 use super::joint::{Axis, Joint};
@@ -23,12 +24,12 @@ pub(super) fn axis(rng: &mut Rng) -> Axis {
 }
 
 pub(super) fn place(rng: &mut Rng) -> Pose {
-    // A third of the joints are not turned against their parent, as in most machines.
+    // A third of the joints are not rotated relative to their parent, as in most machines.
     let rotation = if rng.random_range(0..3) == 0 { Quat::identity() } else { rotation(rng) };
     Pose { position: vector(rng, 0.6), rotation }
 }
 
-/// A body whose tensor of inertia is that of a real one.
+/// A body with a physically possible inertia tensor.
 pub(super) fn body(rng: &mut Rng) -> MassProperties {
     let mass = rng.random_range(0.2..3.0);
     let sides = Vec3::from_fn(|_, _| rng.random_range(0.1..1.0_f64)).map(|x| x * x);
@@ -52,8 +53,8 @@ pub(super) fn joint(rng: &mut Rng, kind: usize) -> Joint {
     }
 }
 
-/// A tree with joints of all kinds. Bodies without mass hang on joints of one coordinate at most, and what hangs on them has a
-/// mass and is not free, so that every coordinate has inertia behind it.
+/// A tree with joints of all kinds. Massless bodies are on joints with at most one coordinate, and
+/// their children have a mass and are not free, so that every coordinate has inertia.
 pub(super) fn random_tree(rng: &mut Rng, bodies: usize) -> Mechanism {
     let mut m = Mechanism::new("tree");
     m.base = place(rng);
@@ -119,7 +120,7 @@ impl Sample {
         (0..self.system.n_v()).map(|_| self.rng.random_range(-size..size)).collect()
     }
 
-    /// Wrenches from outside on all bodies.
+    /// Applies external wrenches to all bodies.
     pub(super) fn push(&mut self) {
         for wrench in &mut self.w.tree.wrench {
             *wrench =
@@ -148,8 +149,8 @@ pub(super) fn later(tree: &Tree, q: &[f64], v: &[f64], a: &[f64], h: f64) -> (Ve
     (next, v.iter().zip(a).map(|(v, a)| v + h * a).collect())
 }
 
-/// A spatial mechanism with one loop between two chains, closed in the position from which it was made. Returned with the
-/// positions of its joints there.
+/// A spatial mechanism with one loop between two chains, closed in the position from which it was
+/// generated. Returned with the positions of its joints there.
 pub(super) fn random_loop(rng: &mut Rng, kind: usize, on_ground: bool) -> (Mechanism, Vec<f64>) {
     let mut m = Mechanism::new("loop");
     m.base = place(rng);
@@ -161,7 +162,7 @@ pub(super) fn random_loop(rng: &mut Rng, kind: usize, on_ground: bool) -> (Mecha
         }
         on
     };
-    // Enough freedom for six equations.
+    // Enough degrees of freedom for six equations.
     let b = chain(&mut m, "b", &[0, 4, 6, 0, 1]);
     let a = if on_ground { GROUND } else { chain(&mut m, "a", &[0, 3]) };
     let free = m.build(GRAVITY).unwrap();
@@ -170,7 +171,7 @@ pub(super) fn random_loop(rng: &mut Rng, kind: usize, on_ground: bool) -> (Mecha
     free.tree.kinematics(&q, &mut w.tree);
     let frame_a = Pose { position: vector(rng, 0.5), rotation: rotation(rng) };
     let held = free.pose(&w, a).compose(&frame_a);
-    // Where the second frame may stand against the first one.
+    // Admissible pose of the second frame relative to the first.
     let (z, length) = (Vec3::z(), 0.7);
     let (cut, apart) = match kind {
         0 => (Cut::Ball, Pose { position: Vec3::zeros(), rotation: rotation(rng) }),
@@ -196,7 +197,7 @@ pub(super) fn random_loop(rng: &mut Rng, kind: usize, on_ground: bool) -> (Mecha
     (m, q)
 }
 
-/// Gives positions to a description as rough start values.
+/// Sets positions in a description as rough start values.
 pub(super) fn guess(m: &mut Mechanism, system: &Multibody, q: &[f64]) {
     for c in system.coordinates() {
         if let Some(at) = system.q_of(c) {
@@ -211,7 +212,7 @@ pub(super) fn guess(m: &mut Mechanism, system: &Multibody, q: &[f64]) {
     }
 }
 
-/// Random loops of every kind, with a state off the closed position.
+/// Random loops of every kind, with a state away from the closed position.
 pub(super) fn loops(mut look: impl FnMut(&Multibody, &mut Rng, &[f64], &[f64])) {
     for kind in 0..6 {
         for seed in 0..12 {

@@ -1,11 +1,12 @@
-//! Forces on a mechanism: springs, dampers, stops, and laws of time, positions and velocities with phases.
+//! Forces on a mechanism: springs, dampers, stops, and laws with phases that depend on time,
+//! positions and velocities.
 
 use super::tree::{NONE, Spatial, Tree, TreeScratch};
 use crate::math::Vec3;
 use std::fmt;
 use std::sync::Arc;
 
-/// What a law may look at.
+/// Inputs of a law.
 #[derive(Clone, Copy, Debug)]
 pub struct Inputs<'a> {
     /// Time [s].
@@ -14,7 +15,7 @@ pub struct Inputs<'a> {
     pub q: &'a [f64],
     /// Velocities of the mechanism [m/s, rad/s].
     pub v: &'a [f64],
-    /// Values latched when phases began.
+    /// Values latched at the start of phases.
     pub latched: &'a [f64],
 }
 
@@ -50,12 +51,12 @@ impl fmt::Debug for Signal {
 pub struct JointMotion(Arc<dyn Fn(f64) -> [f64; 3] + Send + Sync>);
 
 impl JointMotion {
-    /// From a closure that gives position, velocity and acceleration.
+    /// From a closure that returns position, velocity and acceleration.
     pub fn new(law: impl Fn(f64) -> [f64; 3] + Send + Sync + 'static) -> JointMotion {
         JointMotion(Arc::new(law))
     }
 
-    /// A motor of constant speed [m/s, rad/s] that is at `start` [m, rad] at t = 0.
+    /// A motor with constant speed [m/s, rad/s] that is at `start` [m, rad] at t = 0.
     pub fn constant_speed(start: f64, speed: f64) -> JointMotion {
         JointMotion::new(move |t| [start + speed * t, speed, 0.0])
     }
@@ -77,18 +78,18 @@ impl fmt::Debug for JointMotion {
 pub enum Until {
     /// At a time [s].
     Time(f64),
-    /// As soon as the signal is not 0.
+    /// As soon as the signal is nonzero.
     Condition(Signal),
 }
 
-/// A stretch of a law with phases.
+/// One phase of a law.
 #[derive(Clone, Debug)]
 pub struct Phase {
-    /// Values that are stored when the phase begins: slot in [`Inputs::latched`], and what is stored.
+    /// Values stored when the phase starts: slot in [`Inputs::latched`], and the value.
     pub latch: Vec<(usize, Signal)>,
     /// The components of the force: 1 for a joint, 6 for a body (force, then torque).
     pub values: Vec<Signal>,
-    /// When the next phase takes over; `None`: never.
+    /// When the next phase takes over; `None` for never.
     pub until: Option<Until>,
 }
 
@@ -99,10 +100,10 @@ impl Phase {
     }
 }
 
-/// What a force acts on.
+/// The target of a force.
 #[derive(Clone, Debug)]
 pub(super) enum Target {
-    /// A column.
+    /// A column of `v`.
     Column(u32),
     /// A point of a body [m]; components along the axes of the body or of the world.
     Body { body: u32, point: Vec3, in_body: bool },
@@ -117,7 +118,7 @@ pub(super) struct LawForce {
 }
 
 impl LawForce {
-    /// When a phase ends. The last one has no other to hand over to, so it stays.
+    /// When a phase ends. The last one has no successor, so it never ends.
     fn end(&self, phase: u32) -> Option<&Until> {
         let last = phase as usize + 1 >= self.phases.len();
         if last { None } else { self.phases[phase as usize].until.as_ref() }
@@ -137,22 +138,22 @@ impl LawForce {
 pub struct JointSpring {
     /// Stiffness [N/m, N m/rad].
     pub stiffness: f64,
-    /// Position without force [m, rad].
+    /// Force-free position [m, rad].
     pub rest: f64,
     /// Damping [N s/m, N m s/rad].
     pub damping: f64,
 }
 
-/// A soft end of the range of a coordinate: a spring and damper that act beyond it and never pull.
+/// Soft limits of a coordinate: a spring and damper that act beyond them and never pull.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Stops {
-    /// Lower end [m, rad]; −∞ for none.
+    /// Lower limit [m, rad]; −∞ for none.
     pub lower: f64,
-    /// Upper end [m, rad]; ∞ for none.
+    /// Upper limit [m, rad]; ∞ for none.
     pub upper: f64,
-    /// Stiffness beyond the ends [N/m, N m/rad].
+    /// Stiffness beyond the limits [N/m, N m/rad].
     pub stiffness: f64,
-    /// Damping beyond the ends [N s/m, N m s/rad].
+    /// Damping beyond the limits [N s/m, N m s/rad].
     pub damping: f64,
 }
 
@@ -171,7 +172,7 @@ impl Stops {
     }
 }
 
-/// What a point-to-point element does.
+/// The kind of a point-to-point element.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum PointSpring {
     /// Along the line between the points.
@@ -180,10 +181,10 @@ pub enum PointSpring {
         stiffness: f64,
         /// Damping [N s/m].
         damping: f64,
-        /// Length without force [m].
+        /// Force-free length [m].
         length: f64,
     },
-    /// In all directions alike, without force where the points meet.
+    /// Isotropic, force-free where the points coincide.
     Bushing {
         /// Stiffness [N/m].
         stiffness: f64,
@@ -222,7 +223,7 @@ impl PointElement {
     }
 }
 
-/// All forces of a mechanism but gravity.
+/// All forces of a mechanism except gravity.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Forces {
     /// Column, its coordinate in `q` and the spring.
@@ -234,7 +235,7 @@ pub(super) struct Forces {
     pub n_latched: usize,
 }
 
-/// Which phase each law is in, and what it has latched.
+/// Current phase of each law, and its latched values.
 #[derive(Clone, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct Control {
     /// Phase of each law.
@@ -244,7 +245,7 @@ pub struct Control {
 }
 
 impl Forces {
-    /// All laws in their first phase at a state.
+    /// All laws in their initial phase at a state.
     pub fn begin(&self, t: f64, q: &[f64], v: &[f64]) -> Control {
         let mut control =
             Control { phase: vec![0; self.laws.len()], latched: vec![0.0; self.n_latched] };
@@ -267,7 +268,7 @@ impl Forces {
         self.laws.iter().zip(&control.phase).any(|(law, &phase)| law.over(phase, &inputs))
     }
 
-    /// The next time at which a phase ends by the clock [s].
+    /// The next time at which a phase ends by time [s].
     pub fn next_time(&self, control: &Control) -> f64 {
         let ends = self.laws.iter().zip(&control.phase).map(|(law, &phase)| match law.end(phase) {
             Some(Until::Time(end)) => *end,
@@ -276,8 +277,8 @@ impl Forces {
         ends.fold(f64::INFINITY, f64::min)
     }
 
-    /// Moves every law on to the phase that is due at this state, latching values as phases begin. A law passes through
-    /// each of its phases once at most.
+    /// Advances every law to the phase that is due at this state, latching values as phases start.
+    /// A law passes through each of its phases at most once.
     pub fn switch(&self, t: f64, q: &[f64], v: &[f64], control: &mut Control) {
         for (k, law) in self.laws.iter().enumerate() {
             while law.over(control.phase[k], &Inputs { t, q, v, latched: &control.latched }) {
@@ -366,7 +367,7 @@ impl Forces {
 }
 
 impl PointElement {
-    /// Distance, velocity and both points relative to the reference point.
+    /// Distance vector, relative velocity, and both points relative to the reference point.
     fn seen(&self, tree: &Tree, w: &TreeScratch) -> (Vec3, Vec3, Vec3, Vec3) {
         let pa = tree.arm(w, self.a.0, &self.a.1);
         let pb = tree.arm(w, self.b.0, &self.b.1);
@@ -375,7 +376,7 @@ impl PointElement {
         (pb - pa, vb - va, pa, pb)
     }
 
-    /// Tension [N] and length [m] now, after [`Tree::motion`].
+    /// Current tension [N] and length [m], after [`Tree::motion`].
     pub fn tension(&self, tree: &Tree, w: &TreeScratch) -> (f64, f64) {
         let (d, rate, ..) = self.seen(tree, w);
         let (push, _) = self.force(d, rate);
@@ -384,7 +385,7 @@ impl PointElement {
     }
 }
 
-/// Whether a time has come, up to the rounding of a sum of steps.
+/// Whether a time has been reached, up to the rounding error of a sum of steps.
 fn reached(t: f64, end: f64) -> bool {
     t >= end - 1e-12 * end.abs().max(1.0)
 }

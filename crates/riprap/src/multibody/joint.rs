@@ -1,9 +1,10 @@
-//! Kinds of joints: their axes, the names of their coordinates and the elementary joints that they are made of.
+//! Kinds of joints: their axes, the names of their coordinates and the elementary joints that they
+//! consist of.
 
 use super::tree::Elementary;
 use crate::math::{Mat3, Vec3, tangents};
 
-/// A direction, of any length but zero.
+/// A direction, of any nonzero length.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Axis(pub Vec3);
 
@@ -36,29 +37,34 @@ impl From<[f64; 3]> for Axis {
     }
 }
 
-/// How a body moves against its parent. Axes are those of the joint frame.
+/// How a body moves relative to its parent. Axes are those of the joint frame.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Joint {
-    /// Turns about an axis.
+    /// Rotates about an axis.
     Revolute(Axis),
     /// Slides along an axis.
     Prismatic(Axis),
-    /// Slides along an axis and turns about it; coordinates `slide`, `turn`.
+    /// Slides along an axis and rotates about it; coordinates `slide`, `turn`.
     Cylindrical(Axis),
-    /// Turns about a first axis, then about a second one that went along; coordinates `first`, `second`.
+    /// Rotates about a first axis, then about a second one that moves with it; coordinates `first`,
+    /// `second`.
     Universal(Axis, Axis),
-    /// Moves in the plane of two axes and turns about their normal; coordinates `x`, `y`, `angle`.
+    /// Moves in the plane of two axes and rotates about their normal; coordinates `x`, `y`,
+    /// `angle`.
     Planar(Axis, Axis),
-    /// Turns freely about a point: a unit quaternion; velocities are the angular velocity in the child frame.
+    /// Rotates freely about a point: a unit quaternion; velocities are the angular velocity in the
+    /// child frame.
     Spherical,
-    /// Moves freely; coordinates `x`, `y`, `z` along the parent's axes, then as spherical.
+    /// Moves freely; coordinates `x`, `y`, `z` along the parent's axes, then like a spherical
+    /// joint.
     Free,
     /// Does not move.
     Fixed,
 }
 
 impl Joint {
-    /// Names of its coordinates after the joint's own name; one-coordinate joints need none.
+    /// Suffixes of its coordinate names after the name of the joint; joints with one coordinate
+    /// need none.
     pub fn coordinate_names(&self) -> &'static [&'static str] {
         match self {
             Joint::Revolute(_) | Joint::Prismatic(_) => &[""],
@@ -71,7 +77,7 @@ impl Joint {
         }
     }
 
-    /// The word for it.
+    /// Name of the kind of joint.
     pub fn word(&self) -> &'static str {
         match self {
             Joint::Revolute(_) => "revolute",
@@ -137,7 +143,7 @@ mod tests {
             let elements = joint.elements();
             let n: usize = elements.iter().map(|(e, _)| columns(e)).sum();
             assert_eq!(n, joint.coordinate_names().len(), "{}", joint.word());
-            // Angles are the coordinates of elements that turn, in their order.
+            // Angles are the coordinates of rotating elements, in order.
             let angles = elements
                 .iter()
                 .flat_map(|(e, _)| std::iter::repeat_n(*e != Elementary::Prismatic, columns(e)));

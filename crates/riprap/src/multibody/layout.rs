@@ -101,8 +101,8 @@ impl Mechanism {
     }
 }
 
-/// A tensor of inertia as `spin − a aᵀ − b bᵀ`, with its largest moment `spin` [kg m²]: turning two vectors costs less than
-/// turning a tensor.
+/// An inertia tensor as `spin − a aᵀ − b bᵀ`, with its largest moment `spin` [kg m²]: rotating two
+/// vectors costs less than rotating a tensor.
 fn flattened(inertia: &Mat3) -> (f64, [Vec3; 2]) {
     let principal = inertia.symmetric_eigen();
     let spin = principal.eigenvalues.max();
@@ -114,8 +114,8 @@ fn flattened(inertia: &Mat3) -> (f64, [Vec3; 2]) {
     (spin, [along(1), along(2)])
 }
 
-/// The rotation matrix, with entries that should be 0 or ±1 made exactly so: quarter turns are common, and a planar
-/// machine shall stay in its plane.
+/// The rotation matrix, with entries that should be 0 or ±1 made exact: quarter turns are common,
+/// and a planar mechanism should stay in its plane.
 fn exact(rotation: &Quat) -> Mat3 {
     rotation
         .to_rotation_matrix()
@@ -133,7 +133,7 @@ mod tests {
     use std::f64::consts::FRAC_PI_2;
 
     #[test]
-    fn columns_follow_each_other_and_lead_back_to_the_root() {
+    fn columns_are_consecutive_and_lead_back_to_the_root() {
         for seed in 0..40 {
             let m = random_tree(&mut seeded(seed), 8);
             let (tree, node_of) = m.tree(Vec3::zeros());
@@ -160,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn a_joint_of_several_coordinates_carries_its_mass_at_the_end_of_the_chain() {
+    fn a_joint_with_several_coordinates_has_its_mass_at_the_end_of_the_chain() {
         let mut m = Mechanism::new("free");
         let mass = body(&mut seeded(3));
         m.add("stone", GROUND, Joint::Free, Pose::IDENTITY, Some(mass));
@@ -171,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn a_body_of_no_mass_and_no_inertia_is_massless() {
+    fn a_body_without_mass_and_inertia_is_massless() {
         let mut m = Mechanism::new("hinges");
         let nothing = crate::shape::MassProperties::point(0.0, [0.3, 0.0, 0.0]);
         let hinge = Joint::Revolute(Axis::Z);
@@ -182,7 +182,7 @@ mod tests {
     }
 
     #[test]
-    fn a_flattened_tensor_is_the_tensor() {
+    fn a_flattened_tensor_equals_the_original() {
         let mut rng = seeded(5);
         for _ in 0..50 {
             let inertia = body(&mut rng).inertia;
@@ -200,7 +200,7 @@ mod tests {
     }
 
     #[test]
-    fn quarter_turns_have_entries_of_exactly_zero_and_one() {
+    fn quarter_turns_have_entries_of_exactly_zero_or_one() {
         for axis in [Vec3::x(), Vec3::y(), Vec3::z()] {
             for quarters in -4..=4 {
                 let turn = exact(&Quat::from_scaled_axis(axis * (FRAC_PI_2 * f64::from(quarters))));
@@ -212,7 +212,7 @@ mod tests {
     }
 
     #[test]
-    fn a_loop_sees_only_the_joints_between_its_two_bodies() {
+    fn a_loop_depends_only_on_the_joints_between_its_two_bodies() {
         // A trunk with two branches of two bodies each.
         let mut m = Mechanism::new("fork");
         let mut rng = seeded(4);
@@ -228,7 +228,8 @@ mod tests {
         m.close_loop("down", Cut::Ball, frame(GROUND), frame(right));
         let (tree, node_of) = m.tree(Vec3::zeros());
         let closures = m.closures(&tree, &node_of);
-        // Columns: trunk 0, left 1, left tip 2, right 3. The trunk carries both sides of the first loop.
+        // Columns: trunk 0, left 1, left tip 2, right 3. The trunk carries both sides of the first
+        // loop.
         assert_eq!(closures[0].path, [(1, -1.0), (2, -1.0), (3, 1.0)]);
         assert_eq!(closures[1].path, [(0, 1.0), (3, 1.0)]);
         assert_eq!((closures[0].first_row, closures[1].first_row), (0, 2));

@@ -1,5 +1,6 @@
-//! Loop closure by coordinate partitioning (Sec. 2.5): solves `h_B(q) = 0` for the dependent joints and gives their
-//! velocities from the independent ones, `v_dep = B v_ind`. Called by every scheme at each of its positions.
+//! Loop closure by coordinate partitioning (Sec. 2.5): solves `h_B(q) = 0` for the dependent joints
+//! and computes their velocities from the independent ones, `v_dep = B v_ind`. Called by every
+//! scheme at each of its positions.
 
 use super::MotionError;
 use super::closure::Closure;
@@ -8,21 +9,22 @@ use super::partition::{DIRECT, Partition, choose};
 use super::system::{CLOSED, Closed, Multibody, MultibodyScratch};
 use crate::math::Vec3;
 
-/// A partition is chosen again when its conditioning has fallen below this share of what it was when chosen.
+/// A partition is chosen again when its conditioning has fallen below this fraction of its initial
+/// value.
 const WORN: f64 = 0.1;
 /// Below this conditioning a position is singular.
 const SINGULAR: f64 = 1e-10;
-/// Iterations of Newton's method.
+/// Maximum number of Newton iterations.
 const ITERATIONS: usize = 30;
 
 impl Multibody {
-    /// Residuals of all equations into the scratch; the largest is returned [m, –].
+    /// Computes the residuals of all equations into the scratch; returns the largest [m, –].
     pub(super) fn residual(&self, w: &mut MultibodyScratch) -> f64 {
         for c in &self.closures {
             let rows = c.first_row..c.first_row + c.cut.equations();
             c.residual(&self.tree, &w.tree, &mut w.residual[rows]);
         }
-        // Not a number must not pass as small.
+        // NaN must not pass as small.
         w.residual.iter().fold(0.0, |m: f64, x| if x.abs() <= m { m } else { x.abs() })
     }
 
@@ -108,8 +110,8 @@ impl Multibody {
                 *x = -w.residual[row as usize];
             }
             w.lu.solve(&mut w.column[..partition.rows.len()]);
-            // A safeguard far from the solution: no joint moves by more than half a radian or half the size at once,
-            // and the step is halved until the residual falls.
+            // A safeguard far from the solution: no joint moves by more than half a radian or half
+            // the size in one step, and the step is halved until the residual decreases.
             let largest = partition.dependent.iter().enumerate().fold(0.0_f64, |m, (k, &c)| {
                 let unit = if self.angles[c as usize] { 1.0 } else { self.size };
                 m.max(w.column[k].abs() / unit)
@@ -137,7 +139,7 @@ impl Multibody {
             }
             iterations += 1;
             if !better {
-                // At the limit of rounding, or stuck.
+                // At rounding level, or stuck.
                 self.tree.kinematics(q, &mut w.tree);
                 residual = self.residual(w);
                 break;
@@ -208,7 +210,7 @@ impl Multibody {
                 *x = -w.jacobian[row as usize * n + c];
                 felt |= *x != 0.0;
             }
-            // Joints that carry a loop as a whole do not move the dependent ones.
+            // Joints that carry an entire loop do not move the dependent ones.
             if !felt {
                 continue;
             }
@@ -250,15 +252,17 @@ impl Multibody {
         }
     }
 
-    /// Chooses the partition again where its conditioning has worn out; after [`Multibody::linearize`] at the state. A
-    /// partition that the user named is kept. Velocities are those of all joints, so nothing jumps.
+    /// Chooses the partition again if its conditioning has deteriorated; after
+    /// [`Multibody::linearize`] at the state. A partition named by the user is kept. Velocities are
+    /// those of all joints, so nothing jumps.
     pub fn renew_partition(&self, partition: &mut Partition, w: &mut MultibodyScratch) -> bool {
         if self.named.is_some() || w.conditioning >= WORN * partition.conditioning {
             return false;
         }
         let mut fresh = self.choose_partition(w, &vec![0; self.n_v()]);
         if fresh.dependent.len() != partition.dependent.len() {
-            // Near a singular position fewer equations seem to count: the old choice holds until it is passed.
+            // Near a singular position fewer equations appear independent: keep the old choice
+            // until it is passed.
             return false;
         }
         fresh.conditioning = self.conditioning_of(&fresh, w);

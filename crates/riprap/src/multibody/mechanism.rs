@@ -1,4 +1,4 @@
-//! How a user describes a mechanism: a tree of bodies and joints, loops, forces and start values.
+//! The description of a mechanism: a tree of bodies and joints, loops, forces and start values.
 
 use super::MechanismError;
 use super::closure::Cut;
@@ -8,14 +8,14 @@ use super::tree::NONE;
 use crate::math::{Pose, Quat, Vec3};
 use crate::shape::{MassProperties, Shape};
 
-/// Handle of a body of a mechanism and of the joint that carries it, good for the whole run.
+/// Handle of a body of a mechanism and of the joint that carries it, valid for the whole run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Link(pub u32);
 
 /// The ground: the base frame of a mechanism.
 pub const GROUND: Link = Link(NONE);
 
-/// Handle of a coordinate: its place among the velocities of the mechanism.
+/// Handle of a coordinate: its index among the velocities of the mechanism.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Coordinate(pub u32);
 
@@ -24,7 +24,7 @@ pub struct Coordinate(pub u32);
 pub struct Frame {
     /// The body.
     pub link: Link,
-    /// The frame in the body's own.
+    /// Pose of the frame in the body frame.
     pub pose: Pose,
 }
 
@@ -34,7 +34,7 @@ impl Frame {
         Frame { link, pose: Pose::at(point) }
     }
 
-    /// The same point with the z axis along `axis` of the body.
+    /// The same point with the z axis along `axis` in the body frame.
     pub fn along(mut self, axis: Axis) -> Frame {
         if axis.0.norm() > 0.0 {
             let rotation = nalgebra::Rotation3::from_matrix_unchecked(axis.frame());
@@ -51,7 +51,7 @@ pub struct LinkShape {
     pub link: Link,
     /// The shape.
     pub shape: Shape,
-    /// Its frame in the body's own.
+    /// Its pose in the body frame.
     pub pose: Pose,
     /// Name of its material.
     pub material: String,
@@ -87,7 +87,7 @@ pub(super) struct LoopDescription {
     pub(super) b: Frame,
 }
 
-/// A mechanism as the user describes it: bodies that hang on each other by joints, loops, forces and start values.
+/// Description of a mechanism: bodies connected by joints, loops, forces and start values.
 ///
 /// ```
 /// use riprap::multibody::{Axis, GROUND, Mechanism};
@@ -118,7 +118,7 @@ pub struct Mechanism {
 }
 
 impl Mechanism {
-    /// A mechanism without bodies, its base frame that of the world.
+    /// A mechanism without bodies; its base frame is the world frame.
     pub fn new(name: &str) -> Mechanism {
         Mechanism {
             name: name.to_owned(),
@@ -175,7 +175,7 @@ impl Mechanism {
         self.add(&name, parent, joint, Pose::at(at), Some(mass))
     }
 
-    /// Adds a body that turns about an axis through a point of its parent [m].
+    /// Adds a body that rotates about an axis through a point of its parent [m].
     pub fn revolute(
         &mut self,
         parent: Link,
@@ -197,7 +197,7 @@ impl Mechanism {
         self.add_unnamed(parent, Joint::Prismatic(axis), at, mass)
     }
 
-    /// Gives a body another name. Its coordinates keep theirs.
+    /// Renames a body. Its coordinates keep their names.
     pub fn rename(&mut self, link: Link, name: &str) {
         self.links[link.0 as usize].name = name.to_owned();
     }
@@ -207,17 +207,18 @@ impl Mechanism {
         Coordinate(self.links[link.0 as usize].first_column + k as u32)
     }
 
-    /// The coordinate with a name.
+    /// The coordinate with the given name.
     pub fn coordinate_named(&self, name: &str) -> Option<Coordinate> {
         self.coordinates.iter().position(|c| c.name == name).map(|c| Coordinate(c as u32))
     }
 
-    /// The body with a name.
+    /// The body with the given name.
     pub fn link_named(&self, name: &str) -> Option<Link> {
         self.links.iter().position(|l| l.name == name).map(|l| Link(l as u32))
     }
 
-    /// Place of a coordinate in `q`, for the closures of laws; `None` for the velocity of a spherical joint.
+    /// Index of a coordinate in `q`, for the closures of laws; `None` for the velocity of a
+    /// spherical joint.
     pub fn q_index(&self, coordinate: Coordinate) -> Option<usize> {
         let mut next = 0;
         for link in &self.links {
@@ -235,27 +236,27 @@ impl Mechanism {
         None
     }
 
-    /// Gives a coordinate its start value [m, rad]; the assembly of loops leaves it where it can.
+    /// Sets the start value of a coordinate [m, rad]; the assembly of loops keeps it if possible.
     pub fn start(&mut self, coordinate: Coordinate, value: f64) {
         self.coordinates[coordinate.0 as usize].start = Some(value);
     }
 
-    /// Gives a coordinate a rough start value [m, rad], which the assembly of loops may change.
+    /// Sets a rough start value of a coordinate [m, rad], which the assembly of loops may change.
     pub fn guess(&mut self, coordinate: Coordinate, value: f64) {
         self.coordinates[coordinate.0 as usize].guess = value;
     }
 
-    /// Gives a coordinate its start velocity [m/s, rad/s].
+    /// Sets the start velocity of a coordinate [m/s, rad/s].
     pub fn start_velocity(&mut self, coordinate: Coordinate, value: f64) {
         self.coordinates[coordinate.0 as usize].velocity = Some(value);
     }
 
-    /// Gives a spherical or free joint its start rotation.
+    /// Sets the start rotation of a spherical or free joint.
     pub fn start_rotation(&mut self, link: Link, rotation: Quat) {
         self.rotations.push((link, rotation));
     }
 
-    /// Puts a spring and damper on a coordinate.
+    /// Adds a spring and damper on a coordinate.
     pub fn spring(&mut self, coordinate: Coordinate, spring: JointSpring) {
         self.coordinates[coordinate.0 as usize].spring = Some(spring);
     }
@@ -265,7 +266,7 @@ impl Mechanism {
         self.coordinates[coordinate.0 as usize].stops = Some(stops);
     }
 
-    /// Prescribes a coordinate.
+    /// Prescribes the motion of a coordinate.
     pub fn drive(&mut self, coordinate: Coordinate, motion: JointMotion) {
         self.coordinates[coordinate.0 as usize].motion = Some(motion);
     }
@@ -291,7 +292,8 @@ impl Mechanism {
         in_body: bool,
         phases: Vec<Phase>,
     ) {
-        // The node of the link is known once all are; until then the link stands for it.
+        // The node of the link is known only once all links are added; until then the link is
+        // stored in its place.
         let target = Target::Body { body: link.0, point: Vec3::from(point), in_body };
         self.laws.push(LawForce { name: name.to_owned(), target, phases });
     }
@@ -307,33 +309,33 @@ impl Mechanism {
         self.points.push((name.to_owned(), spring, a, b));
     }
 
-    /// Closes a loop: holds two frames together.
+    /// Closes a loop by connecting two frames.
     pub fn close_loop(&mut self, name: &str, cut: Cut, a: Frame, b: Frame) {
         self.loops.push(LoopDescription { name: name.to_owned(), cut, a, b });
     }
 
-    /// Names the coordinates that the loops determine, instead of leaving the choice to riprap.
+    /// Names the coordinates that the loops determine, instead of an automatic choice.
     pub fn dependent(&mut self, coordinates: &[Coordinate]) {
         self.dependent = coordinates.to_vec();
     }
 
-    /// Puts a shape on a body, for contacts and pictures.
+    /// Attaches a shape to a body, for contacts and visualization.
     pub fn attach(&mut self, link: Link, shape: Shape, pose: Pose, material: &str) {
         self.shapes.push(LinkShape { link, shape, pose, material: material.to_owned() });
     }
 
-    /// The shapes on its bodies.
+    /// The shapes attached to its bodies.
     pub fn shapes(&self) -> &[LinkShape] {
         &self.shapes
     }
 
-    /// Gives a body its mass, centre of mass and inertia; `None` for a body without mass.
+    /// Sets the mass, centre of mass and inertia of a body; `None` for a body without mass.
     pub fn set_mass(&mut self, link: Link, mass: Option<MassProperties>) {
         self.links[link.0 as usize].mass = mass;
     }
 }
 
-/// All mistakes of a mechanism, found together.
+/// All errors in a mechanism, reported together.
 #[derive(Clone, Debug, PartialEq)]
 pub struct MechanismErrors(pub Vec<MechanismError>);
 
@@ -371,8 +373,8 @@ mod tests {
         // x, y, z, four of the quaternion, slide, turn, hand.
         let places = [0, 2, 3, 5, 6, 8].map(|c| m.q_index(Coordinate(c)));
         assert_eq!(places, [Some(0), Some(2), None, None, Some(7), Some(9)]);
-        assert_eq!(m.q_index(Coordinate(9)), None, "there are nine");
-        // Another name for the body leaves those of its coordinates.
+        assert_eq!(m.q_index(Coordinate(9)), None, "there are only nine");
+        // Renaming the body keeps the names of its coordinates.
         m.rename(arm, "boom");
         assert_eq!(
             (m.link_named("boom"), m.coordinate_named("arm.slide")),
@@ -381,7 +383,7 @@ mod tests {
     }
 
     #[test]
-    fn the_description_knows_where_a_coordinate_will_be() {
+    fn the_description_gives_the_index_of_a_coordinate() {
         for seed in 0..30 {
             let m = random_tree(&mut seeded(seed), 7);
             let system = m.build(GRAVITY).unwrap();
@@ -402,18 +404,18 @@ mod tests {
     }
 
     #[test]
-    fn a_frame_along_an_axis_has_its_z_there() {
+    fn a_frame_along_an_axis_has_its_z_axis_there() {
         let frame = Frame::at(Link(3), [1.0, 2.0, 3.0]).along(Axis::from([0.0, 3.0, 4.0]));
         assert_eq!((frame.link, frame.pose.position), (Link(3), Vec3::new(1.0, 2.0, 3.0)));
         assert!((frame.pose.vector(Vec3::z()) - Vec3::new(0.0, 0.6, 0.8)).norm() < 1e-15);
         let r = frame.pose.rotation.to_rotation_matrix();
         assert!((r.matrix().transpose() * r.matrix() - Mat3::identity()).norm() < 1e-14);
-        // An axis of no length leaves the frame as it is; the check of the loop tells.
+        // An axis of zero length leaves the frame unchanged; the check of the loop reports it.
         assert_eq!(frame.along(Axis(Vec3::zeros())), frame);
     }
 
     #[test]
-    fn what_is_described_twice_counts_as_it_was_said_last() {
+    fn the_last_of_several_settings_wins() {
         let mut m = Mechanism::new("slide");
         let slide = m.add("slide", GROUND, Joint::Prismatic(Axis::X), Pose::IDENTITY, None);
         let c = m.coordinate(slide, 0);
@@ -425,7 +427,7 @@ mod tests {
     }
 
     #[test]
-    fn slots_for_latched_values_are_given_out_one_by_one() {
+    fn slots_for_latched_values_are_assigned_one_by_one() {
         let mut m = Mechanism::new("slide");
         let slide = m.add("slide", GROUND, Joint::Prismatic(Axis::X), Pose::IDENTITY, body());
         assert_eq!((m.latch_slot(), m.latch_slot()), (0, 1));
@@ -435,6 +437,6 @@ mod tests {
         first.until = Some(Until::Time(1.0));
         m.actuate_in_phases("law", m.coordinate(slide, 0), vec![first]);
         let system = m.build([0.0; 3]).unwrap();
-        assert_eq!(system.start().control.latched, [0.0, 40.0], "latched as the run begins");
+        assert_eq!(system.start().control.latched, [0.0, 40.0], "latched when the run starts");
     }
 }

@@ -1,8 +1,9 @@
 //! Mechanisms in joint coordinates: a tree of bodies, loops closed exactly by coordinate partitioning, and their equations of
 //! motion in minimal form (docquier2020, Secs. 2.4, 2.5).
 //!
-//! [`Mechanism`] is what a user describes, [`Multibody`] what [`Mechanism::build`] makes of it, [`MultibodyState`] what a
-//! restart needs and [`MultibodyScratch`] what can be computed again.
+//! [`Mechanism`] is the description by the user, [`Multibody`] is built from it by
+//! [`Mechanism::build`], [`MultibodyState`] is the state needed to resume a run, and
+//! [`MultibodyScratch`] holds data that can be recomputed.
 
 mod analysis;
 mod assemble;

@@ -1,18 +1,21 @@
-//! Which joints are independent and which the loops determine: coordinate partitioning by pivoted elimination.
+//! Partition into independent joints and joints determined by the loops, by pivoted elimination.
 //!
-//! The rule: eliminate in `J_B`, each time taking the largest weighted entry left, over all equations and all coordinates
-//! that may depend (those without a prescribed motion). The columns of the pivots are the dependent joints, their rows the
-//! equations that count; rows without a pivot are redundant. Entries are made dimensionless with a length of the mechanism
-//! ([`Multibody::choose_partition`](super::Multibody)), so the choice does not depend on the size of the machine.
+//! The rule: eliminate in `J_B`, each time with the largest remaining weighted entry over all
+//! equations and all coordinates that may depend (those without a prescribed motion) as pivot. The
+//! columns of the pivots are the dependent joints, their rows the equations in use; rows without a
+//! pivot are redundant. Entries are made dimensionless with a length of the mechanism, so the
+//! choice does not depend on the size of the machine.
 //!
-//! The weights keep coordinates independent in which contacts are direct. An independent coordinate moves exactly by
-//! `h v`, so a gap that it determines stays closed once its contact velocity is zero. A dependent one follows through the
-//! loops, `h v` plus a term of order `h²`: such a contact opens and closes again and again.
+//! The weights keep coordinates independent if contacts are direct in them. A step moves an
+//! independent coordinate by exactly `h v`, so a gap that depends on it stays closed once its
+//! contact velocity is zero. A dependent coordinate follows through the loops, by `h v` and a term of
+//! order `h²`: such a contact chatters.
 
-/// Pivots below this share of the largest one count as zero: such equations repeat others.
+/// Pivots below this fraction of the largest one count as zero: such equations are redundant.
 const REDUNDANT: f64 = 1e-9;
 
-/// Weight of coordinates in which contacts are direct: they depend only where their pivot is ten times the best other one.
+/// Weight of coordinates in which contacts are direct: they become dependent only if their pivot is
+/// ten times the best other one.
 pub(super) const DIRECT: f64 = 0.1;
 
 /// A partition of the coordinates of a mechanism.
@@ -22,17 +25,18 @@ pub struct Partition {
     pub dependent: Vec<u32>,
     /// Columns that are free.
     pub independent: Vec<u32>,
-    /// Equations of the loops that count, as many as dependent columns.
+    /// Loop equations in use, as many as dependent columns.
     pub rows: Vec<u32>,
     /// Equations that follow from the others.
     pub redundant: Vec<u32>,
-    /// Smallest pivot over largest entry of `J_dep` when it was chosen [–].
+    /// Ratio of the smallest pivot to the largest entry of `J_dep` when it was chosen [–].
     pub conditioning: f64,
 }
 
-/// Chooses a partition for a Jacobian (`n_rows` × `n`, by rows). `preference` sorts the columns into stages: 0 is tried
-/// first for dependent columns, then 1, and so on; 255 never depends. `driven` columns belong to neither set. Pivots are
-/// compared times the `weight` of their column.
+/// Chooses a partition for a Jacobian (`n_rows` × `n`, row-major). `preference` sorts the columns
+/// into stages: 0 is tried first for dependent columns, then 1, and so on; 255 never depends.
+/// `driven` columns belong to neither set. Pivots are multiplied by the `weight` of their column
+/// before they are compared.
 pub(super) fn choose(
     jacobian: &[f64],
     n_rows: usize,
@@ -64,7 +68,7 @@ pub(super) fn choose(
                 }
             }
             let (weighted, i, j) = best;
-            // Not a number never wins above; an empty stage leaves 0.
+            // NaN never wins above; an empty stage leaves 0.
             if weighted == 0.0 {
                 break;
             }
@@ -106,7 +110,7 @@ mod tests {
     use rand::RngExt;
 
     #[test]
-    fn the_largest_entries_make_the_dependent_columns() {
+    fn the_largest_entries_determine_the_dependent_columns() {
         let j = [1.0, 0.1, 0.0, 0.2, 0.1, 3.0];
         let p = choose(&j, 2, 3, &[0; 3], &[false; 3], &[1.0; 3]);
         assert_eq!((p.dependent, p.independent), (vec![2, 0], vec![1]));
@@ -114,7 +118,7 @@ mod tests {
     }
 
     #[test]
-    fn repeated_equations_are_found() {
+    fn redundant_equations_are_found() {
         let j = [1.0, 2.0, 2.0, 4.0, -1.0, -2.0];
         let p = choose(&j, 3, 2, &[0; 2], &[false; 2], &[1.0; 2]);
         assert_eq!((p.dependent.len(), p.redundant.len()), (1, 2));
@@ -136,7 +140,7 @@ mod tests {
         }
     }
 
-    /// A matrix of a given rank, by rows.
+    /// A matrix of a given rank.
     fn of_rank(rng: &mut Rng, rows: usize, columns: usize, rank: usize) -> DMatrix<f64> {
         let left = DMatrix::from_fn(rows, rank, |_, _| rng.random_range(-1.0..1.0));
         let right = DMatrix::from_fn(rank, columns, |_, _| rng.random_range(-1.0..1.0));
@@ -150,7 +154,7 @@ mod tests {
     }
 
     #[test]
-    fn as_many_columns_depend_as_the_jacobian_has_rank_and_they_are_determined() {
+    fn the_number_of_dependent_columns_is_the_rank_and_they_are_determined() {
         let mut rng = seeded(21);
         for _ in 0..200 {
             let (m, n) = (rng.random_range(1..8), rng.random_range(1..9));
@@ -161,13 +165,13 @@ mod tests {
                 (p.dependent.len(), p.rows.len(), p.redundant.len()),
                 (rank, rank, m - rank)
             );
-            // Each coordinate and each equation is in one set exactly.
+            // Each coordinate and each equation is in exactly one set.
             let mut columns: Vec<u32> = p.dependent.iter().chain(&p.independent).copied().collect();
             let mut rows: Vec<u32> = p.rows.iter().chain(&p.redundant).copied().collect();
             columns.sort_unstable();
             rows.sort_unstable();
             assert!(columns.into_iter().eq(0..n as u32) && rows.into_iter().eq(0..m as u32));
-            // The block of the dependent columns is regular.
+            // The block of the dependent columns is nonsingular.
             let block = DMatrix::from_fn(rank, rank, |i, k| {
                 j[(p.rows[i] as usize, p.dependent[k] as usize)]
             });
@@ -196,12 +200,12 @@ mod tests {
             assert_eq!(chosen(&plain, &|c| c), chosen(&p, &|c| order[c as usize] as u32));
             // The same pivots, up to rounding.
             assert!((plain.conditioning - p.conditioning).abs() < 1e-12);
-            assert_eq!(plain, choose_all(&(&j * 1024.0)), "a power of two changes no digit");
+            assert_eq!(plain, choose_all(&(&j * 1024.0)), "a power of two is exact");
         }
     }
 
     #[test]
-    fn columns_that_never_depend_leave_equations_over() {
+    fn columns_that_never_depend_leave_equations_unused() {
         let j = [1.0, 0.0, 0.0, 1.0];
         let p = choose(&j, 2, 2, &[0, 255], &[false; 2], &[1.0; 2]);
         assert_eq!((p.dependent, p.independent, p.redundant), (vec![0], vec![1], vec![1]));
@@ -210,7 +214,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_a_number_never_becomes_a_pivot() {
+    fn nan_never_becomes_a_pivot() {
         let p = choose(&[f64::NAN, 2.0], 1, 2, &[0; 2], &[false; 2], &[1.0; 2]);
         assert_eq!(p.dependent, [1]);
     }

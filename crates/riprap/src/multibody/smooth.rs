@@ -31,19 +31,20 @@ const E: [f64; 7] = [
     22.0 / 525.0,
     -1.0 / 40.0,
 ];
-/// Share of the tolerance that an absolute error of 1 m, 1 rad, … may have.
+/// Absolute tolerance per unit (1 m, 1 rad, …), as a fraction of the relative tolerance.
 const ABSOLUTE: f64 = 1e-3;
 
-/// Where in a step no stage is near: between the third (0.3) and the fourth (0.8).
+/// Position in a step that is far from all stages: between the third (0.3) and the fourth (0.8).
 const GAP: f64 = 0.55;
 /// Below this conditioning of the loops a singular position may be ahead.
 const NEAR: f64 = 0.3;
 /// Change of conditioning over a step that passes a singular position: rounding, enlarged by the square of its inverse, then
 /// stays below 1e-10.
 const CLEAR: f64 = 1e-2;
-/// Below this conditioning a state is not gone on from if one farther away is at hand.
+/// Below this conditioning, integration does not continue from a state if one farther away is
+/// available.
 const SAFE: f64 = 4e-3;
-/// Relative error allowed in such a step, where the tolerance is tighter.
+/// Relative error allowed in such a step if the tolerance is tighter.
 const CROSSING: f64 = 1e-9;
 
 /// Buffers of the integrator.
@@ -55,19 +56,20 @@ pub struct SmoothScratch {
     v: Vec<f64>,
 }
 
-/// What the integrator carries from one stretch to the next.
+/// Data that the integrator carries from one interval to the next.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct SmoothHistory {
     /// The next step to try [s]; 0 lets the integrator choose.
     pub dt: f64,
-    /// Where it goes on from if the state is near a singular position.
+    /// Where to continue from if the state is near a singular position.
     pub anchor: Option<Anchor>,
 }
 
-/// A state nearby that rounding does not blur, to go on from instead of the one that it stands for.
+/// A nearby state without amplified rounding errors, from which to continue instead of the one it
+/// represents.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Anchor {
-    /// Time of the state that it stands for [s]; at another one it is not used.
+    /// Time of the state that it represents [s]; it is not used at other times.
     pub stands_for: f64,
     /// Its own time [s].
     pub t: f64,
@@ -77,12 +79,12 @@ pub struct Anchor {
     pub v: Vec<f64>,
 }
 
-/// What an adaptive stretch took.
+/// Summary of an adaptive interval.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct SmoothReport {
     /// Steps that met the tolerance.
     pub steps: u64,
-    /// Steps that were tried again.
+    /// Steps that were rejected and repeated.
     pub rejected: u64,
     /// Largest loop residual after a step [m, –].
     pub loop_residual: f64,
@@ -90,16 +92,16 @@ pub struct SmoothReport {
 
 /// A step to try.
 struct Stride {
-    /// Its length [s]; negative on the way back.
+    /// Its length [s]; negative when going back.
     h: f64,
-    /// The time at which a step has to end: that of the stretch or of a phase [s].
+    /// The time at which a step must end: that of the interval or of a phase [s].
     target: f64,
     /// Whether it passes a singular position.
     crossing: bool,
 }
 
 impl Multibody {
-    /// Rate of the positions for velocities.
+    /// Rate of change of the positions for given velocities.
     fn position_rate(&self, q: &[f64], v: &[f64], rate: &mut [f64]) {
         for node in &self.tree.nodes {
             let (at, c) = (node.q as usize, node.column as usize);
@@ -149,8 +151,9 @@ impl Multibody {
         Ok(closed.residual)
     }
 
-    /// Moves a state from `t` to `t_end` with steps that keep the estimated error of each below `tolerance` (relative). The
-    /// history is that of the stretch before; a new one where there was none. On error the state is left as it was.
+    /// Advances a state from `t` to `t_end` with steps that keep the estimated relative error of
+    /// each below `tolerance`. The history is that of the previous interval, or a new one. On error
+    /// the state is unchanged.
     pub fn advance(
         &self,
         state: &mut MultibodyState,
@@ -178,7 +181,7 @@ impl Multibody {
         let (mut q, mut v) = (std::mem::take(&mut s.q), std::mem::take(&mut s.v));
         let mut fresh = true;
         let mut last_error: Option<MotionError> = None;
-        // Time until the loops would be singular, and how fast their conditioning falls.
+        // Time until the loops would be singular, and the rate at which their conditioning falls.
         let mut ahead: Option<(f64, f64)> = None;
         while t != t_end {
             if fresh {
@@ -212,7 +215,7 @@ impl Multibody {
                 *dt = h.abs() * factor;
                 continue;
             }
-            // A condition that came true during the step: go only as far as its begin.
+            // A condition became true during the step: advance only to that point.
             let end = if (t + h - target).abs() <= shortest { target } else { t + h };
             let mut control = now.control.clone();
             if self.phase_due(end, &q, &v, &now.control) {
@@ -238,15 +241,16 @@ impl Multibody {
         }
         s.q = q;
         s.v = v;
-        // So near to a singular position velocities carry enlarged rounding: show them, but go on from where they did not.
+        // So close to a singular position, velocities have amplified rounding errors: report them,
+        // but continue from the anchor.
         let anchored = safe.filter(|_| w.conditioning() < SAFE);
         *anchor = anchored.map(|anchor| Anchor { stands_for: t_end, ..anchor });
         *state = now;
         Ok(report)
     }
 
-    /// Rates at a state that was just reached, its partition chosen again where it has worn out. Gives the state as an anchor if
-    /// no singular position is near.
+    /// Rates at a state that was just reached; its partition is chosen again if it has become
+    /// ill-conditioned. Returns the state as an anchor if no singular position is near.
     fn arrive(
         &self,
         t: f64,
@@ -263,7 +267,8 @@ impl Multibody {
         Ok(clear.then(|| Anchor { stands_for: t, t, q: now.q.clone(), v: now.v.clone() }))
     }
 
-    /// The next step to try, of about `dt`, from `t` towards `t_end`. `ahead` is what [`Multibody::singular_ahead`] says.
+    /// The next step to try, of about `dt`, from `t` towards `t_end`. `ahead` is the result of
+    /// [`Multibody::singular_ahead`].
     fn stride(
         &self,
         control: &Control,
@@ -272,8 +277,9 @@ impl Multibody {
         dt: f64,
         ahead: Option<(f64, f64)>,
     ) -> Stride {
-        // A step that ends a little before a target is stretched to it, so that no sliver remains. (Beyond the end, after
-        // stepping over a singular position there, the way is back.)
+        // A step that ends slightly before a target is extended to it, so that no tiny step
+        // remains. (Beyond the end, after stepping over a singular position there, the step goes
+        // back.)
         let phase_end = self.next_phase_time(control);
         let target = if phase_end > t { t_end.min(phase_end) } else { t_end };
         let way = target - t;
@@ -302,8 +308,8 @@ impl Multibody {
         Stride { h, target, crossing }
     }
 
-    /// Whether the loops become singular if the mechanism goes on as it does: time until then [s] and how fast the
-    /// conditioning falls [1/s]. After stage 0.
+    /// Whether the loops become singular if the mechanism continues as it is: time until then [s]
+    /// and the rate at which the conditioning falls [1/s]. After stage 0.
     fn singular_ahead(
         &self,
         state: &MultibodyState,
@@ -314,7 +320,7 @@ impl Multibody {
         if now >= NEAR {
             return None;
         }
-        // A small turn further: the fastest joint moves by a share of the conditioning.
+        // A small displacement: the fastest joint moves by a fraction of the conditioning.
         let fastest = state.v.iter().fold(0.0_f64, |m, v| m.max(v.abs()));
         if fastest == 0.0 {
             return None;
@@ -327,7 +333,7 @@ impl Multibody {
         (slope > 0.0).then(|| (now / slope, slope))
     }
 
-    /// A first step from the sizes of positions, velocities and accelerations.
+    /// A first step from the magnitudes of positions, velocities and accelerations.
     fn first_step(
         &self,
         state: &MultibodyState,
@@ -342,8 +348,8 @@ impl Multibody {
         (tolerance.powf(0.2) * by_velocity.min(by_acceleration)).min(span)
     }
 
-    /// One step of length `h` into `q`, `v`; the rates of stage 0 are those at the state. Gives the relative error and the loop
-    /// residual.
+    /// One step of length `h` into `q`, `v`; the rates of stage 0 are those at the state. Returns
+    /// the relative error and the loop residual.
     #[expect(clippy::too_many_arguments)]
     fn try_step(
         &self,

@@ -1,8 +1,8 @@
-//! A mechanism ready to move: tree, loops and forces together, in minimal form (Sec. 2.5).
+//! A mechanism ready to run: tree, loops and forces together, in minimal form (Sec. 2.5).
 //!
-//! Joint positions `q` and velocities `v` are kept for all joints; the dependent ones follow the independent ones
-//! through the loops: `h_B(q) = 0` by Newton's method, `v_dep = B v_ind`, `v̇_dep = B v̇_ind + b`. Prescribed joints are
-//! neither: their motion enters as known.
+//! Joint positions `q` and velocities `v` are kept for all joints; the dependent ones follow the
+//! independent ones through the loops: `h_B(q) = 0` by Newton's method, `v_dep = B v_ind`,
+//! `v̇_dep = B v̇_ind + b`. Prescribed joints are neither: their motion is known.
 
 use super::closure::{Closure, Cut};
 use super::force::{Control, Forces, JointMotion};
@@ -14,10 +14,11 @@ use crate::math::dense::Lu;
 use crate::math::{Pose, Quat, Vec3};
 use serde::{Deserialize, Serialize};
 
-/// Loops are closed to this [m, rad], times the size of the mechanism where that is above 1 m.
+/// Loops are closed to this tolerance [m, rad], times the size of the mechanism if that is above 1
+/// m.
 pub const CLOSED: f64 = 1e-12;
 
-/// A mechanism that was built: immutable.
+/// A built, immutable mechanism.
 #[derive(Clone, Debug)]
 pub struct Multibody {
     pub(super) name: String,
@@ -34,10 +35,10 @@ pub struct Multibody {
     /// Prescribed columns: column, coordinate in `q`, motion.
     pub(super) driven: Vec<(u32, u32, JointMotion)>,
     pub(super) forces: Forces,
-    /// The dependent columns, where the user named them.
+    /// The dependent columns, if the user named them.
     pub(super) named: Option<Vec<u32>>,
     pub(super) shapes: Vec<LinkShape>,
-    /// A length of the mechanism, at least 1 m [m].
+    /// Characteristic length of the mechanism, at least 1 m [m].
     pub(super) size: f64,
     /// Weights of the columns when a partition is chosen.
     pub(super) weights: Vec<f64>,
@@ -45,7 +46,7 @@ pub struct Multibody {
     pub(super) assembly: Partition,
 }
 
-/// State of a mechanism: what a restart needs.
+/// State of a mechanism: everything needed to resume a run.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct MultibodyState {
     /// Positions of all joints [m, rad]; a spherical joint has its quaternion x, y, z, w.
@@ -58,24 +59,24 @@ pub struct MultibodyState {
     pub partition: Partition,
 }
 
-/// What can be computed again.
+/// Data that can be recomputed.
 #[derive(Clone, Debug, Default)]
 pub struct MultibodyScratch {
     /// The tree at its last configuration.
     pub tree: TreeScratch,
-    /// Forces from outside, such as those of contacts, that [`Multibody::dynamics`] adds: body, point in the world [m],
-    /// force [N].
+    /// External forces, such as those of contacts, that [`Multibody::dynamics`] adds: body, point
+    /// in the world [m], force [N].
     pub pushes: Vec<(Link, Vec3, Vec3)>,
     pub(super) residual: Vec<f64>,
     pub(super) wrenches: Vec<Spatial>,
-    /// `J_B`, all equations, by rows.
+    /// `J_B`, all equations, row-major.
     pub(super) jacobian: Vec<f64>,
     pub(super) drift: Vec<f64>,
     pub(super) lu: Lu,
     pub(super) column: Vec<f64>,
     pub(super) trial: Vec<f64>,
     pub(super) step: Vec<f64>,
-    /// `T`: velocities of all joints per unit of each independent one, by columns.
+    /// `T`: velocities of all joints per unit of each independent one, column-major.
     pub(super) map: Vec<f64>,
     pub(super) mass_map: Vec<f64>,
     /// `M_red = Tᵀ M T`, then its Cholesky factor in the lower triangle.
@@ -84,15 +85,15 @@ pub struct MultibodyScratch {
     pub(super) applied: Vec<f64>,
     /// Accelerations of all joints [m/s², rad/s²].
     pub(super) acceleration: Vec<f64>,
-    /// Forces of loops per equation [N, N m].
+    /// Constraint forces of the loops, one per equation [N, N m].
     pub(super) loop_force: Vec<f64>,
-    /// Forces that the prescribed motions need [N, N m], in the order of the prescribed joints.
+    /// Forces required by the prescribed motions [N, N m], in the order of the prescribed joints.
     pub(super) drive_force: Vec<f64>,
     pub(super) conditioning: f64,
 }
 
 impl MultibodyScratch {
-    /// Cholesky factor of the mass matrix of the independent coordinates, by rows.
+    /// Cholesky factor of the mass matrix of the independent coordinates, row-major.
     pub fn reduced_factor(&self) -> &[f64] {
         &self.reduced_mass
     }
@@ -107,23 +108,24 @@ impl MultibodyScratch {
         &self.loop_force
     }
 
-    /// Forces that prescribed motions need [N, N m], in the order of [`Multibody::driven_coordinates`].
+    /// Forces required by the prescribed motions [N, N m], in the order of
+    /// [`Multibody::driven_coordinates`].
     pub fn drive_forces(&self) -> &[f64] {
         &self.drive_force
     }
 
-    /// Smallest pivot over largest entry of `J_dep` at the last linearization [–].
+    /// Ratio of the smallest pivot to the largest entry of `J_dep` at the last linearization [–].
     pub fn conditioning(&self) -> f64 {
         self.conditioning
     }
 }
 
-/// How a loop closure went.
+/// Result of a loop closure.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Closed {
     /// Largest residual over all equations [m, –].
     pub residual: f64,
-    /// Newton steps taken.
+    /// Number of Newton steps.
     pub iterations: usize,
 }
 
@@ -158,7 +160,7 @@ impl Multibody {
         self.n_rows
     }
 
-    /// Degrees of freedom with a partition: independent coordinates.
+    /// Degrees of freedom of a partition: its number of independent coordinates.
     pub fn degrees_of_freedom(&self, partition: &Partition) -> usize {
         partition.independent.len()
     }
@@ -168,12 +170,13 @@ impl Multibody {
         &self.tree
     }
 
-    /// The state at the begin: loops closed, velocities consistent.
+    /// The initial state: loops closed, velocities consistent.
     pub fn start(&self) -> &MultibodyState {
         &self.start
     }
 
-    /// Whether a state is one of this mechanism: as many positions, velocities, phases and equations.
+    /// Whether a state belongs to this mechanism: it has the same numbers of positions, velocities,
+    /// phases and equations.
     pub fn fits(&self, state: &MultibodyState) -> bool {
         let (start, p) = (&self.start, &state.partition);
         let within = |list: &[u32], n: usize| list.iter().all(|i| (*i as usize) < n);
@@ -216,7 +219,7 @@ impl Multibody {
         }
     }
 
-    /// Place of a coordinate in `q`; `None` for a spherical joint.
+    /// Index of a coordinate in `q`; `None` for a spherical joint.
     pub fn q_of(&self, coordinate: Coordinate) -> Option<usize> {
         let at = self.tree.columns[coordinate.0 as usize].q;
         (at != NONE).then_some(at as usize)
@@ -247,18 +250,19 @@ impl Multibody {
         if self.is_angle(coordinate) { "N m" } else { "N" }
     }
 
-    /// Place of the quaternion x, y, z, w of a spherical joint in `q`, for one of its three coordinates; `None` for others.
+    /// Index of the quaternion x, y, z, w of a spherical joint in `q`, for one of its three
+    /// coordinates; `None` for others.
     pub fn quaternion_of(&self, coordinate: Coordinate) -> Option<usize> {
         let column = &self.tree.columns[coordinate.0 as usize];
         (column.q == NONE).then(|| self.tree.nodes[column.body as usize].q as usize)
     }
 
-    /// The coordinate with a name.
+    /// The coordinate with the given name.
     pub fn coordinate_named(&self, name: &str) -> Option<Coordinate> {
         self.coordinate_names.iter().position(|n| n == name).map(|c| Coordinate(c as u32))
     }
 
-    /// The body with a name.
+    /// The body with the given name.
     pub fn link_named(&self, name: &str) -> Option<Link> {
         self.link_names.iter().position(|n| n == name).map(|l| Link(l as u32))
     }
@@ -273,7 +277,7 @@ impl Multibody {
         self.link_joints[link.0 as usize]
     }
 
-    /// The body on which a body hangs.
+    /// The parent of a body.
     pub fn parent(&self, link: Link) -> Link {
         self.link_parents[link.0 as usize]
     }
@@ -306,7 +310,8 @@ impl Multibody {
         self.closures.iter().map(move |c| (link(c.a.body), link(c.b.body)))
     }
 
-    /// Whether impulses can move a body: not where every joint on its way to the ground is prescribed.
+    /// Whether impulses can move a body: not if every joint between it and the ground is
+    /// prescribed.
     pub fn can_move(&self, link: Link) -> bool {
         let driven = |c: usize| self.driven.iter().any(|(d, ..)| *d as usize == c);
         !self.start.partition.independent.is_empty()
@@ -323,12 +328,12 @@ impl Multibody {
         self.forces.points.iter().map(|p| p.name.as_str())
     }
 
-    /// The shapes on its bodies.
+    /// The shapes attached to its bodies.
     pub fn shapes(&self) -> &[LinkShape] {
         &self.shapes
     }
 
-    /// The loop and the equation behind a row of `J_B`, in words.
+    /// Name of the loop and the equation of a row of `J_B`.
     pub fn equation_name(&self, row: usize) -> String {
         for c in &self.closures {
             if (c.first_row..c.first_row + c.cut.equations()).contains(&row) {
@@ -338,7 +343,7 @@ impl Multibody {
         String::new()
     }
 
-    /// Unit of the force behind a row of `J_B`: `N` or `N m`.
+    /// Unit of the constraint force of a row of `J_B`: `N` or `N m`.
     pub fn equation_unit(&self, row: usize) -> &'static str {
         for c in &self.closures {
             if (c.first_row..c.first_row + c.cut.equations()).contains(&row) {
@@ -401,12 +406,12 @@ impl Multibody {
         }
     }
 
-    /// Moves laws on to the phases that are due at positions and velocities.
+    /// Advances laws to the phases that are due at the given positions and velocities.
     pub fn switch_control(&self, t: f64, q: &[f64], v: &[f64], control: &mut Control) {
         self.forces.switch(t, q, v, control);
     }
 
-    /// Moves laws on to the phases that are due at a state.
+    /// Advances laws to the phases that are due at a state.
     pub fn switch_phases(&self, t: f64, state: &mut MultibodyState) {
         self.forces.switch(t, &state.q, &state.v, &mut state.control);
     }
@@ -416,13 +421,13 @@ impl Multibody {
         self.forces.due(t, q, v, control)
     }
 
-    /// The next time at which a phase ends by the clock [s]; infinite for none.
+    /// The next time at which a phase ends by time [s]; infinite for none.
     pub fn next_phase_time(&self, control: &Control) -> f64 {
         self.forces.next_time(control)
     }
 
-    /// Mass, centre and inertia of a mechanism that is one body on one free joint, and nothing else: it moves as a free body
-    /// of the scene does.
+    /// Mass, centre and inertia of a mechanism that consists of a single body on a free joint: it
+    /// moves like a free body of the scene.
     pub fn free_body(&self) -> Option<crate::shape::MassProperties> {
         let node = self.tree.nodes.last()?;
         let alone = self.n_links() == 1
@@ -457,7 +462,7 @@ impl Multibody {
         state.v.extend(linear.iter().chain(angular.iter()));
     }
 
-    /// Names of columns, quoted.
+    /// Quoted names of columns.
     pub fn names(&self, columns: &[u32]) -> String {
         let names: Vec<String> =
             columns.iter().map(|c| format!("`{}`", self.coordinate_names[*c as usize])).collect();

@@ -1,9 +1,11 @@
-//! A tree of bodies in joint coordinates: poses, velocities, mass matrix, bias, and both directions of the dynamics
-//! by recursions over the bodies (Sec. 2.4). Here are its arrays; `kinematics` and `dynamics` work on them.
+//! A tree of bodies in joint coordinates: poses, velocities, mass matrix, bias, and both directions
+//! of the dynamics by recursions over the bodies (Sec. 2.4). This file defines its arrays;
+//! `kinematics` and `dynamics` work on them.
 //!
-//! Everything is written in the axes of the world, about one reference point `o` near the mechanism. Then inertias,
-//! forces and accelerations of a branch simply add up on the way to the root, no recursion transforms between
-//! frames, and a column of any Jacobian is a few products away from the [`Spatial`] axis of its coordinate.
+//! Everything is expressed in world axes about one reference point `o` near the mechanism.
+//! Inertias, forces and accelerations of a branch then simply add up towards the root, no recursion
+//! transforms between frames, and a column of any Jacobian takes only a few products from the
+//! [`Spatial`] axis of its coordinate.
 //!
 //! Joints with several coordinates are chains of elementary ones with massless bodies in between; only the spherical
 //! joint has three columns at once.
@@ -37,7 +39,7 @@ pub(super) struct Node {
     /// First coordinate in `q` and first column in `v`.
     pub q: u32,
     pub column: u32,
-    /// Last column on the way from the root to this body, its own included.
+    /// Last column on the path from the root to this body, including its own.
     pub last_column: u32,
     /// Rotation of the joint in the parent frame as `turn[0] + turn[1] sin q + turn[2] (1 − cos q)`.
     pub turn: [Mat3; 3],
@@ -45,7 +47,7 @@ pub(super) struct Node {
     pub straight: bool,
     /// The coordinate axis of the joint frame along which its axis lies, and its sign.
     pub along: Option<(u8, f64)>,
-    /// Place of the joint in the parent frame [m].
+    /// Position of the joint in the parent frame [m].
     pub place: Vec3,
     /// Its axis in the parent frame.
     pub axis: Vec3,
@@ -71,7 +73,7 @@ impl Node {
     }
 }
 
-/// A column of `v`: its body and the column before it on the way to the root.
+/// A column of `v`: its body and the preceding column on the path to the root.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Column {
     pub body: u32,
@@ -94,12 +96,12 @@ pub struct Tree {
     pub(super) first: u32,
 }
 
-/// Everything of a tree at one configuration and velocity that can be computed again.
+/// Data of a tree at one configuration and velocity that can be recomputed.
 #[derive(Clone, Debug, Default)]
 pub struct TreeScratch {
     /// Rotation of each body frame to the world.
     pub(super) rotation: Vec<Mat3>,
-    /// Origin of each body frame relative to the reference point [m], in the axes of the world.
+    /// Origin of each body frame relative to the reference point [m], in world axes.
     pub(super) arm: Vec<Vec3>,
     /// The reference point in the world [m], and the base frame's origin relative to it.
     pub(super) origin: Vec3,
@@ -108,26 +110,27 @@ pub struct TreeScratch {
     pub(super) columns: Vec<Spatial>,
     /// Twist of each body.
     pub(super) twist: Vec<Spatial>,
-    /// Acceleration of each body while no velocity changes, on a ground that accelerates against gravity.
+    /// Acceleration of each body at constant joint velocities, on a ground that accelerates against
+    /// gravity.
     pub(super) bias: Vec<Spatial>,
-    /// Wrench from outside on each body; cleared by [`Tree::motion`].
+    /// External wrench on each body; cleared by [`Tree::motion`].
     pub(super) wrench: Vec<Spatial>,
     branch: Vec<Moments>,
     articulated: Vec<Articulated>,
-    /// What each joint carries.
+    /// Wrench carried by each joint.
     pub(super) carried: Vec<Spatial>,
     acceleration: Vec<Spatial>,
     pull: Vec<Spatial>,
     inverse_pivot: Vec<f64>,
     share: Vec<f64>,
-    /// Mass matrix `M`, full, by columns.
+    /// Mass matrix `M`, full, column-major.
     pub(super) mass: Vec<f64>,
     /// Bias `c`: `M v̇ + c = τ`.
     pub(super) bias_force: Vec<f64>,
 }
 
 impl TreeScratch {
-    /// Mass matrix `M` at the last evaluation, both triangles, by columns [kg, kg m, kg m²].
+    /// Mass matrix `M` at the last evaluation, both triangles, column-major [kg, kg m, kg m²].
     pub fn mass(&self) -> &[f64] {
         &self.mass
     }
@@ -173,7 +176,7 @@ impl Tree {
         }
     }
 
-    /// Columns on the way from a body to the root, the outermost first.
+    /// Columns on the path from a body to the root, the outermost first.
     pub(super) fn path(&self, body: u32) -> impl Iterator<Item = usize> + '_ {
         let mut next = if body == NONE { NONE } else { self.nodes[body as usize].last_column };
         std::iter::from_fn(move || {

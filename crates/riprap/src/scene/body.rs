@@ -1,4 +1,5 @@
-//! Bodies: how the user describes one, and how a built scene stores them field by field.
+//! Bodies: their description by the user, and their storage in a built scene as a structure of
+//! arrays.
 
 use super::Material;
 use crate::math::{Mat3, Pose, Quat, Vec3};
@@ -6,17 +7,17 @@ use crate::shape::Shape;
 use std::fmt;
 use std::sync::Arc;
 
-/// Directions of the world in which a body cannot move: x, y, z and rotations about x, y, z.
+/// World directions in which a body cannot move: x, y, z and rotations about x, y, z.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Locks(pub [bool; 6]);
 
 impl Locks {
     /// Free in all directions.
     pub const NONE: Locks = Locks([false; 6]);
-    /// Moves in the plane x–y only.
+    /// Moves only in the x–y plane.
     pub const PLANAR: Locks = Locks([false, false, true, true, true, false]);
 
-    /// Locked where either is.
+    /// Locked in a direction if either is.
     pub fn union(self, other: Locks) -> Locks {
         Locks(std::array::from_fn(|k| self.0[k] || other.0[k]))
     }
@@ -27,7 +28,7 @@ impl Locks {
 pub struct Law(Arc<dyn Fn(f64) -> Vec3 + Send + Sync>);
 
 impl Law {
-    /// A law from a closure of time.
+    /// A law from a function of time.
     pub fn new(law: impl Fn(f64) -> Vec3 + Send + Sync + 'static) -> Law {
         Law(Arc::new(law))
     }
@@ -71,18 +72,18 @@ pub enum Motion {
 /// How a body moves.
 #[derive(Clone, Debug)]
 pub enum Kind {
-    /// Forces and impulses move it.
+    /// Moved by forces and impulses.
     Free,
-    /// It stays.
+    /// Does not move.
     Fixed,
-    /// It follows a law of time.
+    /// Follows a prescribed motion.
     Moving(Motion),
 }
 
-/// One body as the user describes it. The position is that of the shape's own origin.
+/// Description of one body. Its position is that of the shape's origin.
 #[derive(Clone, Debug)]
 pub struct BodyDescription {
-    /// Name, unique in the scene; empty for a name made by the builder.
+    /// Name, unique in the scene; empty for a name chosen by the builder.
     pub name: String,
     /// Its shape.
     pub shape: Shape,
@@ -90,7 +91,7 @@ pub struct BodyDescription {
     pub material: String,
     /// How it moves.
     pub kind: Kind,
-    /// Where the shape's frame is at the begin.
+    /// Initial pose of the shape's frame.
     pub pose: Pose,
     /// Velocity of the centre of mass [m/s].
     pub velocity: Vec3,
@@ -130,13 +131,13 @@ impl BodyDescription {
         }
     }
 
-    /// Gives it a name.
+    /// Sets its name.
     pub fn named(mut self, name: &str) -> Self {
         self.name = name.to_owned();
         self
     }
 
-    /// Puts its origin at a position [m].
+    /// Sets the position of its origin [m].
     pub fn at(mut self, position: [f64; 3]) -> Self {
         self.pose.position = Vec3::from(position);
         self
@@ -148,19 +149,19 @@ impl BodyDescription {
         self
     }
 
-    /// Gives it a velocity [m/s].
+    /// Sets its initial velocity [m/s].
     pub fn velocity(mut self, velocity: [f64; 3]) -> Self {
         self.velocity = Vec3::from(velocity);
         self
     }
 
-    /// Gives it an angular velocity [rad/s].
+    /// Sets its initial angular velocity [rad/s].
     pub fn spin(mut self, angular_velocity: [f64; 3]) -> Self {
         self.angular_velocity = Vec3::from(angular_velocity);
         self
     }
 
-    /// Holds it in place.
+    /// Makes it fixed.
     pub fn fixed(mut self) -> Self {
         self.kind = Kind::Fixed;
         self
@@ -172,20 +173,20 @@ impl BodyDescription {
         self
     }
 
-    /// Locks directions.
+    /// Locks directions of motion.
     pub fn locked(mut self, locks: Locks) -> Self {
         self.locks = locks;
         self
     }
 
-    /// Gives it a mass [kg].
+    /// Sets its mass [kg].
     pub fn mass(mut self, mass: f64) -> Self {
         self.mass = Some(mass);
         self
     }
 }
 
-/// All bodies of a scene, field by field.
+/// All bodies of a scene, as a structure of arrays.
 #[derive(Clone, Debug, Default)]
 pub struct Bodies {
     /// Ids, by slot; see [`super::Body`].
@@ -198,13 +199,14 @@ pub struct Bodies {
     pub movable: Vec<bool>,
     /// Mass [kg]; infinite when not movable.
     pub mass: Vec<f64>,
-    /// Inverse mass along x, y, z [1/kg]; 0 where locked.
+    /// Inverse mass along x, y, z [1/kg]; 0 if locked.
     pub inverse_mass: Vec<[f64; 3]>,
     /// Inertia about the centre of mass in the body frame [kg m²].
     pub inertia: Vec<Mat3>,
     /// Its inverse [1/(kg m²)].
     pub inverse_inertia: Vec<Mat3>,
-    /// Whether its inertia turns with it: false for balls, and for bodies that turn about one axis at most.
+    /// Whether its inertia in the world frame changes as it rotates: false for balls, and for
+    /// bodies that rotate about at most one axis.
     pub tumbles: Vec<bool>,
     /// Centre of mass in the frame of the shape [m].
     pub centre: Vec<Vec3>,
@@ -214,18 +216,18 @@ pub struct Bodies {
     pub force: Vec<Vec3>,
     /// Constant torque [N m].
     pub torque: Vec<Vec3>,
-    /// Radius of a ball around the centre of mass that holds the body [m]; infinite for a half-space.
+    /// Radius of a bounding sphere around the centre of mass [m]; infinite for a half-space.
     pub radius: Vec<f64>,
-    /// Diameter of the ball of equal volume [m]; 0 for a half-space.
+    /// Diameter of the sphere of equal volume [m]; 0 for a half-space.
     pub size: Vec<f64>,
     /// Prescribed motion, if any.
     pub motion: Vec<Option<Motion>>,
-    /// The body of a mechanism that it is, if any.
+    /// The corresponding body of a mechanism, if any.
     pub carried: Vec<Option<super::Carried>>,
 }
 
 impl Bodies {
-    /// Gives the next body its id and a slot after all others.
+    /// Assigns the next body its id and a slot after all others.
     pub(super) fn give_id(&mut self) {
         self.slots.push(self.ids.len() as u32);
         self.ids.push(self.slots.len() as u32 - 1);
@@ -259,7 +261,7 @@ impl Bodies {
             let r = rotation.to_rotation_matrix();
             return r.matrix() * self.inverse_inertia[i] * r.matrix().transpose();
         }
-        // Rotations about the free axes only: the inverse of what is left of the tensor.
+        // Rotations about the free axes only: the inverse of the remaining tensor.
         let mut held = self.inertia_w(i, rotation);
         for k in (0..3).filter(|&k| locks[k]) {
             for l in 0..3 {

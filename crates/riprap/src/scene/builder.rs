@@ -1,4 +1,4 @@
-//! From description to [`Scene`]: mistakes are collected, and `build` reports them all.
+//! From a description to a [`Scene`]: errors are collected, and `build` reports them all.
 
 use super::checks::{check_law, overlaps};
 use super::mechanism::keep_contacts_direct;
@@ -54,43 +54,46 @@ impl Default for SceneBuilder {
 }
 
 impl SceneBuilder {
-    /// Drag on free bodies [1/s], see [`Scene::drag`]; without it none.
+    /// Sets the drag on free bodies [1/s], none by default; see [`Scene::drag`].
     pub fn drag(&mut self, rate: f64) -> &mut Self {
         self.drag = rate.max(0.0);
         self
     }
 
-    /// Acceleration of gravity [m/s²]; without it 9.81 downwards (−z, in a planar scene −y).
+    /// Sets the acceleration of gravity [m/s²]; the default is 9.81 downwards (−z, or −y in a
+    /// planar scene).
     pub fn gravity(&mut self, gravity: [f64; 3]) -> &mut Self {
         self.gravity = Some(Vec3::from(gravity));
         self
     }
 
-    /// Puts the scene into the plane x–y: z, rx and ry of every body are locked.
+    /// Makes the scene planar, in the x–y plane: z, rx and ry of every body are locked.
     pub fn planar(&mut self) -> &mut Self {
         self.planar = true;
         self
     }
 
-    /// Gap up to which contacts are seen [m]; without it 1 % of the mean grain size.
+    /// Sets the gap up to which contacts are detected [m]; the default is 1 % of the mean grain
+    /// size.
     pub fn alert(&mut self, alert: f64) -> &mut Self {
         self.alert = Some(alert);
         self
     }
 
-    /// How polyhedra are tested against each other.
+    /// Sets how polyhedra are tested against each other.
     pub fn detection(&mut self, method: Method) -> &mut Self {
         self.method = method;
         self
     }
 
-    /// Overlap at the begin that is still accepted, as a share of the smaller body's size [–]; 1e-3 without.
+    /// Sets the initial overlap that is accepted, as a fraction of the smaller body's size [–]; the
+    /// default is 1e-3.
     pub fn accept_overlap(&mut self, share: f64) -> &mut Self {
         self.largest_overlap = share;
         self
     }
 
-    /// Makes a material known. Bodies do this for theirs when added with [`SceneBuilder::add`].
+    /// Registers a material. Bodies register theirs when added with [`SceneBuilder::add`].
     pub fn material(&mut self, material: &Material) -> &mut Self {
         match self.materials.iter().find(|m| m.name == material.name) {
             Some(known) if known == material => {}
@@ -103,7 +106,7 @@ impl SceneBuilder {
         self
     }
 
-    /// Sets the law between two materials, instead of the one that follows from both.
+    /// Sets the law between two materials, instead of the one derived from both.
     pub fn pair(&mut self, a: &str, b: &str, law: PairLaw) -> &mut Self {
         self.pairs.push((a.to_owned(), b.to_owned(), law));
         self
@@ -115,7 +118,7 @@ impl SceneBuilder {
         self.add_body(body)
     }
 
-    /// Adds a body whose material is known or will be.
+    /// Adds a body whose material is registered separately.
     pub fn add_body(&mut self, body: BodyDescription) -> Body {
         self.bodies.push(body);
         Body(self.bodies.len() as u32 - 1)
@@ -128,7 +131,7 @@ impl SceneBuilder {
         self.add(body, material)
     }
 
-    /// Checks everything and freezes it; the error lists all mistakes.
+    /// Checks the description and freezes it; the error lists all mistakes.
     pub fn build(&self) -> Result<Scene, BuildErrors> {
         let mut errors = self.errors.clone();
         self.check_materials(&mut errors);
@@ -179,7 +182,7 @@ impl SceneBuilder {
         let resolution = smallest_clearance(&points, &initial, grain_size);
         let alert = self.alert.unwrap_or(0.01 * grain_size);
         if !(alert >= 0.0 && alert.is_finite()) {
-            let (item, range) = (Item::Contact, "a length not below 0 m");
+            let (item, range) = (Item::Contact, "a length of 0 m or more");
             errors.push(BuildError::OutOfRange { item, what: "alert", value: alert, range });
             return Err(BuildErrors(errors));
         }
@@ -291,7 +294,8 @@ impl SceneBuilder {
         let properties = if movable { self.mass_of(body, item, errors) } else { None };
         let locks = if self.planar { body.locks.union(Locks::PLANAR) } else { body.locks };
 
-        // Fixed and moving bodies turn about the origin of their shape, free ones about their centre of mass.
+        // Fixed and moving bodies rotate about the origin of their shape, free ones about their
+        // centre of mass.
         let massless =
             MassProperties { mass: f64::INFINITY, centre: Vec3::zeros(), inertia: Mat3::zeros() };
         let m = properties.unwrap_or(massless);
@@ -359,7 +363,7 @@ pub(super) fn is_round(inertia: &Mat3) -> bool {
     (inertia - Mat3::identity() * inertia[(0, 0)]).abs().max() <= 1e-14 * inertia[(0, 0)]
 }
 
-/// Radius of a ball around the origin of a body that holds its colliders [m].
+/// Radius of a bounding sphere of the colliders around the origin of a body [m].
 pub(super) fn reach_of(colliders: &[Collider]) -> f64 {
     let reach = |c: &Collider| {
         let placed = crate::detect::Placed::new(c, &Pose::IDENTITY);

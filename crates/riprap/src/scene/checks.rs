@@ -1,4 +1,5 @@
-//! What a description must satisfy before it becomes a scene: materials, dimensions, masses, and no overlaps at the begin.
+//! Checks of a description before it becomes a scene: materials, dimensions, masses, and no initial
+//! overlaps.
 
 use super::{BodyDescription, BuildError, Item, Scene, SceneBuilder, Twist};
 use crate::detect::{ContactPoint, Detector, Query};
@@ -37,7 +38,7 @@ impl SceneBuilder {
             Shape::HalfSpace { normal }
                 if self.planar && (body.pose.rotation * normal).z.abs() > 1e-12 =>
             {
-                wrong("the normal of a half-space must lie in the plane x–y of a planar scene");
+                wrong("the normal of a half-space must lie in the x–y plane of a planar scene");
             }
             Shape::HalfSpace { .. } => {}
             shape if self.planar && !shape.is_planar() => {
@@ -51,10 +52,10 @@ impl SceneBuilder {
                 );
             }
             _ if self.planar && body.pose.position.z != 0.0 => {
-                wrong("in a planar scene z is 0");
+                wrong("in a planar scene z must be 0");
             }
             _ if self.planar && body.pose.rotation.imag().xy().norm() > 1e-12 => {
-                wrong("in a planar scene bodies turn about z only");
+                wrong("in a planar scene bodies can rotate only about z");
             }
             _ => {}
         }
@@ -114,17 +115,18 @@ pub(super) fn check_law(
         errors.push(BuildError::OutOfRange { item: item.clone(), what, value, range });
     };
     if !(friction >= 0.0 && friction.is_finite()) {
-        wrong("friction", friction, "not below 0");
+        wrong("friction", friction, "0 or more");
     }
     if !(rolling >= 0.0 && rolling.is_finite()) {
-        wrong("rolling resistance", rolling, "not below 0");
+        wrong("rolling resistance", rolling, "0 or more");
     }
     if !(0.0..=1.0).contains(&restitution) {
         wrong("restitution", restitution, "between 0 and 1");
     }
 }
 
-/// An inertia tensor is symmetric, positive definite, and no principal moment exceeds the sum of the others.
+/// Whether an inertia tensor is symmetric and positive definite, and no principal moment exceeds
+/// the sum of the others.
 fn physical(inertia: &Mat3) -> Result<(), &'static str> {
     if !inertia.iter().all(|x| x.is_finite()) {
         return Err("an entry is not finite");
@@ -143,7 +145,7 @@ fn physical(inertia: &Mat3) -> Result<(), &'static str> {
     Ok(())
 }
 
-/// The worst overlaps at the begin, at most five, if they exceed a share of the grain size.
+/// The worst initial overlaps, at most five, if they exceed a fraction of the grain size.
 pub(super) fn overlaps(scene: &Scene, share: f64) -> Vec<BuildError> {
     let reach = vec![0.0; scene.bodies.len()];
     let still = vec![Twist::default(); scene.bodies.len()];
@@ -159,7 +161,7 @@ pub(super) fn overlaps(scene: &Scene, share: f64) -> Vec<BuildError> {
         method: scene.detection.method,
         apart: &scene.apart,
     });
-    // Of two bodies the smaller tells what is deep.
+    // Depth is measured relative to the smaller of the two bodies.
     let size = |c: u32| {
         let size = scene.bodies.size[scene.colliders[c as usize].body as usize];
         if size > 0.0 { size } else { f64::INFINITY }

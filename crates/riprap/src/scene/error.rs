@@ -1,6 +1,6 @@
-//! What can be wrong with a description, and how it is told: which item, what is wrong, what would be right.
+//! Errors in a description: which item, what is wrong, and what would be right.
 
-/// What a mistake is in; its text is how messages call it.
+/// The item that contains an error; displayed as it appears in messages.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Item {
     /// The scene as a whole.
@@ -52,7 +52,7 @@ pub enum BuildError {
         /// Which number.
         what: &'static str,
     },
-    /// A number is out of its range.
+    /// A number is out of range.
     #[error("{item}: {what} is {value}, but must be {range}")]
     OutOfRange {
         /// Which body, material or setting.
@@ -61,25 +61,25 @@ pub enum BuildError {
         what: &'static str,
         /// Its value.
         value: f64,
-        /// What would be right.
+        /// The valid range.
         range: &'static str,
     },
-    /// A name stands for two things.
-    #[error("two {what} are named `{name}`; give one another name")]
+    /// A name is used twice.
+    #[error("two {what} are named `{name}`; rename one of them")]
     Duplicate {
         /// Bodies or materials.
         what: &'static str,
         /// The name.
         name: String,
     },
-    /// A body or pair names a material that does not exist.
+    /// A body or pair refers to a material that does not exist.
     #[error("{item}: there is no material `{name}`; known: {known}")]
     UnknownMaterial {
         /// Which body or pair.
         item: Item,
         /// The name.
         name: String,
-        /// The materials there are.
+        /// The existing materials.
         known: String,
     },
     /// A free body without mass.
@@ -92,13 +92,13 @@ pub enum BuildError {
         /// Its material.
         material: String,
     },
-    /// A half-space that should move freely.
-    #[error("{item}: a half-space has no end and no mass; make the body fixed or moving")]
+    /// A half-space as a free body.
+    #[error("{item}: a half-space is infinite and has no mass; make the body fixed or moving")]
     FreeHalfSpace {
         /// Which body.
         item: Item,
     },
-    /// A spatial shape in a planar scene, or the other way round.
+    /// A spatial shape in a planar scene, or vice versa.
     #[error("{item}: {problem}")]
     WrongDimension {
         /// Which body.
@@ -108,7 +108,7 @@ pub enum BuildError {
     },
     /// Restitution with the inelastic law.
     #[error(
-        "pair `{a}`–`{b}`: the quasi-shock law does not rebound; set restitution to 0 or take moreau-newton"
+        "pair `{a}`–`{b}`: the quasi-shock law does not rebound; set restitution to 0 or use moreau-newton"
     )]
     InelasticRestitution {
         /// First material.
@@ -116,7 +116,7 @@ pub enum BuildError {
         /// Second material.
         b: String,
     },
-    /// An inertia tensor that no body has.
+    /// A physically impossible inertia tensor.
     #[error("{item}: the inertia tensor is not physical ({problem})")]
     BadInertia {
         /// Which body.
@@ -124,9 +124,9 @@ pub enum BuildError {
         /// What is wrong.
         problem: &'static str,
     },
-    /// Two bodies overlap at the begin.
+    /// Two bodies overlap initially.
     #[error(
-        "`{a}` and `{b}` overlap by {depth:.2e} m at the begin ({percent:.1} % of the smaller one's size); move them apart"
+        "`{a}` and `{b}` overlap by {depth:.2e} m initially ({percent:.1} % of the size of the smaller one); move them apart"
     )]
     Overlap {
         /// First body.
@@ -146,7 +146,7 @@ pub enum BuildError {
     NothingMoves,
 }
 
-/// All mistakes of a description, found together.
+/// All errors in a description, reported together.
 #[derive(Clone, Debug, PartialEq)]
 pub struct BuildErrors(pub Vec<BuildError>);
 

@@ -23,7 +23,7 @@ pub(super) fn ball_on_floor() -> SceneBuilder {
     scene
 }
 
-/// What is said about a scene that cannot be built.
+/// The error message of a scene that cannot be built.
 #[track_caller]
 pub(super) fn told(scene: &SceneBuilder) -> String {
     scene.build().expect_err("a mistake").to_string()

@@ -3,41 +3,41 @@
 use super::{Bodies, Body, BuildError, Item, On, SceneBuilder};
 use crate::math::{Mat3, Pose};
 
-/// How a joint holds two frames together; axes are the z axes of the frames.
+/// The kind of a joint between two frames; axes are the z axes of the frames.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Hold {
     /// The origins move together.
     Ball,
     /// The origins move together and the z axes stay parallel.
     Hinge,
-    /// The second frame slides along the z axis of the first and does not turn against it.
+    /// The second frame slides along the z axis of the first and does not rotate relative to it.
     Slider,
     /// The frames move together.
     Weld,
 }
 
-/// A joint between two bodies of a scene (or the world), imposed on their velocities: what the paper calls the pure LMGC90
-/// model. Velocities obey it to the solver's tolerance, positions drift.
+/// A joint between two bodies of a scene (or the world), imposed on their velocities: the pure
+/// LMGC90 model of the paper. Velocities satisfy it to the solver's tolerance; positions drift.
 #[derive(Clone, Debug)]
 pub struct BodyJoint {
     /// Its name.
     pub name: String,
-    /// How it holds.
+    /// Kind of joint.
     pub hold: Hold,
     /// First body and the frame on it, in the frame of its shape.
     pub a: (On, Pose),
     /// Second body and the frame on it.
     pub b: (On, Pose),
-    /// Whether positions are put back on the joint after every step, which removes the drift.
+    /// Whether positions are projected onto the joint after every step, which removes the drift.
     pub project: bool,
 }
 
-/// A joint with its bodies resolved; frames are in those of the bodies' centres of mass.
+/// A joint with its bodies resolved; frames are relative to the bodies' centres of mass.
 #[derive(Clone, Debug)]
 pub struct ResolvedJoint {
     /// Its name.
     pub name: String,
-    /// How it holds.
+    /// Kind of joint.
     pub hold: Hold,
     /// The bodies.
     pub bodies: [u32; 2],
@@ -45,7 +45,7 @@ pub struct ResolvedJoint {
     pub places: [crate::math::Vec3; 2],
     /// Rotations of the frames in the bodies.
     pub rotations: [Mat3; 2],
-    /// Whether positions are put back.
+    /// Whether positions are projected.
     pub project: bool,
 }
 
@@ -67,15 +67,15 @@ impl SceneBuilder {
                 errors.push(BuildError::WrongDimension { item: item(), problem });
             };
             if matches!((joint.a.0, joint.b.0), (On::Link(..), _) | (_, On::Link(..))) {
-                wrong("it holds a body of a mechanism; close a loop of the mechanism instead");
+                wrong("it constrains a body of a mechanism; close a loop of the mechanism instead");
                 continue;
             }
             let (Some(a), Some(b)) = (bodies.find(joint.a.0), bodies.find(joint.b.0)) else {
-                wrong("it names a body that does not exist");
+                wrong("it refers to a body that does not exist");
                 continue;
             };
             if a == b || !(bodies.movable[a as usize] || bodies.movable[b as usize]) {
-                wrong("it must hold two different bodies of which one at least is free");
+                wrong("it must connect two different bodies, at least one of which is free");
                 continue;
             }
             let numbers = [joint.a.1, joint.b.1];
@@ -100,15 +100,15 @@ impl SceneBuilder {
         resolved
     }
 
-    /// Bodies that joints hold together, which therefore do not touch.
+    /// Bodies connected by joints, which therefore do not collide.
     pub(super) fn joined(&self) -> impl Iterator<Item = (On, On)> + '_ {
         self.joints.iter().map(|j| (j.a.0, j.b.0))
     }
 }
 
 impl BodyJoint {
-    /// A joint at a `frame` of the world, whose z axis is that of the joint, for bodies whose frames are given by their poses at
-    /// the start.
+    /// A joint at a `frame` in the world, whose z axis is the axis of the joint, for bodies whose
+    /// frames are given by their initial poses.
     pub fn at(name: &str, hold: Hold, frame: Pose, a: (On, Pose), b: (On, Pose)) -> BodyJoint {
         let within = |body: Pose| Pose {
             position: body.inverse_point(frame.position),
@@ -123,7 +123,7 @@ impl BodyJoint {
         }
     }
 
-    /// Puts positions back on the joint after every step.
+    /// Projects positions onto the joint after every step.
     pub fn projected(mut self) -> BodyJoint {
         self.project = true;
         self
@@ -145,7 +145,7 @@ mod tests {
     use crate::scene::fixtures::*;
     use crate::scene::{MechanismId, Scene};
 
-    /// Two balls, one fixed, with a joint between what `change` makes of it.
+    /// Two balls, one fixed, with a joint in between, modified by `change`.
     fn joined(change: impl FnOnce(&mut BodyJoint)) -> Result<Scene, String> {
         let mut scene = Scene::builder();
         let a = scene.add(ball("a", [0.0; 3]).fixed(), &rock());
@@ -160,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn a_joint_at_a_frame_of_the_world_is_the_same_frame_seen_from_both_bodies() {
+    fn a_joint_at_a_world_frame_is_the_same_frame_on_both_bodies() {
         let mut rng = seeded(101);
         for _ in 0..30 {
             let (frame, a, b) = (pose(&mut rng, 2.0), pose(&mut rng, 2.0), pose(&mut rng, 2.0));
@@ -175,7 +175,7 @@ mod tests {
     }
 
     #[test]
-    fn places_are_taken_from_the_centres_of_mass() {
+    fn positions_are_relative_to_the_centres_of_mass() {
         let centre = Vec3::new(0.02, 0.0, 0.01);
         let mut scene = Scene::builder();
         let mut body = ball("b", [0.0; 3]).mass(1.0);
@@ -192,7 +192,7 @@ mod tests {
             project: false,
         });
         let scene = scene.build().unwrap();
-        // The world has become a body of its own.
+        // The world has become a body.
         let world = scene.body(Bodies::WORLD).unwrap();
         let [joint] = scene.joints() else { panic!("one joint") };
         assert_eq!(joint.bodies, [world.0, body.0]);
@@ -201,19 +201,19 @@ mod tests {
     }
 
     #[test]
-    fn joined_bodies_do_not_touch_each_other() {
+    fn joined_bodies_do_not_collide() {
         let scene = joined(|_| ()).unwrap();
         assert_eq!(scene.pairs_apart(), [(0, 1)]);
     }
 
     #[test]
-    fn joints_that_hold_nothing_are_told() {
+    fn invalid_joints_are_reported() {
         let said = |change: fn(&mut BodyJoint)| joined(change).unwrap_err();
         assert!(
-            said(|j| j.a.0 = On::Body(Body(7))).contains("it names a body that does not exist")
+            said(|j| j.a.0 = On::Body(Body(7))).contains("it refers to a body that does not exist")
         );
-        assert!(said(|j| j.b.0 = j.a.0).contains("it must hold two different bodies"));
-        let free = "of which one at least is free";
+        assert!(said(|j| j.b.0 = j.a.0).contains("it must connect two different bodies"));
+        let free = "at least one of which is free";
         assert!(said(|j| j.b.0 = On::World).contains(free), "fixed to the world");
         let carried = said(|j| j.a.0 = On::Link(MechanismId(0), Link(0)));
         assert!(carried.contains("close a loop of the mechanism instead"), "{carried}");

@@ -1,6 +1,6 @@
 //! Materials and the laws of contact between pairs of them.
 
-/// What a body is made of.
+/// The material of a body.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Material {
     /// Name, by which pairs refer to it.
@@ -57,20 +57,21 @@ impl Material {
 pub enum ContactLaw {
     /// Moreau–Newton, Eq. (6): for contacts closed at `q_m`, `V_n + e V_n⁻ ≥ 0 ⊥ I_n ≥ 0`.
     MoreauNewton,
-    /// Inelastic quasi-shock: for contacts within the alert distance, `V_n + max(gap, 0)/h ≥ 0 ⊥ I_n ≥ 0`, so
-    /// that bodies stop at the surface instead of inside it. Gaps within a ten-millionth of the smaller body's size enter as
-    /// a tenth of themselves, with their sign: what solver tolerances leave behind closes again.
+    /// Inelastic quasi-shock: for contacts within the alert distance,
+    /// `V_n + max(gap, 0)/h ≥ 0 ⊥ I_n ≥ 0`, so that bodies stop at the surface instead of inside
+    /// it. A tenth of each gap within a ten-millionth of the smaller body's size enters with its
+    /// sign, so that errors due to solver tolerances close again.
     QuasiShock,
 }
 
 impl ContactLaw {
-    /// The law that is taken where none is given: quasi-shock where nothing rebounds, Moreau–Newton where it does.
+    /// The default law: quasi-shock without restitution, Moreau–Newton with it.
     pub fn for_restitution(restitution: f64) -> ContactLaw {
         if restitution > 0.0 { ContactLaw::MoreauNewton } else { ContactLaw::QuasiShock }
     }
 }
 
-/// How two materials meet.
+/// The contact law of two materials.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PairLaw {
     /// Coefficient of friction `μ` [–].
@@ -79,14 +80,15 @@ pub struct PairLaw {
     pub restitution: f64,
     /// Law along the normal.
     pub law: ContactLaw,
-    /// Rolling resistance [m]: where they touch, two bodies resist turning against each other by a moment of up to this length times
-    /// the normal force. Half the width of the patch where real surfaces meet is a good value. Bodies of mechanisms have none.
+    /// Rolling resistance [m]: two touching bodies resist relative rotation by a moment of up to
+    /// this length times the normal force. Half the width of the real contact patch is a good
+    /// value. Bodies of mechanisms have none.
     pub rolling: f64,
 }
 
 impl PairLaw {
-    /// The law that follows from two materials: the smaller friction, restitution and rolling resistance of both; quasi-shock
-    /// where nothing rebounds, Moreau–Newton where it does.
+    /// The law that follows from two materials: the smaller friction, restitution and rolling
+    /// resistance of both; quasi-shock without restitution, Moreau–Newton with it.
     pub fn combined(a: &Material, b: &Material) -> PairLaw {
         let restitution = a.restitution.min(b.restitution);
         let law = ContactLaw::for_restitution(restitution);
@@ -145,7 +147,7 @@ mod tests {
         let pair = PairLaw::combined(&rock, &steel);
         assert_eq!((pair.friction, pair.restitution, pair.rolling), (0.3, 0.2, 1e-3));
         assert_eq!(pair.law, ContactLaw::MoreauNewton);
-        // Where one side does not rebound, nothing does, and the law is the inelastic one.
+        // If one side does not rebound, the pair does not, and the law is the inelastic one.
         let pair = PairLaw::combined(&mud, &steel);
         assert_eq!((pair.friction, pair.restitution, pair.rolling), (0.3, 0.0, 0.0));
         assert_eq!(pair.law, ContactLaw::QuasiShock);
@@ -164,14 +166,14 @@ mod tests {
                 if [i, j] == [0, 2] || [i, j] == [2, 0] {
                     assert_eq!(*found, law);
                 } else {
-                    assert_eq!(*found, PairLaw::combined(a, b), "the others stay");
+                    assert_eq!(*found, PairLaw::combined(a, b), "the others are unchanged");
                 }
             }
         }
     }
 
     #[test]
-    fn rolling_counts_where_a_pair_resists_it() {
+    fn rolling_resistance_is_reported_if_any_pair_has_it() {
         let [rock, steel, mud] = materials();
         assert!(PairTable::new(&[rock.clone(), steel]).any_rolling());
         assert!(PairTable::new(&[rock, mud.clone()]).any_rolling(), "rock on rock");

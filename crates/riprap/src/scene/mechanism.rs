@@ -1,4 +1,4 @@
-//! Mechanisms in a scene: each of their bodies is a body of the scene that the mechanism carries.
+//! Mechanisms in a scene: each of their bodies is a body of the scene carried by the mechanism.
 
 use super::{Bodies, Body, BuildError, Item, PairLaw, SceneBuilder, State, Twist};
 use crate::detect::{Collider, Geometry};
@@ -6,7 +6,7 @@ use crate::math::{Mat3, Pose, Vec3};
 use crate::multibody::{GROUND, Link, Mechanism, Multibody, MultibodyScratch, MultibodyState};
 use crate::shape::{MassProperties, Shape};
 
-/// Handle of a mechanism of a scene, good for the whole run.
+/// Handle of a mechanism of a scene, valid for the whole run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct MechanismId(pub u32);
 
@@ -17,7 +17,7 @@ impl MechanismId {
     }
 }
 
-/// Which body of a mechanism a body of the scene is.
+/// The body of a mechanism that corresponds to a body of the scene.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Carried {
     /// The mechanism.
@@ -37,7 +37,8 @@ pub enum On {
     Link(MechanismId, Link),
 }
 
-/// A chosen point of one body against a chosen plane of another, whatever their shapes: the corner of a slider in its guide.
+/// A contact between a chosen point of one body and a chosen plane of another, whatever their
+/// shapes: for example, the corner of a slider in its guide.
 #[derive(Clone, Debug)]
 pub struct PointContact {
     /// Its name.
@@ -52,7 +53,7 @@ pub struct PointContact {
     pub law: PairLaw,
 }
 
-/// A point contact with its bodies resolved; places are in the frames of the bodies' centres of mass.
+/// A point contact with its bodies resolved; positions are relative to the bodies' centres of mass.
 #[derive(Clone, Debug)]
 pub struct ResolvedPoint {
     /// Its name.
@@ -68,7 +69,8 @@ pub struct ResolvedPoint {
 }
 
 impl SceneBuilder {
-    /// Adds a mechanism. Materials of its shapes must be made known with [`SceneBuilder::material`].
+    /// Adds a mechanism. Materials of its shapes must be registered with
+    /// [`SceneBuilder::material`].
     pub fn add_mechanism(&mut self, mechanism: Mechanism) -> MechanismId {
         self.mechanisms.push(mechanism);
         MechanismId(self.mechanisms.len() as u32 - 1)
@@ -79,7 +81,7 @@ impl SceneBuilder {
         self.point_contacts.push(contact);
     }
 
-    /// Lets two things pass through each other.
+    /// Disables contact between two bodies.
     pub fn keep_apart(&mut self, a: On, b: On) {
         self.apart.push((a, b));
     }
@@ -120,7 +122,7 @@ impl SceneBuilder {
                     _ => Shape::compound(own().map(|s| (s.pose, s.shape.clone())).collect()),
                 };
                 let shape = shape.unwrap_or_else(|_| {
-                    let problem = "a half-space has no end: it cannot be carried by a mechanism";
+                    let problem = "a half-space is infinite: it cannot be carried by a mechanism";
                     errors.push(BuildError::WrongDimension { item: item.clone(), problem });
                     Shape::nothing()
                 });
@@ -162,7 +164,8 @@ impl SceneBuilder {
         built
     }
 
-    /// Bodies that never touch: those that a joint or a loop holds together, and those that the user named.
+    /// Pairs of bodies without contact: those connected by a joint or a loop, and those named by
+    /// the user.
     pub(super) fn pairs_apart(&self, built: &[Multibody], bodies: &Bodies) -> Vec<(u32, u32)> {
         let mut apart = Vec::new();
         for (m, system) in built.iter().enumerate() {
@@ -173,7 +176,8 @@ impl SceneBuilder {
                 }
             };
             for link in system.links() {
-                // A body without shape, as in a chain of joints, does not stand between its neighbours.
+                // Neighbours across a body without a shape, as in a chain of joints, count as
+                // adjacent.
                 let mut parent = system.parent(link);
                 add(link, parent);
                 while parent != GROUND && system.shapes().iter().all(|s| s.link != parent) {
@@ -220,7 +224,7 @@ impl SceneBuilder {
             }
             let (Some(plane), Some(point)) = (bodies.find(c.plane.0), bodies.find(c.point.0))
             else {
-                let problem = "it names a body that does not exist";
+                let problem = "it refers to a body that does not exist";
                 errors.push(BuildError::WrongDimension { item, problem });
                 continue;
             };
@@ -244,7 +248,7 @@ impl SceneBuilder {
 }
 
 impl Bodies {
-    /// Name of the body that stands for the world.
+    /// Name of the body that represents the world.
     pub const WORLD: &'static str = "world";
 
     /// Index of what a frame is fixed to.
@@ -256,18 +260,18 @@ impl Bodies {
         }
     }
 
-    /// Index of the body that a mechanism's body is.
+    /// Index of the body that corresponds to a body of a mechanism.
     pub fn carried_by(&self, mechanism: MechanismId, link: Link) -> Option<u32> {
         let wanted = Some(Carried { mechanism, link });
         self.carried.iter().position(|c| *c == wanted).map(|i| i as u32)
     }
 
-    /// Adds the body that stands for the world.
+    /// Adds the body that represents the world.
     pub(super) fn push_world(&mut self) {
         self.push_carried(Bodies::WORLD.to_owned(), None, 0.0, &[]);
     }
 
-    /// Makes the last body one that impulses move.
+    /// Makes the last body movable by impulses.
     fn free_last(&mut self, m: &MassProperties) {
         let i = self.len() - 1;
         self.movable[i] = true;
@@ -358,7 +362,8 @@ pub(crate) fn twist(system: &Multibody, work: &MultibodyScratch, link: Link, at:
     Twist { linear, angular: system.angular_velocity(work, link) }
 }
 
-/// Puts the bodies of a mechanism where its state says; `centres` are the points of their frames that count.
+/// Places the bodies of a mechanism according to its state; `centres` are their centres of mass in
+/// their frames.
 pub(crate) fn place_links(
     system: &Multibody,
     state: &MultibodyState,

@@ -1,7 +1,9 @@
-//! What the user described: bodies, materials and how they meet, checked and frozen as a [`Scene`].
+//! The description of a simulation: bodies, materials and their contact laws, checked and frozen as
+//! a [`Scene`].
 //!
-//! Three kinds of data, never mixed: the [`Scene`] does not change once built, the [`State`] is what a
-//! restart needs, and the workspace of a scheme is what can be computed again.
+//! Three kinds of data, never mixed: the [`Scene`] does not change once built, the [`State`] is
+//! everything needed to resume a run, and the workspace of a scheme holds data that can be
+//! recomputed.
 
 mod body;
 mod builder;
@@ -28,23 +30,23 @@ use crate::math::{Pose, Vec3, parallel, turn};
 use crate::multibody::{Link, Multibody};
 use crate::shape::Shape;
 
-/// Handle of a body: an id that is given once and good for the whole run. Where the body is in the arrays of a [`State`] is told by
-/// [`Scene::slot`].
+/// Handle of a body: an id that is assigned once and valid for the whole run. [`Scene::slot`] gives
+/// the index of the body in the arrays of a [`State`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Body(pub u32);
 
-/// How contacts are sought.
+/// Settings of contact detection.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Detection {
     /// Gap up to which contacts enter the contact problem [m].
     pub alert: f64,
-    /// Extra width of the list of neighbours [m]; affects speed only.
+    /// Extra width of the neighbour list [m]; affects only speed.
     pub skin: f64,
     /// Method for pairs of polyhedra.
     pub method: Method,
 }
 
-/// Everything that stays the same during a run.
+/// Everything that does not change during a run.
 #[derive(Clone, Debug)]
 pub struct Scene {
     pub(crate) gravity: Vec3,
@@ -74,7 +76,7 @@ impl Scene {
         SceneBuilder::default()
     }
 
-    /// The state at the begin of the run.
+    /// The initial state.
     pub fn initial_state(&self) -> State {
         self.initial.clone()
     }
@@ -84,18 +86,19 @@ impl Scene {
         self.gravity
     }
 
-    /// Rate of the drag on free bodies [1/s]: a force `−rate m v` and a torque `−rate J ω`, as thick air would exert.
+    /// Rate of the drag on free bodies [1/s]: a force `−rate m v` and a torque `−rate J ω`, like
+    /// that of a viscous fluid.
     pub fn drag(&self) -> f64 {
         self.drag
     }
 
-    /// Sets the rate of the drag on free bodies [1/s]; 0 is none. A means to bring grains to rest before a study begins:
-    /// friction alone does not damp a stone that hangs on two points.
+    /// Sets the rate of the drag on free bodies [1/s]; 0 means none. It serves to bring grains to
+    /// rest before a study starts: friction alone does not damp a stone that hangs on two points.
     pub fn set_drag(&mut self, rate: f64) {
         self.drag = rate.max(0.0);
     }
 
-    /// Whether the scene lives in the plane x–y.
+    /// Whether the scene is planar (in the x–y plane).
     pub fn is_planar(&self) -> bool {
         self.planar
     }
@@ -110,12 +113,12 @@ impl Scene {
         self.bodies.names.iter().position(|n| n == name).map(|i| self.body_at(i))
     }
 
-    /// Where a body is in the arrays of a [`State`] and of [`Bodies`].
+    /// Index of a body in the arrays of a [`State`] and of [`Bodies`].
     pub fn slot(&self, body: Body) -> usize {
         self.bodies.slots[body.0 as usize] as usize
     }
 
-    /// The body at a place of these arrays.
+    /// The body at an index of these arrays.
     pub fn body_at(&self, slot: usize) -> Body {
         Body(self.bodies.ids[slot])
     }
@@ -135,7 +138,7 @@ impl Scene {
         self.mechanisms.iter().position(|m| m.name() == name).map(|i| MechanismId(i as u32))
     }
 
-    /// The body of the scene that a body of a mechanism is.
+    /// The body of the scene that corresponds to a body of a mechanism.
     pub fn link_body(&self, mechanism: MechanismId, link: Link) -> Body {
         self.body_at((self.first_links[mechanism.index()] + link.0) as usize)
     }
@@ -146,7 +149,7 @@ impl Scene {
         first..first + self.mechanisms[mechanism].n_links()
     }
 
-    /// Whether a mechanism is one free body, which moves as the other free bodies do.
+    /// Whether a mechanism is a single free body, which moves like the other free bodies.
     pub(crate) fn is_free_body(&self, mechanism: usize) -> bool {
         self.bodies.movable[self.first_links[mechanism] as usize]
     }
@@ -161,17 +164,17 @@ impl Scene {
         &self.joints
     }
 
-    /// Pairs of bodies that never touch, the smaller index first, sorted.
+    /// Pairs of bodies without contact, the smaller index first, sorted.
     pub fn pairs_apart(&self) -> &[(u32, u32)] {
         &self.apart
     }
 
-    /// The convex parts that can touch.
+    /// The convex parts that can have contacts.
     pub fn colliders(&self) -> &[Collider] {
         &self.colliders
     }
 
-    /// Identity of the colliders, for caches of the detection.
+    /// Identity of the colliders, for caches of contact detection.
     pub fn collider_set(&self) -> ColliderSet {
         self.collider_set
     }
@@ -181,12 +184,12 @@ impl Scene {
         &self.materials
     }
 
-    /// How contacts are sought.
+    /// Settings of contact detection.
     pub fn detection(&self) -> Detection {
         self.detection
     }
 
-    /// Mean size of the free bodies [m]: the length to which penetrations are related.
+    /// Mean size of the free bodies [m]: the reference length for penetrations.
     pub fn grain_size(&self) -> f64 {
         self.grain_size
     }
@@ -212,7 +215,8 @@ impl Scene {
         state.v[i].linear - state.v[i].angular.cross(&arm)
     }
 
-    /// Moves positions along velocities, `q + h v` on the manifold of poses; `out` takes the result.
+    /// Moves positions along velocities, `q + h v` on the manifold of poses; the result is written
+    /// to `out`.
     pub fn integrate(&self, q: &[Pose], v: &[Twist], dt: f64, out: &mut Vec<Pose>) {
         parallel::fill(out, q.len(), |i| Pose {
             position: q[i].position + v[i].linear * dt,

@@ -1,4 +1,5 @@
-//! What a restart needs: time, positions, velocities, and the impulses from which the next solve starts.
+//! The state needed to resume a run: time, positions, velocities, and the impulses from which the
+//! next solve starts.
 
 use crate::math::{Pose, Twist};
 use crate::multibody::{MultibodyState, SmoothHistory};
@@ -15,7 +16,7 @@ pub struct WarmContact {
     pub point_b: [f64; 3],
     /// The impulse on the second body, in the world frame [N s].
     pub impulse_w: [f64; 3],
-    /// What solver errors have let the contact slip while it stuck, in the world frame [m].
+    /// Slip of the contact due to solver errors while sticking, in the world frame [m].
     pub slip_w: [f64; 3],
 }
 
@@ -33,14 +34,14 @@ pub struct WarmMoment {
 pub struct State {
     /// Time [s].
     pub t: f64,
-    /// Steps since the begin.
+    /// Number of steps since the start.
     pub step: u64,
     /// Positions `q`: centre of mass [m] and orientation of every body.
     pub q: Vec<Pose>,
     /// Velocities `v` of every body.
     pub v: Vec<Twist>,
-    /// Positions and velocities of the mechanisms in joint coordinates. Their bodies are among `q` and `v` as well,
-    /// where the joints put them.
+    /// Positions and velocities of the mechanisms in joint coordinates. Their bodies are also
+    /// included in `q` and `v`, as given by the joints.
     #[serde(default)]
     pub mechanisms: Vec<MultibodyState>,
     /// Impulses of the joints between bodies in the last step [N s], three equations each.
@@ -51,23 +52,25 @@ pub struct State {
     /// Moments of rolling resistance of the last step, in the order of its pairs.
     #[serde(default)]
     pub warm_moments: Vec<WarmMoment>,
-    /// What the scheme itself needs for a restart.
+    /// Data that the scheme itself needs to resume.
     #[serde(default)]
     pub scheme: SchemeState,
 }
 
-/// What one scheme needs for a restart and no other understands.
+/// Data that a particular scheme needs to resume.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub enum SchemeState {
     /// Nothing: Moreau–Jean is a one-step scheme.
     #[default]
     None,
-    /// Dormand–Prince: step sizes, and where to go on from near singular positions, for each mechanism.
+    /// Dormand–Prince: for each mechanism, step sizes and where to continue from near singular
+    /// positions.
     DormandPrince(Vec<SmoothHistory>),
 }
 
 impl State {
-    /// Takes over the state at the end of a step, at time `t` [s]; `next` keeps the memory of the old one.
+    /// Takes over the state at the end of a step, at time `t` [s]; `next` keeps the buffers of the
+    /// old one.
     pub(crate) fn become_next(&mut self, next: &mut State, t: f64) {
         next.step = self.step + 1;
         next.t = t;

@@ -1,4 +1,5 @@
-//! Poses of a scene on their manifold, frames of shapes, and inverse inertias with locked directions.
+//! Integration of poses on their manifold, frames of shapes, and inverse inertias with locked
+//! directions.
 
 use super::fixtures::*;
 use super::*;
@@ -19,7 +20,7 @@ fn boxes(n: usize) -> Scene {
 }
 
 #[test]
-fn integration_goes_straight_and_turns_about_the_axis_of_the_world() {
+fn integration_translates_and_rotates_about_world_axes() {
     let (scene, mut rng) = (boxes(1), seeded(121));
     for _ in 0..50 {
         let (q, dt) = (pose(&mut rng, 1.0), 0.3);
@@ -29,7 +30,7 @@ fn integration_goes_straight_and_turns_about_the_axis_of_the_world() {
         assert_eq!(out[0].position, q.position + v.linear * dt);
         let expected = Quat::from_scaled_axis(v.angular * dt) * q.rotation;
         assert!((out[0].rotation.coords - expected.coords).norm() < 1e-14);
-        // Back again, and in two halves.
+        // Backwards, and in two halves.
         let mut back = Vec::new();
         scene.integrate(&out, &[v], -dt, &mut back);
         assert!((back[0].rotation.coords - q.rotation.coords).norm() < 1e-14);
@@ -41,9 +42,9 @@ fn integration_goes_straight_and_turns_about_the_axis_of_the_world() {
 }
 
 #[test]
-fn what_does_not_turn_keeps_the_digits_of_its_rotation() {
+fn a_body_that_does_not_rotate_keeps_its_rotation_exactly() {
     let scene = boxes(1);
-    // Not quite a unit quaternion: renormalizing would show.
+    // Not quite a unit quaternion, so that renormalizing would be visible.
     let rotation = Quat::new_unchecked(nalgebra::Quaternion::new(1.0 + 1e-9, 0.0, 0.0, 0.0));
     let q = Pose { rotation, ..Pose::IDENTITY };
     let mut out = Vec::new();
@@ -66,7 +67,7 @@ fn the_frame_of_a_shape_moves_with_its_body() {
         };
         let rate = (moved(h) - moved(-h)) / (2.0 * h);
         assert!((rate - scene.shape_velocity(&state, Body(1))).norm() < 1e-8);
-        // The centre of mass is where the frame says.
+        // The centre of mass is consistent with the frame.
         let centre = scene.bodies().centre[1];
         let frame = scene.shape_pose(&state, Body(1));
         assert!((frame.point(centre) - state.q[1].position).norm() < 1e-14);
@@ -95,7 +96,7 @@ fn a_free_inertia_and_its_inverse_cancel_in_any_pose() {
 }
 
 #[test]
-fn locked_rotations_take_no_torque_and_the_others_act_as_if_held() {
+fn locked_axes_do_not_rotate_and_the_others_respond_as_if_held_by_bearings() {
     let mut rng = seeded(125);
     for pattern in 1..8 {
         let locks: [bool; 3] = std::array::from_fn(|k| pattern >> k & 1 == 1);
@@ -109,7 +110,7 @@ fn locked_rotations_take_no_torque_and_the_others_act_as_if_held() {
             if locks[k] {
                 assert_eq!(spin[k], 0.0, "no rotation about a locked axis");
             } else {
-                // Bearings add moments about the locked axes only.
+                // Bearings exert moments only about the locked axes.
                 assert!((back[k] - torque[k]).abs() < 1e-13, "{pattern}: {back} {torque}");
             }
         }
@@ -120,7 +121,7 @@ fn locked_rotations_take_no_torque_and_the_others_act_as_if_held() {
 fn bodies_are_found_by_name() {
     let scene = ball_on_floor().build().unwrap();
     assert_eq!(scene.body("ball"), Some(Body(1)));
-    assert_eq!(scene.body("body-1"), Some(Body(0)), "the floor has the name of its place");
+    assert_eq!(scene.body("body-1"), Some(Body(0)), "the floor is named by its index");
     assert_eq!(scene.body("cheese"), None);
     assert_eq!(scene.mechanism("crane"), None);
     assert!(matches!(scene.shape(Body(1)), Shape::Sphere { .. }));
@@ -128,7 +129,7 @@ fn bodies_are_found_by_name() {
 }
 
 #[test]
-fn locks_add_up() {
+fn locks_are_combined() {
     let a = Locks([true, false, false, false, false, false]);
     assert_eq!(a.union(Locks::NONE), a);
     assert_eq!(a.union(Locks::PLANAR), Locks([true, false, true, true, true, false]));

@@ -10,14 +10,14 @@ use crate::scene::{Scene, SchemeState, State, place_links};
 /// Adaptive integration of mechanisms, orders 5 and 4.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct DormandPrince {
-    /// Time between two states that observers see [s]; the steps inside are chosen by the tolerance.
+    /// Time between two states seen by observers [s]; the inner steps are chosen by the tolerance.
     pub dt: f64,
-    /// Relative error that each inner step may make [–].
+    /// Relative error allowed in each inner step [–].
     pub tolerance: f64,
 }
 
 impl DormandPrince {
-    /// The scheme at a relative tolerance of 1e-9, seen every `dt` [s].
+    /// The scheme with a relative tolerance of 1e-9, observed every `dt` [s].
     pub fn new(dt: f64) -> DormandPrince {
         DormandPrince { dt, tolerance: 1e-9 }
     }
@@ -70,7 +70,7 @@ struct Integrators(Vec<(SmoothScratch, MultibodyScratch)>);
 impl Buffers for Integrators {}
 
 impl DormandPrince {
-    /// Advances all mechanisms to `t_next`; gives the largest residual of the loops [m, –].
+    /// Advances all mechanisms to `t_next`; returns the largest residual of the loops [m, –].
     fn advance(
         &self,
         scene: &Scene,

@@ -12,29 +12,30 @@ use crate::math::{Scratch, bytes_of};
 use crate::scene::{Scene, State};
 use std::time::{Duration, Instant};
 
-/// What a step gives: a report, or why it failed.
+/// Result of a step: a report, or why it failed.
 pub type StepResult = Result<StepReport, StepError>;
 
-/// A way to advance a scene in time.
+/// A time-stepping scheme.
 ///
-/// A scheme is a description; what it computes with is in the [`Workspace`], what a restart needs of it in [`State::scheme`].
+/// A scheme is a description; its buffers are in the [`Workspace`], and the data that it needs to
+/// resume are in [`State::scheme`].
 pub trait Scheme: Send + Sync {
-    /// Length of a step [s]; the longest one where the scheme chooses its steps.
+    /// Length of a step [s]; the longest one if the scheme chooses its steps.
     fn dt(&self) -> f64;
 
-    /// Whether its parameters make sense, and whether it can move this scene.
+    /// Checks its parameters, and whether it can simulate this scene.
     fn check(&self, scene: &Scene) -> Result<(), StepError>;
 
-    /// Advances `state` by one step. On error, `state` is left untouched.
+    /// Advances `state` by one step. On error, `state` is unchanged.
     fn step(&self, scene: &Scene, state: &mut State, work: &mut Workspace) -> StepResult;
 
-    /// Whether steps are as long as the scheme finds right, see [`Scheme::advance_to`].
+    /// Whether the scheme chooses the length of its steps; see [`Scheme::advance_to`].
     fn chooses_steps(&self) -> bool {
         false
     }
 
-    /// Advances `state` by one step that ends at `t` [s] at the latest, where the scheme chooses its steps; by one step of its
-    /// fixed length otherwise. On error, `state` is left untouched.
+    /// Advances `state` by one step: one that ends no later than `t` [s] if the scheme chooses its
+    /// steps, one of its fixed length otherwise. On error, `state` is unchanged.
     fn advance_to(
         &self,
         _t: f64,
@@ -46,7 +47,7 @@ pub trait Scheme: Send + Sync {
     }
 }
 
-/// A scheme that was chosen while the program runs.
+/// A scheme chosen at run time.
 impl Scheme for Box<dyn Scheme> {
     fn dt(&self) -> f64 {
         (**self).dt()
@@ -75,8 +76,9 @@ impl Scheme for Box<dyn Scheme> {
     }
 }
 
-/// What a step can compute again: buffers that grow only with the number of contacts. A workspace belongs to one scene; another
-/// scene needs another one. The parts are public for those who write their own loop.
+/// Data of a step that can be recomputed: buffers that grow only with the number of contacts. A
+/// workspace belongs to one scene; another scene needs another one. The parts are public for users
+/// who write their own loop.
 #[derive(Debug, Default)]
 pub struct Workspace {
     /// Free bodies and mechanisms at the configuration of the step.
@@ -85,7 +87,7 @@ pub struct Workspace {
     pub contacts: Contacts,
     /// The contact problem of the last step.
     pub problem: ContactProblem,
-    /// The impulses of the last step [N s], in the order of its contacts; empty where it failed.
+    /// The impulses of the last step [N s], in the order of its contacts; empty if it failed.
     pub impulses: Impulses,
     /// Scratch of the contact solver.
     pub solver: Scratch,
@@ -111,7 +113,7 @@ impl Workspace {
         &self.problem
     }
 
-    /// Bytes held by the buffers of bodies, contacts and solver; those of mechanisms are left out.
+    /// Bytes held by the buffers of bodies, contacts and solver; without those of mechanisms.
     pub fn bytes(&self) -> usize {
         let next = &self.next;
         self.system.bytes()
@@ -135,9 +137,9 @@ pub struct StageTimes {
     pub detect: Duration,
     /// Filling the contact problem, corrections, and recalling impulses.
     pub assemble: Duration,
-    /// Solving it.
+    /// Solving the contact problem.
     pub solve: Duration,
-    /// Velocities, positions, and what is remembered.
+    /// Updating velocities, positions, and remembered impulses.
     pub update: Duration,
 }
 
@@ -147,7 +149,7 @@ impl StageTimes {
         self.free + self.detect + self.assemble + self.solve + self.update
     }
 
-    /// Adds another step's times.
+    /// Adds the times of another step.
     pub fn add(&mut self, other: &StageTimes) {
         self.free += other.free;
         self.detect += other.detect;
@@ -157,7 +159,7 @@ impl StageTimes {
     }
 }
 
-/// Runs the stages of a step and takes their times.
+/// Runs the stages of a step and measures their times.
 #[derive(Debug, Default)]
 pub struct Clock {
     /// The times so far.
@@ -198,7 +200,7 @@ impl Clock {
     }
 }
 
-/// What one step did.
+/// Summary of one step.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct StepReport {
     /// Length of the step [s].
@@ -207,7 +209,7 @@ pub struct StepReport {
     pub contacts: usize,
     /// Pairs of colliders tested.
     pub pairs: usize,
-    /// What the solver says.
+    /// Report of the solver.
     pub solve: SolveReport,
     /// Deepest overlap at `q_m` [m].
     pub penetration: f64,
@@ -243,7 +245,7 @@ impl StepReport {
 pub enum StepError {
     /// A position or velocity is not finite.
     #[error(
-        "body `{body}` has a {what} that is not finite at t = {t:.6} s; look at its forces and its prescribed \
+        "body `{body}` has a {what} that is not finite at t = {t:.6} s; check its forces and its prescribed \
          motion, or try a smaller dt"
     )]
     NotFinite {
@@ -267,35 +269,35 @@ pub enum StepError {
         /// End of the failed step [s].
         t: f64,
     },
-    /// A mechanism cannot move on.
+    /// A mechanism cannot continue.
     #[error(transparent)]
     Mechanism(#[from] crate::multibody::MotionError),
     /// The scheme cannot move the scene.
     #[error(
-        "dormand-prince moves mechanisms without contacts, but body `{body}` is free to move; take moreau-jean for this \
+        "dormand-prince moves mechanisms without contacts, but body `{body}` is free to move; use moreau-jean for this \
          scene"
     )]
     NeedsContacts {
         /// The first free body.
         body: String,
     },
-    /// A scheme that chooses its steps stays where it is.
+    /// A scheme that chooses its steps makes no progress.
     #[error(
-        "the step from t = {t:.6} s did not advance the time; the scheme's steps have become too short, try a looser \
+        "the step from t = {t:.6} s did not advance the time; the steps have become too short; try a looser \
          tolerance"
     )]
     NoProgress {
-        /// Time at which it stays [s].
+        /// Time at which it is stuck [s].
         t: f64,
     },
-    /// A parameter of the scheme is out of its range.
+    /// A parameter of the scheme is out of range.
     #[error("{what} is {value}, but must be {range}")]
     BadParameter {
         /// Which parameter.
         what: &'static str,
         /// Its value.
         value: f64,
-        /// What would be right.
+        /// The valid range.
         range: &'static str,
     },
 }
@@ -310,14 +312,14 @@ impl From<SystemError> for StepError {
     }
 }
 
-/// End of the step that begins at `state` [s]: a multiple of `dt` where all steps were of this length, so that rounding
-/// does not add up.
+/// End of the step that starts at `state` [s]: a multiple of `dt` if all steps had this length, so
+/// that rounding errors do not accumulate.
 fn next_time(state: &State, dt: f64) -> f64 {
     let even = state.step as f64 * dt;
     if (state.t - even).abs() <= 1e-9 * dt { (state.step + 1) as f64 * dt } else { state.t + dt }
 }
 
-/// A step is a positive time.
+/// Checks that a step is a positive time.
 fn check_dt(dt: f64) -> Result<(), StepError> {
     if dt > 0.0 && dt.is_finite() {
         return Ok(());

@@ -36,7 +36,7 @@ impl MoreauJean {
         self
     }
 
-    /// Sets which corrections are made.
+    /// Sets which corrections are applied.
     pub fn stabilization(mut self, stabilization: Stabilization) -> MoreauJean {
         self.stabilization = stabilization;
         self
@@ -64,18 +64,18 @@ impl Scheme for MoreauJean {
         Ok(())
     }
 
-    /// Advances `state` by one step of Algorithm 1. On error, `state` is left untouched.
+    /// Advances `state` by one step of Algorithm 1. On error, `state` is unchanged.
     fn step(&self, scene: &Scene, state: &mut State, work: &mut Workspace) -> StepResult {
         self.check(scene)?;
         let (h, mut clock) = (self.interval(state), Clock::default());
         let Workspace { system, contacts, problem, solver, next, .. } = work;
-        // Given back at the end: nobody shall read the impulses of a step that failed.
+        // Returned at the end, so that the impulses of a failed step cannot be read.
         let mut impulses = std::mem::take(&mut work.impulses);
 
         // Predict: q_m = q_n + (1−θ) h v_n, then close the loops, h_B(q_m) = 0.            (29), (16)
         clock.free(|| system.predict(scene, state, &h))?;
 
-        // Free motion, as if no contact pushed back: v_free = v_n + h M⁻¹ f.               (25), (28)
+        // Free motion, as if there were no contacts: v_free = v_n + h M⁻¹ f.               (25), (28)
         clock.free(|| system.free_motion(scene, state, &h))?;
 
         // The contact problem in the local frames: V = V_free + W I.                  (8), (27), (31)
@@ -84,7 +84,7 @@ impl Scheme for MoreauJean {
         clock.assemble(|| assemble_joints(scene, system, problem));
         clock.assemble(|| assemble_rolling(scene, system, contacts, problem));
 
-        // Not in Algorithm 1: gaps and slips that solver errors left behind are taken back.
+        // Not in Algorithm 1: gaps and slips due to solver errors are corrected.
         clock.assemble(|| contacts.trace(scene, state, system));
         let fix = &self.stabilization;
         clock.assemble(|| fix.velocities(scene, state, contacts, h.dt, problem));
@@ -98,7 +98,7 @@ impl Scheme for MoreauJean {
         let residual =
             clock.update(|| system.finish(scene, state, &h, problem, &impulses, next))?;
 
-        // Not in Algorithm 1: momenta are kept, joints between bodies are put back.
+        // Not in Algorithm 1: momenta are conserved, joints between bodies are projected.
         clock.update(|| fix.positions(scene, system, &h, contacts, &impulses, next))?;
 
         clock.update(|| contacts.remember(scene, system, h.dt, problem, &impulses, state, next));

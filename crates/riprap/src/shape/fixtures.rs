@@ -14,8 +14,9 @@ pub(super) fn stone(rng: &mut Rng, n: usize) -> Polyhedron {
     Polyhedron::from_points(&cloud(rng, n, 1.0)).expect("a cloud has volume")
 }
 
-/// Volume, first and second moments about the origin of a polyhedron, by Gauss's rule of four points (exact for quadratics)
-/// over the tetrahedra between a point and each triangle of the surface.
+/// Volume, first and second moments about the origin of a polyhedron, by four-point Gauss
+/// quadrature (exact for quadratics) over the tetrahedra between a point and each triangle of the
+/// surface.
 pub(super) fn moments(p: &Polyhedron) -> (f64, Vec3, crate::math::Mat3) {
     let (a, b) = ((5.0 + 3.0 * 5f64.sqrt()) / 20.0, (5.0 - 5f64.sqrt()) / 20.0);
     let apex = p.vertices()[0] + Vec3::new(0.1, 0.2, 0.3);

@@ -13,7 +13,7 @@ pub(super) struct Hull {
     pub faces: Vec<Vec<usize>>,
 }
 
-/// Points nearer to a plane than this share of the extent lie in it.
+/// Points closer to a plane than this fraction of the extent lie in it.
 const COPLANAR: f64 = 1e-10;
 /// Near-degenerate points can pinch the horizon; then the surface is not closed.
 const BROKEN: ShapeError = ShapeError::HullCheck { error: f64::INFINITY };
@@ -95,7 +95,7 @@ fn triangulated_hull(points: &[Vec3]) -> Result<(Vec<Triangle>, f64), ShapeError
         let apex = farthest(tri.outside.iter().copied(), |i| tri.height(points[i]));
         let p = points[apex];
 
-        // Triangles that see it, connected to this one, and the horizon around them.
+        // Triangles visible from it and connected to this one, and the horizon around them.
         let mut visible = vec![next];
         let mut horizon = Vec::new();
         triangles[next].alive = false;
@@ -178,7 +178,7 @@ fn farthest(candidates: impl Iterator<Item = usize>, distance: impl Fn(usize) ->
     best.1
 }
 
-/// Gives point `i` to the triangle of the range that it stands highest above, if any.
+/// Assigns point `i` to the triangle of the range above which it is highest, if any.
 fn assign(
     points: &[Vec3],
     triangles: &mut [Triangle],
@@ -294,8 +294,8 @@ fn keep_corners(points: &[Vec3], faces: Vec<Vec<usize>>) -> Hull {
     Hull { vertices, faces }
 }
 
-/// Every edge joins two faces, neighbouring faces bend outwards (which makes a closed surface convex), Euler's count
-/// holds, and the points lie inside.
+/// Checks that every edge joins two faces, neighbouring faces bend outwards (which makes a closed
+/// surface convex), Euler's formula holds, and the points lie inside.
 fn check(points: &[Vec3], hull: &Hull, extent: f64) -> Result<(), ShapeError> {
     let mut edges: HashMap<(usize, usize), usize> = HashMap::new();
     let mut planes = Vec::with_capacity(hull.faces.len());
@@ -315,7 +315,7 @@ fn check(points: &[Vec3], hull: &Hull, extent: f64) -> Result<(), ShapeError> {
             worst = worst.max(normal.dot(&hull.vertices[v]) - offset);
         }
     }
-    // A sample of the points against all faces: all of them for the sizes that grains have.
+    // A sample of the points against all faces: all points for typical grains.
     let stride = (points.len() * planes.len() / 1_000_000).max(1);
     for p in points.iter().step_by(stride) {
         for (normal, offset) in &planes {

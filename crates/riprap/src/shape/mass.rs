@@ -1,4 +1,4 @@
-//! Mass, centre of mass and inertia tensor, and how they add up and move between frames.
+//! Mass, centre of mass and inertia tensor, their sums, and their transformation between frames.
 
 use super::ShapeError;
 use crate::math::{Mat3, Pose, Vec3};
@@ -15,12 +15,12 @@ pub struct MassProperties {
 }
 
 impl MassProperties {
-    /// A point mass [kg] at a place [m].
+    /// A point mass [kg] at a position [m].
     pub fn point(mass: f64, at: [f64; 3]) -> MassProperties {
         MassProperties { mass, centre: Vec3::from(at), inertia: Mat3::zeros() }
     }
 
-    /// A thin straight rod of a mass [kg] from the origin to an end [m].
+    /// A thin straight rod of the given mass [kg] from the origin to `end` [m].
     pub fn rod(end: [f64; 3], mass: f64) -> MassProperties {
         let end = Vec3::from(end);
         let inertia =
@@ -28,7 +28,8 @@ impl MassProperties {
         MassProperties { mass, centre: end * 0.5, inertia }
     }
 
-    /// A body from its mass [kg], centre of mass [m] and principal moments about it along the axes of the frame [kg m²].
+    /// A body from its mass [kg], centre of mass [m] and principal moments of inertia about it
+    /// along the axes of the frame [kg m²].
     pub fn principal(mass: f64, centre: [f64; 3], moments: [f64; 3]) -> MassProperties {
         let inertia = Mat3::from_diagonal(&Vec3::from(moments));
         MassProperties { mass, centre: Vec3::from(centre), inertia }
@@ -50,10 +51,10 @@ impl MassProperties {
         MassProperties { mass, centre: Vec3::zeros(), inertia }
     }
 
-    /// The solid inside a closed surface of outward triangles, of density 1 kg/m³, exactly: the sum
+    /// The solid inside a closed surface of outward triangles, with density 1 kg/m³, exact: the sum
     /// over the signed tetrahedra between a point of the solid and each triangle.
     pub(super) fn of_surface(triangles: impl Iterator<Item = [Vec3; 3]> + Clone) -> MassProperties {
-        // Moments are taken about a point nearby, so that far from the origin no digit is lost.
+        // Moments are taken about a point nearby, so that no digits are lost far from the origin.
         let about = triangles.clone().next().map_or(Vec3::zeros(), |[a, _, _]| a);
         let (mut volume, mut first, mut second) = (0.0, Vec3::zeros(), Mat3::zeros());
         for [a, b, c] in triangles {
@@ -72,7 +73,7 @@ impl MassProperties {
         MassProperties { mass: volume, centre: centre + about, inertia }
     }
 
-    /// The same body with its density multiplied.
+    /// The same body with its density multiplied by `factor`.
     pub fn scaled(&self, factor: f64) -> MassProperties {
         MassProperties {
             mass: self.mass * factor,
@@ -88,7 +89,8 @@ impl MassProperties {
         MassProperties { mass: self.mass, centre: pose.point(self.centre), inertia }
     }
 
-    /// Several bodies as one (parallel-axis theorem). Fails on the first error or when there is no mass.
+    /// Several bodies combined into one (parallel-axis theorem). Fails on the first error, or if
+    /// there is no mass.
     pub fn sum(
         parts: impl Iterator<Item = Result<MassProperties, ShapeError>>,
     ) -> Result<MassProperties, ShapeError> {
@@ -124,7 +126,7 @@ mod tests {
     }
 
     #[test]
-    fn a_polyhedron_weighs_what_quadrature_over_tetrahedra_says() {
+    fn the_mass_of_a_polyhedron_agrees_with_quadrature_over_tetrahedra() {
         let mut rng = seeded(51);
         for n in [4, 6, 10, 30, 80] {
             let p = stone(&mut rng, n);
@@ -137,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn moving_a_body_moves_its_centre_and_turns_its_inertia() {
+    fn moving_a_body_moves_its_centre_and_rotates_its_inertia() {
         let mut rng = seeded(52);
         for _ in 0..20 {
             let (p, pose) = (stone(&mut rng, 20), pose(&mut rng, 3.0));
@@ -148,7 +150,7 @@ mod tests {
     }
 
     #[test]
-    fn a_body_scaled_by_s_has_s3_of_the_mass_and_s5_of_the_inertia() {
+    fn scaling_a_body_by_s_scales_mass_by_s3_and_inertia_by_s5() {
         let mut rng = seeded(53);
         let p = stone(&mut rng, 25);
         for s in [1e-3, 0.5, 40.0] {
@@ -188,7 +190,7 @@ mod tests {
     }
 
     #[test]
-    fn two_points_are_a_dumbbell_and_any_order_gives_the_same_sum() {
+    fn two_points_form_a_dumbbell_and_any_order_gives_the_same_sum() {
         let parts =
             [MassProperties::point(1.0, [0.0; 3]), MassProperties::point(3.0, [0.0, 2.0, 0.0])];
         let both = MassProperties::sum(parts.into_iter().map(Ok)).unwrap();
@@ -209,7 +211,7 @@ mod tests {
     }
 
     #[test]
-    fn a_sum_without_mass_or_with_a_mistake_is_refused() {
+    fn a_sum_without_mass_or_with_an_error_is_refused() {
         let none = MassProperties::sum(std::iter::empty());
         assert_eq!(none, Err(ShapeError::BadCompound));
         let nothing = MassProperties::point(0.0, [0.0; 3]);
@@ -220,7 +222,8 @@ mod tests {
 
     #[test]
     fn round_bodies_are_the_limit_of_polyhedra() {
-        // A cylinder as a prism over n corners: errors of order 1/n², so that two of them give the limit.
+        // A cylinder as a prism with n corners: errors are of order 1/n², so that two of them give
+        // the limit.
         let prism = |n: usize| {
             let mut points = Vec::new();
             for k in 0..n {
@@ -237,10 +240,10 @@ mod tests {
             let found = limit(coarse.inertia[(k, k)], fine.inertia[(k, k)]);
             assert!((found - exact.inertia[(k, k)]).abs() < 1e-5 * exact.inertia[(k, k)]);
         }
-        // A ball is what its three second moments say: I = (xx + yy) with xx = m r²/5.
+        // The inertia of a ball from its second moments: I = (xx + yy) with xx = m r²/5.
         let ball = MassProperties::sphere(2.0, 3.0);
         assert!((ball.inertia[(0, 0)] - 2.0 * ball.mass * 4.0 / 5.0).abs() < 1e-12);
-        // A rod about its end is m l²/3.
+        // A rod about its end has m l²/3.
         let rod = MassProperties::rod([0.0, 3.0, 0.0], 2.0);
         assert!((rod.inertia_about(Vec3::zeros())[(0, 0)] - 6.0).abs() < 1e-14);
         assert_eq!(rod.inertia[(1, 1)], 0.0);

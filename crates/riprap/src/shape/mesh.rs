@@ -1,5 +1,5 @@
-//! Closed triangle meshes: checked, weighed exactly, and taken apart into convex parts by parry's
-//! approximate convex decomposition (V-HACD).
+//! Closed triangle meshes: checked, their mass computed exactly, and decomposed into convex parts
+//! by parry's approximate convex decomposition (V-HACD).
 
 use super::{Compound, MassProperties, Polyhedron, Shape, ShapeError};
 use crate::math::{Pose, Vec3};
@@ -8,7 +8,7 @@ use parry3d_f64::transformation::vhacd::{VHACD, VHACDParameters};
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// Takes a closed mesh apart into convex parts; see [`Shape::decomposed_mesh`].
+/// Decomposes a closed mesh into convex parts; see [`Shape::decomposed_mesh`].
 pub(super) fn decompose(
     vertices: &[Vec3],
     triangles: &[[u32; 3]],
@@ -17,7 +17,7 @@ pub(super) fn decompose(
     check_closed(vertices, triangles)?;
     let corner = |t: &[u32; 3]| t.map(|i| vertices[i as usize]);
     let mut unit_mass = MassProperties::of_surface(triangles.iter().map(corner));
-    // A mesh turned inside out encloses minus its volume; what it encloses is the same.
+    // A mesh turned inside out has a negative volume but encloses the same solid.
     if unit_mass.mass < 0.0 {
         unit_mass = unit_mass.scaled(-1.0);
     }
@@ -37,7 +37,8 @@ pub(super) fn decompose(
             match Polyhedron::from_points(&corners) {
                 Ok(part) => Some(Ok((Pose::IDENTITY, Shape::Polyhedron(Arc::new(part))))),
                 Err(error @ ShapeError::TooManyCorners { .. }) => Some(Err(error)),
-                // Slivers that the voxels cut off at the rim have no volume and carry no contact.
+                // Slivers that the voxels cut off at the boundary have no volume and carry no
+                // contact.
                 Err(_) => None,
             }
         })
@@ -48,7 +49,7 @@ pub(super) fn decompose(
     Ok(Shape::Compound(Arc::new(Compound { parts, unit_mass })))
 }
 
-/// Every edge must be run through once in each sense.
+/// Every edge must be traversed once in each direction.
 fn check_closed(vertices: &[Vec3], triangles: &[[u32; 3]]) -> Result<(), ShapeError> {
     let mut edges: HashMap<(u32, u32), u32> = HashMap::new();
     for (triangle, t) in triangles.iter().enumerate() {
@@ -75,7 +76,7 @@ fn check_closed(vertices: &[Vec3], triangles: &[[u32; 3]]) -> Result<(), ShapeEr
 mod tests {
     use super::*;
 
-    /// Two boxes joined to an L, as a closed mesh.
+    /// Two boxes joined into an L, as a closed mesh.
     fn l_shape() -> (Vec<Vec3>, Vec<[u32; 3]>) {
         let outline = [[0., 0.], [2., 0.], [2., 1.], [1., 1.], [1., 2.], [0., 2.]];
         let mut vertices: Vec<Vec3> = Vec::new();
@@ -93,15 +94,15 @@ mod tests {
     }
 
     #[test]
-    fn an_l_falls_into_convex_parts_and_keeps_its_own_mass() {
+    fn an_l_is_decomposed_into_convex_parts_and_keeps_its_own_mass() {
         let (vertices, triangles) = l_shape();
         let Shape::Compound(c) = decompose(&vertices, &triangles, 8).unwrap() else {
-            panic!("an L is not convex")
+            panic!("an L-shape is not convex")
         };
         assert!(c.parts.len() >= 2);
         assert!((c.unit_mass.mass - 3.0).abs() < 1e-14);
         let volume: f64 = c.parts.iter().map(|p| p.1.mass_properties(1.0).unwrap().mass).sum();
-        assert!((volume - 3.0).abs() < 0.3, "parts together have {volume}");
+        assert!((volume - 3.0).abs() < 0.3, "total volume of the parts {volume}");
     }
 
     #[test]
@@ -119,7 +120,7 @@ mod tests {
     }
 
     #[test]
-    fn a_convex_mesh_weighs_as_its_hull_also_inside_out() {
+    fn a_convex_mesh_has_the_mass_of_its_hull_even_inside_out() {
         let p = super::super::fixtures::stone(&mut crate::math::fixtures::seeded(71), 20);
         let (vertices, mut triangles) = surface(&p);
         for inside_out in [false, true] {
@@ -135,14 +136,14 @@ mod tests {
     }
 
     #[test]
-    fn mistakes_of_a_mesh_are_told_with_their_place() {
+    fn errors_in_a_mesh_name_their_place() {
         let (vertices, triangles) = surface(&Polyhedron::cuboid([1.0; 3]).unwrap());
         let said = |vertices: &[Vec3], triangles: &[[u32; 3]]| {
             decompose(vertices, triangles, 4).expect_err("refused").to_string()
         };
         let mut turned = triangles.clone();
         turned[3].swap(0, 1);
-        // Each edge of the turned triangle is run through twice in the same sense.
+        // Each edge of the reversed triangle is traversed twice in the same direction.
         assert!(said(&vertices, &turned).contains("3 edges"), "{}", said(&vertices, &turned));
         let mut far = triangles.clone();
         far[5][1] = 8;
@@ -156,7 +157,7 @@ mod tests {
 
     #[test]
     fn a_mesh_without_volume_is_refused() {
-        // A box pressed flat.
+        // A box flattened to zero height.
         let (mut vertices, triangles) = surface(&Polyhedron::cuboid([1.0; 3]).unwrap());
         vertices.iter_mut().for_each(|v| v.z = 0.0);
         assert!(matches!(decompose(&vertices, &triangles, 4), Err(ShapeError::Flat { .. })));

@@ -15,7 +15,7 @@ pub use polyhedron::{Edge, Polyhedron};
 use crate::math::{Pose, Vec3, cbrt, length2};
 use std::sync::Arc;
 
-/// What a body looks like, in the body's own frame. Cheap to clone: geometry is shared.
+/// The shape of a body, in the body's own frame. Cheap to clone: geometry is shared.
 #[derive(Clone, Debug)]
 pub enum Shape {
     /// A ball around the origin.
@@ -23,8 +23,8 @@ pub enum Shape {
         /// Radius [m].
         radius: f64,
     },
-    /// All points `x` with `normal · x ≤ 0`: a wall without end. Has no mass: for bodies that are
-    /// fixed or follow a prescribed motion.
+    /// All points `x` with `normal · x ≤ 0`: an infinite wall. It has no mass and is meant for
+    /// bodies that are fixed or follow a prescribed motion.
     HalfSpace {
         /// Unit outward normal [–].
         normal: Vec3,
@@ -44,16 +44,16 @@ pub enum Shape {
     Polygon(Arc<Polygon>),
 }
 
-/// Convex parts that move as one body.
+/// Convex parts that move together as one body.
 #[derive(Clone, Debug)]
 pub struct Compound {
-    /// The parts and their places in the body frame. None is itself a compound.
+    /// The parts and their poses in the body frame. None of them is a compound.
     pub parts: Vec<(Pose, Shape)>,
     /// Mass properties for a density of 1 kg/m³.
     pub unit_mass: MassProperties,
 }
 
-/// Why a shape cannot be made.
+/// Why a shape cannot be created.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum ShapeError {
     /// A length that must be positive is not.
@@ -71,28 +71,28 @@ pub enum ShapeError {
         what: &'static str,
         /// Its value.
         value: f64,
-        /// The least it may be.
+        /// Lower bound.
         min: f64,
-        /// The most it may be.
+        /// Upper bound.
         max: f64,
     },
-    /// A coordinate is not a number.
+    /// A coordinate is not finite.
     #[error("point {index} has a coordinate that is not finite")]
     NotFinite {
         /// Index of the point.
         index: usize,
     },
     /// Too few points.
-    #[error("{needed} points at least are needed, got {got}")]
+    #[error("at least {needed} points are needed, got {got}")]
     TooFewPoints {
         /// How many points are needed.
         needed: usize,
         /// How many were given.
         got: usize,
     },
-    /// More corners than features of contacts can tell apart.
+    /// More corners than contact feature ids can distinguish.
     #[error(
-        "the hull has {got} corners, at most {most} are allowed; give fewer points, or a coarser mesh"
+        "the hull has {got} corners, but at most {most} are allowed; use fewer points or a coarser mesh"
     )]
     TooManyCorners {
         /// How many are allowed.
@@ -106,7 +106,7 @@ pub enum ShapeError {
          (thickness {thickness:.1e} m over an extent of {extent:.1e} m)"
     )]
     Flat {
-        /// Thickness of the thinnest direction [m].
+        /// Thickness in the thinnest direction [m].
         thickness: f64,
         /// Largest extent [m].
         extent: f64,
@@ -116,7 +116,7 @@ pub enum ShapeError {
         "the hull of these points failed its check by {error:.1e} m; scale or clean the points"
     )]
     HullCheck {
-        /// How far a point stands out of the hull [m].
+        /// Distance by which a point lies outside the hull [m].
         error: f64,
     },
     /// A normal of zero length.
@@ -127,8 +127,8 @@ pub enum ShapeError {
     BadCompound,
     /// A triangle mesh with holes.
     #[error(
-        "the mesh is not closed: {open_edges} edges lie on one triangle only or are run through \
-         twice in the same sense; repair it, or take its hull"
+        "the mesh is not closed: {open_edges} edges belong to only one triangle or are traversed \
+         twice in the same direction; repair it, or use its hull"
     )]
     OpenMesh {
         /// Number of offending edges.
@@ -139,7 +139,7 @@ pub enum ShapeError {
     BadTriangle {
         /// Index of the triangle.
         triangle: usize,
-        /// The vertex it names.
+        /// The vertex it refers to.
         vertex: usize,
         /// Number of vertices.
         count: usize,
@@ -153,7 +153,8 @@ impl Shape {
         Ok(Shape::Sphere { radius })
     }
 
-    /// A half-space with the given outward normal (any length); its surface holds the origin.
+    /// A half-space with the given outward normal (any length); its surface passes through the
+    /// origin.
     pub fn half_space(normal: [f64; 3]) -> Result<Shape, ShapeError> {
         let normal = Vec3::from(normal);
         let length = normal.norm();
@@ -163,7 +164,7 @@ impl Shape {
         Ok(Shape::HalfSpace { normal: normal / length })
     }
 
-    /// A box with the given full lengths [m], centred at the origin.
+    /// A box with the given side lengths [m], centred at the origin.
     pub fn cuboid(size: [f64; 3]) -> Result<Shape, ShapeError> {
         Ok(Shape::Polyhedron(Arc::new(Polyhedron::cuboid(size)?)))
     }
@@ -173,7 +174,7 @@ impl Shape {
         Ok(Shape::Polyhedron(Arc::new(Polyhedron::from_points(points)?)))
     }
 
-    /// A closed triangle mesh, taken apart into at most `max_parts` convex parts. Mass, centre and
+    /// A closed triangle mesh, decomposed into at most `max_parts` convex parts. Mass, centre and
     /// inertia are those of the mesh itself.
     pub fn decomposed_mesh(
         vertices: &[Vec3],
@@ -183,8 +184,8 @@ impl Shape {
         mesh::decompose(vertices, triangles, max_parts)
     }
 
-    /// Several shapes that move as one. Mass is the sum over the parts: where parts overlap, the
-    /// overlap counts twice. Nested compounds are flattened.
+    /// Several shapes that move together. The mass is the sum over the parts: where parts overlap,
+    /// the overlap counts twice. Nested compounds are flattened.
     pub fn compound(parts: Vec<(Pose, Shape)>) -> Result<Shape, ShapeError> {
         let mut flat = Vec::new();
         for (pose, shape) in parts {
@@ -206,14 +207,14 @@ impl Shape {
         Ok(Shape::Compound(Arc::new(Compound { parts: flat, unit_mass })))
     }
 
-    /// No shape at all: for bodies of mechanisms that nothing touches.
+    /// No shape at all, for bodies of mechanisms that have no contacts.
     pub fn nothing() -> Shape {
         let unit_mass = MassProperties::point(0.0, [0.0; 3]);
         Shape::Compound(Arc::new(Compound { parts: Vec::new(), unit_mass }))
     }
 
-    /// An open box of inner lengths `size` [m] with walls of thickness `wall` [m]: the floor's
-    /// upper side is at z = 0, the walls stand around it up to z = `size[2]`.
+    /// An open box of inner lengths `size` [m] with walls of thickness `wall` [m]: the top of the
+    /// floor is at z = 0, the walls surround it up to z = `size[2]`.
     pub fn open_box(size: [f64; 3], wall: f64) -> Result<Shape, ShapeError> {
         positive("wall", wall)?;
         let [x, y, z] = size;
@@ -256,7 +257,7 @@ impl Shape {
         })
     }
 
-    /// Whether the shape lives in the plane x–y.
+    /// Whether the shape is planar (in the plane x–y).
     pub fn is_planar(&self) -> bool {
         match self {
             Shape::Disc { .. } | Shape::Polygon(_) => true,
@@ -265,7 +266,7 @@ impl Shape {
         }
     }
 
-    /// Diameter of the ball (or disc) of equal volume (or area) [m]; `None` for a half-space.
+    /// Diameter of the sphere (or disc) of equal volume (or area) [m]; `None` for a half-space.
     pub fn size(&self) -> Option<f64> {
         use std::f64::consts::PI;
         match self {
@@ -280,7 +281,7 @@ impl Shape {
         }
     }
 
-    /// The convex parts with their places in the body frame (one for a convex shape).
+    /// The convex parts with their poses in the body frame (one for a convex shape).
     pub fn parts(&self) -> Vec<(Pose, Shape)> {
         match self {
             Shape::Compound(c) => c.parts.clone(),
@@ -305,7 +306,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_open_box_is_five_walls_around_its_inner_space() {
+    fn an_open_box_has_five_walls_around_its_interior() {
         let Shape::Compound(c) = Shape::open_box([0.4, 0.3, 0.2], 0.05).unwrap() else { panic!() };
         assert_eq!(c.parts.len(), 5);
         let volume = 0.5 * 0.4 * 0.25 - 0.4 * 0.3 * 0.2;
@@ -313,7 +314,7 @@ mod tests {
     }
 
     #[test]
-    fn a_compound_of_two_halves_weighs_as_the_whole() {
+    fn a_compound_of_two_halves_has_the_mass_of_the_whole() {
         let half = Shape::cuboid([0.5, 1.0, 1.0]).unwrap();
         let parts =
             vec![(Pose::at([-0.25, 0.0, 0.0]), half.clone()), (Pose::at([0.25, 0.0, 0.0]), half)];
@@ -333,7 +334,7 @@ mod tests {
     }
 
     #[test]
-    fn nested_compounds_are_flattened_with_their_places() {
+    fn nested_compounds_are_flattened_with_their_poses() {
         let ball = || Shape::sphere(0.5).unwrap();
         let inner = Shape::compound(vec![(Pose::at([1.0, 0.0, 0.0]), ball())]).unwrap();
         let place = Pose::at([0.0, 2.0, 0.0]).turned([0.0, 0.0, 1.0], std::f64::consts::FRAC_PI_2);
@@ -341,14 +342,14 @@ mod tests {
         let parts = outer.parts();
         assert_eq!(parts.len(), 2);
         assert!(parts.iter().all(|(_, s)| matches!(s, Shape::Sphere { .. })));
-        // One to the side, turned to the front.
+        // One to the side, rotated to the front.
         assert!((parts[1].0.position - Vec3::new(0.0, 3.0, 0.0)).norm() < 1e-15);
         let m = outer.mass_properties(1.0).unwrap();
         assert!((m.centre - Vec3::new(0.0, 1.5, 0.0)).norm() < 1e-15);
     }
 
     #[test]
-    fn sizes_are_diameters_of_equal_balls_and_discs() {
+    fn sizes_are_diameters_of_spheres_and_discs_of_equal_volume_or_area() {
         use std::f64::consts::PI;
         let near = |shape: Shape, size: f64| {
             let found = shape.size().unwrap();
@@ -359,7 +360,7 @@ mod tests {
         near(Shape::cuboid([0.1, 0.2, 0.3]).unwrap(), (6.0_f64 * 0.006 / PI).cbrt());
         let square = [[0., 0.], [2., 0.], [2., 2.], [0., 2.]];
         near(Shape::polygon(&square, 0.3).unwrap(), 4.0 / PI.sqrt());
-        // Two discs of equal area have √2 of the diameter, two balls ∛2.
+        // Two equal discs together have √2 times the diameter, two spheres ∛2 times.
         let apart = |shape: Shape| {
             vec![(Pose::at([-1.0, 0.0, 0.0]), shape.clone()), (Pose::at([1.0, 0.0, 0.0]), shape)]
         };
@@ -380,14 +381,14 @@ mod tests {
         assert!(both.is_planar());
         let mixed = Shape::compound(vec![(here, ball), (here, disc)]).unwrap_err();
         assert_eq!(mixed, ShapeError::BadCompound);
-        assert!(Shape::compound(vec![(here, wall.clone())]).is_err(), "it has no end");
+        assert!(Shape::compound(vec![(here, wall.clone())]).is_err(), "a half-space is infinite");
         assert!(wall.mass_properties(1.0).is_none());
         let nothing = Shape::nothing();
         assert!(nothing.parts().is_empty() && nothing.mass_properties(1.0).unwrap().mass == 0.0);
     }
 
     #[test]
-    fn refusals_name_the_number_and_what_it_must_be() {
+    fn refusals_name_the_value_and_what_it_must_be() {
         let said = |shape: Result<Shape, ShapeError>| shape.unwrap_err().to_string();
         let radius = "radius must be a positive length in metres, got -1";
         assert_eq!(said(Shape::sphere(-1.0)), radius);

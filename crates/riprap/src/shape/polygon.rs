@@ -46,7 +46,7 @@ impl Polygon {
         &self.vertices
     }
 
-    /// Unit outward normals: entry `k` is that of the side from corner `k` to the next [–].
+    /// Unit outward normals: entry `k` belongs to the side from corner `k` to the next [–].
     pub fn normals(&self) -> &[[f64; 2]] {
         &self.normals
     }
@@ -66,7 +66,7 @@ impl Polygon {
         &self.unit_mass
     }
 
-    /// Radius of the disc around the centre of mass that holds the polygon [m].
+    /// Radius of the smallest disc around the centre of mass that contains the polygon [m].
     pub fn outer_radius(&self) -> f64 {
         self.outer_radius
     }
@@ -136,7 +136,7 @@ mod tests {
     use rand::RngExt;
 
     #[test]
-    fn a_rectangle_given_with_extra_points_has_four_corners_and_the_textbook_inertia() {
+    fn a_rectangle_with_extra_points_has_four_corners_and_the_textbook_inertia() {
         let points = [[0., 0.], [2., 0.], [2., 1.], [0., 1.], [1., 0.], [1., 0.5], [2., 0.5]];
         let p = Polygon::from_points(&points, 3.0).unwrap();
         assert_eq!(p.vertices().len(), 4);
@@ -157,7 +157,7 @@ mod tests {
     }
 
     #[test]
-    fn a_polygon_weighs_as_the_prism_over_it() {
+    fn a_polygon_has_the_mass_of_the_prism_over_it() {
         let mut rng = seeded(81);
         for n in [3, 5, 12, 40] {
             let points = flat_cloud(&mut rng, n);
@@ -177,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn a_polygon_holds_all_points_between_its_sides() {
+    fn a_polygon_contains_all_points_between_its_sides() {
         let mut rng = seeded(82);
         for n in 3..60 {
             let points = flat_cloud(&mut rng, n);
@@ -186,14 +186,17 @@ mod tests {
                 assert!((length2(normal[0], normal[1]) - 1.0).abs() < 1e-15);
                 for q in &points {
                     let height = normal[0] * (q[0] - corner[0]) + normal[1] * (q[1] - corner[1]);
-                    // Corners that stand out by less than 1e-12 of the extent are dropped.
+                    // Corners that protrude by less than 1e-12 of the extent are dropped.
                     assert!(height < 1e-11, "{height}");
                 }
             }
             let c = p.unit_mass().centre;
             let farthest = points.iter().map(|q| length2(q[0] - c.x, q[1] - c.y));
             let farthest = farthest.fold(0.0, f64::max);
-            assert!((p.outer_radius() - farthest).abs() < 1e-11, "of corners, so of all points");
+            assert!(
+                (p.outer_radius() - farthest).abs() < 1e-11,
+                "over corners, hence over all points"
+            );
             assert!(p.vertices().iter().all(|v| points.contains(v)));
         }
     }
@@ -219,13 +222,13 @@ mod tests {
     }
 
     #[test]
-    fn mistakes_are_told() {
+    fn mistakes_are_reported() {
         let said = |points: &[[f64; 2]], thickness| {
             Polygon::from_points(points, thickness).unwrap_err().to_string()
         };
         let triangle = [[0., 0.], [1., 0.], [0., 1.]];
         assert!(said(&triangle, 0.0).contains("thickness must be a positive length"));
-        assert_eq!(said(&triangle[..2], 1.0), "3 points at least are needed, got 2");
+        assert_eq!(said(&triangle[..2], 1.0), "at least 3 points are needed, got 2");
         let nan = [[0., 0.], [1., f64::NAN], [0., 1.]];
         assert_eq!(said(&nan, 1.0), "point 1 has a coordinate that is not finite");
     }

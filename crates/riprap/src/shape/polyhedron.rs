@@ -1,5 +1,5 @@
-//! Convex polyhedra with the tables that contact detection reads: vertices field by field, face
-//! planes, edges with their two faces, the faces around each vertex.
+//! Convex polyhedra with the tables that contact detection reads: vertex coordinates stored by
+//! component, face planes, edges with their two faces, and the faces around each vertex.
 
 mod bend;
 
@@ -13,12 +13,12 @@ use bend::Bend;
 pub struct Edge {
     /// Start and end vertex.
     pub vertices: [u16; 2],
-    /// The two faces; the first has the edge in its own (counter-clockwise) sense.
+    /// The two faces; the first traverses the edge in its own (counter-clockwise) direction.
     pub faces: [u16; 2],
 }
 
 impl Edge {
-    /// Of numbers for all faces, those of its two.
+    /// Selects the values of its two faces from a list over all faces.
     #[inline(always)]
     fn over_faces(&self, heights: &[f64]) -> [f64; 2] {
         [heights[usize::from(self.faces[0])], heights[usize::from(self.faces[1])]]
@@ -27,8 +27,9 @@ impl Edge {
 
 /// A convex polyhedron. Faces are flat and merged, vertices are true corners.
 ///
-/// The shapes of a large pile fit into no cache, and a contact reads a little of everything: so there are few tables, narrow and
-/// without gaps, about 3 kB for a stone of 25 corners.
+/// The shapes of a large pile do not fit into any cache, and a contact reads a little of
+/// everything. The tables are therefore few, narrow and packed: about 3 kB for a stone of 25
+/// corners.
 #[derive(Clone, Debug)]
 pub struct Polyhedron {
     n_vertices: u16,
@@ -37,31 +38,32 @@ pub struct Polyhedron {
     inner_radius: f64,
     /// Largest distance of a vertex from the origin [m].
     reach: f64,
-    /// Coordinates of the vertices in single precision, all x, all y, all z, each padded to a multiple of [`LANES`] by
-    /// repeating the last vertex. They say which vertices may be the farthest.
+    /// Coordinates of the vertices in single precision, all x, all y, all z, each padded to a
+    /// multiple of [`LANES`] by repeating the last vertex. They determine which vertices may be the
+    /// farthest.
     lanes: Box<[f32]>,
     /// Vertices, then normals of the faces.
     vectors: Box<[Vec3]>,
-    /// Where each face begins among the corners, where each vertex begins among the faces around vertices; corners of the
-    /// faces, edges that leave them, faces around the vertices.
+    /// Start of each face among the corners and of each vertex among the faces around vertices;
+    /// then the corners of the faces, the edges that leave them, and the faces around the vertices.
     indices: Box<[u16]>,
     edges: Box<[Edge]>,
     /// How the surface bends over each edge.
     bends: Box<[Bend]>,
-    /// Offsets of the faces, all x of their normals, all y, all z, each padded to a multiple of [`LANES`] by faces that every
-    /// point lies below.
+    /// Offsets of the faces, then all x, all y and all z of their normals, each padded to a
+    /// multiple of [`LANES`] by faces that every point lies below.
     planes: Box<[f64]>,
     unit_mass: MassProperties,
 }
 
-/// Corners that a polyhedron has at most: a feature of a contact has 15 bits for an edge, and there are fewer than three times as
-/// many edges as corners.
+/// Maximum number of corners of a polyhedron: the feature id of a contact has 15 bits for an edge,
+/// and there are fewer than three times as many edges as corners.
 const MOST_VERTICES: usize = 10_000;
 
-/// Number of vertices or faces that a search takes at once.
+/// Number of vertices or faces that a search processes at once.
 const LANES: usize = 8;
 
-/// Where each of several runs of these lengths begins, one after the other, and where the last ends.
+/// Start of each of several consecutive runs of the given lengths, and the end of the last.
 fn starts(lengths: impl Iterator<Item = usize>) -> Vec<u16> {
     let mut end = 0;
     std::iter::once(0)
@@ -85,7 +87,7 @@ impl Polyhedron {
         Ok(Polyhedron::from_faces(hull.vertices, &hull.faces))
     }
 
-    /// A box with full lengths `size` [m], centred at the origin.
+    /// A box with side lengths `size` [m], centred at the origin.
     pub fn cuboid(size: [f64; 3]) -> Result<Polyhedron, ShapeError> {
         for s in size {
             positive("box size", s)?;
@@ -168,7 +170,7 @@ impl Polyhedron {
         }
     }
 
-    /// Asks for the memory of the polyhedron itself, which tells where its tables are.
+    /// Prefetches the polyhedron struct itself, which points to its tables.
     #[inline(always)]
     pub(crate) fn prefetch_head(&self) {
         prefetch(&self.n_vertices);
@@ -178,10 +180,10 @@ impl Polyhedron {
         prefetch(&self.unit_mass.centre);
     }
 
-    /// Asks for the memory of indices, of some faces' normals and of some edges.
+    /// Prefetches the indices, the normals of some faces, and some edges.
     #[inline(always)]
     pub(crate) fn prefetch_tables(&self, faces: &[u8], edges: &[u8]) {
-        // A line of memory has 64 bytes.
+        // A cache line has 64 bytes.
         self.indices.iter().step_by(32).for_each(prefetch);
         for &e in edges {
             self.edges.get(usize::from(e)).into_iter().for_each(prefetch);
@@ -193,8 +195,8 @@ impl Polyhedron {
         }
     }
 
-    /// Asks for the memory of the vertices that a search goes through, and of the vertices and normals of some edges, whose own memory is
-    /// there.
+    /// Prefetches the vertices that a search visits, and the vertices and normals of some edges,
+    /// which must already be in cache.
     #[inline(always)]
     pub(crate) fn prefetch(&self, edges: &[u8]) {
         self.lanes.iter().step_by(16).for_each(prefetch);
@@ -247,7 +249,7 @@ impl Polyhedron {
         &self.corner_table(0)[self.between(i)]
     }
 
-    /// Edges of a face: entry `k` leaves corner `k`.
+    /// Edges of a face: entry `k` starts at corner `k`.
     #[inline(always)]
     pub fn face_edges(&self, i: usize) -> &[u16] {
         &self.corner_table(1)[self.between(i)]
@@ -265,7 +267,8 @@ impl Polyhedron {
         usize::from(self.indices[i])..usize::from(self.indices[i + 1])
     }
 
-    /// One of the three tables that have an entry for each corner of each face, as many as two for each edge.
+    /// One of the three tables with one entry for each corner of each face, that is, two for each
+    /// edge.
     #[inline(always)]
     fn corner_table(&self, k: usize) -> &[u16] {
         let (starts, n) = (self.n_faces() + self.vertices().len() + 2, 2 * self.edges.len());
@@ -287,15 +290,17 @@ impl Polyhedron {
         self.inner_radius
     }
 
-    /// Radius of the ball around the centre that holds the polyhedron [m].
+    /// Radius of the smallest ball around the centre that contains the polyhedron [m].
     pub fn outer_radius(&self) -> f64 {
         self.outer_radius
     }
 
-    /// The vertex farthest along `direction` and its height `direction · x`. Of several, the first.
+    /// The vertex farthest along `direction` and its height `direction · x`. The first one in case
+    /// of ties.
     #[inline(always)]
     pub fn support(&self, direction: Vec3) -> (usize, f64) {
-        // Loops and functions that are inlined for sure: a closure would lose the instructions of the caller.
+        // Only loops and functions that are always inlined: a closure would not use the caller's
+        // instruction set.
         let n = self.lanes.len() / 3;
         let direction_lanes = [direction.x as f32, direction.y as f32, direction.z as f32];
         let mut tops = [f32::NEG_INFINITY; LANES];
@@ -310,8 +315,9 @@ impl Polyhedron {
             top = if h > top { h } else { top };
         }
 
-        // Coordinates, components and three operations are rounded to 2⁻²⁴ each, so that heights are right to 8 × 2⁻²⁴ of
-        // |d| |x|: no vertex that is lower than the highest by more than twice that can be the farthest.
+        // Coordinates, components and three operations are rounded to 2⁻²⁴ each, so that heights
+        // are accurate to 8 × 2⁻²⁴ |d| |x|: no vertex that is lower than the highest by more than
+        // twice that can be the farthest.
         let sum = direction.x.abs() + direction.y.abs() + direction.z.abs();
         let least = (f64::from(top) - f64::from(f32::EPSILON) * 8.0 * sum * self.reach) as f32;
         let vertices = self.vertices();
@@ -323,7 +329,7 @@ impl Polyhedron {
                 near |= u32::from(h[k] >= least) << k;
             }
             while near != 0 {
-                // The last vertex stands for those beyond it too.
+                // Padding entries count as the last vertex.
                 let i = (base + near.trailing_zeros() as usize).min(vertices.len() - 1);
                 let v = &vertices[i];
                 let h = direction.x * v.x + direction.y * v.y + direction.z * v.z;
@@ -347,7 +353,7 @@ impl Polyhedron {
         h
     }
 
-    /// Heights of a point above all faces [m]; beyond the last face minus infinity.
+    /// Heights of a point above all faces [m]; minus infinity beyond the last face.
     #[inline(always)]
     pub(crate) fn heights(&self, p: Vec3, out: &mut Vec<f64>) {
         let n = self.planes.len() / 4;
@@ -361,7 +367,8 @@ impl Polyhedron {
         }
     }
 
-    /// Edges along whose normals a point, given by its heights above the faces, stands at `needed` or higher.
+    /// Edges along whose normals a point, given by its heights above the faces, has a height of
+    /// `needed` or more.
     #[inline(always)]
     pub(crate) fn edges_below(&self, heights: &[f64], needed: f64, mut found: impl FnMut(usize)) {
         for (i, (e, bend)) in self.edges.iter().zip(&self.bends).enumerate() {
@@ -371,7 +378,7 @@ impl Polyhedron {
         }
     }
 
-    /// The same where the lower of two points has to.
+    /// The same condition for the lower of two points.
     #[inline(always)]
     pub(crate) fn edges_below_both(
         &self,
@@ -387,15 +394,15 @@ impl Polyhedron {
         }
     }
 
-    /// The greatest height of the lower of two points, given by their heights above the faces, along any normal of an
-    /// edge [m], or a bound above it.
+    /// The greatest height of the lower of two points, given by their heights above the faces,
+    /// along any normal of an edge [m], or an upper bound of it.
     pub(crate) fn height_over_edge(&self, edge: usize, heights: [&[f64]; 2]) -> f64 {
         let e = &self.edges[edge];
         let [p, q] = [e.over_faces(heights[0]), e.over_faces(heights[1])];
         self.bends[edge].height_of_lower(p, q)
     }
 
-    /// The greatest height of a point along any normal of an edge [m], or a bound above it.
+    /// The greatest height of a point along any normal of an edge [m], or an upper bound of it.
     #[inline(always)]
     pub(crate) fn point_over_edge(&self, edge: usize, p: Vec3) -> f64 {
         let e = &self.edges[edge];
@@ -405,8 +412,8 @@ impl Polyhedron {
             .height([normals[f].dot(&p) - self.planes[f], normals[g].dot(&p) - self.planes[g]])
     }
 
-    /// Unit direction of an edge from its start to its end [–]. Made from the ends when it is asked for: few are, and each would take as
-    /// much memory as both.
+    /// Unit direction of an edge from its start to its end [–]. Computed from the end points on
+    /// demand: few are needed, and storing one would take as much memory as both ends.
     #[inline(always)]
     pub fn edge_direction(&self, edge: usize) -> Vec3 {
         let [start, end] = self.edge_ends(edge);

@@ -1,17 +1,20 @@
-//! Fewer corners: vertices of a convex polyhedron are taken away one by one, each time the one that costs the least volume.
+//! Reduction to fewer corners: vertices of a convex polyhedron are removed one by one, each time
+//! the one that loses the least volume.
 //!
-//! Without a vertex `v` the hull keeps all its faces but those around `v`; the hole is closed by faces between the neighbours of
-//! `v` alone. *Proof.* A new face is one that `v` sees. Put `v` back: a corner of such faces that is not on the rim of what `v`
-//! sees would end up inside, but all corners are corners of the polyhedron. So all are on the rim, and `v` is joined to them. The
-//! neighbours, seen from `v`, are the corners of a convex polygon, which is closed by wrapping, edge after edge.
+//! When a vertex `v` is removed, the hull keeps all its faces except those around `v`; the hole is
+//! closed by faces between the neighbours of `v` alone. *Proof.* A new face is visible from `v`.
+//! Add `v` back: a corner of such faces that is not on the boundary of the region visible from `v`
+//! would end up inside, but all corners are corners of the polyhedron. So all of them are on the
+//! boundary, and `v` is connected to them. The neighbours, seen from `v`, are the corners of a
+//! convex polygon, which is closed by wrapping, edge by edge.
 
 use super::{Polyhedron, ShapeError};
 use crate::math::Vec3;
 use std::collections::HashMap;
 
 impl Polyhedron {
-    /// The hull of at most `max_vertices` of its corners (4 or more), chosen so that little volume is lost. The result lies
-    /// inside.
+    /// The hull of at most `max_vertices` of its corners (4 or more), chosen so that little volume
+    /// is lost. The result lies inside the original.
     pub fn reduced(&self, max_vertices: usize) -> Result<Polyhedron, ShapeError> {
         let (min, n) = (4, self.vertices().len());
         if max_vertices < min {
@@ -24,7 +27,7 @@ impl Polyhedron {
         let mut surface = Surface::new(self);
         let mut loss: Vec<f64> = (0..n as u32).map(|v| surface.loss(v)).collect();
         for _ in max_vertices..n {
-            // Of equals, the first.
+            // The first one in case of ties.
             let least = (0..n).filter(|&v| surface.next[v] != GONE);
             let Some(v) = least.reduce(|a, b| if loss[b] < loss[a] { b } else { a }) else { break };
             for w in surface.remove(v as u32) {
@@ -79,7 +82,7 @@ impl<'a> Surface<'a> {
         ring
     }
 
-    /// Volume that goes with a vertex.
+    /// Volume lost by removing a vertex.
     fn loss(&self, v: u32) -> f64 {
         let at = self.points[v as usize];
         let ring = self.ring(v);
@@ -91,7 +94,7 @@ impl<'a> Surface<'a> {
         volume.abs()
     }
 
-    /// Takes a vertex away and closes the hole; gives its neighbours.
+    /// Removes a vertex and closes the hole; returns its neighbours.
     fn remove(&mut self, v: u32) -> Vec<u32> {
         let ring = self.ring(v);
         for k in 0..ring.len() {
@@ -107,8 +110,9 @@ impl<'a> Surface<'a> {
         ring
     }
 
-    /// The outermost triangles between the corners of a ring, as a point `at` outside sees them: over the edge from the first
-    /// to the last corner stands the one from which all others lie inside; so on for what is left on both sides.
+    /// The outermost triangles between the corners of a ring, as seen from a point `at` outside:
+    /// the edge from the first to the last corner gets the triangle from which all other corners
+    /// lie inside, and so on recursively for the corners left on both sides.
     fn close(&self, at: Vec3, ring: &[u32], triangle: &mut impl FnMut([u32; 3])) {
         let [first, .., last] = *ring else { return };
         let point = |i: u32| self.points[i as usize] - at;
@@ -142,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn the_loss_of_a_vertex_is_that_of_the_hull_without_it() {
+    fn the_loss_of_a_vertex_agrees_with_the_hull_without_it() {
         let mut rng = seeded(5);
         let generator = StoneGenerator { vertices: 40, ..StoneGenerator::default() };
         for _ in 0..10 {
@@ -160,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn the_surface_stays_that_of_the_hull_while_vertices_go() {
+    fn the_surface_remains_the_hull_as_vertices_are_removed() {
         let mut rng = seeded(6);
         let generator = StoneGenerator { vertices: 60, ..StoneGenerator::default() };
         let stone = generator.generate(1.0, &mut rng).unwrap();
@@ -189,7 +193,7 @@ mod tests {
             let less = cube.reduced(n).unwrap();
             assert!(less.vertices().len() <= n);
         }
-        // One corner of a cube is a sixth of it; what is left of four is a tetrahedron.
+        // One corner of a cube is a sixth of it; four corners form a tetrahedron.
         assert!((cube.reduced(7).unwrap().unit_mass().mass - 5.0 / 6.0).abs() < 1e-14);
         let last = cube.reduced(4).unwrap().unit_mass().mass;
         assert!((last - 1.0 / 3.0).abs() < 1e-14 || (last - 1.0 / 6.0).abs() < 1e-14, "{last}");
@@ -199,7 +203,7 @@ mod tests {
 
     #[test]
     fn a_ball_of_many_corners_keeps_its_volume_and_lies_inside() {
-        // A spiral from pole to pole.
+        // Points on a spiral from pole to pole.
         let points: Vec<Vec3> = (0..2000)
             .map(|i| {
                 let z = 1.0 - (2 * i + 1) as f64 / 2000.0;
@@ -211,14 +215,15 @@ mod tests {
         let coarse = ball.reduced(60).unwrap();
         assert_eq!(coarse.vertices().len(), 60);
         let share = coarse.unit_mass().mass / ball.unit_mass().mass;
-        // What is lost goes with one over the number of corners; the icosahedron, the best of 12, loses 39.5 %.
+        // The loss is inversely proportional to the number of corners; the icosahedron, the best
+        // with 12, loses 39.5 %.
         assert!((0.87..1.0 - 0.39 * 12.0 / 60.0).contains(&share), "{share}");
         let is_corner = |v: &Vec3| ball.vertices().iter().any(|w| (v - w).norm() < 1e-15);
         assert!(coarse.vertices().iter().all(is_corner));
     }
 
     #[test]
-    fn each_corner_less_costs_some_volume_and_leaves_the_rest_inside() {
+    fn each_removed_corner_loses_some_volume_and_the_result_stays_inside() {
         let mut rng = seeded(7);
         let generator = StoneGenerator { vertices: 30, ..StoneGenerator::default() };
         let stone = generator.generate(1.0, &mut rng).unwrap();

@@ -6,7 +6,7 @@ use crate::math::Quat;
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64;
 
-/// The search over every face and every pair of edges: the judge of [`best_axis`].
+/// Exhaustive search over every face and every pair of edges: the reference for [`best_axis`].
 fn full_search(a: &Polyhedron, b: &Polyhedron, rel: &Relative) -> Axis {
     let size = a.outer_radius().min(b.outer_radius());
     let over = |n: Vec3, top: f64, (vertex, bottom): (usize, f64), shift: f64, kind: Kind| Axis {
@@ -49,7 +49,7 @@ fn full_search(a: &Polyhedron, b: &Polyhedron, rel: &Relative) -> Axis {
 
 /// Moves b along a random direction until the two are `gap` apart along the best axis.
 fn meeting(rng: &mut Pcg64, a: &Polyhedron, b: &Polyhedron) -> Relative {
-    // Now and then aligned to the last digit, so that many axes tie.
+    // Occasionally exactly aligned, so that many axes tie.
     let rotation = match rng.random_range(0..4) {
         0 => Mat3::identity(),
         1 => Mat3::new(0.0, -1.0, 0.0, 1.0, 0.0, 0.0, 0.0, 0.0, 1.0),
@@ -77,7 +77,7 @@ fn same(x: &Axis, y: &Axis) -> bool {
 }
 
 #[test]
-fn hints_and_bounds_never_change_a_bit_of_the_full_search() {
+fn hints_and_bounds_give_bitwise_the_result_of_the_full_search() {
     let mut rng = Pcg64::seed_from_u64(51);
     let mut scratch = NarrowScratch::default();
     let (mut searched, mut edges, mut listed) = (0, 0, 0);
@@ -105,7 +105,7 @@ fn hints_and_bounds_never_change_a_bit_of_the_full_search() {
             }
             searched += 1;
             edges += usize::from(matches!(full.kind, Kind::Edges(..)));
-            // Hint and list are those of this step or an older one.
+            // The hint and the list are from this step or an earlier one.
             if step % 8 == 0 {
                 let found = best_axis(&a, &b, &rel, f64::INFINITY, None, &mut scratch);
                 hint = found.ok().map(|f| f.features);

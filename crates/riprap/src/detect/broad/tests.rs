@@ -1,4 +1,4 @@
-//! The list of neighbours against a comparison of all with all.
+//! The neighbour list against a comparison of all pairs.
 
 use super::*;
 use crate::detect::testing::{pose, shape, unit};
@@ -63,7 +63,8 @@ impl World {
         self.colliders.iter().map(|c| self.reach[c.body as usize]).collect()
     }
 
-    /// All pairs that must not be missed: those whose surfaces come within alert and reach of each other.
+    /// All pairs that must not be missed: those whose surfaces are within alert distance and reach
+    /// of each other.
     fn all_near(&self, placed: &[Placed], widening: f64) -> BTreeSet<u64> {
         let (n, reach) = (placed.len(), self.reaches());
         let mut near = BTreeSet::new();
@@ -96,7 +97,7 @@ impl World {
 }
 
 #[test]
-fn the_list_is_that_of_a_comparison_of_all_with_all() {
+fn the_list_agrees_with_a_comparison_of_all_pairs() {
     let mut rng = Pcg64::seed_from_u64(81);
     for round in 0..20 {
         let world = World::new(&mut rng, 250);
@@ -136,25 +137,25 @@ fn as_long_as_the_list_is_valid_no_contact_is_missed() {
         let listed: BTreeSet<u64> = broad.pairs().iter().copied().collect();
         assert!(world.all_near(&now, 0.0).is_subset(&listed), "step {lasted}");
     }
-    // Half a skin of 20 mm at 1 mm a step, and the last of them by round-off.
+    // Half a skin of 20 mm at 1 mm per step; the last step is subject to round-off.
     assert!((9..=10).contains(&lasted), "{lasted}");
 }
 
 #[test]
-fn a_list_made_for_another_question_is_not_valid() {
+fn a_list_built_for_another_query_is_not_valid() {
     let mut rng = Pcg64::seed_from_u64(83);
     let world = World::new(&mut rng, 50);
     let (placed, reach) = (world.placed(), world.reaches());
     let still = vec![0.0; placed.len()];
     let mut broad = BroadPhase::default();
-    assert!(!broad.still_valid(&still, &reach, &world.query(&[])), "there is none yet");
+    assert!(!broad.still_valid(&still, &reach, &world.query(&[])), "no list yet");
     broad.build(&placed, &reach, &world.query(&[]));
     assert!(broad.still_valid(&still, &reach, &world.query(&[])));
     assert!(!broad.still_valid(&still, &reach, &Query { alert: 0.011, ..world.query(&[]) }));
     assert!(!broad.still_valid(&still, &reach, &Query { skin: 0.03, ..world.query(&[]) }));
     let faster: Vec<f64> = reach.iter().map(|r| r + 0.0101).collect();
-    assert!(!broad.still_valid(&still, &faster, &world.query(&[])), "half the skin and more");
-    assert!(!broad.still_valid(&still[1..], &reach[1..], &world.query(&[])), "one fewer");
+    assert!(!broad.still_valid(&still, &faster, &world.query(&[])), "more than half the skin");
+    assert!(!broad.still_valid(&still[1..], &reach[1..], &world.query(&[])), "one collider fewer");
     broad.forget();
     assert!(!broad.still_valid(&still, &reach, &world.query(&[])));
 }
@@ -180,7 +181,7 @@ fn bodies_that_stay_apart_are_not_listed() {
 }
 
 #[test]
-fn a_level_holds_every_size_up_to_its_cells() {
+fn a_level_holds_every_size_up_to_that_of_its_cells() {
     for (extent, level) in [(0.5, 0), (1.0, 0), (1.0001, 1), (2.0, 1), (1000.0, 10), (1e30, 20)] {
         assert_eq!(level_of(extent, 1.0), level, "{extent}");
     }

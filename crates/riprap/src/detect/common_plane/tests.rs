@@ -7,7 +7,7 @@ use rand::SeedableRng;
 use rand_pcg::Pcg64;
 
 #[test]
-fn no_direction_shows_a_larger_gap_than_the_best_axis_where_shapes_overlap() {
+fn for_overlapping_shapes_no_direction_has_a_larger_gap_than_the_best_axis() {
     let mut rng = Pcg64::seed_from_u64(101);
     let mut scratch = NarrowScratch::default();
     let (mut overlapping, mut found) = (0, 0);
@@ -24,11 +24,12 @@ fn no_direction_shows_a_larger_gap_than_the_best_axis_where_shapes_overlap() {
         // Its own gap, as measured by the plane's normal.
         let s = separation(&a, &b, &rel, m.normal);
         assert!((m.separation - s).abs() < 1e-12 * (1.0 + size));
-        // Along no direction are overlapping shapes farther apart than along the best axis, up to its bias.
+        // Along no direction are overlapping shapes farther apart than along the best axis, up to
+        // the bias.
         assert!(s <= axis.separation + 1e-5 * size, "{s} {}", axis.separation);
         found += usize::from(s > axis.separation - 1e-4 * size);
     }
-    // Tilting may stop at another plane of locally largest gap.
+    // Tilting may stop at another plane with a locally largest gap.
     assert!(overlapping > 15 && 10 * found >= 9 * overlapping, "{found} of {overlapping}");
 }
 
@@ -40,7 +41,7 @@ fn two_boxes_have_the_plane_between_their_faces() {
         let rel = Relative { rot: crate::math::Mat3::identity(), origin: Vec3::z() * at };
         let ask = Ask { alert: 0.05, ..Ask::default() };
         let m = contact(&cube, &cube, &rel, &ask, &mut scratch).unwrap();
-        // The last tilt is of 1e-9 rad, over half a metre.
+        // The last tilt is 1e-9 rad, over half a metre.
         assert!((m.separation - gap).abs() < 1e-8 && (m.normal - Vec3::z()).norm() < 1e-8);
         assert_eq!(m.points().len(), 4);
         let far = Ask { alert: gap - 1e-6, ..ask };

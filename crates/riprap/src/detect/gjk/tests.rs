@@ -22,7 +22,7 @@ fn segments([p, q]: [Vec3; 2], [r, s]: [Vec3; 2]) -> f64 {
             at(t, u);
         }
     }
-    // Otherwise an end of one of them is nearest.
+    // Otherwise the nearest point is an end of one of them.
     at(0.0, e.dot(&w) / c);
     at(1.0, e.dot(&(q - r)) / c);
     at(-d.dot(&w) / a, 0.0);
@@ -55,7 +55,7 @@ fn inside(p: &Polyhedron, x: Vec3, tolerance: f64) -> bool {
 }
 
 #[test]
-fn closest_points_are_those_of_a_search_over_all_features() {
+fn closest_points_agree_with_a_search_over_all_features() {
     let mut rng = Pcg64::seed_from_u64(61);
     let (mut apart, mut touching) = (0, 0);
     for round in 0..600 {
@@ -65,7 +65,8 @@ fn closest_points_are_those_of_a_search_over_all_features() {
         match closest(&a, &b, &rel, f64::INFINITY) {
             Closest::Apart { on_a, on_b } => {
                 let (found, right) = ((on_b - on_a).norm(), exhaustive(&a, &b, &rel));
-                // Points between corners of a needle or a large plate are good to this part of the size.
+                // Points between corners of a needle or a large plate are accurate to this fraction
+                // of the size.
                 assert!((found - right).abs() <= 1e-7 * size, "{round}: {found} {right}");
                 assert!(inside(&a, on_a, 1e-9 * size), "{round}");
                 assert!(inside(&b, rel.inverse_point(on_b), 1e-9 * size), "{round}");
@@ -79,7 +80,7 @@ fn closest_points_are_those_of_a_search_over_all_features() {
 }
 
 #[test]
-fn what_is_beyond_the_limit_is_so_along_the_direction_given() {
+fn shapes_beyond_the_limit_are_so_along_the_returned_direction() {
     let mut rng = Pcg64::seed_from_u64(62);
     let mut beyond = 0;
     for _ in 0..500 {
@@ -110,7 +111,7 @@ fn the_distance_is_the_same_from_either_shape_and_after_any_motion() {
         let d = distance(&a, &b, &rel);
         let other = distance(&b, &a, &exchanged(&rel));
         assert!((d - other).abs() <= 1e-7 * size, "{d} {other}");
-        // b described in a turned and shifted frame, and placed accordingly.
+        // b described in a rotated and shifted frame, and placed accordingly.
         let (turn, shift) = (matrix(&mut rng), unit(&mut rng) * 0.3);
         let points: Vec<Vec3> = b.vertices().iter().map(|v| turn * v + shift).collect();
         let Ok(moved) = Polyhedron::from_points(&points) else { continue };
@@ -121,7 +122,7 @@ fn the_distance_is_the_same_from_either_shape_and_after_any_motion() {
 }
 
 #[test]
-fn shapes_with_one_centre_touch() {
+fn concentric_shapes_touch() {
     let cube = Polyhedron::cuboid([1.0; 3]).unwrap();
     let rel = Relative { rot: crate::math::Mat3::identity(), origin: Vec3::zeros() };
     assert!(matches!(closest(&cube, &cube, &rel, 1.0), Closest::Touching));

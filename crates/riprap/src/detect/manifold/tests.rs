@@ -1,4 +1,4 @@
-//! Cutting and thinning: areas, identities, and what must be kept.
+//! Clipping and thinning: areas, feature ids, and which points must be kept.
 
 use super::*;
 use crate::detect::testing::{matrix, unit};
@@ -7,7 +7,7 @@ use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64;
 
 #[test]
-fn thinning_keeps_the_corners_of_an_octagon_that_span_most() {
+fn thinning_keeps_the_corners_of_an_octagon_that_span_the_largest_area() {
     let points: Vec<ManifoldPoint> = (0..8u32)
         .map(|k| {
             let (s, c) = (f64::from(k) * std::f64::consts::FRAC_PI_4).sin_cos();
@@ -30,14 +30,15 @@ fn a_point_about_to_close_is_kept_before_nearer_ones_that_open() {
             ManifoldPoint { position: Vec3::new(c, s, 0.0), gap, feature: k }
         })
         .collect();
-    // The turn lowers points with large x and small y most: the last one, farthest away, comes first.
+    // The rotation lowers points with large x and small y most: the last one, farthest away, comes
+    // first.
     let drift = Drift { shift: Vec3::zeros(), turn: Vec3::new(0.02, 0.02, 0.0) };
     let mut m = Manifold::new(Vec3::z(), 1e-3);
     thin(&points, Vec3::z(), 0.1, 1.0, &|| drift, &mut m);
     assert!(m.points().iter().any(|p| p.feature == 5));
 }
 
-/// A side with these corners, level at a height.
+/// A horizontal side with these corners at a given height.
 fn side(corners: &[[f64; 2]], height: f64) -> Side {
     let n = corners.len() as u32;
     let corner = |k: u32| SideCorner { at: corners[k as usize], vertex: k, edge: 100 + k };
@@ -61,7 +62,7 @@ fn area(corners: &[[f64; 2]]) -> f64 {
     (0..corners.len()).map(twice).sum::<f64>() * 0.5
 }
 
-/// Corners that a cut leaves.
+/// Corners left by a clip.
 fn left(clipper: &Clipper) -> Vec<[f64; 2]> {
     (0..clipper.polygon.len).map(|k| clipper.polygon.at(k)).collect()
 }
@@ -70,7 +71,7 @@ const AXES: (Vec3, (Vec3, Vec3)) =
     (Vec3::new(0.0, 0.0, 1.0), (Vec3::new(1.0, 0.0, 0.0), Vec3::new(0.0, 1.0, 0.0)));
 
 #[test]
-fn a_side_cut_by_itself_keeps_its_corners() {
+fn a_side_clipped_by_itself_keeps_its_corners() {
     let mut rng = Pcg64::seed_from_u64(121);
     let mut clipper = Clipper::default();
     for _ in 0..200 {
@@ -84,7 +85,7 @@ fn a_side_cut_by_itself_keeps_its_corners() {
 }
 
 #[test]
-fn the_overlap_is_in_both_sides_and_has_the_same_area_from_either() {
+fn the_overlap_is_in_both_sides_and_its_area_does_not_depend_on_their_order() {
     let mut rng = Pcg64::seed_from_u64(122);
     let mut clipper = Clipper::default();
     let (mut overlapping, mut apart) = (0, 0);
@@ -97,7 +98,7 @@ fn the_overlap_is_in_both_sides_and_has_the_same_area_from_either() {
         let one = left(&clipper);
         clipper.cut(&b, &a, AXES, 1.0);
         let two = left(&clipper);
-        // Cuts are good to 1e-12 of the size.
+        // Clipping is accurate to 1e-12 of the size.
         assert!((area(&one) - area(&two)).abs() < 1e-10, "{} {}", area(&one), area(&two));
         for x in &one {
             for corners in [&p, &q] {
@@ -131,9 +132,9 @@ fn gaps_are_those_of_the_two_planes() {
         assert!((p.gap - (high - low)).abs() < 1e-15);
         assert!((p.position.z - 0.5 * (low + high)).abs() < 1e-15, "midway");
     }
-    // The overlap is 1.5 by 1.75, with a diagonal of their root sum of squares.
+    // The overlap is 1.5 by 1.75, with the corresponding diagonal.
     assert!((clipper.width() - 1.5 * 1.75 / 1.5f64.hypot(1.75)).abs() < 1e-14);
-    // One corner of each, and two crossings of edges.
+    // One corner of each side, and two edge crossings.
     let kinds: Vec<u32> = points.iter().map(|p| p.feature >> 30).collect();
     let count = |kind: u32| kinds.iter().filter(|k| **k == kind).count();
     assert_eq!((count(VERTEX_A), count(VERTEX_B), count(CROSSING)), (1, 1, 2));

@@ -66,7 +66,7 @@ fn distance(a: &[Vec2], b: &[Vec2]) -> f64 {
 }
 
 #[test]
-fn two_polygons_are_as_far_apart_as_their_nearest_corners_and_sides() {
+fn the_distance_of_two_polygons_is_that_of_their_nearest_corners_and_sides() {
     let mut rng = Pcg64::seed_from_u64(91);
     let (mut apart, mut overlapping) = (0, 0);
     for round in 0..2000 {
@@ -79,7 +79,7 @@ fn two_polygons_are_as_far_apart_as_their_nearest_corners_and_sides() {
         let found = polygon_polygon((&p, &pa), (&q, &pb), alert);
         if s > 1e-9 {
             let d = distance(&ca, &cb);
-            // Sides that hardly overlap, seen along the normal, graze and do not count.
+            // Sides that barely overlap, seen along the normal, graze and do not count.
             let Some(m) = found else {
                 assert!(d > alert || s > -1e-6, "{round}: {d}");
                 continue;
@@ -98,7 +98,7 @@ fn two_polygons_are_as_far_apart_as_their_nearest_corners_and_sides() {
 }
 
 #[test]
-fn the_order_of_two_polygons_changes_the_sign_of_the_normal_alone() {
+fn the_order_of_two_polygons_changes_only_the_sign_of_the_normal() {
     let mut rng = Pcg64::seed_from_u64(92);
     let mut compared = 0;
     for _ in 0..2000 {
@@ -110,7 +110,7 @@ fn the_order_of_two_polygons_changes_the_sign_of_the_normal_alone() {
         assert_eq!(one.is_some(), two.is_some());
         let (Some(one), Some(two)) = (one, two) else { continue };
         assert!((one.separation - two.separation).abs() < 1e-7);
-        // Two axes that are equally good may be taken in turn.
+        // If two axes are equally good, either may be chosen.
         if (one.normal + two.normal).norm() < 1e-9 {
             assert_eq!(one.points().len(), two.points().len());
             for x in one.points() {
@@ -125,7 +125,7 @@ fn the_order_of_two_polygons_changes_the_sign_of_the_normal_alone() {
 }
 
 #[test]
-fn contacts_turn_and_move_with_the_polygons() {
+fn contacts_rotate_and_move_with_the_polygons() {
     let mut rng = Pcg64::seed_from_u64(93);
     let mut compared = 0;
     for _ in 0..1000 {
@@ -152,7 +152,7 @@ fn contacts_turn_and_move_with_the_polygons() {
 }
 
 #[test]
-fn a_disc_is_as_far_as_the_nearest_side() {
+fn the_distance_of_a_disc_is_that_of_the_nearest_side() {
     let mut rng = Pcg64::seed_from_u64(94);
     for _ in 0..1000 {
         let p = polygon(&mut rng);
@@ -172,7 +172,7 @@ fn a_disc_is_as_far_as_the_nearest_side() {
 }
 
 #[test]
-fn a_polygon_on_a_line_stands_on_its_lowest_corners() {
+fn a_polygon_on_a_line_rests_on_its_lowest_corners() {
     let mut rng = Pcg64::seed_from_u64(95);
     for _ in 0..500 {
         let p = polygon(&mut rng);

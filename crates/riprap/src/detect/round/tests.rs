@@ -1,4 +1,4 @@
-//! Balls, half-spaces and polyhedra: closed forms, sampled surfaces, and both orders of a pair.
+//! Balls, half-spaces and polyhedra: closed forms, sampled surfaces, and both orders of each pair.
 
 use super::*;
 use crate::detect::testing::{placed, pose, shape, unit};
@@ -7,7 +7,7 @@ use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64;
 
 #[test]
-fn two_balls_touch_midway_along_the_line_of_their_centres() {
+fn two_balls_touch_on_the_line_between_their_centres() {
     let mut rng = Pcg64::seed_from_u64(71);
     for _ in 0..200 {
         let (ra, rb) = (rng.random_range(0.1..1.0), rng.random_range(0.1..1.0));
@@ -24,11 +24,11 @@ fn two_balls_touch_midway_along_the_line_of_their_centres() {
         assert!(ball_ball((ca, ra), (cb, rb), gap - 1e-9).is_none());
     }
     let m = ball_ball((Vec3::zeros(), 1.0), (Vec3::zeros(), 0.5), 0.0).unwrap();
-    assert_eq!((m.normal.norm(), m.separation), (1.0, -1.5), "one centre: any normal");
+    assert_eq!((m.normal.norm(), m.separation), (1.0, -1.5), "concentric: any normal");
 }
 
 #[test]
-fn a_ball_above_a_polyhedron_is_as_far_as_the_nearest_of_many_points() {
+fn the_distance_of_a_ball_from_a_polyhedron_agrees_with_sampled_points() {
     let mut rng = Pcg64::seed_from_u64(72);
     let (mut outside, mut within) = (0, 0);
     for _ in 0..300 {
@@ -97,7 +97,7 @@ fn a_half_space_finds_the_lowest_corners() {
 }
 
 #[test]
-fn a_ball_on_a_half_space_has_its_height_as_gap() {
+fn the_gap_of_a_ball_on_a_half_space_is_its_height() {
     let m = half_space_ball((Vec3::z(), Vec3::new(5.0, 3.0, 1.0)), (Vec3::z() * 1.45, 0.5), 0.1);
     let m = m.unwrap();
     assert!((m.separation + 0.05).abs() < 1e-15 && m.normal == Vec3::z());
@@ -106,7 +106,7 @@ fn a_ball_on_a_half_space_has_its_height_as_gap() {
 }
 
 #[test]
-fn gaps_do_not_depend_on_the_frame_of_the_world() {
+fn gaps_do_not_depend_on_the_world_frame() {
     let mut rng = Pcg64::seed_from_u64(74);
     for _ in 0..200 {
         let p = shape(&mut rng);

@@ -1,5 +1,5 @@
-//! What a list promises: how far shapes have moved at most, and that nothing unlisted wins. The long comparison with the full search
-//! along random motions is in `axes/tests.rs`.
+//! The guarantees of a list: a bound of the motion of the shapes, and that nothing unlisted wins.
+//! The long comparison with the full search along random motions is in `axes/tests.rs`.
 
 use super::*;
 use crate::detect::axes::best_axis;
@@ -19,7 +19,7 @@ fn listed(rng: &mut Pcg64) -> (Polyhedron, Polyhedron, Relative, Axis, Option<Sh
 }
 
 #[test]
-fn no_point_moves_farther_than_the_list_says() {
+fn no_point_moves_farther_than_the_bound_of_the_list() {
     let mut rng = Pcg64::seed_from_u64(111);
     let mut lists = 0;
     for _ in 0..400 {
@@ -40,7 +40,7 @@ fn no_point_moves_farther_than_the_list_says() {
             let moved = (now.inverse_point(*v) - rel.inverse_point(*v)).norm();
             assert!(moved <= bound, "of a, seen from b: {moved} {bound}");
         }
-        // Round-off of single precision, and what two columns tell of a turn.
+        // Single-precision round-off, and the error of bounding a rotation by two columns.
         let most = 3.0 * pace * (1.0 + 2.0 * list_arm(&a, &b, &rel) / size);
         assert!(bound <= most + 1e-5 * list_arm(&a, &b, &rel), "{bound} {most}");
     }
@@ -52,7 +52,7 @@ fn list_arm(a: &Polyhedron, b: &Polyhedron, rel: &Relative) -> f64 {
 }
 
 #[test]
-fn what_is_not_listed_stands_no_higher_than_the_rest() {
+fn unlisted_features_are_no_higher_than_the_rest() {
     let mut rng = Pcg64::seed_from_u64(112);
     let (mut lists, mut unlisted) = (0, 0);
     for _ in 0..400 {
@@ -92,7 +92,7 @@ fn what_is_not_listed_stands_no_higher_than_the_rest() {
 }
 
 #[test]
-fn a_list_knows_its_own_answer_and_says_nothing_after_a_long_way() {
+fn a_list_gives_its_own_answer_and_none_after_a_large_motion() {
     let mut rng = Pcg64::seed_from_u64(113);
     let mut told = 0;
     for _ in 0..300 {
@@ -104,7 +104,7 @@ fn a_list_knows_its_own_answer_and_says_nothing_after_a_long_way() {
             assert_eq!(found.axis.kind, axis.kind);
             told += 1;
         }
-        // Turned by any angle about its centre: the way is longer than any margin.
+        // Rotated by any angle about its centre: the motion is larger than any margin.
         let turn = rotation(&mut rng);
         if turn.angle() < 0.5 {
             continue;

@@ -1,5 +1,5 @@
-//! The algebra of a contact, lane by lane: the velocity at a point, the exact one-contact solve, and the impulse's effect on the two
-//! blocks. Each lane follows the readable solver.
+//! The algebra of a contact in SIMD lanes: the velocity at a point, the exact one-contact solve,
+//! and the effect of an impulse on the two blocks. Each lane follows the reference solver.
 
 use super::lanes::{LANES, Lanes, Row};
 use super::packs::{
@@ -16,11 +16,11 @@ pub(super) type V3<L> = [L; 3];
 /// Velocities, or inverse masses, of the two sides of a manifold.
 pub(super) type Sides<L> = [[L; 8]; 2];
 
-/// Which lanes of a pack are looked at.
+/// The lanes of a pack being processed.
 #[derive(Clone, Copy)]
 pub(super) struct At<L: Lanes> {
     pub simd: L::Simd,
-    /// The first of them.
+    /// The first lane.
     pub lane: usize,
 }
 
@@ -52,7 +52,7 @@ impl<L: Lanes> At<L> {
         self.put(rows, row + 1, x[1]);
         self.put(rows, row + 2, x[2]);
     }
-    /// The blocks of these lanes, out of those of all.
+    /// Block index of the `k`-th of these lanes, out of those of all lanes.
     #[inline(always)]
     pub fn index(self, all: &[u32; LANES], k: usize) -> u32 {
         all[(self.lane + k) % LANES]
@@ -77,7 +77,7 @@ pub(super) fn squared<L: Lanes>(x: V3<L>) -> L {
 /// Relative velocity at a point in its frame, without the free part.
 #[inline(always)]
 pub(super) fn to_local<L: Lanes>(at: At<L>, head: &Head, point: &Point, v: &Sides<L>) -> V3<L> {
-    // No closures in kernels: they would be compiled without the wide instructions.
+    // No closures in kernels: they would be compiled without the wide instruction set.
     let (a, b) = (&v[0], &v[1]);
     let spin_a = cross([a[3], a[4], a[5]], at.three(point, ARM[0]));
     let spin_b = cross([b[3], b[4], b[5]], at.three(point, ARM[1]));
@@ -156,7 +156,7 @@ pub(super) fn turn<L: Lanes>(
     }
 }
 
-/// Back into the ball of a radius.
+/// Projects onto the ball of radius `limit`.
 #[inline(always)]
 pub(super) fn into_ball<L: Lanes>(at: At<L>, x: V3<L>, limit: L) -> V3<L> {
     let length = squared(x).sqrt();
@@ -196,10 +196,11 @@ impl<L: Lanes> Block<L> {
     }
 }
 
-/// Slowest approach that counts, over `W_nn` [kg m/s].
+/// Slowest approach that counts, divided by `W_nn` [kg m/s].
 const SLOWEST: f64 = 1e-150;
 
-/// The exact one-contact solve of `local.rs`, lane by lane: the impulse for a velocity `u` that the impulse `r` made.
+/// The exact one-contact solve of `local.rs`, in SIMD lanes: the impulse for the velocity `u`
+/// produced by the impulse `r`.
 #[inline(always)]
 pub(super) fn solve<L: Lanes>(
     at: At<L>,
@@ -229,7 +230,7 @@ pub(super) fn solve<L: Lanes>(
     let limit = mu * n;
     let inside = (t[0] * t[0] + t[1] * t[1]).le(limit * limit);
     let sticks = L::and(inside, zero.le(n));
-    // Without friction only the normal is left.
+    // Without friction only the normal component remains.
     let mut new = [
         L::select(sticks, n, d.neg()),
         L::select(sticks, t[0], zero),

@@ -1,5 +1,6 @@
-//! Anderson acceleration of the coloured sweeps, for problems on which conjugate gradients get nowhere: the last few sweeps are
-//! combined so that what a sweep changes becomes least. Velocities are affine in the impulses and are combined alike.
+//! Anderson acceleration of the coloured sweeps, for problems on which conjugate gradients stall:
+//! the last few sweeps are combined so that the change made by a sweep is minimized. Velocities are
+//! affine in the impulses and are combined in the same way.
 
 use super::super::anderson::least;
 use super::lanes::{LANES, Row};
@@ -9,7 +10,7 @@ use super::{Job, Member};
 use crate::math::bytes_of;
 use std::ops::Range;
 
-/// Sweeps that are combined.
+/// Number of sweeps combined.
 pub(super) const MEMORY: usize = 5;
 
 /// The last sweeps.
@@ -18,13 +19,14 @@ pub(super) struct History {
     /// Differences of two sweeps.
     differences: [Sweep; MEMORY],
     last: Sweep,
-    /// Products of the newest difference of changes with all others, and with the change; for each chunk.
+    /// Inner products of the newest difference of changes with all others and with the change, per
+    /// chunk.
     products: Vec<Products>,
 }
 
 type Products = [Row; MEMORY + 1];
 
-/// What a sweep gave, impulses and velocities, and what it changed of the impulses.
+/// Result of a sweep (impulses and velocities) and its change of the impulses.
 #[derive(Clone, Debug, Default)]
 struct Sweep {
     impulses: Vec<Row>,
@@ -58,7 +60,7 @@ impl History {
         sweeps + self.last.bytes() + bytes_of(&self.products)
     }
 
-    /// Gives its memory back.
+    /// Releases its memory.
     pub(super) fn clear(&mut self) {
         if !self.products.is_empty() {
             *self = History::default();
@@ -73,9 +75,10 @@ struct SharedSweep<'a> {
     velocities: Pointer<'a, Row>,
 }
 
-/// A history as all threads see it. Its rows belong to the members as those of [`Job`] do: impulses, changes and products to the
-/// member that has the chunk by [`Job::chunks_of`] (those of single contacts to the first one), velocities to the one that has the
-/// block in its part.
+/// A history as seen by all threads. Its rows belong to the members as those of [`Job`] do:
+/// impulses, changes and products to the member that owns the chunk according to [`Job::chunks_of`]
+/// (those of single contacts to the first one), velocities to the one that has the block in its
+/// part.
 #[derive(Clone, Copy)]
 pub(super) struct SharedHistory<'a> {
     differences: [SharedSweep<'a>; MEMORY],
@@ -85,7 +88,7 @@ pub(super) struct SharedHistory<'a> {
     single: usize,
 }
 
-/// What a member has of the history: the rows and products of a chunk, or of the single contacts.
+/// A member's part of the history: the rows and products of a chunk, or of the single contacts.
 struct Part<'a> {
     differences: [PartOfSweep<'a>; MEMORY],
     last: PartOfSweep<'a>,
@@ -98,26 +101,27 @@ struct PartOfSweep<'a> {
 }
 
 impl<'a> SharedHistory<'a> {
-    /// The rows and products of a chunk, or of the single contacts, which come after all chunks.
+    /// The rows and products of a chunk, or of the single contacts, which follow all chunks.
     ///
     /// # Safety
-    /// Rule 1 of [`Job`], or 5: nobody else has this part until it is dropped.
+    /// Rule 1 of [`Job`], or 5: no other thread uses this part until it is dropped.
     unsafe fn part(&self, chunk: usize, rows: Range<usize>) -> Part<'a> {
         let of = |sweep: SharedSweep<'a>| {
             let lists = [sweep.impulses, sweep.changes];
-            // SAFETY: as the caller promises; parts have no rows in common.
+            // SAFETY: guaranteed by the caller; parts share no rows.
             let [impulses, changes] = lists.map(|l| unsafe { l.slice_mut(rows.clone()) });
             PartOfSweep { impulses, changes }
         };
-        // SAFETY: as the caller promises; products for each chunk, and for the single contacts.
+        // SAFETY: guaranteed by the caller; there is one entry of products per chunk and one for
+        // the single contacts.
         let products = unsafe { self.products.item_mut(chunk) };
         Part { differences: self.differences.map(of), last: of(self.last), products }
     }
 }
 
 impl Part<'_> {
-    /// Takes note of an impulse and of its change, and adds their products, where there is a place for the difference: its slot, and how
-    /// many there are then.
+    /// Records an impulse and its change, and adds their products if there is a place for the
+    /// difference: its slot, and the number of differences then.
     #[inline(always)]
     fn note(&mut self, k: usize, [r, f]: [&Row; 2], place: Option<(usize, usize)>) {
         if let Some((slot, len)) = place {
@@ -133,13 +137,13 @@ impl Part<'_> {
     }
 }
 
-/// What one member knows of the history; all know the same.
+/// Each member's summary of the history; identical for all members.
 #[derive(Default)]
 pub(super) struct Combination {
     gram: [[f64; MEMORY]; MEMORY],
-    /// Products of the differences of changes with the last change.
+    /// Inner products of the differences of changes with the last change.
     along: [f64; MEMORY],
-    /// Number of differences, and the place of the next one.
+    /// Number of differences, and the slot of the next one.
     len: usize,
     next: usize,
     begun: bool,
@@ -150,12 +154,12 @@ impl Combination {
         (self.len, self.next, self.begun) = (0, 0, false);
     }
 
-    /// Takes note of the products of the newest difference, which went to `slot`.
+    /// Records the products of the newest difference, which is stored in `slot`.
     fn note(&mut self, slot: usize, sums: &[f64; MEMORY + 1]) {
         self.len = (self.len + 1).min(MEMORY);
         for j in 0..self.len {
             (self.gram[j][slot], self.gram[slot][j]) = (sums[j], sums[j]);
-            // The last change is the one before and the newest difference.
+            // The last change is the previous one plus the newest difference.
             self.along[j] += sums[j];
         }
         self.along[slot] = sums[MEMORY];
@@ -164,10 +168,10 @@ impl Combination {
 }
 
 impl<'a> Job<'a> {
-    /// Makes room for a history of this problem and shares it among threads; once.
+    /// Allocates a history for this problem and shares it among threads; called once.
     pub(super) fn share_history(&self) -> SharedHistory<'a> {
         let history = self.history.lock().unwrap_or_else(std::sync::PoisonError::into_inner).take();
-        let history = history.expect("it is shared once");
+        let history = history.expect("the history is shared only once");
         let single = self.row_in_history(self.packs.len());
         let (impulses, velocities) = (single + self.single.len(), self.blocks.none as usize);
         history.last.resize(impulses, velocities);
@@ -181,7 +185,7 @@ impl<'a> Job<'a> {
         }
     }
 
-    /// The first row of a pack in the history: each has three for each of its points and moments.
+    /// The first row of a pack in the history: each pack has three rows per point or moment.
     fn row_in_history(&self, pack: usize) -> usize {
         let rows = match self.packs.get(pack) {
             Some(pack) => pack.first as usize,
@@ -190,7 +194,7 @@ impl<'a> Job<'a> {
         3 * (rows - HEADER * pack) / POINT
     }
 
-    /// A member's chunks: its part of the history, and its points in the order of that part.
+    /// A member's chunks: their part of the history, and their points in the order of that part.
     fn chunks_with_history<'m>(
         &'m self,
         member: &'m Member,
@@ -199,7 +203,7 @@ impl<'a> Job<'a> {
         self.chunks_of(member).map(|chunk| {
             let [first, end] = self.chunks[chunk].map(|k| k as usize);
             let rows = self.row_in_history(first)..self.row_in_history(end);
-            // SAFETY: rule 1; a member has each of its chunks once.
+            // SAFETY: rule 1; a member visits each of its chunks once.
             let (part, mut rest) =
                 unsafe { (history.part(chunk, rows), self.rows.slice_mut(self.rows_of(chunk))) };
             let points = self.packs[first..end].iter().flat_map(move |pack| {
@@ -210,7 +214,7 @@ impl<'a> Job<'a> {
         })
     }
 
-    /// Takes note of the last sweep.
+    /// Records the last sweep.
     pub(super) fn note(
         &self,
         member: &Member,
@@ -252,7 +256,7 @@ impl<'a> Job<'a> {
             return;
         }
         let mut sums = [0.0; MEMORY + 1];
-        // SAFETY: rule 1; all members read them after this meeting, and write after the next.
+        // SAFETY: rule 1; all members read them after this barrier and write after the next.
         for products in unsafe { history.products.slice(0..self.chunks.len() + 1) } {
             for (sum, row) in sums.iter_mut().zip(products) {
                 *sum += row.0.iter().sum::<f64>();
@@ -261,7 +265,8 @@ impl<'a> Job<'a> {
         known.note(slot, &sums);
     }
 
-    /// Goes on from the combination of the last sweeps with the least change; false if there is none.
+    /// Continues from the combination of the last sweeps with the least change; returns false if
+    /// there is none.
     pub(super) fn combine(
         &self,
         member: &Member,
@@ -289,7 +294,7 @@ impl<'a> Job<'a> {
         true
     }
 
-    /// Back to what the last sweep gave that was taken note of.
+    /// Returns to the result of the last recorded sweep.
     pub(super) fn return_to(&self, member: &Member, history: &SharedHistory<'a>) {
         self.replace(member, history, |part, k, r| *r = part.last.impulses[k]);
         let blocks = self.blocks_of(member);
@@ -302,7 +307,7 @@ impl<'a> Job<'a> {
         member.meet();
     }
 
-    /// Gives all impulses new values.
+    /// Replaces all impulses.
     fn replace(
         &self,
         member: &Member,
@@ -330,9 +335,9 @@ impl<'a> Job<'a> {
     /// The rows of the single contacts in the history.
     ///
     /// # Safety
-    /// Rule 5: only the first member has them, and it has them once.
+    /// Rule 5: only the first member uses them, and only once at a time.
     unsafe fn single_part(&self, history: &SharedHistory<'a>) -> Part<'a> {
-        // SAFETY: as the caller promises.
+        // SAFETY: guaranteed by the caller.
         unsafe {
             history.part(self.chunks.len(), history.single..history.single + self.single.len())
         }

@@ -1,4 +1,5 @@
-//! What a pass does to a chunk of packs, compiled for each width: a visit to every contact, the effect of all impulses, the residual.
+//! The work of a pass on a chunk of packs, compiled for each SIMD width: a visit to every contact,
+//! the effect of all impulses, the residual.
 
 use super::contact::{
     At, Block, Head, Point, Sides, V3, into_ball, natural_map, push, solve, squared, to_local,
@@ -8,14 +9,14 @@ use super::lanes::{LANES, Lanes, Row};
 use super::packs::{DIRECTION, FREE, FRICTION, IMPULSE, Idle, MASS, MOBILITY, Pack, RATIO, W_NN};
 use super::pointer::Pointer;
 
-/// Some packs of one colour and all that belongs to them: what a member works on by itself.
+/// Some packs of one colour with all their data: the unit of work of a member.
 pub(super) struct Chunk<'a> {
-    /// The number of the first.
+    /// Index of the first pack.
     pub first: usize,
     pub packs: &'a [Pack],
     pub idle: &'a mut [Idle],
     pub rows: &'a mut [Row],
-    /// What a pass sums up over the chunk, lane by lane.
+    /// Sums of a pass over the chunk, per lane.
     pub sums: &'a mut [Row; 5],
 }
 
@@ -32,38 +33,40 @@ fn take<'a>(rows: &mut &'a mut [Row], n: usize) -> &'a mut [Row] {
     rows.split_off_mut(..n).expect("a chunk has the rows of its packs")
 }
 
-/// The rows of a pack: those before its points, the points, and the moment, if there is one.
+/// The rows of a pack: the header, the points, and the moment, if there is one.
 #[inline(always)]
 fn parts<'a>(
     pack: &Pack,
     rows: &'a mut [Row],
 ) -> (&'a Head, &'a mut [Point], Option<&'a mut Point>) {
-    let (head, points) = rows.split_first_chunk_mut().expect("a pack has a head");
+    let (head, points) = rows.split_first_chunk_mut().expect("a pack has a header");
     let (points, _) = points.as_chunks_mut();
     let (points, moments) = points.split_at_mut(pack.points as usize);
     (head, points, moments.first_mut())
 }
 
-/// The blocks as a pass sees them.
+/// The blocks as seen by a pass.
 ///
-/// A pass that writes velocities (`visit`, `start`) goes by colours: of the chunks that are worked on at the same time no two have a
-/// block in common. A pass that only reads them (`measure`) takes the chunks in any order.
+/// A pass that writes velocities (`visit`, `start`) proceeds by colours: no two chunks processed at
+/// the same time share a block. A pass that only reads them (`measure`) may take the chunks in any
+/// order.
 #[derive(Clone, Copy)]
 pub(super) struct Blocks<'a> {
-    /// `M⁻¹ H I` of each block [m/s, rad/s], and a row of zeros for what does not move.
+    /// `M⁻¹ H I` of each block [m/s, rad/s], and a row of zeros for immovable sides.
     pub velocity: Pointer<'a, Row>,
-    /// Inverse inertia (xx, yy, zz, xy, xz, yz) and inverse mass of each, and a row of zeros.
+    /// Inverse inertia (xx, yy, zz, xy, xz, yz) and inverse mass of each block, and a row of zeros.
     pub masses: Pointer<'a, Row>,
-    /// The number of the row of zeros.
+    /// Index of the row of zeros.
     pub none: u32,
 }
 
-/// Blocks with the promise that was made where a kernel was: that its own packs may gather, and scatter, if it does.
+/// Blocks together with the guarantee given when the kernel was created: its own packs may gather,
+/// and scatter if the kernel does.
 #[derive(Clone, Copy)]
 struct Promised<'a>(Blocks<'a>);
 
 impl Promised<'_> {
-    /// Velocities of the two sides of some manifolds of a pack.
+    /// Velocities of the two sides of the manifolds in some lanes of a pack.
     #[inline(always)]
     fn velocities<L: Lanes>(&self, at: At<L>, pack: &Pack) -> Sides<L> {
         Self::gather(at, self.0.velocity, pack)
@@ -81,15 +84,16 @@ impl Promised<'_> {
         for side in 0..2 {
             for k in 0..L::N {
                 let block = at.index(&pack.blocks[side], k);
-                // SAFETY: the blocks of a pack are in the list, and nobody writes to the rows of one of this kernel's, as promised.
+                // SAFETY: the blocks of a pack are in the list, and by the kernel's guarantee no
+                // other thread writes to the rows of its blocks.
                 rows[side][k] = unsafe { list.read(block as usize) };
             }
         }
         [L::columns(at.simd, &rows[0]), L::columns(at.simd, &rows[1])]
     }
 
-    /// Writes the velocities of the two sides back, but for what does not move. Only for kernels that were promised to be alone with
-    /// them.
+    /// Writes the velocities of the two sides back, except for immovable ones. Only for kernels
+    /// with exclusive access to them.
     #[inline(always)]
     fn scatter<L: Lanes>(&self, at: At<L>, v: &Sides<L>, pack: &Pack) {
         for side in 0..2 {
@@ -98,7 +102,8 @@ impl Promised<'_> {
             for k in 0..L::N {
                 let block = at.index(&pack.blocks[side], k);
                 if block != self.0.none {
-                    // SAFETY: the blocks of a pack are in the list, and nobody else touches those of this kernel's, as promised.
+                    // SAFETY: the blocks of a pack are in the list, and by the kernel's guarantee
+                    // no other thread accesses its blocks.
                     unsafe { self.0.velocity.write(block as usize, rows[k]) };
                 }
             }
@@ -108,27 +113,28 @@ impl Promised<'_> {
 
 /// A pass over one chunk.
 pub(super) trait Kernel {
-    /// Runs it for a width. Implementations are to be inlined: what is not loses the wide instructions.
+    /// Runs the pass for a SIMD width. Implementations must be inlined: other code is compiled
+    /// without the wide instruction set.
     fn run<L: Lanes>(self, simd: L::Simd);
 }
 
-/// How a sweep goes.
+/// Parameters of a sweep.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Sweep {
-    /// Share of the last sweep's change that was added to the velocities since [–].
+    /// Fraction of the last sweep's change that has since been added to the velocities [–].
     pub beta: f64,
-    /// Part of the way to go [–].
+    /// Relaxation factor [–].
     pub relaxation: f64,
     /// Accuracy of a sliding contact's solve [–].
     pub local: f64,
     /// Visit idle packs too.
     pub all: bool,
-    /// Squared change of velocity from which on a pack is not idle [m²/s²].
+    /// Squared change of velocity above which a pack is not idle [m²/s²].
     pub stir: f64,
 }
 
-/// One visit to each pack of a chunk. Sums, in this order: squared changes of velocity, the largest of them, squared `W^αα I`, contacts
-/// that carry.
+/// One visit to each pack of a chunk. Sums, in this order: squared changes of velocity, the largest
+/// of them, squared `W^αα I`, number of contacts with an impulse.
 pub(super) struct Visit<'a> {
     chunk: Chunk<'a>,
     blocks: Promised<'a>,
@@ -136,10 +142,11 @@ pub(super) struct Visit<'a> {
 }
 
 impl<'a> Visit<'a> {
-    /// A visit that has yet to run.
+    /// A visit to be run.
     ///
     /// # Safety
-    /// Until it has run, nobody else touches the velocities of the blocks of the chunk, or writes to their masses.
+    /// Until it has run, no other thread may access the velocities of the chunk's blocks or write
+    /// to their masses.
     pub unsafe fn new(chunk: Chunk<'a>, blocks: Blocks<'a>, sweep: &'a Sweep) -> Visit<'a> {
         Visit { chunk, blocks: Promised(blocks), sweep }
     }
@@ -171,14 +178,14 @@ impl Kernel for Visit<'_> {
                     at.put(sums, row, change[row]);
                 }
             }
-            // A pack that changes little, or has no impulse at all, is visited less and less often.
+            // A pack that changes little, or has no impulses, is visited less and less often.
             let last = if stirs { 0 } else { (2 * idle.last + 1).min(7) };
             *idle = Idle { left: last, last, ..Idle::default() };
         }
     }
 }
 
-/// Visits the contacts of some lanes of a pack; whether it is not idle.
+/// Visits the contacts of some lanes of a pack; returns whether it is not idle.
 #[inline(always)]
 fn visit<L: Lanes>(
     at: At<L>,
@@ -250,7 +257,7 @@ fn visit<L: Lanes>(
     stirs
 }
 
-/// What the velocities look ahead to: before this sweep, and with it.
+/// The impulse to which the velocities are extrapolated, before this sweep and including it.
 struct Impulse<L> {
     last: V3<L>,
     r: V3<L>,
@@ -269,7 +276,7 @@ impl<L: Lanes> Impulse<L> {
     }
 }
 
-/// Goes a part of the way from `r` to `new`: where that leads, and the step.
+/// Moves a fraction of the way from `r` to `new`; returns the result and the step.
 #[inline(always)]
 fn relax<L: Lanes>(at: At<L>, mut new: V3<L>, r: V3<L>, part: f64) -> (V3<L>, V3<L>) {
     let mut step = [new[0] - r[0], new[1] - r[1], new[2] - r[2]];
@@ -289,7 +296,7 @@ pub(super) struct Start<'a> {
 }
 
 impl<'a> Start<'a> {
-    /// One that has yet to run.
+    /// A start to be run.
     ///
     /// # Safety
     /// As for [`Visit::new`].
@@ -324,15 +331,15 @@ impl Kernel for Start<'_> {
 pub(super) struct Measure<'a> {
     chunk: Chunk<'a>,
     blocks: Promised<'a>,
-    /// What makes velocities of impulses [1/kg].
+    /// Factor from impulses to velocities [1/kg].
     mobility: f64,
 }
 
 impl<'a> Measure<'a> {
-    /// One that has yet to run.
+    /// A measurement to be run.
     ///
     /// # Safety
-    /// Until it has run, nobody writes to the velocities of the blocks of the chunk.
+    /// Until it has run, no thread may write to the velocities of the chunk's blocks.
     pub unsafe fn new(chunk: Chunk<'a>, blocks: Blocks<'a>, mobility: f64) -> Measure<'a> {
         Measure { chunk, blocks: Promised(blocks), mobility }
     }
@@ -396,15 +403,15 @@ fn note<L: Lanes>(at: At<L>, sums: &mut [Row; 5], of: [V3<L>; 4]) {
     }
 }
 
-/// How many contacts to take side by side.
+/// How many contacts to process in parallel SIMD lanes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Width {
-    /// As many as the processor can.
+    /// As many as the processor supports.
     #[default]
     Widest,
-    /// Eight (AVX-512), or what there is.
+    /// Eight (AVX-512), or fewer if not supported.
     Eight,
-    /// Four (AVX2), or what there is.
+    /// Four (AVX2), or fewer if not supported.
     Four,
     /// One.
     One,
@@ -421,7 +428,7 @@ pub(super) enum Kernels {
 }
 
 impl Kernels {
-    /// The widest that the processor has and `width` allows.
+    /// The widest that the processor supports and `width` allows.
     pub fn choose(width: Width) -> Kernels {
         #[cfg(target_arch = "x86_64")]
         {
@@ -459,7 +466,7 @@ impl Kernels {
 mod wide {
     use super::{Kernel, Lanes};
 
-    /// A kernel to be run with the instructions of a token.
+    /// A kernel to be run with the instruction set of a token.
     pub struct Run<K, L: Lanes>(pub K, pub L::Simd);
 
     impl<K: Kernel, L: Lanes> pulp::NullaryFnOnce for Run<K, L> {

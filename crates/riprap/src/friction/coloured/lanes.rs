@@ -1,27 +1,30 @@
-//! Several contacts side by side: eight numbers of AVX-512, four of AVX2, or one. Every lane does the same plain additions,
-//! multiplications, divisions and roots in the same order (no fused ones), so the width changes no bit of a result.
+//! Several contacts in SIMD lanes: eight numbers with AVX-512, four with AVX2, or one. Every lane
+//! performs the same additions, multiplications, divisions and square roots in the same order
+//! (never fused), so results are bitwise identical for every width.
 //!
-//! The instructions are reached through the tokens of `pulp`: such a token exists only where the processor has them, and every
-//! value carries one. So nothing here is unsafe.
+//! The instructions are used through the tokens of `pulp`: a token exists only if the processor
+//! supports them, and every value carries one. So nothing here is unsafe.
 
 use pulp::bytemuck::{self, Pod, Zeroable};
 use std::ops::{Add, Div, Mul, Sub};
 
-/// Eight numbers, one a lane, on a cache line of their own; also the six velocities of a block, padded.
+/// Eight numbers, one per lane, on their own cache line; also the six velocities of a block,
+/// padded.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[repr(C, align(64))]
 pub(super) struct Row(pub [f64; LANES]);
 
 // SAFETY: eight numbers of eight bytes fill the 64 bytes of the alignment without padding, and zeros are numbers.
 unsafe impl Zeroable for Row {}
-// SAFETY: as above; any bits are numbers, and the type is `Copy` and holds no reference.
+// SAFETY: as above; any bit pattern is a valid number, and the type is `Copy` and holds no
+// reference.
 unsafe impl Pod for Row {}
 
 /// Lanes of a pack.
 pub(super) const LANES: usize = 8;
 
 impl Row {
-    /// Two times eight single-precision numbers in the place of a row.
+    /// A row viewed as two times eight single-precision numbers.
     #[inline(always)]
     fn singles(&self) -> &[[f32; LANES]; 2] {
         bytemuck::cast_ref(&self.0)
@@ -33,30 +36,30 @@ impl Row {
     }
 }
 
-/// A few lanes of numbers.
+/// Several lanes of numbers.
 pub(super) trait Lanes:
     Copy + Add<Output = Self> + Sub<Output = Self> + Mul<Output = Self> + Div<Output = Self>
 {
-    /// How many; divides [`LANES`].
+    /// Number of lanes; divides [`LANES`].
     const N: usize;
-    /// Proof that the processor has the instructions.
+    /// Proof that the processor supports the instructions.
     type Simd: Copy;
-    /// One truth value a lane.
+    /// One truth value per lane.
     type Mask: Copy;
 
     fn splat(simd: Self::Simd, x: f64) -> Self;
-    /// The numbers of a row from `lane` on, which is a multiple of `N`.
+    /// Loads the numbers of a row starting at `lane`, which is a multiple of `N`.
     fn load(simd: Self::Simd, row: &Row, lane: usize) -> Self;
-    /// The single-precision numbers of the first or second half of a row, from `lane` on.
+    /// Loads the single-precision numbers of the first or second half of a row, starting at `lane`.
     fn load_single(simd: Self::Simd, row: &Row, half: usize, lane: usize) -> Self;
-    /// Writes to a row from `lane` on.
+    /// Stores to a row starting at `lane`.
     fn store(self, row: &mut Row, lane: usize);
-    /// `0 − x`: a zero keeps no sign.
+    /// `0 − x`: a zero has no sign.
     fn neg(self) -> Self;
     fn sqrt(self) -> Self;
-    /// The larger; the second where they are equal or one is not a number.
+    /// The larger; the second if they are equal or one is NaN.
     fn max(self, o: Self) -> Self;
-    /// The smaller; the second where they are equal or one is not a number.
+    /// The smaller; the second if they are equal or one is NaN.
     fn min(self, o: Self) -> Self;
     fn lt(self, o: Self) -> Self::Mask;
     fn le(self, o: Self) -> Self::Mask;
@@ -64,11 +67,11 @@ pub(super) trait Lanes:
     /// `a` and not `b`.
     fn and_not(a: Self::Mask, b: Self::Mask) -> Self::Mask;
     fn any(m: Self::Mask) -> bool;
-    /// `a` where the mask is true, else `b`.
+    /// `a` where the mask is true, `b` elsewhere.
     fn select(m: Self::Mask, a: Self, b: Self) -> Self;
     /// The columns of the first `N` rows.
     fn columns(simd: Self::Simd, rows: &[Row; LANES]) -> [Self; 8];
-    /// The other way round, for six columns: `N` rows that end with two zeros.
+    /// The inverse for six columns: `N` rows that end with two zeros.
     fn rows(columns: [Self; 6]) -> [Row; LANES];
 
     /// `|x|`.
@@ -175,7 +178,7 @@ mod x86 {
         x: __m256d,
     }
 
-    /// Operators by the instructions of a width.
+    /// Operators with the instructions of a width.
     macro_rules! operators {
         ($lanes:ty, $set:ident, $($name:ident, $operator:ident, $instruction:ident;)*) => {
             $(impl $name for $lanes {
@@ -367,7 +370,7 @@ mod x86 {
     impl Lanes for Avx2 {
         const N: usize = 4;
         type Simd = V3;
-        /// All bits of a lane are set where it is true.
+        /// All bits of a lane are set if it is true.
         type Mask = Avx2;
 
         #[inline(always)]

@@ -1,6 +1,7 @@
-//! Gauss–Seidel at the limit of the machine: the same sweeps as the readable solver and the same acceleration by conjugate
-//! gradients, but with the contacts coloured, packed side by side, and shared among threads. The result depends on none of
-//! width and threads, bit for bit: a colour touches no block twice, and sums are made in a fixed order.
+//! High-performance Gauss–Seidel: the same sweeps as the reference solver and the same acceleration
+//! by conjugate gradients, but with the contacts coloured, packed into SIMD lanes and shared among
+//! threads. The result is bitwise identical for every width and number of threads: a colour touches
+//! no block twice, and sums are computed in a fixed order.
 
 mod contact;
 mod history;
@@ -35,10 +36,10 @@ use team::{Crowd, Cursor, Member, members_for, team};
 pub struct Coloured {
     /// When to stop.
     pub options: GaussSeidelOptions,
-    /// Contacts side by side.
+    /// Contacts processed in SIMD lanes.
     pub width: Width,
-    /// Contacts from which on colours pay. Fewer are solved one after the other, where an impulse travels through a whole tower
-    /// in one sweep.
+    /// Number of contacts above which colours pay off. Smaller problems are solved sequentially,
+    /// where an impulse propagates through a whole tower in one sweep.
     pub fewest: usize,
 }
 
@@ -53,7 +54,7 @@ impl Default for Coloured {
 pub(crate) struct Buffers {
     packs: Packs,
     velocity: Vec<Row>,
-    /// Velocities after the sweep before.
+    /// Velocities after the previous sweep.
     last: Vec<Row>,
     masses: Vec<Row>,
     sums: Vec<[Row; 5]>,
@@ -75,16 +76,18 @@ impl super::Buffers for Buffers {
     }
 }
 
-/// Sweeps with conjugate gradients before a quarter as many are combined instead, and so on in longer and longer turns.
+/// Sweeps with conjugate gradients before a quarter as many with Anderson acceleration, and so on
+/// in increasingly long turns.
 const BOUT: usize = 400;
 
-/// A pack sits out some sweeps where it changes less than this part of the mean change of a contact [–].
+/// A pack skips some sweeps if it changes less than this fraction of the mean change of a contact
+/// [–].
 const STIR: f64 = 0.3;
 
-/// Sweeps after which round-off in the velocities may show in a residual.
+/// Sweeps after which round-off in the velocities may become visible in a residual.
 const FRESH: usize = 50;
 
-/// A contact that is solved by itself.
+/// A contact that is solved individually.
 #[derive(Clone, Copy, Debug)]
 struct Single {
     contact: usize,
@@ -105,7 +108,7 @@ impl Coloured {
         impulses: &mut Impulses,
         buffers: &mut Buffers,
     ) -> SolveReport {
-        assert_eq!(impulses.len(), problem.len(), "an impulse for each unknown triple");
+        assert_eq!(impulses.len(), problem.len(), "one impulse for each triple of unknowns");
         let members = members_for(problem.len());
         buffers.packs.survey(w, problem, impulses);
         let mut crowd = buffers.crowd;
@@ -116,12 +119,12 @@ impl Coloured {
             |member, job| job.solve(member, &self.options),
         );
         buffers.crowd = crowd;
-        // Few solves need it, and it is large.
+        // Few solves need the history, and it is large.
         buffers.history.clear();
         report
     }
 
-    /// Sorts the contacts into packs and makes room for all that the sweeps need.
+    /// Sorts the contacts into packs and allocates everything that the sweeps need.
     fn prepare<'a>(
         &self,
         w: &'a Factored,
@@ -133,14 +136,14 @@ impl Coloured {
         let Buffers { packs, velocity, last, masses, sums, single, history, cursors, .. } = buffers;
         let n_blocks = w.n_blocks();
         packs.arrange(n_blocks, problem);
-        // The members write all of them but the last, which stays zero.
+        // The members write all of them except the last, which stays zero.
         for rows in [&mut *velocity, &mut *last, &mut *masses] {
             rows.resize(n_blocks + 1, Row::default());
             rows[n_blocks] = Row::default();
         }
         cursors.clear();
         cursors.resize(packs.colours.len() * members, Cursor::default());
-        // One more for the single contacts.
+        // One extra entry for the single contacts.
         sums.resize(packs.chunks.len() + 1, [Row::default(); 5]);
         single.clear();
         single.extend(packs.single.iter().map(|&a| Single {
@@ -176,21 +179,29 @@ impl Coloured {
     }
 }
 
-/// One solve, as all members of the team see it. All of them run [`Job::solve`], and so come to the same meetings in the same order.
+/// One solve, shared by all members of the team. All of them run [`Job::solve`] and so reach the
+/// same barriers (meetings) in the same order.
 ///
-/// Between two meetings each member touches only what these rules give it; the `SAFETY` comments of this module refer to them:
+/// Between two meetings each member accesses only what these rules assign to it; the `SAFETY`
+/// comments of this module refer to them:
 ///
-/// 1. The rows, idle counts and sums of a chunk belong to the member that was given the chunk: by [`Member::share`] or as the first
-///    one where a pass goes by colours, by [`Job::chunks_of`] elsewhere. Between other meetings all may read them.
-/// 2. The rows of a block (velocity, last velocity, masses) belong to the member that has it in [`Job::blocks_of`]. Masses are written
-///    before the first meeting and only read after it. Between other meetings all may read them.
-/// 3. Where a pass goes by colours, the velocity of a block belongs to the one manifold of the current colour that touches it, and so to
-///    the member that was given its chunk: `packs.rs` gives manifolds with a block in common different colours. Members meet between
+/// 1. The rows, idle counts and sums of a chunk belong to the member to which the chunk was
+///    assigned: by [`Member::share`], or to the first member, where a pass proceeds by colours, and
+///    by [`Job::chunks_of`] elsewhere. Between other meetings all members may read them.
+/// 2. The rows of a block (velocity, last velocity, masses) belong to the member that has it in
+///    [`Job::blocks_of`]. Masses are written before the first meeting and only read after it.
+///    Between other meetings all members may read them.
+/// 3. Where a pass proceeds by colours, the velocity of a block belongs to the one manifold of the
+///    current colour that touches it, and so to the member to which its chunk was assigned:
+///    `packs.rs` gives manifolds that share a block different colours. Members meet between
 ///    colours.
-/// 4. The impulses are read by all in [`Job::begin`], and written in [`Job::hand_over`], when that is over: each entry once.
-/// 5. What is single belongs to the first member, and so do all velocities while it sweeps over that and the others wait.
+/// 4. The impulses are read by all members in [`Job::begin`] and written afterwards in
+///    [`Job::hand_over`], each entry once.
+/// 5. Single contacts belong to the first member, and so do all velocities while it sweeps over
+///    them and the others wait.
 ///
-/// Packs and blocks are numbered within the lists by `packs.rs`; debug builds check every access.
+/// The indices of packs and blocks set by `packs.rs` are within bounds; debug builds check every
+/// access.
 struct Job<'a> {
     w: &'a Factored,
     problem: &'a ContactProblem,
@@ -200,20 +211,20 @@ struct Job<'a> {
     moments: &'a [[u32; lanes::LANES]],
     chunks: &'a [[u32; 2]],
     shares: &'a [u32],
-    /// For each colour those of all members, and how many there are of them at most.
+    /// Cursors of all members for each colour, and the maximum number of members.
     cursors: &'a [Cursor],
     most_members: usize,
     colours: &'a [[u32; 2]],
     rows: Pointer<'a, Row>,
     idle: Pointer<'a, Idle>,
-    /// Sums of each chunk, and of what is single.
+    /// Sums of each chunk and of the single contacts.
     sums: Pointer<'a, [Row; 5]>,
     blocks: Blocks<'a>,
-    /// Velocities after the sweep before.
+    /// Velocities after the previous sweep.
     last: Pointer<'a, Row>,
     single: Pointer<'a, Single>,
     history: Mutex<Option<&'a mut History>>,
-    /// The history as all see it, once it is needed.
+    /// The history shared by all members, once it is needed.
     past: OnceLock<SharedHistory<'a>>,
 }
 
@@ -239,8 +250,8 @@ impl<'a> Job<'a> {
         progress.report
     }
 
-    /// Sweeps accelerated by conjugate gradients: a bout of them, or until the solve is over. All members come to the same decisions
-    /// from the same sums.
+    /// Sweeps accelerated by conjugate gradients: one bout, or until the solve is finished. All
+    /// members reach the same decisions from the same sums.
     fn conjugate<'p>(
         &self,
         member: &Member,
@@ -259,12 +270,12 @@ impl<'a> Job<'a> {
         loop {
             sweep.relaxation = patience.relaxation();
             let change = self.sweep(member, &sweep, patience.backwards());
-            // What was thought idle may not be.
+            // Packs considered idle may no longer be.
             sweep.all = self.judge(member, &mut progress, &change, sweep.all);
             if progress.over || progress.report.sweeps >= end {
                 return progress;
             }
-            // Fletcher–Reeves; forgets its direction when a sweep changes more than the one before.
+            // Fletcher–Reeves; restarts when a sweep changes more than the previous one.
             let gradient = change.squared();
             let beta = gradient / last;
             last = gradient;
@@ -276,7 +287,7 @@ impl<'a> Job<'a> {
         }
     }
 
-    /// Sweeps accelerated by combination: a bout of them, or until the solve is over.
+    /// Sweeps with Anderson acceleration: one bout, or until the solve is finished.
     fn combine_sweeps<'p>(
         &self,
         member: &Member,
@@ -284,7 +295,7 @@ impl<'a> Job<'a> {
         mut progress: Progress<'p>,
         bout: usize,
     ) -> Progress<'p> {
-        /// By how much a combination may make the squared change of the next sweep grow.
+        /// Factor by which a combination may increase the squared change of the next sweep.
         const GROWTH: f64 = 4.0;
         let end = progress.report.sweeps + bout;
         let mut known = Combination::default();
@@ -320,8 +331,9 @@ impl<'a> Job<'a> {
         }
     }
 
-    /// Takes note of a sweep and, where that is due, of the residual; `all`: no contact sat out. True where the next sweep is to leave
-    /// out none: the residual is due but has to wait for such a sweep, or it was measured and is too large.
+    /// Records a sweep and, when due, its residual; `all` means that no contact was skipped.
+    /// Returns true if the next sweep must not skip any contact: either the residual is due but
+    /// must wait for such a sweep, or it was measured and is too large.
     fn judge(&self, member: &Member, progress: &mut Progress, change: &Change, all: bool) -> bool {
         let want = progress.note(change);
         if want == Want::Sweep {
@@ -331,10 +343,12 @@ impl<'a> Job<'a> {
             progress.ask_again();
             return true;
         }
-        // After few sweeps the velocities are still those of the impulses, where the last one left out none of them.
+        // After few sweeps the velocities are still consistent with the impulses, if the last sweep
+        // skipped none of them.
         let fresh = all && progress.report.sweeps <= FRESH;
         if fresh {
-            // All have read the sums of the sweep before they become those of the residual.
+            // All members have read the sums of the sweep before they are overwritten by those of
+            // the residual.
             member.meet();
         } else {
             self.restart(member);
@@ -371,7 +385,8 @@ impl<'a> Job<'a> {
         store(sums, [sum, max, scale, active as f64]);
     }
 
-    /// Largest impulse of a single contact that is a moment [N s]; 0 for others. Its contacts are single too.
+    /// Bound of the impulse of a single contact that is a moment [N s]; 0 for others. Its contacts
+    /// are single too.
     fn limit(&self, single: &[Single], k: usize) -> f64 {
         let Some(k) = single[k].contact.checked_sub(self.problem.first_rolling()) else {
             return 0.0;

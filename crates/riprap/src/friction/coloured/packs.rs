@@ -1,5 +1,5 @@
-//! The contact problem laid out for the sweeps: manifolds coloured so that a colour touches no block twice, and eight of them
-//! side by side in a pack.
+//! The layout of the contact problem for the sweeps: manifolds are coloured so that a colour
+//! touches no block twice, and packed eight at a time into SIMD lanes.
 
 use super::super::rolling::largest;
 use super::super::{ContactProblem, Factored, Law};
@@ -15,13 +15,13 @@ pub(super) const HEADER: usize = 10;
 pub(super) const ARM: [usize; 2] = [0, 3];
 /// Free velocity [m/s].
 pub(super) const FREE: usize = 6;
-/// Impulse, and what the last sweep changed of it [N s].
+/// Impulse, and its change by the last sweep [N s].
 pub(super) const IMPULSE: usize = 9;
 pub(super) const DIRECTION: usize = 12;
-/// Slip over impulse of a sliding contact [1/kg]: where the next solve of it begins.
+/// Slip divided by impulse of a sliding contact [1/kg]: the starting point of its next solve.
 pub(super) const SLIP: usize = 15;
-/// Four rows with seven fields of single precision. They shape the way to the solution, but not the solution: impulses for which
-/// the velocities obey the laws are left as they are, whatever the block.
+/// Four rows with seven single-precision fields. They affect the path to the solution, but not the
+/// solution: impulses whose velocities obey the laws are left unchanged, whatever the block.
 pub(super) const BLOCK: usize = 16;
 pub(super) const POINT: usize = 20;
 /// Fields of the block: `W_nn`, `1 / W_nn` and `W_nt / W_nn`.
@@ -31,8 +31,9 @@ pub(super) const COUPLING: usize = 2;
 /// The tangential block with the normal eliminated: 11, 12, 22.
 pub(super) const TANGENTIAL: usize = 4;
 
-/// Rows of a moment of rolling resistance, which comes after the points and is as long: the length that makes spins velocities, the
-/// limit over the normal impulses, and a bound of the block with its inverse. `FREE`, `IMPULSE` and `DIRECTION` are those of a point.
+/// Rows of a moment of rolling resistance, which follows the points and has the same size: the
+/// length that converts spins to velocities, the limit relative to the normal impulses, and a bound
+/// of the block with its inverse. `FREE`, `IMPULSE` and `DIRECTION` are those of a point.
 pub(super) const LENGTH: usize = 0;
 pub(super) const RATIO: usize = 1;
 pub(super) const MOBILITY: usize = 2;
@@ -41,37 +42,39 @@ pub(super) const MASS: usize = 3;
 /// No moment.
 const NO_MOMENT: u32 = u32::MAX;
 
-/// More colours than this are not worth a round of their own: what does not fit is left to the end.
+/// More colours than this are not worth a pass of their own: the remaining contacts are solved
+/// individually at the end.
 const COLOURS: u32 = 48;
-/// Packs of a chunk, the unit that a thread takes and that sums are made of.
+/// Packs per chunk, the unit of work of a thread and of partial sums.
 const CHUNK: usize = 4;
 
 /// Eight manifolds of one colour.
 #[derive(Clone, Copy, Debug, Default)]
 #[repr(C, align(64))]
 pub(super) struct Pack {
-    /// The two blocks of each; the row of zeros after all blocks where nothing moves.
+    /// The two blocks of each manifold; the row of zeros after all blocks for an immovable side.
     pub blocks: [[u32; LANES]; 2],
-    /// First contact of each manifold, and how many it has.
+    /// First contact of each manifold, and its number of contacts.
     contacts: [u32; LANES],
     lengths: [u8; LANES],
     /// Its first row.
     pub first: u32,
     /// Points of the longest manifold.
     pub points: u32,
-    /// 1 where moments come after the points, else 0.
+    /// 1 if moments follow the points, 0 otherwise.
     pub moments: u32,
-    /// Whether it is expected to carry.
+    /// Whether it is expected to carry impulses.
     busy: bool,
 }
 
-/// A pack that changes little sits out some sweeps.
+/// A pack that changes little skips some sweeps.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Idle {
-    /// Sweeps that it still sits out, and how many it sat out last.
+    /// Sweeps that it still skips, and how many it skipped last.
     pub left: u8,
     pub last: u8,
-    /// How much of its last change the velocities have looked ahead to since, [–], and the part of that in the last sweep.
+    /// How much of its last change the velocities have been extrapolated by since [–], and the part
+    /// of that in the last sweep.
     pub ahead: f64,
     pub factor: f64,
 }
@@ -83,7 +86,7 @@ impl Default for Idle {
 }
 
 impl Idle {
-    /// The velocities look ahead by one more sweep.
+    /// The velocities are extrapolated by one more sweep.
     #[inline(always)]
     pub fn look_ahead(&mut self, beta: f64) {
         self.factor *= beta;
@@ -91,16 +94,17 @@ impl Idle {
     }
 }
 
-/// What sorting asks of a contact, gathered on all threads: contacts are large, and looking at all of them takes long.
+/// The properties of a contact needed for sorting, gathered on all threads: contacts are large, and
+/// reading all of them takes long.
 #[derive(Clone, Copy, Debug, Default)]
 struct Summary {
-    /// Rows of its two blocks, see [`row_of`].
+    /// Rows of its two blocks; see [`row_of`].
     blocks: [u32; 2],
     /// It cannot be packed.
     single: bool,
     /// Warm or approaching.
     busy: bool,
-    /// Blocks, frame and law are those of the contact before.
+    /// Blocks, frame and law are the same as those of the previous contact.
     goes_on: bool,
 }
 
@@ -148,22 +152,24 @@ pub(super) struct Packs {
     pub idle: Vec<Idle>,
     /// Ranges of packs.
     pub chunks: Vec<[u32; 2]>,
-    /// The chunks of each colour in an order of which every part has like work: of each kind a part, and of the blocks, which are in their
-    /// order within each kind, nearly the same in every colour.
+    /// The chunks of each colour, ordered such that every contiguous part has a similar amount of
+    /// work: each part gets a share of each kind of chunk, and nearly the same blocks in every
+    /// colour, since chunks of a kind are ordered by block.
     pub shares: Vec<u32>,
-    /// Ranges of chunks, one a colour.
+    /// Ranges of chunks, one per colour.
     pub colours: Vec<[u32; 2]>,
-    /// Moments of each pack in [`ContactProblem::rolling`]; empty where there are none.
+    /// Moments of each pack in [`ContactProblem::rolling`]; empty if there are none.
     pub moments: Vec<[u32; LANES]>,
-    /// Contacts that are solved one by one after all colours: joints, sides on mechanisms, locked directions, and blocks with
-    /// more contacts than colours; then the moments of such contacts.
+    /// Contacts that are solved one by one after all colours: joints, contacts on mechanisms,
+    /// locked directions, and those of blocks with more contacts than colours; then the moments of
+    /// such contacts.
     pub single: Vec<u32>,
     summaries: Vec<Summary>,
     manifolds: Vec<Manifold>,
     order: Vec<u32>,
     used: Vec<u64>,
     starts: Vec<u32>,
-    /// Where each chunk of a colour is among those with as much work, from 0 to 1.
+    /// Position of each chunk of a colour among those with the same amount of work, from 0 to 1.
     places: Vec<f32>,
 }
 
@@ -183,7 +189,8 @@ impl Packs {
             + bytes_of(&self.used)
     }
 
-    /// Looks at all contacts, on all threads. The impulses tell which are expected to carry.
+    /// Examines all contacts, on all threads. The impulses indicate which contacts are expected to
+    /// carry impulses.
     pub fn survey(&mut self, w: &Factored, problem: &ContactProblem, impulses: &[[f64; 3]]) {
         parallel::fill(&mut self.summaries, w.contacts().len(), |a| {
             Summary::of(w, problem, impulses, a)
@@ -225,7 +232,7 @@ impl Packs {
         }
     }
 
-    /// The first colour that neither block has yet.
+    /// Assigns to each manifold the first colour that neither of its blocks has yet.
     fn colour(&mut self, none: usize, problem: &ContactProblem) {
         self.used.clear();
         self.used.resize(none + 1, 0);
@@ -250,7 +257,8 @@ impl Packs {
         single.sort_unstable();
     }
 
-    /// By colour, then those expected to carry, then the longer ones first: few lanes stay empty, and idle ones keep together.
+    /// Sorts by colour, then those expected to carry impulses first, then longer ones first: few
+    /// lanes stay empty, and idle manifolds are grouped.
     fn pack(&mut self, none: usize, problem: &ContactProblem) {
         let class = |m: &Manifold| {
             8 * usize::from(m.colour) + 4 * usize::from(!m.busy) + usize::from(4 - m.length)
@@ -289,7 +297,7 @@ impl Packs {
                 pack.blocks = [[none as u32; LANES]; 2];
                 let mut moments = [NO_MOMENT; LANES];
                 pack.moments = has_moments;
-                // Idle manifolds begin a pack of their own.
+                // Idle manifolds start a new pack.
                 let busy = manifold(k).busy;
                 pack.busy = busy;
                 for lane in 0..LANES {
@@ -425,7 +433,7 @@ impl Pack {
     }
 }
 
-/// The row of each block; the one after all others where nothing moves.
+/// The row of each block; the one after all others for an immovable side.
 fn row_of(blocks: [u32; 2], none: usize) -> [u32; 2] {
     blocks.map(|b| if b == Factored::NONE { none as u32 } else { b })
 }

@@ -1,5 +1,5 @@
-//! What a team does between its meetings: passes over the chunks of all colours, over the blocks, and over what does not fit a pack.
-//! Each pass ends with a meeting.
+//! The work of a team between its meetings: passes over the chunks of all colours, over the blocks,
+//! and over single contacts. Each pass ends with a meeting.
 
 use super::kernel::{Chunk, Measure, Start, Sweep, Visit};
 use super::lanes::{LANES, Row};
@@ -10,11 +10,12 @@ use pulp::bytemuck;
 use std::ops::Range;
 
 impl<'a> Job<'a> {
-    /// Lays out the rows of the blocks and of the packs, and makes the velocities those of the impulses.
+    /// Fills the rows of the blocks and of the packs, and computes the velocities from the
+    /// impulses.
     pub(super) fn begin(&self, member: &Member) {
         let part = self.blocks_of(member);
         let lists = [self.blocks.masses, self.blocks.velocity, self.last];
-        // SAFETY: rule 2; a row for each block.
+        // SAFETY: rule 2; there is one row per block.
         let [masses, velocity, last] = lists.map(|l| unsafe { l.slice_mut(part.clone()) });
         for (row, m) in masses.iter_mut().zip(&self.w.masses()[part]) {
             let [xx, yy, zz, xy, xz, yz] = m.angular;
@@ -23,7 +24,7 @@ impl<'a> Job<'a> {
         velocity.fill(Row::default());
         last.fill(Row::default());
         member.meet();
-        // SAFETY: rule 4; nobody writes to them before the solve is over.
+        // SAFETY: rule 4; no thread writes to them before the solve is finished.
         let start = unsafe { self.impulses.slice(0..self.impulses.len()) };
         self.by_colour(member, false, |mut chunk| {
             for (k, (pack, rows)) in (chunk.first..).zip(chunk.packs()) {
@@ -35,16 +36,17 @@ impl<'a> Job<'a> {
         self.push_single(member);
     }
 
-    /// Writes the impulses to where they came from: each is in one pack, or single.
+    /// Writes the impulses back: each is in one pack or single.
     pub(super) fn hand_over(&self, member: &Member) {
         let first_moment = self.problem.first_rolling();
-        // SAFETY: rule 4; an impulse for each entry of the problem, and each entry in one pack or single.
+        // SAFETY: rule 4; there is one impulse per entry of the problem, and each entry is in one
+        // pack or single.
         let write = |a: usize, impulse: [f64; 3]| unsafe { self.impulses.write(a, impulse) };
         let of = |rows: &[Row], lane: usize| [0, 1, 2].map(|i| rows[IMPULSE + i].0[lane]);
         for k in member.part(0..self.packs.len()) {
             let pack = &self.packs[k];
             let first = pack.first as usize;
-            // SAFETY: rule 1; the sweeps are over, and all only read.
+            // SAFETY: rule 1; the sweeps are finished, and all members only read.
             let rows = unsafe { self.rows.slice(first..first + pack.n_rows()) };
             for (lane, point, a) in pack.contacts() {
                 write(a, of(&rows[HEADER + POINT * point..], lane));
@@ -61,12 +63,12 @@ impl<'a> Job<'a> {
         }
     }
 
-    /// A member's part of the blocks that move.
+    /// A member's part of the movable blocks.
     pub(super) fn blocks_of(&self, member: &Member) -> Range<usize> {
         member.part(0..self.blocks.none as usize)
     }
 
-    /// The chunks that are a member's own: of each colour a part.
+    /// The chunks that belong to a member: a part of each colour.
     pub(super) fn chunks_of<'m>(&'m self, member: &'m Member) -> impl Iterator<Item = usize> + 'm {
         self.colours.iter().flat_map(|&[first, last]| {
             let part = member.part(first as usize..last as usize);
@@ -74,15 +76,16 @@ impl<'a> Job<'a> {
         })
     }
 
-    /// A chunk with all that belongs to it.
+    /// A chunk with all its data.
     ///
     /// # Safety
-    /// Rule 1: nobody else uses this chunk until it is dropped.
+    /// Rule 1: no other thread uses this chunk until it is dropped.
     pub(super) unsafe fn chunk(&self, number: usize) -> Chunk<'a> {
         let [first, end] = self.chunks[number].map(|k| k as usize);
         let packs = &self.packs[first..end];
         let rows = self.rows_of(number);
-        // SAFETY: chunks share no packs, and packs no rows; a row of sums for each chunk.
+        // SAFETY: chunks share no packs, and packs share no rows; there is one entry of sums per
+        // chunk.
         unsafe {
             let (idle, rows) = (self.idle.slice_mut(first..end), self.rows.slice_mut(rows));
             Chunk { first, packs, idle, rows, sums: self.sums.item_mut(number) }
@@ -96,15 +99,17 @@ impl<'a> Job<'a> {
         next(first)..next(end)
     }
 
-    /// Calls `work` for the chunks of one colour after the other, each member for its own first; they meet in between. Colours too
-    /// small to share are left to the first member, one after the other without a meeting.
+    /// Calls `work` for the chunks of one colour after another, each member starting with its own;
+    /// members meet in between. Colours too small to share are processed by the first member, one
+    /// after another without a meeting.
     fn by_colour(&self, member: &Member, backwards: bool, work: impl Fn(Chunk<'a>)) {
         const SHARED: usize = 4;
         let n = self.colours.len();
         let cursors = |colour: usize| &self.cursors[colour * self.most_members..];
         (0..n).for_each(|colour| member.rewind(cursors(colour)));
         let mut alone = false;
-        // SAFETY: rule 1; `share` gives each chunk to one member, and what is not shared is the first one's.
+        // SAFETY: rule 1; `share` assigns each chunk to one member, and chunks that are not shared
+        // belong to the first one.
         let work = |chunk: usize| work(unsafe { self.chunk(chunk) });
         for k in 0..n {
             let colour = if backwards { n - 1 - k } else { k };
@@ -136,12 +141,12 @@ impl<'a> Job<'a> {
             }
             member.meet();
         }
-        // Of the second row the largest.
+        // The maximum of the second row.
         let [sum, max, scale, active, _] = self.reduce(1);
         Change { sum, max, scale, active: active as usize }
     }
 
-    /// Makes the velocities those of the impulses.
+    /// Recomputes the velocities from the impulses.
     pub(super) fn restart(&self, member: &Member) {
         // SAFETY: rule 2.
         unsafe { self.blocks.velocity.slice_mut(self.blocks_of(member)) }.fill(Row::default());
@@ -167,11 +172,12 @@ impl<'a> Job<'a> {
         }
     }
 
-    /// The residual of the impulses to which the velocities belong: that of `residual.rs`, in packs.
+    /// The residual of the current impulses and velocities: that of `residual.rs`, computed on
+    /// packs.
     pub(super) fn measure(&self, member: &Member) -> Residual {
         let mobility = self.w.trace() / (3.0 * self.problem.len() as f64);
         for chunk in self.chunks_of(member) {
-            // SAFETY: rules 1 and 2; all members only read velocities until they meet.
+            // SAFETY: rules 1 and 2; all members only read velocities until the next meeting.
             let measure = unsafe { Measure::new(self.chunk(chunk), self.blocks, mobility) };
             self.kernels.run(measure);
         }
@@ -179,13 +185,14 @@ impl<'a> Job<'a> {
             self.measure_single(mobility);
         }
         member.meet();
-        // Of the last row the largest.
+        // The maximum of the last row.
         let [natural_map, impulses, free, velocities, approach] = self.reduce(4);
         Residual { natural_map, impulses, free, velocities, approach }.roots()
     }
 
-    /// Adds part of the last sweep's change to the velocities. That change is what the conjugate gradients call the search
-    /// direction: what was looked ahead plus what the sweep then did is the difference of two sweeps' results.
+    /// Extrapolates the velocities by a fraction of the last sweep's change. This change is the
+    /// search direction of the conjugate gradients: the extrapolation plus the sweep's own change
+    /// is the difference of the results of two sweeps.
     pub(super) fn look_ahead(&self, member: &Member, beta: f64) {
         let part = self.blocks_of(member);
         // SAFETY: rule 2.
@@ -204,41 +211,42 @@ impl<'a> Job<'a> {
     /// The single contacts and their sums.
     ///
     /// # Safety
-    /// Rule 5: only the first member has them, and it has them once.
+    /// Rule 5: only the first member uses them, and only once at a time.
     #[expect(clippy::mut_from_ref)]
     pub(super) unsafe fn single(&self) -> (&mut [Single], &mut [Row; 5]) {
-        // SAFETY: as the caller promises; the sums after those of all chunks are theirs.
+        // SAFETY: guaranteed by the caller; the entry after those of all chunks holds their sums.
         unsafe {
             (self.single.slice_mut(0..self.single.len()), self.sums.item_mut(self.chunks.len()))
         }
     }
 
-    /// All velocities, to read.
+    /// All velocities, for reading.
     ///
     /// # Safety
-    /// Rule 2: nobody writes to them until the next meeting.
+    /// Rule 2: no thread writes to them until the next meeting.
     pub(super) unsafe fn velocities(&self) -> &[[f64; LANES]] {
-        // SAFETY: as the caller promises.
+        // SAFETY: guaranteed by the caller.
         let rows = unsafe { self.blocks.velocity.slice(0..self.blocks.none as usize) };
         bytemuck::cast_slice(rows)
     }
 
-    /// All velocities, to write.
+    /// All velocities, for writing.
     ///
     /// # Safety
-    /// Rule 5: only the first member has them, once, and the others wait for it.
+    /// Rule 5: only the first member uses them, once at a time, while the others wait.
     #[expect(clippy::mut_from_ref)]
     pub(super) unsafe fn all_velocities(&self) -> &mut [[f64; LANES]] {
-        // SAFETY: as the caller promises.
+        // SAFETY: guaranteed by the caller.
         let rows = unsafe { self.blocks.velocity.slice_mut(0..self.blocks.none as usize) };
         bytemuck::cast_slice_mut(rows)
     }
 
-    /// Sums over all chunks in their order; of one row the largest.
+    /// Sums over all chunks in order; the maximum for one row.
     fn reduce(&self, largest: usize) -> [f64; 5] {
         let mut lanes = [[0.0f64; LANES]; 5];
         let n = self.chunks.len() + usize::from(self.single.len() > 0);
-        // SAFETY: rule 1; after the meeting all members read them, and they meet again before one writes.
+        // SAFETY: rule 1; after the meeting all members only read them, and they meet again before
+        // any member writes.
         for sums in unsafe { self.sums.slice(0..n) } {
             for row in 0..5 {
                 for lane in 0..LANES {

@@ -1,10 +1,11 @@
-//! A list that the members of a team work on at the same time.
+//! A list that the members of a team access concurrently.
 
 use std::marker::PhantomData;
 use std::ops::Range;
 
-/// A list that threads share, each its own items: what a mutable slice is for one thread. Lengths are checked where debug
-/// assertions are on; who may touch which items, and when, is said at [`Job`](super::Job).
+/// A list shared by threads that each access their own items: the counterpart of a mutable slice
+/// for several threads. Bounds are checked if debug assertions are enabled; the rules of who may
+/// access which items, and when, are given at [`Job`](super::Job).
 #[derive(Debug)]
 pub(super) struct Pointer<'a, T> {
     first: *mut T,
@@ -20,9 +21,10 @@ impl<T> Clone for Pointer<'_, T> {
 
 impl<T> Copy for Pointer<'_, T> {}
 
-// SAFETY: it gives access to items as a mutable slice does, which may be sent where its items may.
+// SAFETY: it gives access to items like a mutable slice, which is `Send` if its items are.
 unsafe impl<T: Send> Send for Pointer<'_, T> {}
-// SAFETY: through a shared one, threads get items of their own (`Send`), and look at the same ones (`Sync`).
+// SAFETY: through a shared reference, threads get exclusive items (`Send`) and shared ones
+// (`Sync`).
 unsafe impl<T: Send + Sync> Sync for Pointer<'_, T> {}
 
 impl<'a, T> Pointer<'a, T> {
@@ -36,36 +38,39 @@ impl<'a, T> Pointer<'a, T> {
         self.len
     }
 
-    /// Some of the items, to read.
+    /// Some of the items, for reading.
     ///
     /// # Safety
-    /// They are in the list, and nobody writes to them as long as the slice is in use.
+    /// They are in the list, and no thread writes to them while the slice is in use.
     #[inline(always)]
     pub unsafe fn slice(self, range: Range<usize>) -> &'a [T] {
         self.check(&range);
-        // SAFETY: within the list, which is borrowed for 'a; the caller promises that nobody writes.
+        // SAFETY: within the list, which is borrowed for 'a; the caller guarantees that no thread
+        // writes.
         unsafe { std::slice::from_raw_parts(self.first.add(range.start), range.len()) }
     }
 
-    /// Some of the items, to write.
+    /// Some of the items, for writing.
     ///
     /// # Safety
-    /// They are in the list, and nobody else touches them as long as the slice is in use.
+    /// They are in the list, and no other thread accesses them while the slice is in use.
     #[inline(always)]
     pub unsafe fn slice_mut(self, range: Range<usize>) -> &'a mut [T] {
         self.check(&range);
-        // SAFETY: within the list, which is borrowed for 'a; the caller promises that nobody else touches it.
+        // SAFETY: within the list, which is borrowed for 'a; the caller guarantees exclusive
+        // access.
         unsafe { std::slice::from_raw_parts_mut(self.first.add(range.start), range.len()) }
     }
 
-    /// One item, to write.
+    /// One item, for writing.
     ///
     /// # Safety
     /// As for [`Pointer::slice_mut`].
     #[inline(always)]
     pub unsafe fn item_mut(self, k: usize) -> &'a mut T {
         self.check(&(k..k + 1));
-        // SAFETY: within the list, which is borrowed for 'a; the caller promises that nobody else touches it.
+        // SAFETY: within the list, which is borrowed for 'a; the caller guarantees exclusive
+        // access.
         unsafe { &mut *self.first.add(k) }
     }
 
@@ -80,25 +85,25 @@ impl<'a, T> Pointer<'a, T> {
 }
 
 impl<T: Copy> Pointer<'_, T> {
-    /// One item.
+    /// Reads one item.
     ///
     /// # Safety
-    /// It is in the list, and nobody writes to it meanwhile.
+    /// It is in the list, and no thread writes to it at the same time.
     #[inline(always)]
     pub unsafe fn read(self, k: usize) -> T {
         self.check(&(k..k + 1));
-        // SAFETY: within the list; the caller promises that nobody writes.
+        // SAFETY: within the list; the caller guarantees that no thread writes.
         unsafe { *self.first.add(k) }
     }
 
-    /// Gives one item a new value.
+    /// Writes one item.
     ///
     /// # Safety
-    /// It is in the list, and nobody else touches it meanwhile.
+    /// It is in the list, and no other thread accesses it at the same time.
     #[inline(always)]
     pub unsafe fn write(self, k: usize, value: T) {
         self.check(&(k..k + 1));
-        // SAFETY: within the list; the caller promises that nobody else touches it.
+        // SAFETY: within the list; the caller guarantees exclusive access.
         unsafe { *self.first.add(k) = value }
     }
 }
@@ -108,7 +113,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn threads_write_to_parts_of_their_own() {
+    fn threads_write_to_their_own_parts() {
         let mut list: Vec<usize> = vec![0; 1000];
         let pointer = Pointer::new(&mut list);
         std::thread::scope(|scope| {
@@ -125,13 +130,13 @@ mod tests {
 
     #[test]
     #[cfg(debug_assertions)]
-    fn what_is_beyond_the_end_is_found_in_debug_builds() {
+    fn out_of_bounds_access_panics_in_debug_builds() {
         let found = |work: fn(Pointer<u8>)| {
             let mut list = [0u8; 4];
             let pointer = Pointer::new(&mut list);
             std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| work(pointer))).is_err()
         };
-        // SAFETY: the check panics before anything is touched.
+        // SAFETY: the check panics before any access.
         assert!(found(|p| unsafe { p.write(4, 1) }));
         // SAFETY: as above.
         assert!(found(|p| drop(unsafe { p.slice(2..5) }.to_vec())));

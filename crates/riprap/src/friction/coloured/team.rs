@@ -1,33 +1,37 @@
-//! Threads that do the same work on different parts and meet often.
+//! A team of threads that do the same work on different parts and synchronize often.
 //!
-//! The protocol (who is let in, meetings, the sharing of items) is written over [`Atomic`], so that `loom` can run it too: `model.rs` goes
-//! through the ways in which two or three threads can interleave, including what weak memory orderings allow, and checks that
+//! The protocol (admission, meetings, sharing of items) is written over [`Atomic`], so that `loom`
+//! can run it too: `model.rs` explores the ways in which two or three threads can interleave,
+//! including those allowed by weak memory orderings, and checks that
 //!
-//! - no item is lost and none is taken twice, in one pass after the other;
-//! - nobody leaves a meeting before all have come, and what each wrote before, all may read after;
-//! - members have different numbers and agree on how many they are; they see what was prepared;
-//! - who comes late is not let in, and one thread alone waits for nobody.
+//! - no item is lost and none is taken twice, pass after pass;
+//! - no thread leaves a meeting before all have arrived, and what each wrote before it, all may
+//!   read after it;
+//! - members have distinct numbers, agree on their total, and see what was prepared;
+//! - late threads are not admitted, and a single thread waits for no other.
 
 use crate::math::parallel;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-/// A number that threads share, and the way to wait for its change: those of the system, or of a model.
+/// An atomic number with a way to wait for its change: that of the system, or that of a model.
 pub(super) trait Atomic: Sync {
     fn new(value: usize) -> Self;
     fn load(&self, order: Ordering) -> usize;
     fn store(&self, value: usize, order: Ordering);
-    /// Adds, and returns what was there.
+    /// Adds, and returns the previous value.
     fn fetch_add(&self, value: usize, order: Ordering) -> usize;
-    /// Replaces by what `new` gives, if it gives something, and returns what was there.
+    /// Replaces the value by the result of `new`, if it is some value, and returns the previous
+    /// value.
     fn fetch_update(
         &self,
         set: Ordering,
         fetch: Ordering,
         new: impl FnMut(usize) -> Option<usize>,
     ) -> Result<usize, usize>;
-    /// Waits until something is done; how long beyond patience that took. Calls `check` now and then while it waits.
+    /// Waits until a condition holds; returns the time waited beyond the spinning phase. Calls
+    /// `check` periodically while it waits.
     fn wait_until(done: impl Fn() -> bool, check: impl Fn()) -> Duration;
 }
 
@@ -72,19 +76,21 @@ impl Atomic for AtomicUsize {
     }
 }
 
-/// Turns of waiting before a thread lets others run.
+/// Spin iterations before a thread yields.
 const PATIENCE: usize = 4000;
 
-/// Where the threads of a team wait for each other. They spin: the work between two meetings takes microseconds.
+/// A barrier at which the threads of a team wait for each other. They spin: the work between two
+/// meetings takes microseconds.
 #[derive(Debug)]
 pub(super) struct Meeting<A = AtomicUsize> {
-    /// Who has come to work, the first one not counted; [`CLOSED`] and more once nobody else is let in.
+    /// Number of threads that have joined, not counting the first; [`CLOSED`] or more once no more
+    /// are admitted.
     enrolled: A,
     arrived: A,
     round: A,
-    /// Not 0 where one will never come: it panicked.
+    /// Nonzero if a member panicked and will never arrive.
     broken: A,
-    /// How long members have waited beyond their patience, together [ns].
+    /// Total time that members have waited beyond the spinning phase [ns].
     waited: AtomicU64,
 }
 
@@ -96,24 +102,24 @@ impl<A: Atomic> Meeting<A> {
         Meeting { enrolled, arrived, round, broken, waited: AtomicU64::new(0) }
     }
 
-    /// Lets a thread in and gives it a number, or not.
+    /// Admits a thread and returns its number; `None` if it is too late.
     fn enrol(&self) -> Option<usize> {
         let more = |n: usize| (n < CLOSED).then_some(n + 1);
         self.enrolled.fetch_update(Ordering::AcqRel, Ordering::Acquire, more).ok().map(|n| n + 1)
     }
 
-    /// Lets nobody in any more; the number of members.
+    /// Closes admission; returns the number of members.
     fn close(&self) -> usize {
         self.enrolled.fetch_add(CLOSED, Ordering::AcqRel) + 1
     }
 
-    /// Waits until nobody is let in any more; the number of members.
+    /// Waits until admission is closed; returns the number of members.
     fn wait_for_close(&self) -> usize {
         self.wait_until(|| self.enrolled.load(Ordering::Acquire) >= CLOSED);
         self.enrolled.load(Ordering::Acquire) - CLOSED + 1
     }
 
-    /// Returns when all members have come. What each wrote before, all may read after.
+    /// Returns when all members have arrived. What each wrote before, all may read afterwards.
     fn wait(&self, members: usize) {
         if members == 1 {
             return;
@@ -130,7 +136,7 @@ impl<A: Atomic> Meeting<A> {
         }
     }
 
-    /// Waits until something is done; how long beyond patience that took.
+    /// Waits until a condition holds; returns the time waited beyond the spinning phase.
     #[inline(always)]
     fn wait_until(&self, done: impl Fn() -> bool) -> Duration {
         A::wait_until(done, || {
@@ -140,13 +146,13 @@ impl<A: Atomic> Meeting<A> {
     }
 }
 
-/// How many items of its part a member has begun.
+/// Number of items of its part that a member has started.
 #[derive(Debug)]
 #[repr(align(64))]
 pub(super) struct Cursor<A = AtomicUsize>(A);
 
 impl<A: Atomic> Default for Cursor<A> {
-    /// At the end: nobody takes anything before its owner has set it back.
+    /// Positioned at the end: no items are taken before its owner has rewound it.
     fn default() -> Cursor<A> {
         Cursor(A::new(usize::MAX))
     }
@@ -167,7 +173,7 @@ pub(super) struct Member<'a, A = AtomicUsize> {
 }
 
 impl<A: Atomic> Member<'_, A> {
-    /// Whether there is no other.
+    /// Whether it is the only member.
     pub fn is_alone(&self) -> bool {
         self.members == 1
     }
@@ -179,8 +185,9 @@ impl<A: Atomic> Member<'_, A> {
         cut(self.number)..cut(self.number + 1)
     }
 
-    /// Calls `work` for the items of its own part of a range, then for those of the others' parts that nobody has begun; each item is taken
-    /// once. Each member has a cursor for each range, which [`Member::rewind`] sets back.
+    /// Calls `work` for the items of its own part of a range, then for those of other parts that
+    /// have not been started; each item is taken once. Each member has a cursor for each range,
+    /// which [`Member::rewind`] resets.
     pub fn share(
         &self,
         range: std::ops::Range<usize>,
@@ -200,18 +207,19 @@ impl<A: Atomic> Member<'_, A> {
         }
     }
 
-    /// Sets its own cursor back: after a meeting at which all were done with it. Until then the others find it at its end.
+    /// Resets its own cursor, after a meeting at which all members were finished with it. Until
+    /// then the others find it at its end.
     pub fn rewind(&self, cursors: &[Cursor<A>]) {
         cursors[self.number].0.store(0, Ordering::Relaxed);
     }
 
-    /// Waits for all others.
+    /// Waits for all other members.
     pub fn meet(&self) {
         self.meeting.wait(self.members);
     }
 }
 
-/// Breaks the meeting where its member panics, so that the others do not wait for ever.
+/// Breaks the meeting if its member panics, so that the others do not wait forever.
 struct Presence<'a, A: Atomic>(&'a Meeting<A>);
 
 impl<A: Atomic> Drop for Presence<'_, A> {
@@ -222,21 +230,22 @@ impl<A: Atomic> Drop for Presence<'_, A> {
     }
 }
 
-/// Whether a team pays. On a machine that others use too, a member often loses its core between two meetings, and all wait for it: then
-/// one thread alone is faster. The number of members changes no bit of a result.
+/// Whether a team pays off. On a machine under other load, a member often loses its core between
+/// two meetings and all others wait for it: then a single thread is faster. Results are bitwise
+/// identical for any number of members.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Crowd {
-    /// Tasks that are still done by one thread, and how many were the last time.
+    /// Remaining tasks to be run by one thread, and the length of the last such period.
     alone: u32,
     last: u32,
 }
 
 impl Crowd {
-    /// Tasks for one thread after the first that was slowed down, and at most.
+    /// Number of single-threaded tasks after the first slowdown, and the maximum.
     const FEWEST: u32 = 16;
     const MOST: u32 = 512;
 
-    /// Members of the next team, out of so many.
+    /// Number of members of the next team, given the number available.
     fn members(&mut self, members: usize) -> usize {
         if self.alone == 0 {
             return members;
@@ -245,7 +254,7 @@ impl Crowd {
         1
     }
 
-    /// Takes note of how long a task took, and how long its members waited together for somebody who was not there.
+    /// Records the duration of a task and the total time its members waited for an absent one.
     fn note(&mut self, members: usize, took: Duration, waited: Duration) {
         let others = members as u32 - 1;
         if others == 0 {
@@ -260,9 +269,10 @@ impl Crowd {
     }
 }
 
-/// Runs `work` on this thread and on those of the pool that have come, up to so many in all, by the time this one has prepared it;
-/// returns what it returns here. Who is busy elsewhere is not waited for, so teams never wait for each other. Neither `prepare` nor
-/// `work` may give tasks to the pool: this thread could then take up a task of its own team and wait for itself.
+/// Runs `work` on this thread and on those threads of the pool that have joined by the time this
+/// one has prepared it, up to a maximum in all; returns the result of this thread. Busy threads are
+/// not waited for, so teams never wait for each other. Neither `prepare` nor `work` may spawn tasks
+/// on the pool: this thread could then pick up a task of its own team and wait for itself.
 pub(super) fn team<P: Send + Sync, R: Send>(
     members: usize,
     crowd: &mut Crowd,
@@ -284,7 +294,7 @@ pub(super) fn team<P: Send + Sync, R: Send>(
     result
 }
 
-/// What the first member does.
+/// The work of the first member.
 fn lead<A: Atomic, P, R>(
     meeting: &Meeting<A>,
     prepared: &OnceLock<P>,
@@ -296,7 +306,7 @@ fn lead<A: Atomic, P, R>(
     work(&Member { number: 0, members: meeting.close(), meeting }, prepared)
 }
 
-/// What every other one does, if it comes in time.
+/// The work of every other member, if it joins in time.
 fn follow<A: Atomic, P, R>(
     meeting: &Meeting<A>,
     prepared: &OnceLock<P>,
@@ -305,13 +315,13 @@ fn follow<A: Atomic, P, R>(
     let Some(number) = meeting.enrol() else { return };
     let _presence = Presence(meeting);
     let members = meeting.wait_for_close();
-    let prepared = prepared.get().expect("it is there before the meeting is closed");
+    let prepared = prepared.get().expect("prepared before admission is closed");
     work(&Member { number, members, meeting }, prepared);
 }
 
-/// Threads worth having for so many contacts.
+/// Number of threads worth using for a number of contacts.
 pub(super) fn members_for(contacts: usize) -> usize {
-    // Below, waking a thread costs more than it saves.
+    // Below this, waking a thread costs more than it saves.
     const LEAST: usize = 1000;
     parallel::n_threads().min(contacts / LEAST).max(1)
 }
@@ -338,7 +348,7 @@ mod tests {
     }
 
     #[test]
-    fn every_item_is_taken_once_whoever_takes_it() {
+    fn every_item_is_taken_exactly_once() {
         let cursors = vec![Cursor::default(); 4];
         let taken: Vec<AtomicUsize> = (0..100).map(|_| AtomicUsize::new(0)).collect();
         let work = |member: &Member, &(): &()| {
@@ -355,7 +365,7 @@ mod tests {
     }
 
     #[test]
-    fn in_a_crowd_one_thread_works_alone_and_tries_again_later() {
+    fn on_a_busy_machine_one_thread_works_alone_and_retries_later() {
         let (long, short) = (Duration::from_millis(10), Duration::from_millis(1));
         let mut crowd = Crowd::default();
         crowd.note(2, long, short);
@@ -372,7 +382,7 @@ mod tests {
     }
 
     #[test]
-    fn nobody_waits_for_a_member_that_panicked() {
+    fn no_member_waits_for_one_that_panicked() {
         let work = |member: &Member, &(): &()| {
             member.meet();
             assert!(member.number != 0, "on purpose");

@@ -40,7 +40,7 @@ pub(super) fn chain(seed: u64, blocks: usize) -> (Factored, ContactProblem) {
     (w, problem)
 }
 
-/// Takes colours for small problems too.
+/// Uses colours for small problems too.
 fn always(tolerance: f64) -> Coloured {
     Coloured { fewest: 0, ..Coloured::tolerance(tolerance) }
 }
@@ -52,8 +52,9 @@ fn solve(solver: &dyn ContactSolver, problem: &ContactProblem) -> (Impulses, Sol
 }
 
 #[test]
-fn packed_contacts_are_solved_as_the_readable_solver_does() {
-    // Some of these chains jam so that no Gauss–Seidel gets far; these are solved by plain sweeps as well.
+fn packed_contacts_are_solved_like_by_the_reference_solver() {
+    // Some chains jam so that no Gauss–Seidel method converges; the ones used here are solved by
+    // plain sweeps as well.
     for seed in [0, 6, 8, 9] {
         let (w, mut problem) = chain(seed, 40);
         problem.w = Delassus::Factored(w);
@@ -67,7 +68,7 @@ fn packed_contacts_are_solved_as_the_readable_solver_does() {
             let mu = law.friction().unwrap();
             assert!(r[0] >= 0.0 && r[1].hypot(r[2]) <= mu * r[0] * (1.0 + 1e-14));
         }
-        // Impulses of several points are not unique; the velocities they make are, here.
+        // Impulses of several points are not unique; here the resulting velocities are.
         let (readable, report) = solve(&ConjugateGradient::tolerance(1e-9), &problem);
         assert!(report.converged, "seed {seed}: {report:?}");
         let Delassus::Factored(w) = &problem.w else { unreachable!() };
@@ -104,7 +105,7 @@ pub(super) fn resist(w: &mut Factored, problem: &mut ContactProblem) {
 }
 
 #[test]
-fn moments_of_rolling_resistance_are_solved_as_the_readable_solver_does() {
+fn moments_of_rolling_resistance_are_solved_like_by_the_reference_solver() {
     for seed in [0, 6, 8, 9] {
         let (mut w, mut problem) = chain(seed, 40);
         resist(&mut w, &mut problem);
@@ -130,13 +131,13 @@ fn moments_of_rolling_resistance_are_solved_as_the_readable_solver_does() {
 }
 
 #[test]
-fn neither_width_nor_threads_change_a_bit() {
+fn results_are_bitwise_identical_for_any_width_and_number_of_threads() {
     let (mut w, mut problem) = chain(1, 3000);
     resist(&mut w, &mut problem);
     assert!(w.contacts().len() > 8000);
     problem.w = Delassus::Factored(w);
     let mut options = GaussSeidelOptions::tolerance(1e-12);
-    // Into the second bout of conjugate gradients: combinations come between.
+    // Up to the second bout of conjugate gradients, with Anderson acceleration in between.
     options.max_sweeps = BOUT + BOUT / 4 + 20;
     let mut all = Vec::new();
     for width in [Width::One, Width::Four, Width::Eight] {
@@ -157,8 +158,9 @@ fn neither_width_nor_threads_change_a_bit() {
 }
 
 #[test]
-fn what_does_not_fit_a_pack_is_solved_by_itself() {
-    // A heavy plate on a hundred blocks (more contacts than colours), one of them in a planar motion, and a joint.
+fn contacts_that_do_not_fit_a_pack_are_solved_individually() {
+    // A heavy plate on a hundred blocks (more contacts than colours), one of them in planar motion,
+    // and a joint.
     let (mut w, mut problem) = (Factored::default(), ContactProblem::default());
     problem.approach_scale = 1.0;
     let plate = 100;

@@ -7,7 +7,7 @@ use crate::friction::fixtures::{add_moments, random_problem};
 fn random(seed: u64) -> Factored {
     let mut problem = random_problem(seed, 10, 30);
     add_moments(&mut problem);
-    let Delassus::Factored(w) = problem.w else { panic!("it is factored") };
+    let Delassus::Factored(w) = problem.w else { panic!("the problem is factored") };
     w
 }
 
@@ -27,7 +27,7 @@ fn inner(a: &[[f64; 3]], b: &[[f64; 3]]) -> f64 {
 }
 
 #[test]
-fn the_operator_is_symmetric_and_not_negative() {
+fn the_operator_is_symmetric_and_positive_semidefinite() {
     for seed in 0..10 {
         let w = random(seed);
         let n = w.contacts().len() + w.turning().len();
@@ -60,7 +60,7 @@ fn diagonal_blocks_and_trace_are_those_of_unit_impulses() {
 }
 
 #[test]
-fn adding_changes_one_by_one_is_the_same_as_starting_from_the_sum() {
+fn adding_changes_one_by_one_equals_starting_from_the_sum() {
     let w = random(5);
     let n = w.contacts().len() + w.turning().len();
     let all = impulses(n, 0.0);
@@ -76,7 +76,7 @@ fn adding_changes_one_by_one_is_the_same_as_starting_from_the_sum() {
 }
 
 #[test]
-fn impulses_between_two_bodies_keep_their_momentum() {
+fn impulses_between_two_bodies_conserve_momentum() {
     let mut w = Factored::default();
     let masses = [0.5, 2.0];
     w.reset(masses.into_iter().map(|m| InverseMass { linear: [m; 3], angular: [1.0; 6] }));
@@ -91,7 +91,7 @@ fn impulses_between_two_bodies_keep_their_momentum() {
 }
 
 #[test]
-fn a_side_given_as_rows_is_the_side_of_the_same_body() {
+fn a_side_given_as_rows_is_equivalent_to_the_body() {
     // A body of unit mass and inertia, once as a block and once as rows of its six velocities.
     let unit = InverseMass { linear: [1.0; 3], angular: [1.0, 1.0, 1.0, 0.0, 0.0, 0.0] };
     let frame = [[0.0, 0.0, 1.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0]];
@@ -118,9 +118,9 @@ fn a_side_given_as_rows_is_the_side_of_the_same_body() {
 }
 
 #[test]
-fn removed_contacts_leave_the_others_as_they_are() {
+fn removing_contacts_leaves_the_others_unchanged() {
     let problem = random_problem(6, 10, 12);
-    let Delassus::Factored(mut w) = problem.w else { panic!("it is factored") };
+    let Delassus::Factored(mut w) = problem.w else { panic!("the problem is factored") };
     let n = w.contacts().len();
     let gone: Vec<bool> = (0..n).map(|k| k % 3 == 1).collect();
     let kept: Vec<[[f64; 3]; 3]> = (0..n).filter(|k| !gone[*k]).map(|k| *w.diagonal(k)).collect();
@@ -134,10 +134,10 @@ fn removed_contacts_leave_the_others_as_they_are() {
 }
 
 #[test]
-fn velocity_changes_of_many_contacts_do_not_depend_on_threads() {
-    // Enough contacts for several parts.
+fn velocity_changes_of_many_contacts_do_not_depend_on_the_number_of_threads() {
+    // Enough contacts for several tasks.
     let problem = random_problem(7, 600, 6000);
-    let Delassus::Factored(w) = problem.w else { panic!("it is factored") };
+    let Delassus::Factored(w) = problem.w else { panic!("the problem is factored") };
     let r = impulses(w.contacts().len(), 0.1);
     let mut parallel = Vec::new();
     w.velocity_change(&r, &mut parallel);
@@ -149,9 +149,9 @@ fn velocity_changes_of_many_contacts_do_not_depend_on_threads() {
 }
 
 #[test]
-fn blocks_multiply_as_the_factors_do() {
+fn blocks_multiply_like_the_factors() {
     let problem = random_problem(3, 8, 20);
-    let Delassus::Factored(w) = &problem.w else { panic!("it is factored") };
+    let Delassus::Factored(w) = &problem.w else { panic!("the problem is factored") };
     let (blocks, r) = (w.to_blocks(), impulses(w.contacts().len(), 0.5));
     let expected = product(w, &r);
     for (a, u) in expected.iter().enumerate() {
@@ -165,7 +165,7 @@ fn blocks_multiply_as_the_factors_do() {
 }
 
 #[test]
-fn locked_contacts_are_those_that_impulses_cannot_move_in_some_direction() {
+fn locked_contacts_are_immovable_in_some_direction() {
     let frame = [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]];
     let locked = |linear: [f64; 3]| {
         let mut w = Factored::default();

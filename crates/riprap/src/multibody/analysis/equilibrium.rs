@@ -1,8 +1,9 @@
 //! Static equilibrium: the pose at which the forces on the independent coordinates vanish while nothing moves.
 //!
-//! First the mechanism is let down, as friction would do it: Newton's method where the stiffness is positive, steps along
-//! the force elsewhere, each accepted if the forces do work on it. Where that does not end, in the field of laws
-//! that have no potential, the norm of the force is minimised instead, which finds unstable poses as well.
+//! First the mechanism is lowered, as friction would do it: Newton's method where the stiffness is
+//! positive, steps along the force elsewhere, each accepted if the forces do positive work. If that
+//! does not converge, in force fields that have no potential, the norm of the force is minimized
+//! instead, which finds unstable poses as well.
 
 mod pose;
 
@@ -14,9 +15,9 @@ use pose::{NEGLIGIBLE, Search};
 
 /// Iterations of each of the two searches.
 const ITERATIONS: usize = 300;
-/// Largest move of a coordinate in an iteration [rad, span].
+/// Largest displacement of a coordinate in an iteration [rad, span].
 const RADIUS: f64 = 0.5;
-/// A coordinate that has moved so far will not stop [rad, span].
+/// A coordinate that has moved this far will not stop [rad, span].
 const FAR: f64 = 100.0;
 /// Newton steps below this end the search [rad, span].
 const SMALL: f64 = 1e-10;
@@ -26,14 +27,14 @@ const SMALL: f64 = 1e-10;
 pub enum Stability {
     /// Every small displacement is pushed back.
     Stable,
-    /// There are displacements without force: a joint turns freely.
+    /// Some displacements meet no force: a joint turns freely.
     Neutral {
-        /// The coordinate that moves most in the softest one.
+        /// The coordinate that moves most in the softest displacement.
         coordinate: Coordinate,
     },
-    /// There are displacements that forces increase.
+    /// Some displacements are amplified by the forces.
     Unstable {
-        /// The coordinate that moves most in the worst one.
+        /// The coordinate that moves most in the worst displacement.
         coordinate: Coordinate,
     },
 }
@@ -41,13 +42,13 @@ pub enum Stability {
 /// A static equilibrium.
 #[derive(Clone, Debug)]
 pub struct Equilibrium {
-    /// The pose with closed loops; all velocities are 0. Holds the partition in use.
+    /// The pose with closed loops; all velocities are 0. Includes the partition in use.
     pub state: MultibodyState,
-    /// Largest force left on an independent coordinate [N, N m].
+    /// Largest remaining force on an independent coordinate [N, N m].
     pub residual: f64,
-    /// Iterations taken.
+    /// Number of iterations.
     pub iterations: usize,
-    /// Whether it stays there.
+    /// Whether the mechanism stays there.
     pub stability: Stability,
     /// Forces in the cuts of the loops, one per equation [N, N m].
     pub loop_forces: Vec<f64>,
@@ -56,11 +57,13 @@ pub struct Equilibrium {
 }
 
 impl Multibody {
-    /// Finds a static pose: `Tᵀ (τ − c) = 0` with closed loops, from the positions of a state. Velocities are 0, prescribed
-    /// joints are held where they are at `t`, laws act as at `t` in the phases of the state.
+    /// Finds a static pose: `Tᵀ (τ − c) = 0` with closed loops, starting from the positions of a
+    /// state. Velocities are 0, prescribed joints are held at their positions at `t`, and laws act
+    /// as at `t` in the phases of the state.
     ///
-    /// From a start out of balance it goes downhill, to a stable pose if there is one on the way; an unstable one is found
-    /// if the search starts there, or if nothing else is. See [`Stability`].
+    /// From an unbalanced start the search goes downhill, to a stable pose if there is one on the
+    /// way; an unstable pose is found if the search starts there, or if no stable one is found. See
+    /// [`Stability`].
     pub fn equilibrium(
         &self,
         from: &MultibodyState,
@@ -71,7 +74,8 @@ impl Multibody {
         let begin = (search.q.clone(), search.partition.clone());
         let mut end = search.let_down()?;
         if end != End::Found {
-            // Where the force norm leads to, from the same start. Its failure says less than that of the first search.
+            // Minimize the force norm from the same start. Its failure is less informative than
+            // that of the first search.
             let error = search.failure(&end);
             (search.q, search.partition) = begin;
             search.evaluate()?;
@@ -88,17 +92,18 @@ impl Multibody {
 #[derive(Debug, PartialEq)]
 enum End {
     Found,
-    /// A coordinate went too far.
+    /// A coordinate moved too far.
     Away(usize),
-    /// No step makes it better.
+    /// No step is an improvement.
     Stuck,
-    /// No step could even be tried.
+    /// No step could be evaluated.
     Blocked(MotionError),
 }
 
 impl Search<'_> {
-    /// The step to try: Newton's where the stiffness is positive; else along each of its directions with the force, as far as
-    /// its size says, and not at all where there is neither force nor stiffness. The flag tells which.
+    /// The step to try: Newton's where the stiffness is positive; otherwise along the force in each
+    /// eigendirection, as far as the stiffness suggests, and none where there is neither force nor
+    /// stiffness. The flag tells which.
     fn step(&self, stiffness: &DMatrix<f64>) -> (DVector<f64>, bool) {
         let (eigenvalues, directions) = self.directions(stiffness);
         let none = self.softest(&eigenvalues);
@@ -121,7 +126,7 @@ impl Search<'_> {
         (step, false)
     }
 
-    /// Goes where the forces pull.
+    /// Follows the forces downhill.
     fn let_down(&mut self) -> Result<End, AnalysisError> {
         if self.force.is_empty() {
             return Ok(End::Found);
@@ -155,7 +160,8 @@ impl Search<'_> {
         Ok(if self.negligible() { End::Found } else { End::Stuck })
     }
 
-    /// Takes the longest share of a step on which the forces do work, or which lessens them where the stiffness is positive.
+    /// Takes the longest fraction of a step on which the forces do positive work, or which reduces
+    /// them where the stiffness is positive.
     fn search_along(
         &mut self,
         step: &DVector<f64>,
@@ -169,7 +175,7 @@ impl Search<'_> {
             match (ends, middle) {
                 (Ok((q, force)), Ok((_, middle))) => {
                     tried = true;
-                    // Work over the step by Simpson's rule, per share.
+                    // Work over the step by Simpson's rule, per unit fraction.
                     let work = (pull + 4.0 * middle.dot(step) + force.dot(step)) / 6.0;
                     let lessened = definite && self.norm(&force) < (1.0 - 1e-3 * share) * norm;
                     if lessened || (pull > 0.0 && work >= 1e-3 * pull) {
@@ -187,7 +193,7 @@ impl Search<'_> {
         }))
     }
 
-    /// A last small step, kept if it does not make it worse.
+    /// A final small step, kept if it does not increase the force.
     fn polish(&mut self, step: &DVector<f64>) -> Result<(), AnalysisError> {
         if let Ok((q, force)) = self.probe(step, 1.0)
             && self.norm(&force) <= self.norm(&self.force)
@@ -197,7 +203,7 @@ impl Search<'_> {
         self.evaluate()
     }
 
-    /// Minimises the norm of the force by damped Gauss–Newton steps.
+    /// Minimizes the norm of the force by damped Gauss–Newton steps.
     fn balance(&mut self) -> Result<End, AnalysisError> {
         let mut damping = 1e-3;
         for _ in 0..ITERATIONS {

@@ -1,10 +1,12 @@
-//! A mechanism with some of its joints held, for analyses: a motor that never rests, a drive that shall not give way.
+//! A mechanism with some of its joints held, for analyses: for example a motor that never rests, or
+//! a drive that must not yield.
 
 use crate::multibody::mechanism::Coordinate;
 use crate::multibody::{JointMotion, MechanismError, Multibody, Part};
 
 impl Multibody {
-    /// The same mechanism with coordinates prescribed where they start, at rest. Prescribed ones stop there as well.
+    /// The same mechanism with coordinates held at their initial positions, at rest. Prescribed
+    /// coordinates are held there as well.
     pub fn holding(&self, coordinates: &[Coordinate]) -> Result<Multibody, MechanismError> {
         let mut system = self.clone();
         if coordinates.is_empty() {
@@ -24,7 +26,7 @@ impl Multibody {
         }
         system.driven.sort_by_key(|(c, ..)| *c);
 
-        // The user's partition where it can be kept, else by the pivots.
+        // The user's partition if it can be kept, otherwise chosen by the pivots.
         let n = self.n_v();
         let mut w = system.scratch();
         system.tree.kinematics(&self.start.q, &mut w.tree);
@@ -73,7 +75,7 @@ mod tests {
         m.start_velocity(m.coordinate(crank, 0), 2.0);
         for named in [false, true] {
             if named {
-                // The crank itself is named dependent: held, it cannot be.
+                // The crank itself is named dependent, which is impossible while it is held.
                 m.dependent(&[m.coordinate(crank, 0), m.coordinate(coupler, 0)]);
             }
             let system = m.build([0.0, 0.0, -10.0]).expect("sound");
@@ -81,7 +83,8 @@ mod tests {
             assert_eq!(held.degrees_of_freedom(&held.start().partition), 0);
             assert!(held.start().v.iter().all(|v| v.abs() < 1e-15));
             let rest = held.equilibrium(held.start(), 0.0, &mut held.scratch()).expect("held");
-            // A parallelogram: crank and rocker lift their centres by cos/2, the coupler by cos.
+            // A parallelogram: the centres of crank and rocker rise by cos/2, that of the coupler
+            // by cos.
             let torque = 3.0 * 10.0 * 1.0_f64.cos() * (0.5 + 0.5 + 1.0);
             assert!((rest.drive_forces[0] - torque).abs() < 1e-10, "{:?}", rest.drive_forces);
         }
@@ -93,7 +96,8 @@ mod tests {
         let mass = MassProperties::principal(1.0, [0.0, 0.0, -1.0], [0.1; 3]);
         let arm = m.add("arm", GROUND, Joint::Spherical, Pose::IDENTITY, Some(mass));
         let system = m.build([0.0; 3]).expect("sound");
-        let error = system.holding(&[m.coordinate(arm, 1)]).expect_err("it has none");
+        let error =
+            system.holding(&[m.coordinate(arm, 1)]).expect_err("a ball joint has no single angle");
         assert!(error.to_string().contains("`arm.wy`"), "{error}");
     }
 }

@@ -1,5 +1,6 @@
-//! Small vibrations about a pose: `M_red δq̈ + C δq̇ + K δq = 0` over the independent coordinates, from differences of the
-//! accelerations; poles, damping and shapes from the eigenvalues of its first-order form.
+//! Small vibrations about a pose: `M_red δq̈ + C δq̇ + K δq = 0` over the independent coordinates,
+//! from finite differences of the accelerations; poles, damping and shapes from the eigenvalues of
+//! the first-order form.
 
 use super::{AnalysisError, MotionError, NEUTRAL, NUDGE, derivatives};
 use crate::multibody::partition::Partition;
@@ -9,17 +10,17 @@ use nalgebra::linalg::{SVD, Schur, balancing};
 use nalgebra::{Cholesky, Complex, DMatrix, DVector};
 use std::f64::consts::TAU;
 
-/// Poles below this share of the largest one are zero.
+/// Poles below this fraction of the largest one are zero.
 const ZERO: f64 = 1e-10;
-/// Poles nearer than this to each other, relative to their size, share a plane of shapes.
+/// Poles closer than this to each other, relative to their magnitude, share an eigenspace.
 const SAME: f64 = 1e-7;
 
-/// What a pole stands for.
+/// The kind of motion of a pole.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ModeKind {
-    /// A pair of complex poles: it swings.
+    /// A pair of complex poles: an oscillation.
     Oscillation,
-    /// One real pole: it creeps back, or away.
+    /// One real pole: monotonic return or divergence.
     Real,
     /// A displacement without stiffness: a rigid-body motion.
     Rigid,
@@ -28,11 +29,11 @@ pub enum ModeKind {
 /// A mode of small vibration.
 #[derive(Clone, Debug)]
 pub struct Mode {
-    /// What it is.
+    /// Kind of motion.
     pub kind: ModeKind,
-    /// Its pole `λ` [1/s], the one with an imaginary part ≥ 0 of a pair.
+    /// Its pole `λ` [1/s], of a pair the one with an imaginary part ≥ 0.
     pub pole: Complex<f64>,
-    /// Amplitude and phase of every coordinate, the largest being 1 [m, rad].
+    /// Amplitude and phase of every coordinate, normalized to a largest component of 1 [m, rad].
     pub shape: Vec<Complex<f64>>,
 }
 
@@ -42,17 +43,18 @@ impl Mode {
         self.pole.norm() / TAU
     }
 
-    /// Frequency with which it swings, `Im λ/2π` [Hz].
+    /// Frequency of the damped oscillation, `Im λ/2π` [Hz].
     pub fn damped_frequency(&self) -> f64 {
         self.pole.im / TAU
     }
 
-    /// Damping ratio `−Re λ/|λ|` [–]: 1 for a real pole, negative where it grows, 0 for a rigid motion.
+    /// Damping ratio `−Re λ/|λ|` [–]: 1 for a real pole, negative if it grows, 0 for a rigid
+    /// motion.
     pub fn damping_ratio(&self) -> f64 {
         if self.pole.norm() > 0.0 { self.decay() / self.pole.norm() } else { 0.0 }
     }
 
-    /// Rate `−Re λ` with which it dies out [1/s].
+    /// Decay rate `−Re λ` [1/s].
     pub fn decay(&self) -> f64 {
         0.0 - self.pole.re
     }
@@ -66,7 +68,7 @@ impl Mode {
 /// The linearized mechanism and its modes.
 #[derive(Clone, Debug)]
 pub struct Modes {
-    /// The modes by rising frequency.
+    /// The modes in order of increasing frequency.
     pub modes: Vec<Mode>,
     /// The partition whose independent coordinates the matrices belong to.
     pub partition: Partition,
@@ -76,16 +78,16 @@ pub struct Modes {
     pub damping: DMatrix<f64>,
     /// `K` [N/m, …].
     pub stiffness: DMatrix<f64>,
-    /// Largest acceleration of a coordinate at the pose [m/s², rad/s²]: 0 at an equilibrium.
+    /// Largest acceleration of a coordinate at the pose [m/s², rad/s²]: 0 at equilibrium.
     pub acceleration: f64,
 }
 
 impl Multibody {
-    /// Linearizes about a state and gives its modes.
+    /// Linearizes about a state and computes its modes.
     ///
-    /// Velocities are those of the state, 0 after [`Multibody::equilibrium`]; prescribed joints keep theirs. Where the state
-    /// is not at rest the modes are those of its frozen linearization, and [`Modes::acceleration`] tells how far from
-    /// balance it is.
+    /// Velocities are those of the state, 0 after [`Multibody::equilibrium`]; prescribed joints
+    /// keep theirs. If the state is not at rest, the modes are those of its frozen linearization,
+    /// and [`Modes::acceleration`] shows how far it is from equilibrium.
     pub fn modes(
         &self,
         state: &MultibodyState,
@@ -124,7 +126,7 @@ impl Multibody {
             by_velocity: &by_velocity,
             turning: self.turning(&map, &partition, &state.v),
             mass: &mass,
-            // Sizes of the terms that cancel in a stiffness of none [1/s²].
+            // Magnitudes of the terms that cancel where the stiffness is zero [1/s²].
             noise: self.tree.gravity.norm() / self.reach()
                 + acceleration.amax()
                 + fastest * fastest,
@@ -140,8 +142,8 @@ impl Multibody {
         })
     }
 
-    /// Accelerations of the independent coordinates at closed positions; dependent velocities follow the independent ones,
-    /// prescribed ones stay.
+    /// Accelerations of the independent coordinates at closed positions; dependent velocities
+    /// follow the independent ones, prescribed ones are unchanged.
     fn acceleration_of(
         &self,
         q: &[f64],
@@ -162,7 +164,8 @@ impl Multibody {
         ))
     }
 
-    /// `Ω` of `δq̇ = δv − Ω δq`: displacements of a spherical joint are seen from a body that turns. `None` if nothing does.
+    /// `Ω` of `δq̇ = δv − Ω δq`: displacements of a spherical joint are expressed in a rotating
+    /// body frame. `None` if nothing rotates.
     fn turning(
         &self,
         map: &DMatrix<f64>,
@@ -191,7 +194,7 @@ struct Linear<'a> {
 }
 
 impl Linear<'_> {
-    /// Poles and shapes by rising frequency. `None` if they cannot be computed.
+    /// Poles and shapes in order of increasing frequency. `None` if they cannot be computed.
     fn modes(&self, map: &DMatrix<f64>) -> Option<Vec<Mode>> {
         let n = self.mass.nrows();
         if n == 0 {
@@ -207,8 +210,9 @@ impl Linear<'_> {
             return None;
         }
 
-        // Displacements without stiffness come out first: their positions appear nowhere in the equations, and left in
-        // they would turn rounding into poles of its square root.
+        // Displacements without stiffness are removed first: their positions do not appear in the
+        // equations, and if kept they would turn rounding errors into poles of the size of their
+        // square root.
         let svd = SVD::new(k.clone(), false, true);
         let none = NEUTRAL * (svd.singular_values.amax() + self.noise);
         let mut order: Vec<usize> = (0..n).collect();
@@ -241,7 +245,8 @@ impl Linear<'_> {
         }
         let fastest = poles.iter().fold(0.0_f64, |m, p| m.max(p.norm()));
         let tiny = |p: &Complex<f64>| p.norm() <= ZERO * fastest + 1e-9;
-        // Each displacement without stiffness may have a velocity without damping beside it: the same rigid motion.
+        // Each displacement without stiffness may come with a velocity without damping: the same
+        // rigid motion.
         let mut partners = r;
         let mut found: Vec<(Complex<f64>, DVector<Complex<f64>>)> = Vec::new();
         for pole in poles.iter().filter(|p| p.im >= 0.0) {
@@ -254,7 +259,7 @@ impl Linear<'_> {
                 found.iter().filter(|(p, _)| near(p)).map(|(_, x)| x.clone()).collect();
             let vector = eigenvector(&balanced, *pole, &others)?;
             let y = DVector::from_fn(n, |i, _| {
-                // Velocities; with turning joints they are no multiple of the displacements.
+                // Velocities; with rotating joints they are not a multiple of the displacements.
                 let row = if self.turning.is_some() { i } else { m + i };
                 vector[row] * scales[row]
             });
@@ -267,7 +272,7 @@ impl Linear<'_> {
             };
             let pole = match kind {
                 ModeKind::Rigid => Complex::new(0.0, 0.0),
-                // Rounding is no damping.
+                // Rounding errors are not damping.
                 _ if pole.re.abs() <= 1e-2 * ZERO * fastest => Complex::new(0.0, pole.im),
                 _ => *pole,
             };
@@ -278,17 +283,18 @@ impl Linear<'_> {
     }
 }
 
-/// A mode with its largest component made 1.
+/// A mode normalized to a largest component of 1.
 fn mode(kind: ModeKind, pole: Complex<f64>, shape: DVector<Complex<f64>>) -> Mode {
     let zero = Complex::new(0.0, 0.0);
-    // The first of several equal ones, up to rounding, so that the sign does not depend on it.
+    // The first of several components that are equal up to rounding, so that the sign does not
+    // depend on rounding.
     let most = shape.iter().fold(0.0_f64, |m, x| m.max(x.norm()));
     let largest = shape.iter().find(|x| x.norm() >= (1.0 - 1e-9) * most).copied().unwrap_or(zero);
     let shape = shape.iter().map(|x| if largest == zero { zero } else { x / largest });
     Mode { kind, pole, shape: shape.collect() }
 }
 
-/// An eigenvector by inverse iteration, perpendicular to `others` of the same eigenvalue.
+/// An eigenvector by inverse iteration, orthogonal to `others` of the same eigenvalue.
 fn eigenvector(
     a: &DMatrix<f64>,
     pole: Complex<f64>,
@@ -301,7 +307,7 @@ fn eigenvector(
         shifted[(i, i)] -= pole + Complex::new(1e-14 * size, 1e-14 * size);
     }
     let lu = shifted.lu();
-    // A start with all components, different for each of several.
+    // A start vector with all components nonzero, different for each of several eigenvectors.
     let mut x = DVector::from_fn(n, |i, _| {
         let angle = (1.0 + i as f64) * (1.0 + others.len() as f64) * 2.399963;
         Complex::new(1.0 + 0.5 * angle.cos(), 0.3 * angle.sin())

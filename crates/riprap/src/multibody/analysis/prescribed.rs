@@ -1,10 +1,10 @@
-//! Inverse dynamics along a prescribed motion: positions, velocities, accelerations and the forces of the drives, without
-//! integrating anything.
+//! Inverse dynamics along a prescribed motion: positions, velocities, accelerations and the forces
+//! of the drives, without time integration.
 
 use super::AnalysisError;
 use crate::multibody::{Multibody, MultibodyScratch};
 
-/// Prescribed joints move by at most this between two closures of the loops [rad, reach].
+/// Largest motion of prescribed joints between two loop closures [rad, reach].
 const STRIDE: f64 = 0.1;
 
 /// A mechanism at one time of its prescribed motion.
@@ -18,16 +18,16 @@ pub struct PrescribedSample {
     pub v: Vec<f64>,
     /// Accelerations of all joints [m/s², rad/s²].
     pub a: Vec<f64>,
-    /// Forces that the motion needs [N, N m], in the order of [`Multibody::driven_coordinates`].
+    /// Forces required by the motion [N, N m], in the order of [`Multibody::driven_coordinates`].
     pub drive_forces: Vec<f64>,
     /// Forces in the cuts of the loops, one per equation [N, N m].
     pub loop_forces: Vec<f64>,
 }
 
 impl Multibody {
-    /// Follows the prescribed motion through `times` [s] from the start, at t = 0. All coordinates must be prescribed or follow
-    /// from prescribed ones through loops. Between the times the motion is followed in small strides, so that loops
-    /// stay on their branch and laws change their phases.
+    /// Follows the prescribed motion through `times` [s], starting at t = 0. All coordinates must
+    /// be prescribed or follow from prescribed ones through loops. Between the times the motion is
+    /// followed in small increments, so that loops stay on their branch and laws change phase.
     pub fn follow(
         &self,
         times: &[f64],
@@ -52,7 +52,8 @@ impl Multibody {
         };
         let (mut t, mut samples) = (0.0, Vec::with_capacity(times.len()));
         for &end in times {
-            // The way as the crow flies would miss whole turns and swings: look at it in pieces.
+            // A straight interpolation would miss whole turns and oscillations: subdivide the
+            // interval.
             let pieces = 64;
             let piece = |k: usize| t + (end - t) * (k as f64 / pieces as f64);
             let length: f64 = (0..pieces).map(|k| way(piece(k), piece(k + 1))).sum();
@@ -64,7 +65,8 @@ impl Multibody {
                 } else {
                     begin + (end - begin) * (k as f64 / n_strides as f64)
                 };
-                // Dependent joints start Newton's method from where their velocities lead.
+                // For dependent joints, Newton's method starts from positions extrapolated by their
+                // velocities.
                 let mut q = state.q.clone();
                 self.tree.integrate(&state.q, &state.v, next - t, &mut q);
                 self.drive(next, &mut q);
@@ -120,7 +122,8 @@ mod tests {
         m.drive(m.coordinate(lower, 0), JointMotion::new(relative));
         let system = m.build([0.0, 0.0, -G]).expect("sound");
         let times: Vec<f64> = (0..50).map(|k| 0.13 * k as f64).collect();
-        let samples = system.follow(&times, &mut system.scratch()).expect("it is prescribed");
+        let samples =
+            system.follow(&times, &mut system.scratch()).expect("the motion is prescribed");
         for s in samples {
             let ([x, dx, ddx], [y, dy, ddy]) = (x(s.t), y(s.t));
             let (sin, cos) = (x - y).sin_cos();
@@ -151,15 +154,16 @@ mod tests {
     }
 
     #[test]
-    fn a_slider_crank_at_constant_speed_needs_what_its_piston_takes() -> Result<(), MechanismErrors>
-    {
+    fn a_slider_crank_at_constant_speed_needs_the_power_of_its_piston()
+    -> Result<(), MechanismErrors> {
         let (mut m, crank) = slider_crank();
         let (r, l, speed) = (0.15_f64, 0.4_f64, 30.0);
         m.drive(crank, JointMotion::constant_speed(0.0, speed));
         let system = m.build([0.0, 0.0, -G])?;
-        // A few samples a turn: between them the branch must be kept.
+        // A few samples per revolution: the branch must be kept between them.
         let times: Vec<f64> = (0..40).map(|k| 0.17 * k as f64).collect();
-        let samples = system.follow(&times, &mut system.scratch()).expect("it is prescribed");
+        let samples =
+            system.follow(&times, &mut system.scratch()).expect("the motion is prescribed");
         for s in samples {
             let (sin, cos) = (speed * s.t).sin_cos();
             let root = (l * l - r * r * sin * sin).sqrt();
@@ -172,7 +176,7 @@ mod tests {
             assert!((s.q[2] - x).abs() < 1e-12, "{s:?}");
             assert!((s.v[2] - speed * dx).abs() < 1e-10);
             assert!((s.a[2] - speed * speed * ddx).abs() < 1e-8);
-            // Power: torque Ω = m ẍ ẋ, the weight being carried by the guide.
+            // Power: torque Ω = m ẍ ẋ, since the guide carries the weight.
             let torque = 2.5 * speed * speed * ddx * dx;
             assert!((s.drive_forces[0] - torque).abs() < 1e-8, "{} {torque}", s.drive_forces[0]);
         }
@@ -180,12 +184,12 @@ mod tests {
     }
 
     #[test]
-    fn free_coordinates_are_named() {
+    fn free_coordinates_are_reported() {
         let (mut m, _) = slider_crank();
-        let rod = m.link_named("rod").expect("it is there");
+        let rod = m.link_named("rod").expect("the rod exists");
         m.set_mass(rod, Some(MassProperties::point(1.0, [0.2, 0.0, 0.0])));
         let system = m.build([0.0, 0.0, -G]).expect("sound");
-        let error = system.follow(&[0.0], &mut system.scratch()).expect_err("it is free");
+        let error = system.follow(&[0.0], &mut system.scratch()).expect_err("the rod is free");
         let free = system.names(&system.start().partition.independent);
         assert!(error.to_string().contains(&format!("{free} are free")), "{error}");
     }

@@ -1,5 +1,5 @@
-//! Accelerations, loop forces and joint wrenches of random mechanisms with loops, against Newton, Euler and the balance of
-//! energy.
+//! Accelerations, loop forces and joint wrenches of random mechanisms with loops, against Newton,
+//! Euler and the energy balance.
 
 use crate::math::{Mat3, Vec3};
 use crate::multibody::fixtures::*;
@@ -42,7 +42,7 @@ fn every_body_obeys_newton_and_euler_under_its_joint_wrenches() {
             let i = system.node_of[link.0 as usize];
             let node = &system.tree.nodes[i as usize];
             let c = system.tree.point(&w.tree, i, &node.centre);
-            // What acts on the body: its joint, the joints it bears, gravity, the cut.
+            // Loads on the body: its joint, the joints it carries, gravity, the cut.
             let mut force = Vec3::from(GRAVITY) * node.mass;
             let mut moment = Vec3::zeros();
             for other in system.links() {
@@ -87,7 +87,7 @@ fn every_body_obeys_newton_and_euler_under_its_joint_wrenches() {
             assert!((force - newton).norm() < 1e-10 * scale, "Newton: {force} {newton}");
             assert!((moment - euler).norm() < 1e-10 * scale, "Euler: {moment} {euler}");
         }
-        // Asking again gives the same answer.
+        // A second call gives the same result.
         let mut again = Vec::new();
         system.joint_wrenches(&mut w, &mut again);
         assert_eq!(wrenches, again);
@@ -104,7 +104,7 @@ fn energy_of_a_mechanism_with_a_loop_changes_by_the_power_of_its_forces() {
             let (kinetic, potential) = system.energy(&q, &v, &mut w);
             kinetic + potential
         };
-        // Off the loop by h² only, and the forces of the loop do no work.
+        // The loop is violated only by h², and its forces do no work.
         let h = H / (1.0 + largest(&a)).sqrt();
         let rate = (energy(h) - energy(-h)) / (2.0 * h);
         let scale = 1.0 + energy(0.0).abs() + largest(&a);
@@ -150,8 +150,9 @@ fn wrenches_on_bodies_act_along_the_axes_they_are_given_in() {
     }
 }
 
-/// Accelerations and multipliers from the whole system of equations: `M a − Jᵀ λ − Eᵀ τ_d = τ − c`, `J a = −J̇ v`,
-/// `E a = a_d`, with `E` the prescribed coordinates; by least squares, so that redundant equations do no harm.
+/// Accelerations and multipliers from the whole system of equations: `M a − Jᵀ λ − Eᵀ τ_d = τ − c`,
+/// `J a = −J̇ v`, `E a = a_d`, with `E` the prescribed coordinates; by least squares, so that
+/// redundant equations are harmless.
 fn saddle_point(system: &Multibody, driven: &[f64], w: &MultibodyScratch) -> DVector<f64> {
     let (n, m, d) = (system.n_v(), system.n_equations(), system.driven.len());
     let mass = DMatrix::from_column_slice(n, n, w.tree.mass());
@@ -174,11 +175,11 @@ fn saddle_point(system: &Multibody, driven: &[f64], w: &MultibodyScratch) -> DVe
     }
     let svd = matrix.svd(true, true);
     let least = 1e-11 * svd.singular_values.max();
-    svd.solve(&right, least).expect("both sets of singular vectors are there")
+    svd.solve(&right, least).expect("both sets of singular vectors were computed")
 }
 
 #[test]
-fn minimal_coordinates_give_the_accelerations_of_the_whole_system_of_equations() {
+fn minimal_coordinates_give_the_accelerations_of_the_full_system_of_equations() {
     loops(|system, rng, _, _| {
         let (_, _, w) = moving(system, rng);
         let (n, solution) = (system.n_v(), saddle_point(system, &[], &w));
@@ -192,12 +193,12 @@ fn minimal_coordinates_give_the_accelerations_of_the_whole_system_of_equations()
 }
 
 #[test]
-fn prescribed_joints_need_the_forces_of_the_whole_system_of_equations() {
+fn prescribed_joints_need_the_forces_of_the_full_system_of_equations() {
     for kind in 0..6 {
         for seed in 0..6 {
             let mut rng = seeded(5000 + 100 * kind as u64 + seed);
             let (mut m, _) = random_loop(&mut rng, kind, seed % 2 == 0);
-            // The first joint turns about an axis; it is driven past where it starts.
+            // The first joint turns about an axis; it is driven past its start.
             let c = m.coordinate(Link(0), 0);
             let at = m.build(GRAVITY).unwrap().start().q[0];
             m.drive(c, JointMotion::new(move |t| [at + 0.3 * t + 0.6 * t * t, 0.3 + 1.2 * t, 1.2]));
@@ -216,7 +217,7 @@ fn prescribed_joints_need_the_forces_of_the_whole_system_of_equations() {
 }
 
 #[test]
-fn a_reduced_mass_is_the_kinetic_energy_of_the_independent_velocities() {
+fn the_reduced_mass_gives_the_kinetic_energy_of_the_independent_velocities() {
     loops(|system, rng, _, _| {
         let (q, v, mut w) = moving(system, rng);
         let independent = &system.start().partition.independent;
@@ -250,12 +251,12 @@ fn rows_of_a_contact_are_velocities_of_its_point_per_independent_velocity() {
                 partition.independent.iter().zip(row).map(|(c, x)| x * v[*c as usize]).sum();
             let scale = 1.0 + velocity.norm();
             assert!((along + direction.dot(&velocity)).abs() < 1e-10 * scale);
-            assert_eq!(row[f..], [0.0; 2], "beyond the independent ones nothing is written");
+            assert_eq!(row[f..], [0.0; 2], "nothing is written beyond the independent ones");
         }
     });
 }
 
-/// A floating machine with joints, springs inside and to the ground, and a push.
+/// A floating machine with joints, internal springs, springs to the ground, and a push.
 fn floating(rng: &mut Rng) -> Multibody {
     let mut m = Mechanism::new("probe");
     let (mass, at) = (body(rng), place(rng));
@@ -275,7 +276,7 @@ fn floating(rng: &mut Rng) -> Multibody {
 }
 
 #[test]
-fn what_acts_from_outside_is_the_rate_of_the_momentum_of_a_floating_machine() {
+fn the_external_wrench_is_the_rate_of_momentum_of_a_floating_machine() {
     for seed in 0..20 {
         let mut rng = seeded(6000 + seed);
         let system = floating(&mut rng);
@@ -303,7 +304,7 @@ fn what_acts_from_outside_is_the_rate_of_the_momentum_of_a_floating_machine() {
 }
 
 #[test]
-fn a_momentum_that_is_set_is_there_and_joints_keep_their_velocities() {
+fn setting_the_momentum_keeps_the_joint_velocities() {
     for seed in 0..20 {
         let mut rng = seeded(6100 + seed);
         let system = floating(&mut rng);
@@ -323,7 +324,7 @@ fn a_momentum_that_is_set_is_there_and_joints_keep_their_velocities() {
 }
 
 #[test]
-fn springs_and_laws_on_a_free_body_are_a_wrench_about_its_centre() {
+fn springs_and_laws_on_a_free_body_give_a_wrench_about_its_centre() {
     let mut rng = seeded(6200);
     let mut m = Mechanism::new("buoy");
     m.base = place(&mut rng);
@@ -341,7 +342,7 @@ fn springs_and_laws_on_a_free_body_are_a_wrench_about_its_centre() {
     (state.q, state.v) = random_state(&mut rng, &system);
     let mut w = system.scratch();
     let (force, torque) = system.free_body_wrench(&state, 0.0, &mut w);
-    // The same from what changes the momentum: without the weight, about the centre.
+    // The same from the rate of momentum: without the weight, about the centre.
     system.linearize(&state.partition, 0.0, &mut w).unwrap();
     let at = (&state.q[..], &state.v[..]);
     system.dynamics(at, &state.control, &state.partition, 0.0, None, &mut w).unwrap();
@@ -354,7 +355,7 @@ fn springs_and_laws_on_a_free_body_are_a_wrench_about_its_centre() {
 }
 
 #[test]
-fn pushes_from_outside_act_like_a_force_at_the_point() {
+fn external_pushes_act_like_a_force_at_the_point() {
     let mut rng = seeded(6300);
     let system = random_tree(&mut rng, 5).build(GRAVITY).unwrap();
     let (q, v) = random_state(&mut rng, &system);
@@ -380,7 +381,7 @@ fn pushes_from_outside_act_like_a_force_at_the_point() {
 }
 
 #[test]
-fn only_a_single_plain_joint_does_not_feel_velocities() {
+fn only_a_single_plain_joint_has_velocity_independent_accelerations() {
     let mut m = Mechanism::new("slide");
     let mass = MassProperties::point(1.0, [0.0; 3]);
     let slide = m.prismatic(GROUND, Axis::X, [0.0; 3], mass);
@@ -398,7 +399,7 @@ fn only_a_single_plain_joint_does_not_feel_velocities() {
 }
 
 #[test]
-fn what_is_not_finite_is_named() {
+fn non_finite_coordinates_are_reported() {
     let system = random_tree(&mut seeded(3), 4).build(GRAVITY).unwrap();
     let mut v = vec![0.0; system.n_v()];
     assert_eq!(system.check_finite(&v, 0.5), Ok(()));

@@ -1,4 +1,5 @@
-//! Springs, dampers, stops and laws: forces are gradients of energies, dampers only take, phases follow each other.
+//! Springs, dampers, stops and laws: forces are gradients of energies, dampers only dissipate,
+//! phases follow each other.
 
 use super::*;
 use crate::multibody::fixtures::*;
@@ -13,7 +14,7 @@ fn loaded(rng: &mut Rng, damping: f64) -> Mechanism {
         if m.q_index(c).is_some() {
             let stiffness = rng.random_range(1.0..20.0);
             m.spring(c, JointSpring { stiffness, rest: 0.3, damping });
-            // Ends that a random position is beyond now and then.
+            // Limits that a random position sometimes exceeds.
             m.stops(c, Stops { lower: -0.7, upper: 0.8, stiffness: 35.0, damping });
         } else {
             m.spring(c, JointSpring { stiffness: 0.0, rest: 0.0, damping });
@@ -64,14 +65,15 @@ fn forces_at_rest_are_minus_the_gradient_of_the_stored_energy() {
                 system.forces.potential(&system.tree, &moved, &w.tree)
             };
             let slope = (energy(H) - energy(-H)) / (2.0 * H);
-            // Energies of up to 1e3 J lose 1e-16 of themselves over a difference of 1e-5.
+            // Energies of up to 1e3 J have relative rounding errors of 1e-16, divided by a
+            // difference of 1e-5.
             assert!((slope + found[c]).abs() < 1e-7 * (1.0 + slope.abs()), "{slope} {}", found[c]);
         }
     }
 }
 
 #[test]
-fn dampers_take_the_power_that_they_should_and_never_give_any() {
+fn dampers_dissipate_the_expected_power_and_never_supply_any() {
     for seed in 0..25 {
         let mut rng = seeded(700 + seed);
         let mut m = random_tree(&mut rng, 5);
@@ -101,7 +103,7 @@ fn dampers_take_the_power_that_they_should_and_never_give_any() {
 }
 
 #[test]
-fn a_spring_between_two_bodies_pulls_both_alike() {
+fn a_spring_between_two_bodies_pulls_both_equally() {
     for seed in 0..20 {
         let mut rng = seeded(800 + seed);
         let mut m = random_tree(&mut rng, 4);
@@ -114,9 +116,9 @@ fn a_spring_between_two_bodies_pulls_both_alike() {
         forces(&system, &q, &v, &mut w);
         let mut sum = Spatial::default();
         w.tree.wrench.iter().for_each(|x| sum += *x);
-        // Force and moment of the pair about any point: none.
+        // The total force and moment of the pair vanish.
         assert!(sum.linear.norm() < 1e-13 && sum.angular.norm() < 1e-13, "{sum:?}");
-        // The tension is the pull at either end.
+        // The tension is the force at either end.
         let (tension, length) = system.spring_tension(0, &w);
         let pull = w.tree.wrench[system.node_of[3] as usize].linear;
         assert!((tension.abs() - pull.norm()).abs() < 1e-12 * tension.abs());
@@ -125,12 +127,13 @@ fn a_spring_between_two_bodies_pulls_both_alike() {
 }
 
 #[test]
-fn stops_push_inwards_beyond_their_ends_and_never_pull() {
+fn stops_push_inwards_beyond_their_limits_and_never_pull() {
     let stops = Stops { lower: -1.0, upper: 2.0, stiffness: 100.0, damping: 10.0 };
     assert_eq!(stops.force(0.3, 5.0), (0.0, 0.0));
     assert_eq!(stops.force(-1.5, 0.0), (50.0, 12.5));
     assert_eq!(stops.force(2.5, 0.0), (-50.0, 12.5));
-    // Going deeper, the damper helps; coming back fast, it would hold: then there is nothing.
+    // Moving deeper, the damper adds to the force; returning fast, it would pull: then the force is
+    // zero.
     assert_eq!(stops.force(2.5, 1.0).0, -60.0);
     assert_eq!(stops.force(2.5, -5.0).0, 0.0);
     assert_eq!(stops.force(2.5, -50.0).0, 0.0);
@@ -140,7 +143,7 @@ fn stops_push_inwards_beyond_their_ends_and_never_pull() {
 }
 
 #[test]
-fn a_line_of_no_length_pushes_nowhere() {
+fn a_line_spring_of_zero_length_exerts_no_force() {
     let spring = PointSpring::Line { stiffness: 10.0, damping: 1.0, length: 0.5 };
     let element = PointElement {
         name: String::new(),
@@ -150,7 +153,8 @@ fn a_line_of_no_length_pushes_nowhere() {
     };
     let (push, energy) = element.force(Vec3::zeros(), Vec3::x());
     assert_eq!((push, energy), (Vec3::zeros(), 1.25));
-    // At twice its length it pulls back by k times the stretch, and by the damper along the line alone.
+    // At twice its length it pulls back by k times the elongation, and the damper acts only along
+    // the line.
     let (push, energy) = element.force(Vec3::x(), Vec3::new(2.0, 7.0, 0.0));
     assert!((push - Vec3::new(-7.0, 0.0, 0.0)).norm() < 1e-15);
     assert!((energy - 1.25).abs() < 1e-15);
@@ -160,7 +164,8 @@ fn phase(value: f64, until: Option<Until>) -> Phase {
     Phase { latch: Vec::new(), values: vec![Signal::constant(value)], until }
 }
 
-/// A law of three phases on a column: until 1 s, until the position exceeds what it was at that time by 2, forever.
+/// A law of three phases on a column: until 1 s, until the position exceeds its value at that time
+/// by 2, forever.
 fn sequence() -> Forces {
     let passed = Signal::new(|x| f64::from(x.q[0] > x.latched[0] + 2.0));
     let mut second = phase(2.0, Some(Until::Condition(passed)));
@@ -171,7 +176,7 @@ fn sequence() -> Forces {
 }
 
 #[test]
-fn phases_follow_each_other_by_the_clock_and_by_conditions() {
+fn phases_follow_each_other_by_time_and_by_conditions() {
     let forces = sequence();
     let mut control = forces.begin(0.0, &[5.0], &[0.0]);
     assert_eq!((control.phase[0], control.latched[0]), (0, 0.0));
@@ -187,7 +192,7 @@ fn phases_follow_each_other_by_the_clock_and_by_conditions() {
     );
     forces.switch(9.0, &[8.1], &[0.0], &mut control);
     assert_eq!(control.phase[0], 2);
-    // The last one stays.
+    // The last one never ends.
     forces.switch(99.0, &[80.0], &[0.0], &mut control);
     assert_eq!(control.phase[0], 2);
 }
@@ -195,12 +200,12 @@ fn phases_follow_each_other_by_the_clock_and_by_conditions() {
 #[test]
 fn several_phases_that_are_due_are_passed_at_once() {
     let mut forces = sequence();
-    // The second condition holds as soon as its phase begins.
+    // The second condition holds as soon as its phase starts.
     let always = Until::Condition(Signal::constant(1.0));
     forces.laws[0].phases[1].until = Some(always);
     let mut control = forces.begin(0.0, &[0.0], &[0.0]);
     forces.switch(2.0, &[0.5], &[0.0], &mut control);
-    assert_eq!((control.phase[0], control.latched[0]), (2, 0.5), "and it latched on the way");
+    assert_eq!((control.phase[0], control.latched[0]), (2, 0.5), "and it latched in passing");
 }
 
 #[test]

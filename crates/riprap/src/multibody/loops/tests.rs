@@ -66,7 +66,7 @@ fn loops_close_from_a_rough_guess() {
     }
 }
 
-/// A planar four-bar that lies in the plane x–z; bars of 1 m, its crank at 1 rad.
+/// A planar four-bar in the x–z plane; bars of 1 m, its crank at 1 rad.
 fn four_bar() -> Mechanism {
     let mut m = Mechanism::new("four-bar");
     let rod = || Some(MassProperties::rod([1.0, 0.0, 0.0], 3.0));
@@ -96,7 +96,7 @@ fn expanded_velocities_keep_the_loops_closed() {
         let scale = j.abs().max() * largest(&v);
         assert!((&j * DVector::from_column_slice(&v)).abs().max() < 1e-12 * scale, "J v = 0");
         let kept: Vec<f64> = partition.independent.iter().map(|c| v[*c as usize]).collect();
-        assert_eq!(kept, given, "independent velocities stay as they are");
+        assert_eq!(kept, given, "independent velocities are unchanged");
         // T does the same for each independent velocity alone.
         let n = system.n_v();
         for (k, &c) in partition.independent.iter().enumerate() {
@@ -108,7 +108,7 @@ fn expanded_velocities_keep_the_loops_closed() {
 }
 
 #[test]
-fn velocities_along_the_loops_carry_the_positions_along_them() {
+fn positions_moved_along_consistent_velocities_stay_on_the_loops() {
     loops(|system, rng, _, _| {
         let (start, mut w) = (system.start(), system.scratch());
         system.tree.kinematics(&start.q, &mut w.tree);
@@ -127,7 +127,7 @@ fn velocities_along_the_loops_carry_the_positions_along_them() {
 }
 
 #[test]
-fn closing_moves_dependent_joints_only() {
+fn closing_moves_only_dependent_joints() {
     loops(|system, rng, _, _| {
         let (start, mut w) = (system.start(), system.scratch());
         let partition = &start.partition;
@@ -144,14 +144,14 @@ fn closing_moves_dependent_joints_only() {
         assert!(closed.residual <= 1e-12 * system.size);
         for &c in &partition.independent {
             if let Some(at) = system.q_of(Coordinate(c)) {
-                assert_eq!(q[at], rough[at], "independent joints stay");
+                assert_eq!(q[at], rough[at], "independent joints are unchanged");
             }
         }
     });
 }
 
 #[test]
-fn a_prescribed_crank_takes_the_others_along() {
+fn a_prescribed_crank_moves_the_others() {
     let mut m = four_bar();
     let crank = m.coordinate_named("crank").unwrap();
     m.drive(crank, JointMotion::new(|t| [1.0 + 0.5 * t, 0.5, 0.0]));
@@ -181,11 +181,11 @@ fn a_prescribed_crank_takes_the_others_along() {
 }
 
 #[test]
-fn a_worn_partition_is_renewed_and_the_motion_goes_on_as_before() {
+fn an_ill_conditioned_partition_is_renewed_and_the_motion_continues_unchanged() {
     let system = four_bar().build([0.0, 0.0, -9.81]).unwrap();
     let (mut state, mut w) = (system.start().clone(), system.scratch());
     let (mut renewed, mut last) = (0, DVector::from_element(3, 1.0));
-    // On and on in the same sense: one joint after the other passes its dead point.
+    // Always in the same direction: one joint after another passes its dead point.
     for k in 0..1500 {
         let mut v = vec![0.0; 3];
         v[state.partition.independent[0] as usize] = 1.0;
@@ -213,7 +213,7 @@ fn a_worn_partition_is_renewed_and_the_motion_goes_on_as_before() {
 }
 
 #[test]
-fn a_partition_that_the_user_named_is_kept() {
+fn a_partition_named_by_the_user_is_kept() {
     let mut m = four_bar();
     let named = ["coupler", "rocker"].map(|name| m.coordinate_named(name).unwrap());
     m.dependent(&named);
@@ -231,7 +231,7 @@ fn a_partition_that_the_user_named_is_kept() {
 }
 
 #[test]
-fn what_cannot_close_names_its_loop_and_leaves_a_reason() {
+fn a_loop_that_cannot_close_is_reported_with_its_name_and_the_reason() {
     let system = four_bar().build([0.0; 3]).unwrap();
     let mut w = system.scratch();
     let partition = Partition {
@@ -241,7 +241,8 @@ fn what_cannot_close_names_its_loop_and_leaves_a_reason() {
         redundant: Vec::new(),
         conditioning: 1.0,
     };
-    // Bars of 1 m on a base of 1.5 m: with the crank turned away from the other bearing, 2.5 m are too far.
+    // Bars of 1 m on a base of 1.5 m: with the crank pointing away from the other bearing, 2.5 m is
+    // too far.
     let mut q = vec![PI, 0.3, 0.2];
     let error = system.close(&partition, 0.25, &mut q, &mut w).unwrap_err().to_string();
     assert!(error.contains("four-bar") && error.contains("window"), "{error}");

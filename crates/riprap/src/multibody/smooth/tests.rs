@@ -1,4 +1,5 @@
-//! The adaptive integrator against closed forms: its coefficients, its accuracy, its ends and its events.
+//! The adaptive integrator against closed-form solutions: its coefficients, accuracy, end times and
+//! events.
 
 use super::*;
 use crate::math::Pose;
@@ -9,7 +10,7 @@ use crate::multibody::{
 use crate::shape::MassProperties;
 use std::f64::consts::TAU;
 
-/// A mass of 1 kg on a spring that swings once a second, started at 1 m.
+/// A mass of 1 kg on a spring that oscillates once per second, started at 1 m.
 fn oscillator() -> Multibody {
     let mut m = Mechanism::new("oscillator");
     let mass = MassProperties::point(1.0, [0.0; 3]);
@@ -33,7 +34,7 @@ fn the_coefficients_satisfy_the_conditions_of_order_five() {
     for (row, c) in A.iter().zip(C) {
         close(row.iter().sum(), c);
     }
-    // The last stage is the result: its row holds the weights.
+    // The last stage is the result: its row contains the weights.
     let b: Vec<f64> = A[6].iter().copied().chain([0.0]).collect();
     for k in 0..5 {
         let sum: f64 = b.iter().zip(C).map(|(b, c)| b * c.powi(k)).sum();
@@ -51,20 +52,21 @@ fn the_coefficients_satisfy_the_conditions_of_order_five() {
 }
 
 #[test]
-fn an_oscillator_is_followed_to_its_tolerance() {
+fn an_oscillator_is_integrated_to_its_tolerance() {
     let system = oscillator();
     let mut steps = Vec::new();
     for tolerance in [1e-4, 1e-6, 1e-8, 1e-10] {
         let (state, report) = run(&system, [0.0, 5.3], tolerance);
         let angle = TAU * 5.3;
         let (q, v) = (angle.cos(), -TAU * angle.sin());
-        // Errors of up to the tolerance a step add up over some dozens or hundreds of steps.
+        // Errors of up to the tolerance per step add up over dozens or hundreds of steps.
         let allowed = tolerance * report.steps as f64;
         assert!((state.q[0] - q).abs() < allowed, "{tolerance}: {}", state.q[0] - q);
         assert!((state.v[0] - v).abs() < TAU * allowed, "{tolerance}: {}", state.v[0] - v);
         steps.push(report.steps as f64);
     }
-    // An error of order h⁵ a step: a hundredth of it takes 100^(1/5) = 2.5 times as many steps.
+    // The error per step is of order h⁵: a hundredth of it takes 100^(1/5) = 2.5 times as many
+    // steps.
     for pair in steps.windows(2) {
         assert!((2.0..3.0).contains(&(pair[1] / pair[0])), "{steps:?}");
     }
@@ -87,7 +89,7 @@ fn the_error_of_a_step_is_of_sixth_order() {
 }
 
 #[test]
-fn a_span_may_end_anywhere_and_two_spans_make_one() {
+fn an_interval_may_end_anywhere_and_two_intervals_equal_one() {
     let system = oscillator();
     let (whole, _) = run(&system, [0.0, 1.0], 1e-11);
     let (mut parts, mut w) = (system.start().clone(), system.scratch());
@@ -113,16 +115,17 @@ fn a_falling_body_is_exact_in_any_number_of_steps() {
     m.start_velocity(m.coordinate(stone, 4), 5.0);
     let system = m.build([0.0, 0.0, -10.0]).unwrap();
     let (state, _) = run(&system, [0.0, 2.0], 1e-6);
-    // A parabola is within the order of the method; what remains is rounding.
+    // A parabola is within the order of the method; only rounding errors remain.
     assert!((state.q[0] - 6.0).abs() < 1e-13 && (state.q[2] + 20.0).abs() < 1e-13);
-    // A ball turns by 10 rad about y: the quaternion stays a unit one, and right to the tolerance.
+    // A ball rotates by 10 rad about y: the quaternion stays normalized, and accurate to the
+    // tolerance.
     let length: f64 = state.q[3..7].iter().map(|x| x * x).sum();
     assert!((length - 1.0).abs() < 1e-12);
     assert!((state.q[4].abs() - 5.0_f64.sin().abs()).abs() < 1e-4, "{:?}", &state.q[3..]);
 }
 
 #[test]
-fn rates_of_positions_are_the_differences_of_integrated_ones() {
+fn rates_of_positions_agree_with_differences_of_integrated_ones() {
     for s in samples().step_by(3) {
         let (mut rate, n) = (vec![0.0; s.q.len()], s.q.len());
         s.system.position_rate(&s.q, &s.v, &mut rate);
@@ -136,7 +139,7 @@ fn rates_of_positions_are_the_differences_of_integrated_ones() {
 }
 
 #[test]
-fn a_condition_ends_its_phase_where_it_comes_true() {
+fn a_condition_ends_its_phase_where_it_becomes_true() {
     // Pushed by 1 m/s² until x = 0.5 m, reached after 1 s; then at a constant speed of 1 m/s.
     let mut m = Mechanism::new("sledge");
     let mass = MassProperties::point(1.0, [0.0; 3]);
@@ -150,14 +153,15 @@ fn a_condition_ends_its_phase_where_it_comes_true() {
     for tolerance in [1e-6, 1e-10] {
         let (state, report) = run(&system, [0.0, 3.0], tolerance);
         assert_eq!(state.control.phase, [1]);
-        // The begin of the phase is found to 1e-9 of the span times the root of the tolerance.
+        // The start of the phase is found to 1e-9 of the interval times the square root of the
+        // tolerance.
         assert!((state.q[0] - 2.5).abs() < 1e-8 && (state.v[0] - 1.0).abs() < 1e-8, "{state:?}");
-        assert!(report.rejected > 0, "it was looked for");
+        assert!(report.rejected > 0, "it was searched for");
     }
 }
 
 #[test]
-fn a_phase_that_ends_by_the_clock_ends_exactly_then() {
+fn a_phase_that_ends_at_a_time_ends_exactly_then() {
     let mut m = Mechanism::new("sledge");
     let slide = m.prismatic(GROUND, Axis::X, [0.0; 3], MassProperties::point(2.0, [0.0; 3]));
     let mut push = Phase::forever(Signal::constant(6.0));
@@ -171,11 +175,11 @@ fn a_phase_that_ends_by_the_clock_ends_exactly_then() {
 }
 
 #[test]
-fn a_failure_names_the_reason_and_leaves_the_state_as_it_was() {
+fn a_failure_names_the_reason_and_leaves_the_state_unchanged() {
     let mut m = Mechanism::new("sledge");
     let slide = m.prismatic(GROUND, Axis::X, [0.0; 3], MassProperties::point(1.0, [0.0; 3]));
     m.rename(slide, "sledge");
-    // Pulled ever harder: infinitely far away at t = 1.
+    // A growing force: infinitely far away at t = 1.
     m.actuate("pull", m.coordinate(slide, 0), Signal::new(|x| 2.0 / (1.0 - x.t).powi(3)));
     let system = m.build([0.0; 3]).unwrap();
     let (mut state, mut w) = (system.start().clone(), system.scratch());
@@ -186,7 +190,7 @@ fn a_failure_names_the_reason_and_leaves_the_state_as_it_was() {
     let said = error.to_string();
     assert!(said.contains("t = 1.0") || said.contains("t = 0.999"), "{said}");
     assert_eq!(&state, system.start());
-    // And the scratch is good for another try.
+    // The scratch can be reused for another attempt.
     system.advance(&mut state, 0.0, 0.5, 1e-8, &mut Default::default(), &mut s, &mut w).unwrap();
     // ẍ = 2/(1 − t)³ from rest: x = 1/(1 − t) − 1 − t.
     assert!((state.q[0] - 0.5).abs() < 1e-6, "{}", state.q[0]);
@@ -204,12 +208,12 @@ fn the_first_step_fits_fast_and_slow_motions() {
     assert!((system.first_step(&state, 1e-5, 10.0, &s) - 1e-4).abs() < 1e-15);
     s.rate_v[0][0] = 0.0;
     state.v[0] = 0.0;
-    assert_eq!(system.first_step(&state, 1e-5, 10.0, &s), 10.0, "nothing moves: at once");
+    assert_eq!(system.first_step(&state, 1e-5, 10.0, &s), 10.0, "nothing moves: a single step");
     assert_eq!(system.q_of(Coordinate(0)), Some(0));
 }
 
 #[test]
-fn an_anchor_of_another_time_is_not_gone_on_from() {
+fn an_anchor_of_another_time_is_not_used() {
     let system = oscillator();
     let (expected, _) = run(&system, [0.0, 0.3], 1e-10);
     let (mut s, mut w) = (SmoothScratch::default(), system.scratch());

@@ -1,4 +1,4 @@
-//! What a built mechanism tells about itself, and free bodies that are mechanisms.
+//! Queries of a built mechanism, and free bodies that are mechanisms.
 
 use super::*;
 use crate::math::fixtures::pose;
@@ -6,7 +6,7 @@ use crate::multibody::fixtures::*;
 use crate::multibody::{Axis, Frame, JointMotion, JointSpring, Mechanism, PointSpring, Signal};
 use crate::shape::{MassProperties, Shape};
 
-/// A cart with a pendulum on a ball joint, held by a rod, with a spring, a law and a shape.
+/// A cart with a pendulum on a ball joint, constrained by a rod, with a spring, a law and a shape.
 fn cart() -> Mechanism {
     let mut m = Mechanism::new("cart");
     let mass = || Some(MassProperties::principal(2.0, [0.0, 0.0, -0.5], [0.1, 0.12, 0.05]));
@@ -22,7 +22,7 @@ fn cart() -> Mechanism {
 }
 
 #[test]
-fn names_places_and_units_belong_together() {
+fn names_indices_and_units_are_consistent() {
     let m = cart();
     let system = m.build([0.0, 0.0, -9.81]).unwrap();
     assert_eq!((system.name(), system.n_links(), system.n_q(), system.n_v()), ("cart", 2, 5, 4));
@@ -49,14 +49,14 @@ fn names_places_and_units_belong_together() {
     assert_eq!(system.law_force(0, system.start(), 2.0), Some(6.0));
     assert_eq!(system.law_values(0, system.start(), 2.0).collect::<Vec<_>>(), [6.0]);
     assert_eq!((system.link_named("hook"), system.coordinate_named("x")), (None, None));
-    // The description knows the same places.
+    // The description gives the same indices.
     for c in system.coordinates() {
         assert_eq!(m.q_index(c), system.q_of(c));
     }
 }
 
 #[test]
-fn every_place_in_q_belongs_to_one_coordinate_or_quaternion() {
+fn every_index_in_q_belongs_to_one_coordinate_or_quaternion() {
     for s in samples() {
         let mut owners = vec![0; s.system.n_q()];
         for c in s.system.coordinates() {
@@ -113,7 +113,7 @@ fn one_body_on_a_free_joint_is_a_free_body_and_nothing_else_is() {
     };
     let mass = body(&mut rng);
     let stone = free(Joint::Free, mass);
-    let found = stone.build([0.0; 3]).unwrap().free_body().expect("it is free");
+    let found = stone.build([0.0; 3]).unwrap().free_body().expect("the stone is free");
     assert_eq!((found.mass, found.centre, found.inertia), (mass.mass, mass.centre, mass.inertia));
     assert!(free(Joint::Spherical, mass).build([0.0; 3]).unwrap().free_body().is_none());
     let mut driven = stone.clone();

@@ -5,8 +5,8 @@ use super::inertia::{Articulated, Moments, Placed};
 use super::{NONE, Spatial, Tree, TreeScratch};
 
 impl Tree {
-    /// Mass matrix `M` and bias `c` of `M v̇ + c = τ`, with gravity and the wrenches from outside in `c`; after
-    /// [`Tree::motion`].
+    /// Mass matrix `M` and bias `c` of `M v̇ + c = τ`, with gravity and the external wrenches in
+    /// `c`; after [`Tree::motion`].
     pub fn evaluate(&self, w: &mut TreeScratch) {
         let m = self.columns.len();
         for (i, node) in self.nodes.iter().enumerate() {
@@ -67,8 +67,8 @@ impl Tree {
         }
     }
 
-    /// Inverse dynamics, after [`Tree::motion`]: the joint forces `τ = M v̇ + c` for an acceleration. What each joint
-    /// carries is then known as well.
+    /// Inverse dynamics, after [`Tree::motion`]: the joint forces `τ = M v̇ + c` for an
+    /// acceleration. The wrench carried by each joint is then known as well.
     pub fn inverse_dynamics(&self, acceleration: &[f64], w: &mut TreeScratch, force: &mut [f64]) {
         for (i, node) in self.nodes.iter().enumerate() {
             let mut a = match node.parent {
@@ -92,8 +92,8 @@ impl Tree {
         }
     }
 
-    /// Forward dynamics in O(n), after [`Tree::motion`]: the acceleration that the joint forces `τ` and the wrenches
-    /// from outside give. `false` where a coordinate has no inertia behind it.
+    /// Forward dynamics in O(n), after [`Tree::motion`]: the acceleration due to the joint forces
+    /// `τ` and the external wrenches. Returns `false` if a coordinate has no inertia.
     pub fn forward_dynamics(
         &self,
         force: &[f64],
@@ -110,7 +110,7 @@ impl Tree {
                 w.carried[i] = body.rate(&w.twist[i], &w.bias[i]) - w.wrench[i];
             }
         }
-        // From the leaves to the root: release one coordinate after the other.
+        // From the leaves to the root: release one coordinate after another.
         let mut regular = true;
         for (i, node) in self.nodes.iter().enumerate().rev() {
             // Parents come before their children.

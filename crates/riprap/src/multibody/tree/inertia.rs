@@ -1,10 +1,11 @@
-//! Inertias about the reference point of a tree: of one body in its place, of a branch moving as one, and of a branch
-//! whose joints give way (Featherstone's articulated inertia).
+//! Inertias about the reference point of a tree: of one placed body, of a branch moving as one, and
+//! of a branch whose joints are free to move (Featherstone's articulated inertia).
 
 use super::{Node, Spatial, Tree};
 use crate::math::{Mat3, Vec3};
 
-/// A body where it is: mass, centre relative to the reference point, inertia about the centre (xx, yy, zz, xy, xz, yz).
+/// A placed body: mass, centre relative to the reference point, inertia about the centre (xx, yy,
+/// zz, xy, xz, yz).
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Placed {
     mass: f64,
@@ -13,7 +14,7 @@ pub(super) struct Placed {
 }
 
 impl Placed {
-    /// Centre and inertia of a body in the axes of the world.
+    /// Centre and inertia of a body in world axes.
     #[inline]
     pub(super) fn new(node: &Node, rotation: &Mat3, arm: &Vec3) -> Placed {
         let (a, b) = (rotation * node.flat[0], rotation * node.flat[1]);
@@ -100,8 +101,8 @@ impl Moments {
     }
 }
 
-/// An articulated inertia: a symmetric 6×6 matrix, angular part first. Both triangles are kept: whole rows are what a processor
-/// works on at once.
+/// An articulated inertia: a symmetric 6×6 matrix, angular part first. Both triangles are stored,
+/// so that whole rows can be processed with vector instructions.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Articulated([[f64; 6]; 6]);
 
@@ -159,7 +160,7 @@ mod tests {
     use crate::multibody::fixtures::body;
     use crate::multibody::{GROUND, Joint, Mechanism};
 
-    /// The node of a body, as the layout of a mechanism makes it.
+    /// The node of a body, as created by the layout of a mechanism.
     fn node(rng: &mut Rng) -> Node {
         let mut m = Mechanism::new("body");
         let mass = body(rng);
@@ -177,7 +178,7 @@ mod tests {
         (a.angular - b.angular).norm() + (a.linear - b.linear).norm()
     }
 
-    /// A body at a random place: node, rotation, origin.
+    /// A body at a random pose: node, rotation, origin.
     fn placed(rng: &mut Rng) -> (Node, Mat3, Vec3, Placed) {
         let (node, arm) = (node(rng), vector(rng, 1.0));
         let r = *rotation(rng).to_rotation_matrix().matrix();
@@ -186,7 +187,7 @@ mod tests {
     }
 
     #[test]
-    fn a_placed_inertia_is_the_turned_tensor() {
+    fn a_placed_inertia_is_the_rotated_tensor() {
         let mut rng = seeded(11);
         for _ in 0..40 {
             let (node, r, arm, placed) = placed(&mut rng);
@@ -209,7 +210,7 @@ mod tests {
             let expected = Spatial { angular: spin + placed.centre.cross(&p), linear: p };
             let moments = placed.moments();
             assert!(apart(&moments.times(&twist), &expected) < 1e-13);
-            // The articulated inertia of a body on its own is the same map.
+            // The articulated inertia of a single body is the same map.
             let six = Articulated::of(&moments).times(&twist.array());
             assert!(apart(&Spatial::from(six), &expected) < 1e-13);
         }
@@ -232,7 +233,7 @@ mod tests {
     }
 
     #[test]
-    fn the_rate_of_momentum_is_its_difference_in_time() {
+    fn the_rate_of_momentum_agrees_with_finite_differences() {
         let mut rng = seeded(14);
         let h = 1e-5;
         for _ in 0..40 {
@@ -250,13 +251,13 @@ mod tests {
                 moments.times(&twist)
             };
             let rate = (momentum(h) - momentum(-h)) * (0.5 / h);
-            // Truncation of a central difference over velocities of a few rad/s.
+            // Truncation error of a central difference at velocities of a few rad/s.
             assert!(apart(&rate, &placed.rate(&twist, &acceleration)) < 1e-7);
         }
     }
 
     #[test]
-    fn a_released_direction_carries_nothing_and_the_rest_stays_symmetric() {
+    fn a_released_direction_carries_no_force_and_the_rest_stays_symmetric() {
         let mut rng = seeded(15);
         for _ in 0..40 {
             let mut inertia = Articulated::of(&placed(&mut rng).3.moments());

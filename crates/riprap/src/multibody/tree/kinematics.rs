@@ -3,7 +3,8 @@
 use super::{Elementary, NONE, Spatial, Tree, TreeScratch};
 use crate::math::{Mat3, Quat, Vec3, sin_cos, turn};
 
-/// A frame turned about its axis `K`, and that axis; `sign` is −1 where the joint turns about the opposite direction.
+/// A frame rotated about its axis `K`, and that axis; `sign` is −1 if the joint rotates about the
+/// opposite direction.
 #[inline]
 fn turned<const K: usize>(frame: &Mat3, sign: f64, sin: f64, cos: f64) -> (Mat3, Vec3) {
     let [x, y] = [(K + 1) % 3, (K + 2) % 3].map(|k| frame.column(k).into_owned());
@@ -19,11 +20,11 @@ impl Tree {
         Quat::new_unchecked(nalgebra::Quaternion::new(q[3], q[0], q[1], q[2]))
     }
 
-    /// Where the origin of the first body is in the world [m]. Moments are taken about it, so that a machine far from the
-    /// world's origin loses no digits.
+    /// Origin of the first body in the world [m]. Moments are taken about it, so that a machine far
+    /// from the world origin loses no accuracy.
     fn reference(&self, q: &[f64]) -> Vec3 {
         let (mut r, mut p) = (self.base_rotation, self.base_position);
-        // The elements of its joint; those that turn come last.
+        // The elements of its joint; rotating elements come last.
         for node in self.nodes.iter().take(self.first as usize + 1) {
             p += r * node.place;
             if node.joint == Elementary::Prismatic {
@@ -87,13 +88,13 @@ impl Tree {
         }
     }
 
-    /// Acceleration of the ground that stands for gravity.
+    /// Acceleration of the ground that represents gravity.
     pub(super) fn ground_bias(&self) -> Spatial {
         Spatial { angular: Vec3::zeros(), linear: -self.gravity }
     }
 
-    /// Twists and bias accelerations of all bodies for the velocities `v`, after [`Tree::kinematics`]. Clears the
-    /// wrenches from outside.
+    /// Twists and bias accelerations of all bodies for the velocities `v`, after
+    /// [`Tree::kinematics`]. Clears the external wrenches.
     pub fn motion(&self, v: &[f64], w: &mut TreeScratch) {
         let ground = self.ground_bias();
         let n = self.nodes.len();
@@ -117,7 +118,7 @@ impl Tree {
         }
     }
 
-    /// Moves positions along velocities: `q + h v`, on the unit quaternions where a joint turns freely.
+    /// Moves positions along velocities: `q + h v`, on the unit quaternions for spherical joints.
     pub fn integrate(&self, q: &[f64], v: &[f64], dt: f64, out: &mut [f64]) {
         for node in &self.nodes {
             let (at, c) = (node.q as usize, node.column as usize);
@@ -155,7 +156,7 @@ mod tests {
         Pose { rotation, ..Pose::IDENTITY }
     }
 
-    /// What a joint does to the frame behind it, by textbook transforms.
+    /// The transform of a joint, by textbook formulas.
     fn transform(system: &Multibody, link: Link, q: &[f64]) -> Pose {
         let first = system.first_coordinate(link);
         let at = |k: u32| q[system.q_of(Coordinate(first.0 + k)).expect("a scalar coordinate")];
@@ -177,7 +178,7 @@ mod tests {
         }
     }
 
-    /// Poses of all bodies from the description, one transform after the other.
+    /// Poses of all bodies from the description, one transform after another.
     fn textbook(m: &Mechanism, system: &Multibody, q: &[f64]) -> Vec<Pose> {
         let mut poses: Vec<Pose> = Vec::new();
         for (i, link) in m.links.iter().enumerate() {
@@ -194,7 +195,7 @@ mod tests {
         system.tree.kinematics(&q, &mut w.tree);
         for (link, expected) in system.links().zip(textbook(m, &system, &q)) {
             let found = system.pose(&w, link);
-            // Rounding over a chain of ten joints.
+            // Rounding errors over a chain of ten joints.
             assert!((found.position - expected.position).norm() < 1e-13, "seed {seed}");
             assert!(found.rotation.angle_to(&expected.rotation) < 1e-7, "seed {seed}");
             let apart = found.rotation.to_rotation_matrix().matrix()
@@ -204,7 +205,7 @@ mod tests {
     }
 
     #[test]
-    fn poses_are_those_of_one_transform_after_the_other() {
+    fn poses_agree_with_chained_transforms() {
         for seed in 0..60 {
             let m = random_tree(&mut seeded(seed), 1 + seed as usize % 10);
             assert_poses(&m, seed);
@@ -212,7 +213,7 @@ mod tests {
     }
 
     #[test]
-    fn joints_along_the_axes_of_their_frames_turn_as_any_other() {
+    fn joints_along_the_axes_of_their_frames_rotate_like_any_other() {
         let axes = [Axis::X, Axis::Y, Axis::Z, -Axis::X, -Axis::Y, -Axis::Z];
         let mut rng = seeded(7);
         let mut m = Mechanism::new("axes");
@@ -228,7 +229,7 @@ mod tests {
     }
 
     #[test]
-    fn jacobians_are_the_differences_of_positions_and_rotations() {
+    fn jacobians_agree_with_differences_of_positions_and_rotations() {
         for s in samples().step_by(4) {
             let (n, point) = (s.system.n_v(), Vec3::new(0.2, -0.4, 0.1));
             for link in s.system.links() {
@@ -254,7 +255,7 @@ mod tests {
     }
 
     #[test]
-    fn integrating_forth_and_back_returns_and_two_halves_make_a_whole() {
+    fn integrating_back_returns_to_the_start_and_two_halves_make_a_whole() {
         for mut s in samples() {
             let (tree, n_q) = (&s.system.tree, s.q.len());
             let (mut out, mut back) = (vec![0.0; n_q], vec![0.0; n_q]);
@@ -264,12 +265,12 @@ mod tests {
             tree.integrate(&s.q, &s.v, 0.7, &mut out);
             tree.integrate(&out, &s.v, -0.7, &mut back);
             assert!(back.iter().zip(&s.q).all(|(a, b)| (a - b).abs() < 1e-14));
-            // Constant velocities of the body are a one-parameter group, also on a sphere.
+            // Constant body velocities form a one-parameter group, also for spherical joints.
             let mut half = vec![0.0; n_q];
             tree.integrate(&s.q, &s.v, 0.35, &mut half);
             tree.integrate(&half, &s.v, 0.35, &mut back);
             assert!(back.iter().zip(&out).all(|(a, b)| (a - b).abs() < 1e-14));
-            // Where a coordinate is a number, it grows by v h; elsewhere its quaternion stays a unit.
+            // A scalar coordinate grows by v h; a quaternion stays a unit quaternion.
             let v = s.random(30.0);
             let tree = &s.system.tree;
             tree.integrate(&s.q, &v, 2.0, &mut out);
@@ -299,7 +300,7 @@ mod tests {
     }
 
     #[test]
-    fn a_path_holds_the_columns_of_all_joints_on_the_way_to_the_ground() {
+    fn a_path_contains_the_columns_of_all_joints_down_to_the_ground() {
         for s in samples() {
             let tree = &s.system.tree;
             for link in s.system.links() {

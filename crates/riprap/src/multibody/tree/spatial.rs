@@ -13,13 +13,13 @@ pub struct Spatial {
 }
 
 impl Spatial {
-    /// A twist on a wrench, or the other way round: power.
+    /// The product of a twist and a wrench: power.
     #[inline]
     pub fn dot(&self, other: &Spatial) -> f64 {
         self.angular.dot(&other.angular) + self.linear.dot(&other.linear)
     }
 
-    /// The rate of a motion that is carried along by this twist.
+    /// The rate of change of a motion that is carried along by this twist.
     #[inline]
     pub(super) fn cross(&self, motion: &Spatial) -> Spatial {
         Spatial {
@@ -99,7 +99,7 @@ mod tests {
     }
 
     #[test]
-    fn arithmetic_is_that_of_six_numbers() {
+    fn arithmetic_acts_on_six_numbers() {
         let mut rng = seeded(1);
         let (a, b) = (random(&mut rng), random(&mut rng));
         let six = |f: &dyn Fn(f64, f64) -> f64| {

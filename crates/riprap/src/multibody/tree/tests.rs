@@ -15,7 +15,7 @@ fn the_mass_matrix_is_the_sum_over_the_bodies_and_positive_definite() {
         let n = s.system.n_v();
         s.system.tree.evaluate(&mut s.w.tree);
         let mass = DMatrix::from_column_slice(n, n, s.w.tree.mass());
-        assert_eq!(mass, mass.transpose(), "both triangles are the same number");
+        assert_eq!(mass, mass.transpose(), "both triangles are equal");
         let mut sum = DMatrix::zeros(n, n);
         for link in s.system.links() {
             let node = &s.system.tree.nodes[s.system.node_of[link.0 as usize] as usize];
@@ -46,7 +46,7 @@ fn kinetic_energy_is_half_v_m_v() {
 }
 
 #[test]
-fn inverse_dynamics_undoes_forward_dynamics() {
+fn inverse_dynamics_inverts_forward_dynamics() {
     for mut s in samples() {
         s.push();
         let n = s.system.n_v();
@@ -54,7 +54,7 @@ fn inverse_dynamics_undoes_forward_dynamics() {
         let (mut acceleration, mut back) = (vec![0.0; n], vec![0.0; n]);
         assert!(s.system.tree.forward_dynamics(&force, &mut s.w.tree, &mut acceleration));
         s.system.tree.inverse_dynamics(&acceleration, &mut s.w.tree, &mut back);
-        // Rounding is enlarged by the ratio of the inertial forces to τ.
+        // Rounding errors are amplified by the ratio of the inertial forces to τ.
         let scale = 1.0 + largest(&acceleration);
         assert!(force.iter().zip(&back).all(|(a, b)| (a - b).abs() < 1e-12 * scale));
     }
@@ -73,7 +73,7 @@ fn forward_dynamics_by_recursion_solves_the_dense_equations() {
         let bias = DVector::from_column_slice(s.w.tree.bias_force());
         let Some(factored) = mass.cholesky() else { panic!("positive definite") };
         let dense = factored.solve(&(DVector::from_vec(force) - bias));
-        // A badly conditioned M enlarges the rounding of both.
+        // An ill-conditioned M amplifies the rounding errors of both.
         let scale = largest(dense.as_slice()).max(1.0);
         assert!(acceleration.iter().zip(&dense).all(|(a, b)| (a - b).abs() < 1e-9 * scale));
     }
@@ -140,7 +140,7 @@ fn energy_changes_by_the_power_of_the_forces() {
         s.system.tree.forward_dynamics(&force, &mut s.w.tree, &mut a);
         let outside: f64 = s.w.tree.wrench.iter().zip(&s.w.tree.twist).map(|(f, v)| f.dot(v)).sum();
         let joints: f64 = force.iter().zip(&s.v).map(|(f, v)| f * v).sum();
-        // The step is short where the accelerations are large.
+        // The step is short if the accelerations are large.
         let h = H / (1.0 + largest(&a)).sqrt();
         let mut energy = |h: f64| {
             let (q, v) = later(&s.system.tree, &s.q, &s.v, &a, h);
@@ -192,7 +192,7 @@ fn joint_forces_do_not_change_the_momentum_of_a_floating_tree() {
 }
 
 #[test]
-fn a_floating_tree_keeps_its_momentum_over_a_long_motion() {
+fn a_floating_tree_conserves_momentum_over_a_long_motion() {
     let mut rng = seeded(5);
     let mut m = Mechanism::new("floating");
     let base = body(&mut rng);
@@ -222,7 +222,7 @@ fn a_floating_tree_keeps_its_momentum_over_a_long_motion() {
 }
 
 #[test]
-fn a_tree_far_from_the_origin_moves_as_one_near_it() {
+fn a_tree_far_from_the_origin_moves_like_one_near_it() {
     for seed in 0..30 {
         let mut rng = seeded(2000 + seed);
         let near = random_tree(&mut rng, 6);
@@ -245,7 +245,7 @@ fn a_tree_far_from_the_origin_moves_as_one_near_it() {
 }
 
 #[test]
-fn a_free_tree_that_has_gone_far_moves_as_one_near_the_origin() {
+fn a_free_tree_that_has_moved_far_away_moves_like_one_near_the_origin() {
     let mut rng = seeded(2100);
     let mut m = Mechanism::new("probe");
     for i in 0..4_u32 {

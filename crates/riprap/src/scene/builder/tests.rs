@@ -1,4 +1,4 @@
-//! Every mistake that a description can have, with what is said about it; and what a sound one becomes.
+//! Every possible error in a description with its message, and the result of a valid one.
 
 use super::*;
 use crate::math::Quat;
@@ -10,7 +10,7 @@ fn disc(at: [f64; 3]) -> BodyDescription {
 }
 
 #[test]
-fn numbers_that_are_not_finite_are_told_by_body_and_name() {
+fn non_finite_numbers_are_reported_with_body_and_name() {
     type Change = fn(&mut BodyDescription);
     let changes: [(&str, Change); 6] = [
         ("position", |b| b.pose.position.x = f64::NAN),
@@ -34,7 +34,7 @@ fn numbers_that_are_not_finite_are_told_by_body_and_name() {
 }
 
 #[test]
-fn numbers_out_of_their_range_are_told_with_the_range() {
+fn out_of_range_numbers_are_reported_with_the_range() {
     let of = |material: Material| {
         let mut scene = ball_on_floor();
         scene.material(&material);
@@ -44,9 +44,9 @@ fn numbers_out_of_their_range_are_told_with_the_range() {
     let said = of(glue().density(-1.0));
     assert_eq!(said, "material `glue`: density is -1, but must be positive, in kg/m³");
     let said = of(glue().friction(-0.1));
-    assert_eq!(said, "material `glue`: friction is -0.1, but must be not below 0");
+    assert_eq!(said, "material `glue`: friction is -0.1, but must be 0 or more");
     let said = of(glue().rolling(f64::NAN));
-    assert_eq!(said, "material `glue`: rolling resistance is NaN, but must be not below 0");
+    assert_eq!(said, "material `glue`: rolling resistance is NaN, but must be 0 or more");
     let said = of(glue().restitution(1.5));
     assert_eq!(said, "material `glue`: restitution is 1.5, but must be between 0 and 1");
 
@@ -55,7 +55,7 @@ fn numbers_out_of_their_range_are_told_with_the_range() {
     assert_eq!(told(&scene), "body `stone`: mass is 0, but must be positive, in kg");
     let mut scene = ball_on_floor();
     scene.alert(-0.01);
-    assert_eq!(told(&scene), "contact: alert is -0.01, but must be a length not below 0 m");
+    assert_eq!(told(&scene), "contact: alert is -0.01, but must be a length of 0 m or more");
     let mut scene = ball_on_floor();
     let law = PairLaw { friction: f64::INFINITY, ..PairLaw::combined(&rock(), &rock()) };
     scene.pair("rock", "rock", law);
@@ -63,26 +63,26 @@ fn numbers_out_of_their_range_are_told_with_the_range() {
 }
 
 #[test]
-fn names_that_stand_for_two_things_are_told() {
+fn duplicate_names_are_reported() {
     let mut scene = ball_on_floor();
     scene.add(ball("ball", [1.0, 0.0, 1.0]), &rock());
-    assert_eq!(told(&scene), "two bodies are named `ball`; give one another name");
+    assert_eq!(told(&scene), "two bodies are named `ball`; rename one of them");
     let mut scene = ball_on_floor();
     scene.material(&rock().friction(0.1));
-    assert_eq!(told(&scene), "two different materials are named `rock`; give one another name");
-    // The same material as often as you like.
+    assert_eq!(told(&scene), "two different materials are named `rock`; rename one of them");
+    // The same material may be added repeatedly.
     let mut scene = ball_on_floor();
     scene.material(&rock()).material(&rock());
     assert_eq!(scene.build().unwrap().materials().len(), 1);
-    // A name made by the builder may be taken as well.
+    // A name chosen by the builder may be taken as well.
     let mut scene = Scene::builder();
     scene.add(ball("body-2", [0.0; 3]), &rock());
     scene.add(ball("", [1.0, 0.0, 0.0]), &rock());
-    assert_eq!(told(&scene), "two bodies are named `body-2`; give one another name");
+    assert_eq!(told(&scene), "two bodies are named `body-2`; rename one of them");
 }
 
 #[test]
-fn unknown_materials_are_answered_with_the_known_ones() {
+fn unknown_materials_are_reported_with_the_known_ones() {
     let mut scene = ball_on_floor();
     let mut body = ball("stone", [1.0, 0.0, 1.0]);
     body.material = "cheese".into();
@@ -95,7 +95,7 @@ fn unknown_materials_are_answered_with_the_known_ones() {
 }
 
 #[test]
-fn free_bodies_need_a_mass_and_an_end() {
+fn free_bodies_need_a_mass_and_a_finite_shape() {
     let mut scene = Scene::builder();
     let weightless = Material::new("felt");
     let body = BodyDescription::new(Shape::sphere(0.1).unwrap(), &weightless).named("cap");
@@ -103,7 +103,7 @@ fn free_bodies_need_a_mass_and_an_end() {
     let said = told(&scene);
     assert!(said.starts_with("body `cap`: a free body needs a mass"), "{said}");
     assert!(said.contains("its material `felt` a density"), "{said}");
-    // With a mass of its own it needs no density.
+    // With a given mass it needs no density.
     let mut scene = Scene::builder();
     scene.add(body.mass(2.0), &weightless);
     assert_eq!(scene.build().unwrap().bodies().mass, [2.0]);
@@ -111,11 +111,11 @@ fn free_bodies_need_a_mass_and_an_end() {
     let mut scene = Scene::builder();
     let wall = Shape::half_space([1.0, 0.0, 0.0]).unwrap();
     scene.add(BodyDescription::new(wall, &rock()).named("wall"), &rock());
-    assert!(told(&scene).contains("body `wall`: a half-space has no end and no mass"));
+    assert!(told(&scene).contains("body `wall`: a half-space is infinite and has no mass"));
 }
 
 #[test]
-fn inertias_that_no_body_has_are_told() {
+fn impossible_inertias_are_reported() {
     let of = |inertia: Mat3| {
         let mut scene = Scene::builder();
         let mut body = ball("stone", [0.0; 3]);
@@ -145,7 +145,7 @@ fn inertias_that_no_body_has_are_told() {
 }
 
 #[test]
-fn shapes_of_the_wrong_dimension_are_told() {
+fn shapes_of_the_wrong_dimension_are_reported() {
     let planar = |body: BodyDescription| {
         let mut scene = Scene::builder();
         scene.planar();
@@ -156,22 +156,22 @@ fn shapes_of_the_wrong_dimension_are_told() {
     let said = planar(ball("stone", [0.0; 3])).unwrap_err();
     assert!(said.starts_with("body `stone`: this shape is spatial"), "{said}");
     let said = planar(disc([0.0, 0.0, 0.5])).unwrap_err();
-    assert_eq!(said, "body `disc`: in a planar scene z is 0");
+    assert_eq!(said, "body `disc`: in a planar scene z must be 0");
     let tilted = disc([0.0; 3]).turned(Quat::from_scaled_axis(Vec3::new(0.1, 0.0, 0.0)));
     assert_eq!(
         planar(tilted).unwrap_err(),
-        "body `disc`: in a planar scene bodies turn about z only"
+        "body `disc`: in a planar scene bodies can rotate only about z"
     );
     let floor = Shape::half_space([0.0, 1.0, 0.1]).unwrap();
     let said = planar(BodyDescription::new(floor, &rock()).named("floor").fixed()).unwrap_err();
-    assert!(said.contains("the normal of a half-space must lie in the plane"), "{said}");
+    assert!(said.contains("the normal of a half-space must lie in the x–y plane"), "{said}");
     let mut scene = Scene::builder();
     scene.add(disc([0.0; 3]), &rock());
     assert!(told(&scene).starts_with("body `disc`: this shape is planar: make the scene planar"));
 }
 
 #[test]
-fn a_law_that_does_not_rebound_takes_no_restitution() {
+fn a_law_without_rebound_accepts_no_restitution() {
     let mut scene = ball_on_floor();
     let law =
         PairLaw { friction: 0.1, restitution: 0.4, law: ContactLaw::QuasiShock, rolling: 0.0 };
@@ -184,7 +184,7 @@ fn a_law_that_does_not_rebound_takes_no_restitution() {
 }
 
 #[test]
-fn overlaps_at_the_begin_are_told_the_deepest_first() {
+fn initial_overlaps_are_reported_deepest_first() {
     let mut scene = Scene::builder();
     for (name, x) in [("a", 0.0), ("b", 0.19), ("c", 0.36), ("d", 0.56)] {
         scene.add(ball(name, [x, 0.0, 0.0]), &rock());
@@ -192,14 +192,11 @@ fn overlaps_at_the_begin_are_told_the_deepest_first() {
     let said = told(&scene);
     let lines: Vec<&str> = said.lines().collect();
     assert_eq!(lines.len(), 2, "{said}");
-    assert!(
-        lines[0].starts_with("`b` and `c` overlap by 3.00e-2 m at the begin (15.0 %"),
-        "{said}"
-    );
+    assert!(lines[0].starts_with("`b` and `c` overlap by 3.00e-2 m initially (15.0 %"), "{said}");
     assert!(lines[1].starts_with("`a` and `b` overlap by 1.00e-2 m"), "{said}");
     scene.accept_overlap(0.2);
     assert!(scene.build().is_ok());
-    // Ten in one place make 45 pairs: five are told.
+    // Ten bodies in one place make 45 pairs: five are reported.
     let mut scene = Scene::builder();
     for k in 0..10 {
         scene.add(ball("", [1e-3 * f64::from(k), 0.0, 0.0]), &rock());
@@ -208,7 +205,7 @@ fn overlaps_at_the_begin_are_told_the_deepest_first() {
 }
 
 #[test]
-fn a_scene_in_which_nothing_moves_is_told() {
+fn a_scene_in_which_nothing_moves_is_reported() {
     let mut scene = Scene::builder();
     scene.add(ball("stone", [0.0; 3]).fixed(), &rock());
     assert_eq!(told(&scene), "no body is free to move: nothing would happen");
@@ -216,7 +213,7 @@ fn a_scene_in_which_nothing_moves_is_told() {
 }
 
 #[test]
-fn mistakes_of_mechanisms_and_joints_are_told_with_those_of_bodies() {
+fn errors_of_mechanisms_and_joints_are_reported_with_those_of_bodies() {
     let mut scene = ball_on_floor();
     scene.add(ball("ball", [1.0, 0.0, 1.0]), &rock());
     scene.add_mechanism(Mechanism::new("crane"));
@@ -228,11 +225,11 @@ fn mistakes_of_mechanisms_and_joints_are_told_with_those_of_bodies() {
     assert_eq!(lines.len(), 3, "{said}");
     assert!(lines[0].contains("two bodies are named `ball`"));
     assert!(lines[1].contains("mechanism `crane`, the mechanism: it has no bodies"));
-    assert!(lines[2].contains("joint `pin`: it must hold two different bodies"));
+    assert!(lines[2].contains("joint `pin`: it must connect two different bodies"));
 }
 
 #[test]
-fn a_body_turns_about_its_centre_of_mass_wherever_its_shape_has_its_origin() {
+fn a_body_rotates_about_its_centre_of_mass_wherever_the_origin_of_its_shape_is() {
     // A box whose frame is at a corner.
     let corner: Vec<Vec3> = [0.0, 1.0]
         .into_iter()
@@ -251,16 +248,16 @@ fn a_body_turns_about_its_centre_of_mass_wherever_its_shape_has_its_origin() {
     assert!((bodies.mass[0] - 2500.0 * 6.0).abs() < 1e-9);
     let expected = Vec3::new(5.0, 6.0, 7.0) + turn * centre;
     assert!((state.q[0].position - expected).norm() < 1e-14);
-    // The frame of the shape is where it was put.
+    // The frame of the shape is where it was placed.
     let pose = scene.shape_pose(&state, body);
     assert!((pose.position - Vec3::new(5.0, 6.0, 7.0)).norm() < 1e-14);
     assert_eq!(pose.rotation, turn);
-    // A ball around the centre holds every corner.
+    // The bounding sphere around the centre contains every corner.
     assert!((bodies.radius[0] - centre.norm()).abs() < 1e-14);
 }
 
 #[test]
-fn locks_take_velocities_and_inverse_masses_away() {
+fn locks_remove_velocities_and_inverse_masses() {
     let locks = Locks([true, false, false, false, true, false]);
     let body = ball("bead", [0.0; 3]).velocity([1.0, 2.0, 3.0]).spin([4.0, 5.0, 6.0]);
     let mut scene = Scene::builder();
@@ -271,7 +268,7 @@ fn locks_take_velocities_and_inverse_masses_away() {
     assert_eq!(bodies.inverse_mass[0], [0.0, per_mass, per_mass]);
     assert_eq!(state.v[0].linear, Vec3::new(0.0, 2.0, 3.0));
     assert_eq!(state.v[0].angular, Vec3::new(4.0, 0.0, 6.0));
-    // A planar scene locks what leads out of its plane, and pulls along −y.
+    // A planar scene locks out-of-plane motion, and gravity is along −y.
     let mut scene = Scene::builder();
     scene.planar();
     scene.add(disc([0.0; 3]).velocity([1.0, 2.0, 3.0]).spin([4.0, 5.0, 6.0]), &rock());
@@ -319,13 +316,13 @@ fn bodies_that_follow_a_law_start_on_it() {
     assert_eq!(state.v[scene.slot(belt)].linear, Vec3::x());
     assert_eq!(state.v[scene.slot(belt)].angular, Vec3::z() * 2.0);
     assert_eq!(state.q[scene.slot(ram)].position, Vec3::new(0.0, 5.0, 0.0));
-    // A slope by differences over a microsecond.
+    // The slope by finite differences over a microsecond.
     assert!((state.v[scene.slot(ram)].linear - Vec3::y() * 3.0).norm() < 1e-8);
     assert!(scene.bodies().mass[scene.slot(ram)].is_infinite());
 }
 
 #[test]
-fn lengths_that_are_not_given_follow_from_the_grains() {
+fn default_lengths_follow_from_the_grains() {
     let mut scene = ball_on_floor();
     scene.add(ball("large", [2.0, 0.0, 1.0]), &rock());
     let built = scene.build().unwrap();

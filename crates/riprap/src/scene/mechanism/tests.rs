@@ -34,7 +34,7 @@ fn with(m: Mechanism) -> SceneBuilder {
 }
 
 #[test]
-fn bodies_of_a_mechanism_are_bodies_of_the_scene_where_its_joints_put_them() {
+fn bodies_of_a_mechanism_are_bodies_of_the_scene_placed_by_its_joints() {
     let mut m = chain(3, &[2]);
     for (k, speed) in [0.3, -0.7, 0.4].into_iter().enumerate() {
         m.start_velocity(m.coordinate(Link(k as u32), 0), speed);
@@ -53,14 +53,14 @@ fn bodies_of_a_mechanism_are_bodies_of_the_scene_where_its_joints_put_them() {
         assert_eq!(state.v[scene.slot(body)].angular, system.angular_velocity(&w, link));
         assert!(!scene.bodies().movable[scene.slot(body)], "joints move it, not impulses alone");
     }
-    // The last bar has the ball: half a metre along it.
+    // The ball is on the last bar, half a metre along it.
     let [collider] = scene.colliders() else { panic!("one ball") };
     assert_eq!((collider.body, collider.pose), (2, Pose::at([0.5, 0.0, 0.0])));
     assert!((scene.bodies().radius[2] - 0.6).abs() < 1e-15);
 }
 
 #[test]
-fn places_and_twists_follow_a_state_of_the_mechanism() {
+fn poses_and_twists_follow_a_state_of_the_mechanism() {
     let scene = with(chain(3, &[])).build().unwrap();
     let (system, mut rng) = (&scene.mechanisms()[0], seeded(111));
     let mut state = system.start().clone();
@@ -88,9 +88,9 @@ fn places_and_twists_follow_a_state_of_the_mechanism() {
 }
 
 #[test]
-fn neighbours_do_not_touch_also_across_bodies_without_shape() {
+fn neighbours_do_not_collide_even_across_bodies_without_shape() {
     let scene = with(chain(4, &[0, 1, 3])).build().unwrap();
-    // 3 hangs on 2, which has no shape, so it is next to 1 as well.
+    // The parent of 3 is 2, which has no shape, so it is next to 1 as well.
     assert_eq!(scene.pairs_apart(), [(0, 1), (1, 2), (1, 3), (2, 3)]);
     let mut m = chain(3, &[0, 1, 2]);
     m.guess(m.coordinate(Link(1), 0), 1.0);
@@ -99,12 +99,12 @@ fn neighbours_do_not_touch_also_across_bodies_without_shape() {
     let mut scene = with(m);
     scene.keep_apart(On::Link(MechanismId(0), Link(2)), On::Link(MechanismId(0), Link(2)));
     let apart = scene.build().unwrap().pairs_apart().to_vec();
-    assert!(apart.contains(&(0, 2)), "held by a loop: {apart:?}");
+    assert!(apart.contains(&(0, 2)), "connected by a loop: {apart:?}");
     assert!(apart.contains(&(2, 2)), "named by the user: {apart:?}");
 }
 
 #[test]
-fn a_single_free_body_of_a_mechanism_moves_as_a_free_body_of_the_scene() {
+fn a_single_free_body_of_a_mechanism_moves_like_a_free_body_of_the_scene() {
     let mut m = Mechanism::new("stone");
     let mass = MassProperties::principal(3.0, [0.1, 0.2, 0.3], [0.5, 0.6, 0.7]);
     let place = Pose { rotation: Quat::from_scaled_axis(Vec3::x()), ..Pose::at([1.0, 0.0, 2.0]) };
@@ -116,8 +116,8 @@ fn a_single_free_body_of_a_mechanism_moves_as_a_free_body_of_the_scene() {
     assert_eq!((bodies.mass[0], bodies.inertia[0]), (3.0, mass.inertia));
     assert_eq!(bodies.inverse_mass[0], [1.0 / 3.0; 3]);
     let position = scene.initial_state().q[0].position;
-    assert!((position - place.point(mass.centre)).norm() < 1e-15, "its centre of mass");
-    // Colliders are seen from there.
+    assert!((position - place.point(mass.centre)).norm() < 1e-15, "at its centre of mass");
+    // Colliders are relative to it.
     let expected = Vec3::new(0.1, 0.0, 0.0) - mass.centre;
     assert!((scene.colliders()[0].pose.position - expected).norm() < 1e-15);
     let frame = scene.shape_pose(&scene.initial_state(), Body(0));
@@ -125,10 +125,10 @@ fn a_single_free_body_of_a_mechanism_moves_as_a_free_body_of_the_scene() {
 }
 
 #[test]
-fn mistakes_of_mechanisms_in_a_scene_are_told() {
+fn errors_of_mechanisms_in_a_scene_are_reported() {
     let mut scene = with(chain(1, &[]));
     scene.add_mechanism(chain(1, &[]));
-    assert_eq!(told(&scene), "two mechanisms are named `chain`; give one another name");
+    assert_eq!(told(&scene), "two mechanisms are named `chain`; rename one of them");
     let mut m = chain(1, &[]);
     m.attach(Link(0), Shape::sphere(0.1).expect("positive"), Pose::IDENTITY, "cheese");
     let said = told(&with(m));
@@ -137,11 +137,11 @@ fn mistakes_of_mechanisms_in_a_scene_are_told() {
     let wall = Shape::half_space([0.0, 0.0, 1.0]).expect("a normal");
     m.attach(Link(0), wall, Pose::IDENTITY, "rock");
     let said = told(&with(m));
-    assert!(said.contains("a half-space has no end: it cannot be carried"), "{said}");
+    assert!(said.contains("a half-space is infinite: it cannot be carried"), "{said}");
 }
 
 #[test]
-fn point_contacts_find_their_bodies_and_normals_become_units() {
+fn point_contacts_find_their_bodies_and_normals_are_normalized() {
     let contact = |name: &str| PointContact {
         name: name.into(),
         point: (On::Link(MechanismId(0), Link(1)), Vec3::x()),
@@ -166,6 +166,6 @@ fn point_contacts_find_their_bodies_and_normals_become_units() {
     let said = told(&scene);
     let flat = "point contact `flat`: length of the normal is 0, but must be positive";
     assert!(said.contains(flat), "{said}");
-    assert!(said.contains("point contact `lost`: it names a body that does not exist"));
+    assert!(said.contains("point contact `lost`: it refers to a body that does not exist"));
     assert!(said.contains("point contact `sticky`: friction is -1"));
 }

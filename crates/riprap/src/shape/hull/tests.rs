@@ -22,7 +22,7 @@ fn a_grid_of_points_in_a_cube_gives_eight_corners_and_six_faces() {
 }
 
 #[test]
-fn turning_the_cube_changes_nothing() {
+fn rotating_the_cube_changes_nothing() {
     let turn = crate::math::Quat::from_scaled_axis(Vec3::new(0.3, 1.1, -0.4));
     let points: Vec<Vec3> = grid(4).iter().map(|p| turn * p * 1e-3 + Vec3::repeat(5.0)).collect();
     let h = hull(&points).unwrap();
@@ -59,7 +59,7 @@ fn random_points_in_a_ball_or_a_flat_or_needle_like_cloud_always_give_a_checked_
     }
 }
 
-/// The vertices in an order that does not depend on how they were found.
+/// The vertices in a canonical order.
 fn sorted(h: &Hull) -> Vec<Vec3> {
     let mut vertices = h.vertices.clone();
     vertices
@@ -68,7 +68,7 @@ fn sorted(h: &Hull) -> Vec<Vec3> {
 }
 
 #[test]
-fn a_hull_holds_all_points_and_its_corners_are_among_them() {
+fn a_hull_contains_all_points_and_its_corners_are_among_them() {
     let mut rng = seeded(61);
     for n in [4, 7, 15, 50, 200] {
         let points = cloud(&mut rng, n, 1.0);
@@ -82,7 +82,7 @@ fn a_hull_holds_all_points_and_its_corners_are_among_them() {
                 assert!((normal.dot(&h.vertices[i]) - offset).abs() < 1e-12, "faces are flat");
             }
         }
-        // Moved to the first point and back: the last digit may differ.
+        // Shifted to the first point and back: the last digit may differ.
         let given = |v: &Vec3| points.iter().any(|p| (p - v).norm() < 1e-15 * 4.0);
         assert!(h.vertices.iter().all(given));
     }
@@ -95,7 +95,7 @@ fn corners_and_faces_are_two_more_than_edges() {
         let h = hull(&cloud(&mut rng, n, 1.0)).unwrap();
         let corners: usize = h.faces.iter().map(Vec::len).sum();
         assert_eq!(h.vertices.len() + h.faces.len(), corners / 2 + 2, "Euler");
-        // Random points have no four in a plane.
+        // No four random points are coplanar.
         assert!(h.faces.iter().all(|f| f.len() == 3));
         assert_eq!(h.faces.len(), 2 * h.vertices.len() - 4);
     }
@@ -115,7 +115,7 @@ fn the_farthest_point_in_any_direction_is_a_corner() {
 }
 
 #[test]
-fn order_repetition_and_points_inside_do_not_change_the_hull() {
+fn order_duplicates_and_interior_points_do_not_change_the_hull() {
     let mut rng = seeded(64);
     for _ in 0..30 {
         let points = cloud(&mut rng, 30, 1.0);
@@ -133,7 +133,7 @@ fn order_repetition_and_points_inside_do_not_change_the_hull() {
 }
 
 #[test]
-fn points_on_edges_and_faces_of_a_prism_are_no_corners() {
+fn points_on_edges_and_faces_of_a_prism_are_not_corners() {
     // A prism over a hexagon, with the middles of its sides and caps given as well.
     let corner = |k: usize, z: f64| {
         let (sin, cos) = (std::f64::consts::FRAC_PI_3 * k as f64).sin_cos();
@@ -153,9 +153,9 @@ fn points_on_edges_and_faces_of_a_prism_are_no_corners() {
 }
 
 #[test]
-fn what_is_too_few_is_counted_and_what_is_flat_is_measured() {
+fn too_few_or_flat_points_are_reported_with_their_number_or_thickness() {
     let said = |points: &[Vec3]| hull(points).err().expect("refused").to_string();
-    assert_eq!(said(&[Vec3::zeros(); 3]), "4 points at least are needed, got 3");
+    assert_eq!(said(&[Vec3::zeros(); 3]), "at least 4 points are needed, got 3");
     let mut square: Vec<Vec3> =
         [[0., 0.], [3., 0.], [3., 4.], [0., 4.]].map(|[x, y]| Vec3::new(x, y, 1.0)).to_vec();
     assert!(said(&square).contains("over an extent of 5.0e0 m"), "{}", said(&square));

@@ -1,4 +1,4 @@
-//! Polyhedra against closed forms and plain searches.
+//! Polyhedra against closed-form solutions and exhaustive searches.
 
 use super::*;
 use crate::math::Mat3;
@@ -35,7 +35,7 @@ fn a_tetrahedron_has_the_textbook_inertia() {
 }
 
 #[test]
-fn mass_properties_keep_their_digits_far_from_the_origin() {
+fn mass_properties_stay_accurate_far_from_the_origin() {
     let far = Vec3::new(1e3, -2e3, 3e3);
     let cube = Polyhedron::cuboid([1.0; 3]).unwrap();
     let points: Vec<Vec3> = cube.vertices().iter().map(|v| v + far).collect();
@@ -45,16 +45,17 @@ fn mass_properties_keep_their_digits_far_from_the_origin() {
 }
 
 #[test]
-fn support_is_the_farthest_vertex_the_first_of_equals() {
+fn support_is_the_first_of_the_farthest_vertices() {
     let cube = Polyhedron::cuboid([1.0; 3]).unwrap();
     assert_eq!(cube.support(Vec3::new(1.0, 2.0, 3.0)), (7, 3.0));
     assert_eq!(cube.support(Vec3::new(0.0, 0.0, -1.0)), (0, 0.5));
     assert_eq!(cube.support(Vec3::new(0.0, 0.0, 1.0)), (4, 0.5));
 }
 
-/// Single precision only chooses whom to ask: the answer is that of the plain search, to the last bit.
+/// Single precision only preselects candidates: the answer is bitwise that of the exhaustive
+/// search.
 #[test]
-fn support_is_that_of_the_plain_search_wherever_the_shape_lies() {
+fn support_agrees_with_the_exhaustive_search_wherever_the_shape_lies() {
     let mut rng = Pcg64::seed_from_u64(7);
     let mut unit = move || Vec3::from_fn(|_, _| rng.random_range(-1.0..1.0));
     for round in 0..300 {
@@ -76,7 +77,7 @@ fn support_is_that_of_the_plain_search_wherever_the_shape_lies() {
 }
 
 #[test]
-fn a_hull_with_more_corners_than_features_can_name_is_refused() {
+fn a_hull_with_more_corners_than_feature_ids_is_refused() {
     let golden = std::f64::consts::PI * (3.0 - 5.0f64.sqrt());
     let on_sphere = |n: usize| -> Vec<Vec3> {
         let at = |k: usize| {
@@ -90,7 +91,7 @@ fn a_hull_with_more_corners_than_features_can_name_is_refused() {
     assert_eq!(fine.vertices().len(), MOST_VERTICES);
     let refused = Polyhedron::from_points(&on_sphere(MOST_VERTICES + 1)).unwrap_err();
     let told = refused.to_string();
-    assert!(told.contains("10001 corners, at most 10000 are allowed"), "{told}");
+    assert!(told.contains("10001 corners, but at most 10000 are allowed"), "{told}");
 }
 
 #[test]
@@ -105,7 +106,7 @@ fn every_edge_runs_between_its_two_faces() {
 }
 
 #[test]
-fn the_tables_of_a_polyhedron_agree_with_each_other() {
+fn the_tables_of_a_polyhedron_are_consistent() {
     let mut rng = seeded(91);
     for n in [4, 8, 20, 60, 200] {
         let p = stone(&mut rng, n);
@@ -118,14 +119,14 @@ fn the_tables_of_a_polyhedron_agree_with_each_other() {
             for (k, &edge) in edges.iter().enumerate() {
                 let Edge { vertices, faces } = p.edges()[usize::from(edge)];
                 let ends = [corners[k], corners[(k + 1) % corners.len()]];
-                // The first face runs through it in its own sense, the second against it.
+                // The first face traverses it in its own direction, the second in the opposite one.
                 let side = usize::from(ends != vertices);
                 assert_eq!(faces[side], i as u16);
                 assert!(ends == vertices || ends == [vertices[1], vertices[0]]);
                 runs[usize::from(edge)] += 1;
             }
         }
-        assert!(runs.iter().all(|n| *n == 2), "every edge is run through twice");
+        assert!(runs.iter().all(|n| *n == 2), "every edge is traversed twice");
         for vertex in 0..v {
             let around = p.faces_at(vertex);
             let expected =
@@ -137,7 +138,7 @@ fn the_tables_of_a_polyhedron_agree_with_each_other() {
 }
 
 #[test]
-fn the_faces_are_a_closed_surface() {
+fn the_faces_form_a_closed_surface() {
     let mut rng = seeded(92);
     for n in [4, 12, 50] {
         let p = stone(&mut rng, n);
@@ -158,7 +159,7 @@ fn the_faces_are_a_closed_surface() {
 }
 
 #[test]
-fn the_two_radii_are_those_of_balls_inside_and_around() {
+fn the_two_radii_are_those_of_the_inner_and_outer_balls() {
     let mut rng = seeded(93);
     for n in [4, 10, 40] {
         let p = stone(&mut rng, n);
@@ -194,7 +195,7 @@ fn the_height_of_a_point_over_an_edge_is_the_greatest_along_its_normals() {
                 let seen = normals_of(&p, edge).map(|n| n.dot(&(point - end)));
                 let seen = seen.fold(f64::NEG_INFINITY, f64::max);
                 let found = p.point_over_edge(edge, point);
-                // The sample misses the top by the square of its spacing.
+                // Sampling misses the maximum by the square of its spacing.
                 assert!(found > seen - 1e-12 && found < seen + 1e-5, "{found} {seen}");
                 let mut above = Vec::new();
                 p.edges_below(&heights, found - 1e-9, |e| above.push(e));
@@ -206,7 +207,7 @@ fn the_height_of_a_point_over_an_edge_is_the_greatest_along_its_normals() {
 }
 
 #[test]
-fn the_height_of_the_lower_of_two_points_is_a_bound_above_what_any_normal_sees() {
+fn the_height_of_the_lower_of_two_points_bounds_that_along_any_normal() {
     let mut rng = seeded(95);
     let p = stone(&mut rng, 12);
     let (mut exact, mut all) = (0, 0);
@@ -229,12 +230,12 @@ fn the_height_of_the_lower_of_two_points_is_a_bound_above_what_any_normal_sees()
             assert!(below.contains(&edge));
         }
     }
-    // And seldom too high: a loose bound would cost searches in vain.
+    // And seldom too high: a loose bound would cause needless searches.
     assert!(exact * 10 > all * 8, "{exact} of {all}");
 }
 
 #[test]
-fn sizes_that_make_no_box_are_refused() {
+fn invalid_box_sizes_are_refused() {
     for size in [[0.0, 1.0, 1.0], [1.0, -2.0, 1.0], [1.0, 1.0, f64::NAN]] {
         let said = Polyhedron::cuboid(size).unwrap_err().to_string();
         assert!(said.starts_with("box size must be a positive length in metres"), "{said}");

@@ -1,4 +1,4 @@
-//! What is remembered of the sweeps, against sums over plain copies of them.
+//! The history of sweeps, against sums over plain copies of them.
 
 use super::super::kernel::Sweep as HowToSweep;
 use super::super::team::{Crowd, team};
@@ -7,7 +7,7 @@ use super::super::{Buffers, Coloured, ContactProblem, Delassus, Factored};
 use super::*;
 use crate::friction::Law;
 
-/// A sweep that leaves nobody out.
+/// A sweep that skips no contact.
 const SWEEP: HowToSweep =
     HowToSweep { beta: 0.0, relaxation: 1.0, local: 1e-12, all: true, stir: 0.0 };
 
@@ -44,7 +44,7 @@ struct Copy {
 }
 
 fn copy(job: &Job) -> Copy {
-    // SAFETY: one member, which does nothing else meanwhile.
+    // SAFETY: the only member, which does nothing else at the same time.
     let (rows, velocities) = unsafe {
         (job.rows.slice(0..job.rows.len()), job.blocks.velocity.slice(0..job.blocks.none as usize))
     };
@@ -115,7 +115,7 @@ fn a_combination_is_affine_and_its_velocities_are_those_of_its_impulses() {
             right.iter_mut().zip(&d).for_each(|(x, d)| subtract(x, factors[k], d));
         }
         assert_eq!(combined.impulses, right);
-        // The velocities of the combination, and those of its impulses.
+        // The velocities of the combination, and those computed from its impulses.
         job.restart(member);
         for (found, right) in combined.velocities.iter().zip(&copy(job).velocities) {
             for i in 0..6 {
@@ -126,7 +126,7 @@ fn a_combination_is_affine_and_its_velocities_are_those_of_its_impulses() {
 }
 
 #[test]
-fn returning_brings_back_the_sweep_that_was_noted() {
+fn returning_restores_the_recorded_sweep() {
     alone(|member, job, history| {
         let mut known = Combination::default();
         for _ in 0..3 {
@@ -146,7 +146,7 @@ fn returning_brings_back_the_sweep_that_was_noted() {
 }
 
 #[test]
-fn what_is_single_is_combined_too() {
+fn single_contacts_are_combined_too() {
     // A plate on more blocks than there are colours: most contacts are single.
     let (mut w, mut problem) = (Factored::default(), ContactProblem::default());
     let n = 80u32;
@@ -178,7 +178,7 @@ fn what_is_single_is_combined_too() {
             job.begin(member);
             let (history, mut known) = (job.share_history(), Combination::default());
             let single = || {
-                // SAFETY: one member, which does nothing else meanwhile.
+                // SAFETY: the only member, which does nothing else at the same time.
                 let all = unsafe { job.single.slice(0..job.single.len()) };
                 all.iter().map(|s| s.impulse).collect::<Vec<_>>()
             };

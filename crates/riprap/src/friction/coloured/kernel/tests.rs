@@ -1,4 +1,4 @@
-//! What the kernels do to lanes, against the readable solver and the readable residual.
+//! The kernels against the reference solver and the reference residual.
 
 use super::super::packs::{ARM, BLOCK, COUPLING, FRAME, HEADER, INVERSE, Packs, SLIP, TANGENTIAL};
 use super::super::tests::chain;
@@ -37,7 +37,8 @@ impl Kernel for SolveOnce<'_> {
     }
 }
 
-/// A block all of whose fields are exact in single precision: `W`, and the fields as a point has them.
+/// A block whose fields are all exact in single precision: `W`, and the fields as stored in a
+/// point.
 fn exact_block(rng: &mut Pcg64) -> ([[f64; 3]; 3], [f64; 7]) {
     let short = |rng: &mut Pcg64| f64::from(rng.random_range(-32i8..=32)) / 64.0;
     let w_nn = 2f64.powi(rng.random_range(-6..6));
@@ -63,7 +64,7 @@ fn put_block(point: &mut Point, lane: usize, fields: &[f64; 7]) {
 }
 
 #[test]
-fn a_contact_is_solved_as_the_readable_solver_does() {
+fn a_contact_is_solved_like_by_the_reference_solver() {
     let mut rng = Pcg64::seed_from_u64(3);
     let (mut open, mut stuck, mut slid) = (0, 0, 0);
     for _ in 0..400 {
@@ -97,7 +98,7 @@ fn a_contact_is_solved_as_the_readable_solver_does() {
                 let found = new.map(|row| row.0[lane]);
                 let scale = right[lane].iter().map(|x| x.abs()).sum::<f64>() + r[0].0[lane].abs();
                 for i in 0..3 {
-                    // Both find the root to 1e-15; the sum that undoes the old impulse rounds.
+                    // Both find the root to 1e-15; the sum that removes the old impulse is rounded.
                     assert!(
                         (found[i] - right[lane][i]).abs() <= 1e-11 * scale,
                         "{kernels:?}: {found:?} instead of {:?}",
@@ -109,14 +110,14 @@ fn a_contact_is_solved_as_the_readable_solver_does() {
             }
             all.push((new, point));
         });
-        // The slip from which the next solve begins is part of it.
-        assert!(all.iter().all(|one| one == &all[0]), "the width changes no bit");
+        // The slip from which the next solve starts is included.
+        assert!(all.iter().all(|one| one == &all[0]), "bitwise identical for every width");
     }
     assert!(open > 500 && stuck > 200 && slid > 500, "{open} {stuck} {slid}");
 }
 
 #[test]
-fn a_solve_that_begins_from_its_own_slip_stays_where_it_is() {
+fn a_solve_started_from_its_own_slip_does_not_move() {
     let mut rng = Pcg64::seed_from_u64(4);
     for _ in 0..100 {
         let mut point = [Row::default(); super::super::packs::POINT];
@@ -137,7 +138,7 @@ fn a_solve_that_begins_from_its_own_slip_stays_where_it_is() {
         for lane in 0..LANES {
             for i in 0..3 {
                 let (a, b) = (first[i].0[lane], again[i].0[lane]);
-                // One more step of Newton's method at most.
+                // At most one more Newton step.
                 assert!((a - b).abs() <= 1e-12 * first[0].0[lane], "{a} {b}");
             }
         }
@@ -168,7 +169,7 @@ impl Kernel for Maps<'_> {
 }
 
 #[test]
-fn the_natural_map_is_the_readable_one_and_a_ball_keeps_what_is_inside() {
+fn the_natural_map_agrees_with_the_reference_and_points_inside_a_ball_stay() {
     let mut rng = Pcg64::seed_from_u64(5);
     for _ in 0..200 {
         let mut random = || Row(std::array::from_fn(|_| rng.random_range(-1.0..1.0)));
@@ -184,7 +185,7 @@ fn the_natural_map_is_the_readable_one_and_a_ball_keeps_what_is_inside() {
                 for i in 0..3 {
                     assert!(
                         (of(&f)[i] - right[i]).abs() < 1e-15,
-                        "a few roundings of numbers below 4"
+                        "a few rounding errors of numbers below 4"
                     );
                 }
                 let size = |x: [f64; 3]| x.iter().map(|x| x * x).sum::<f64>().sqrt();
@@ -227,7 +228,7 @@ impl Laid {
     }
 
     fn start(&mut self, kernels: Kernels) {
-        // SAFETY: this is the only thread, and it runs one chunk after the other.
+        // SAFETY: this is the only thread, and it runs one chunk at a time.
         self.pass(kernels, |chunk, blocks| unsafe { Start::new(chunk, blocks) });
     }
 
@@ -272,7 +273,7 @@ fn random_impulses(n: usize, seed: u64) -> Vec<[f64; 3]> {
 }
 
 #[test]
-fn the_start_gives_the_velocities_of_the_impulses() {
+fn the_start_computes_the_velocities_of_the_impulses() {
     let (w, problem) = chain(2, 60);
     let impulses = random_impulses(problem.len(), 6);
     let mut right = Vec::new();
@@ -283,16 +284,16 @@ fn the_start_gives_the_velocities_of_the_impulses() {
         laid.start(kernels);
         for (row, right) in laid.velocity.iter().zip(&right) {
             for i in 0..6 {
-                // Sums of some twenty terms in another order.
+                // Sums of about twenty terms in another order.
                 assert!((row.0[i] - right[i]).abs() < 1e-13, "{kernels:?}: {row:?} {right:?}");
             }
         }
-        assert_eq!(laid.velocity[w.n_blocks()], Row::default(), "what does not move");
+        assert_eq!(laid.velocity[w.n_blocks()], Row::default(), "immovable sides");
     });
 }
 
 #[test]
-fn the_residual_is_the_readable_one() {
+fn the_residual_agrees_with_the_reference() {
     let (w, problem) = chain(3, 60);
     let impulses = random_impulses(problem.len(), 7);
     let mobility = w.trace() / (3.0 * problem.len() as f64);
@@ -312,7 +313,7 @@ fn the_residual_is_the_readable_one() {
         let largest = laid.sums.iter().flat_map(|s| s[4].0).fold(0.0, f64::max);
         let Residual { natural_map, impulses, free, velocities, approach } = right;
         for (found, right) in (0..4).map(sum).zip([natural_map, impulses, free, velocities]) {
-            // Sums of some hundred squares in another order.
+            // Sums of about a hundred squares in another order.
             assert!((found - right).abs() < 1e-12 * right, "{kernels:?}: {found} {right}");
         }
         assert!((largest - approach).abs() < 1e-13);
@@ -320,7 +321,7 @@ fn the_residual_is_the_readable_one() {
 }
 
 #[test]
-fn a_visit_leaves_velocities_that_belong_to_the_impulses() {
+fn a_visit_leaves_velocities_consistent_with_the_impulses() {
     let (w, problem) = chain(4, 60);
     let impulses = random_impulses(problem.len(), 8);
     let sweep = Sweep { beta: 0.0, relaxation: 0.7, local: 1e-12, all: true, stir: 0.0 };
@@ -338,7 +339,7 @@ fn a_visit_leaves_velocities_that_belong_to_the_impulses() {
                 let first = HEADER + super::super::packs::POINT * point;
                 now[a] = [0, 1, 2].map(|i| rows[first + IMPULSE + i].0[lane]);
                 let arms = [0, 1].map(|s| [0, 1, 2].map(|i| rows[first + ARM[s] + i].0[lane]));
-                assert_eq!(arms, w.contacts()[a].arms, "what is given stays");
+                assert_eq!(arms, w.contacts()[a].arms, "input is unchanged");
                 assert_eq!(rows[FRAME].0[lane], w.contacts()[a].frame[0][0]);
             }
         }
@@ -346,21 +347,21 @@ fn a_visit_leaves_velocities_that_belong_to_the_impulses() {
         w.velocity_change(&now, &mut right);
         for (row, right) in laid.velocity.iter().zip(&right) {
             for i in 0..6 {
-                // Five sweeps of additions of what each changed.
+                // Five sweeps of incremental updates.
                 assert!((row.0[i] - right[i]).abs() < 1e-12, "{kernels:?}: {row:?} {right:?}");
             }
         }
         all.push((now, laid.velocity, laid.sums));
     });
-    assert!(all.iter().all(|one| one == &all[0]), "the width changes no bit");
+    assert!(all.iter().all(|one| one == &all[0]), "bitwise identical for every width");
 }
 
 #[test]
-fn a_pack_that_changes_little_sits_out_longer_and_longer() {
+fn a_pack_that_changes_little_is_skipped_for_longer_and_longer() {
     let (w, problem) = chain(5, 30);
     let impulses = vec![[0.0; 3]; problem.len()];
     let mut laid = Laid::out(&w, &problem, &impulses);
-    // Nothing moves by so much, so no pack stirs.
+    // No change is that large, so every pack is idle.
     let sweep = Sweep { beta: 0.0, relaxation: 1.0, local: 1e-6, all: false, stir: 1e9 };
     let mut visits = Vec::new();
     for _ in 0..20 {

@@ -1,9 +1,9 @@
-//! Every operation of every width against one number after the other, bit by bit.
+//! Every operation of every width against scalar operations, bitwise.
 
 use super::super::kernel::{Kernel, Kernels, Width};
 use super::*;
 
-/// Numbers at which operations differ, if they do.
+/// Numbers at which operations would differ.
 const SPECIAL: [f64; 16] = [
     0.0,
     -0.0,
@@ -23,7 +23,7 @@ const SPECIAL: [f64; 16] = [
     -7.25e200,
 ];
 
-/// Runs a kernel with each width that this processor has.
+/// Runs a kernel with each width that this processor supports.
 fn with_every_width(mut kernel: impl FnMut(Kernels)) {
     for width in [Width::One, Width::Four, Width::Eight] {
         kernel(Kernels::choose(width));
@@ -38,14 +38,14 @@ fn pairs() -> Vec<[Row; 2]> {
     all.chunks(LANES).map(|eight| [row(0, eight), row(1, eight)]).collect()
 }
 
-/// The same bits, or both not a number: the sign of such is nobody's business.
+/// Bitwise equal, or both NaN, whose sign does not matter.
 fn same(x: f64, y: f64) -> bool {
     x.to_bits() == y.to_bits() || x.is_nan() && y.is_nan()
 }
 
 const OPERATIONS: usize = 12;
 
-/// What one lane has to give.
+/// The expected result of one lane.
 fn expected(a: f64, b: f64) -> [f64; OPERATIONS] {
     let truth = |x: bool| if x { 1.0 } else { 2.0 };
     [
@@ -99,7 +99,7 @@ impl Kernel for Operate<'_> {
 }
 
 #[test]
-fn every_operation_gives_the_bits_of_one_number_after_the_other() {
+fn every_operation_is_bitwise_equal_to_the_scalar_one() {
     with_every_width(|kernels| {
         for operands in &pairs() {
             let mut results = [Row::default(); OPERATIONS];
@@ -135,7 +135,7 @@ impl Kernel for AnyBelow<'_> {
 }
 
 #[test]
-fn any_tells_whether_one_of_the_lanes_is_true() {
+fn any_is_true_if_one_of_the_lanes_is_true() {
     let row = Row([3.0, 1.0, 4.0, 1.5, 5.0, f64::NAN, 2.0, 6.0]);
     with_every_width(|kernels| {
         let n = match kernels {
@@ -173,7 +173,7 @@ impl Kernel for Singles<'_> {
 }
 
 #[test]
-fn single_precision_numbers_come_back_as_they_were_put() {
+fn single_precision_numbers_are_read_back_unchanged() {
     let numbers: [f32; 16] = [
         0.0,
         -0.0,
@@ -227,7 +227,7 @@ impl Kernel for Turn<'_> {
 }
 
 #[test]
-fn rows_become_columns_and_rows_again() {
+fn rows_are_transposed_to_columns_and_back() {
     let rows: [Row; LANES] =
         std::array::from_fn(|i| Row(std::array::from_fn(|k| (10 * i + k) as f64)));
     with_every_width(|kernels| {
@@ -244,7 +244,7 @@ fn rows_become_columns_and_rows_again() {
 }
 
 #[test]
-fn a_narrower_width_than_asked_for_is_the_widest_there_is() {
+fn an_unsupported_width_falls_back_to_the_widest_available() {
     assert!(matches!(Kernels::choose(Width::One), Kernels::One));
     let debug = |width| format!("{:?}", Kernels::choose(width));
     assert_eq!(debug(Width::Widest), debug(Width::Eight));

@@ -1,4 +1,4 @@
-//! Every contact is somewhere, once, and no colour touches a block twice.
+//! Every contact is placed exactly once, and no colour touches a block twice.
 
 use super::super::tests::{chain, resist};
 use super::*;
@@ -56,7 +56,7 @@ fn a_colour_touches_no_block_twice() {
 }
 
 #[test]
-fn colours_chunks_packs_and_rows_follow_each_other_without_gaps() {
+fn colours_chunks_packs_and_rows_are_contiguous() {
     let (_, _, packs) = packed(4, 500, true);
     let tiles = |ranges: &[[u32; 2]], n: usize| {
         assert_eq!((ranges[0][0], ranges[ranges.len() - 1][1] as usize), (0, n));
@@ -73,7 +73,7 @@ fn colours_chunks_packs_and_rows_follow_each_other_without_gaps() {
     }
     assert_eq!(packs.rows.len(), next as usize);
     assert_eq!(packs.idle.len(), packs.packs.len());
-    // The order in which members take them holds the chunks of each colour, each once.
+    // The order in which members take them contains each chunk of each colour once.
     for [first, end] in &packs.colours {
         let mut shares = packs.shares[*first as usize..*end as usize].to_vec();
         shares.sort_unstable();
@@ -82,7 +82,7 @@ fn colours_chunks_packs_and_rows_follow_each_other_without_gaps() {
 }
 
 #[test]
-fn rows_hold_what_the_contacts_have() {
+fn rows_hold_the_data_of_the_contacts() {
     let (w, problem, packs) = packed(5, 100, true);
     for (k, pack) in packs.packs.iter().enumerate() {
         let rows = &packs.rows[pack.first as usize..][..pack.n_rows()];
@@ -104,7 +104,7 @@ fn rows_hold_what_the_contacts_have() {
             assert_eq!(rows[at + RATIO].0[lane], ratio);
             assert!(ratio == 0.0 || rows[at + MASS].0[lane] * rows[at + MOBILITY].0[lane] > 0.999);
         }
-        // Lanes without a manifold are zeros, which a sweep leaves as they are.
+        // Lanes without a manifold are zeros, which a sweep leaves unchanged.
         for lane in (0..LANES).filter(|lane| pack.lengths[*lane] == 0) {
             let fields = |row: usize| row < HEADER || (row - HEADER) % POINT < BLOCK;
             assert!((0..rows.len()).filter(|row| fields(*row)).all(|row| rows[row].0[lane] == 0.0));
@@ -114,9 +114,9 @@ fn rows_hold_what_the_contacts_have() {
 }
 
 #[test]
-fn manifolds_that_carry_come_before_those_that_do_not() {
+fn manifolds_that_carry_impulses_come_first() {
     let (w, problem) = chain(6, 300);
-    // Every third manifold is warm; all others open.
+    // Every third manifold is warm; all others are opening.
     let warm = |a: usize| w.contacts()[a].blocks[1] % 3 == 0;
     let impulses: Vec<[f64; 3]> =
         (0..problem.len()).map(|a| [f64::from(u8::from(warm(a))), 0.0, 0.0]).collect();

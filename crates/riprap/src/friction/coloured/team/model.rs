@@ -1,8 +1,9 @@
-//! The protocol of a team, run by `loom` in every order in which its threads may take turns. A thread is interrupted at most
-//! [`PREEMPTIONS`] times, besides where it waits: known bugs of such protocols need no more, and the search ends within seconds.
+//! The protocol of a team, run by `loom` in every order in which its threads may interleave. A
+//! thread is preempted at most [`PREEMPTIONS`] times, not counting waits: known bugs of such
+//! protocols need no more, and the search ends within seconds.
 //!
-//! What members write is kept in cells that `loom` watches: an access that is not ordered after the last one of another thread fails the
-//! test, whatever the values.
+//! Members write to cells tracked by `loom`: an access that is not ordered after the last one of
+//! another thread fails the test, whatever the values.
 
 use super::*;
 use loom::cell::UnsafeCell;
@@ -11,7 +12,7 @@ use loom::sync::atomic::AtomicUsize as Modelled;
 
 const PREEMPTIONS: usize = 3;
 
-/// Turns of waiting after which a way is followed to its end, but nothing new is tried on it.
+/// Wait iterations after which an execution is completed without exploring new branches.
 const MOST_TURNS: usize = 4;
 
 impl Atomic for Modelled {
@@ -39,7 +40,7 @@ impl Atomic for Modelled {
         let mut turns = 0;
         while !done() {
             check();
-            // Those that wait could give each other their turns for ever.
+            // Waiting threads could yield to each other forever.
             turns += 1;
             if turns == MOST_TURNS {
                 loom::skip_branch();
@@ -50,7 +51,7 @@ impl Atomic for Modelled {
     }
 }
 
-/// A number that only its owner may touch; who that is changes with the meetings.
+/// A number that only its owner may access; the owner changes with the meetings.
 struct Watched(UnsafeCell<usize>);
 
 impl Watched {
@@ -58,7 +59,7 @@ impl Watched {
         Watched(UnsafeCell::new(0))
     }
     fn get(&self) -> usize {
-        // SAFETY: threads of a model take turns, and loom fails the test where the access is a race.
+        // SAFETY: threads of a model take turns, and loom fails the test if the access is a race.
         self.0.with(|x| unsafe { *x })
     }
     fn add(&self, n: usize) {
@@ -67,7 +68,7 @@ impl Watched {
     }
 }
 
-/// One for each member.
+/// One cell per member.
 struct Cells(Vec<Watched>);
 
 impl Cells {
@@ -76,8 +77,8 @@ impl Cells {
     }
 }
 
-/// A team of up to so many, each of which does `work`: the first one leads, the others come whenever they come. The number of
-/// interleavings is returned.
+/// A team of up to the given number of members, each of which runs `work`: the first leads, the
+/// others join at any time. Returns the number of interleavings.
 fn team_of<P: 'static>(
     members: usize,
     preemptions: usize,
@@ -104,8 +105,9 @@ fn team_of<P: 'static>(
 }
 
 #[test]
-fn nobody_leaves_a_meeting_before_all_have_come() {
-    /// Each writes to its own cell, meets, and reads those of all; three times, so that the meeting is used again.
+fn no_member_leaves_a_meeting_before_all_have_arrived() {
+    /// Each writes to its own cell, meets, and reads those of all; three times, so that the meeting
+    /// is reused.
     fn work(member: &Member<Modelled>, Cells(cells): &Cells) {
         for round in 1..=3 {
             cells[member.number].add(1);
@@ -120,7 +122,7 @@ fn nobody_leaves_a_meeting_before_all_have_come() {
 }
 
 #[test]
-fn three_members_meet_as_two_do() {
+fn three_members_meet_like_two() {
     fn work(member: &Member<Modelled>, Cells(cells): &Cells) {
         cells[member.number].add(1);
         member.meet();
@@ -130,7 +132,7 @@ fn three_members_meet_as_two_do() {
 }
 
 #[test]
-fn members_have_numbers_of_their_own_and_see_what_was_prepared() {
+fn members_have_distinct_numbers_and_see_what_was_prepared() {
     struct Prepared {
         number: Watched,
         taken: Cells,
@@ -140,7 +142,7 @@ fn members_have_numbers_of_their_own_and_see_what_was_prepared() {
         prepared.number.add(7);
         prepared
     }
-    /// Two with one number would race for its cell.
+    /// Two members with the same number would race for its cell.
     fn work(member: &Member<Modelled>, prepared: &Prepared) {
         assert!(member.number < member.members);
         assert_eq!(prepared.number.get(), 7);
@@ -165,7 +167,8 @@ impl Items {
     }
 }
 
-/// Passes over two colours, as a sweep makes them: all cursors are set back first, and members meet after each colour.
+/// Passes over two colours, as in a sweep: all cursors are reset first, and members meet after each
+/// colour.
 fn passes(n: usize, member: &Member<Modelled>, items: &Items) {
     for pass in 1..=n {
         items.cursors.iter().for_each(|cursors| member.rewind(cursors));
@@ -173,7 +176,8 @@ fn passes(n: usize, member: &Member<Modelled>, items: &Items) {
             member.share(0..taken.len(), cursors, |k| taken[k].add(1));
             member.meet();
         }
-        // All items of both, once each: the same for every member, since none is worked on now.
+        // All items of both colours, once each: the same for every member, since no work is in
+        // progress now.
         for taken in items.taken.iter().flatten() {
             assert_eq!(taken.get(), pass);
         }
@@ -188,13 +192,13 @@ fn no_item_is_lost_and_none_is_taken_twice() {
 }
 
 #[test]
-fn three_members_share_as_two_do() {
+fn three_members_share_like_two() {
     let work = |member: &Member<Modelled>, items: &Items| passes(1, member, items);
     assert!(team_of(3, 1, || Items::new(3, 4), work) > 100);
 }
 
 #[test]
-fn who_comes_late_is_not_let_in_and_one_alone_waits_for_nobody() {
+fn late_threads_are_not_admitted_and_a_single_member_does_not_wait() {
     loom::model(|| {
         let meeting = Arc::new(Meeting::<Modelled>::new());
         let late = {
@@ -202,13 +206,13 @@ fn who_comes_late_is_not_let_in_and_one_alone_waits_for_nobody() {
             loom::thread::spawn(move || meeting.enrol())
         };
         let members = meeting.close();
-        // A team of one meets without waiting, whoever else comes.
+        // A team of one meets without waiting, even if others arrive.
         if members == 1 {
             let alone = Member { number: 0, members, meeting: &*meeting };
             assert!(alone.is_alone() && alone.part(0..5) == (0..5));
             alone.meet();
         }
-        // Let in and counted, or neither.
+        // Either admitted and counted, or neither.
         assert_eq!(late.join().unwrap(), (members == 2).then_some(1));
         assert_eq!(meeting.enrol(), None);
     });
@@ -219,7 +223,7 @@ fn who_comes_late_is_not_let_in_and_one_alone_waits_for_nobody() {
 fn the_model_finds_a_member_that_does_not_wait() {
     fn work(member: &Member<Modelled>, Cells(cells): &Cells) {
         cells[member.number].add(1);
-        // Without a meeting the other may still write.
+        // Without a meeting the other thread may still be writing.
         assert!(cells[..member.members].iter().all(|cell| cell.get() < 2));
     }
     team_of(2, PREEMPTIONS, || Cells::new(2), work);

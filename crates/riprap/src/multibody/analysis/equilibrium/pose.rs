@@ -6,11 +6,11 @@ use crate::multibody::partition::Partition;
 use crate::multibody::{MotionError, Multibody, MultibodyScratch, MultibodyState};
 use nalgebra::{Cholesky, DMatrix, DVector, Dyn, SymmetricEigen};
 
-/// Forces below this share of those that act count as zero.
+/// Forces below this fraction of the acting ones count as zero.
 pub(super) const NEGLIGIBLE: f64 = 1e-9;
 
-/// Measures of steps: 1 rad; for a slide the largest of its unit, its position, the ends of its stops and the rest of its
-/// spring [m].
+/// Scales of steps: 1 rad; for a slide the largest of its unit, its position, the ends of its stops
+/// and the rest length of its spring [m].
 fn spans(system: &Multibody, q: &[f64], units: &DVector<f64>) -> DVector<f64> {
     let mut spans = units.clone();
     let mut widen = |c: usize, length: f64| {
@@ -41,7 +41,7 @@ pub(super) struct Search<'a> {
     pub(super) w: &'a mut MultibodyScratch,
     pub(super) reach: f64,
     pub(super) units: DVector<f64>,
-    /// Measure of steps: 1 rad, or the reach or span of a slide [m].
+    /// Scale of steps: 1 rad, or the reach or span of a slide [m].
     pub(super) spans: DVector<f64>,
     pub(super) q: Vec<f64>,
     pub(super) partition: Partition,
@@ -49,11 +49,11 @@ pub(super) struct Search<'a> {
     pub(super) map: DMatrix<f64>,
     /// Reduced force.
     pub(super) force: DVector<f64>,
-    /// Sizes of the forces of which it is the sum.
+    /// Magnitudes of the forces that add up to it.
     pub(super) scale: DVector<f64>,
-    /// `M_red` with a little more on its diagonal: the measure of displacements.
+    /// `M_red` with a slightly increased diagonal: the metric of displacements.
     pub(super) metric: Cholesky<f64, Dyn>,
-    /// How far each coordinate went.
+    /// How far each coordinate has moved.
     pub(super) travel: DVector<f64>,
     pub(super) iterations: usize,
 }
@@ -66,7 +66,8 @@ impl<'a> Search<'a> {
         w: &'a mut MultibodyScratch,
     ) -> Result<Search<'a>, AnalysisError> {
         let mut q = from.q.clone();
-        // Prescribed joints go to their places in small steps, so that the loops stay on their branch.
+        // Prescribed joints move to their positions in small steps, so that the loops stay on their
+        // branch.
         let units = system.coordinate_units();
         let ways: Vec<(usize, f64, f64)> = system
             .driven
@@ -109,7 +110,8 @@ impl<'a> Search<'a> {
         Ok(search)
     }
 
-    /// Reduced force, its scale and the metric at `q`; the partition is chosen again where it has worn out.
+    /// Reduced force, its scale and the metric at `q`; the partition is chosen again if it has
+    /// become ill-conditioned.
     pub(super) fn evaluate(&mut self) -> Result<(), AnalysisError> {
         let (s, t) = (self.system, self.t);
         s.close(&self.partition, t, &mut self.q, self.w)?;
@@ -124,7 +126,7 @@ impl<'a> Search<'a> {
             self.w.applied[c].abs() + self.w.tree.bias_force[c].abs() + weight * self.lever(c)
         });
         self.scale = self.map.abs().tr_mul(&sizes);
-        // Without masses, any; coordinates without mass get a share of the whole.
+        // Without any masses, the identity; coordinates without mass get a fraction of the total.
         let mut metric = s.reduced_mass(&self.map, self.w);
         let floor = if mass > 0.0 { 1e-3 * mass } else { 1.0 };
         for (k, &c) in self.partition.independent.iter().enumerate() {
@@ -148,7 +150,7 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// Positions and reduced force after a share of a step of the independent coordinates.
+    /// Positions and reduced force after a fraction of a step of the independent coordinates.
     pub(super) fn probe(
         &mut self,
         step: &DVector<f64>,
@@ -177,7 +179,7 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// Size of a step: the largest move of any coordinate [rad, span].
+    /// Size of a step: the largest displacement of any coordinate [rad, span].
     pub(super) fn size(&self, step: &DVector<f64>) -> f64 {
         (&self.map * step).component_div(&self.spans).amax()
     }
@@ -191,7 +193,8 @@ impl<'a> Search<'a> {
         self.force.iter().zip(&self.scale).all(|(f, s)| f.abs() <= NEGLIGIBLE * s)
     }
 
-    /// Stiffness measured by the metric: eigenvalues [1/s²] and directions of the independent coordinates, as columns.
+    /// Stiffness relative to the metric: eigenvalues [1/s²] and directions of the independent
+    /// coordinates, as columns.
     pub(super) fn directions(&self, stiffness: &DMatrix<f64>) -> (DVector<f64>, DMatrix<f64>) {
         let l = self.metric.l();
         let symmetric = (stiffness + stiffness.transpose()) * 0.5;
@@ -202,7 +205,7 @@ impl<'a> Search<'a> {
         (eigen.eigenvalues, directions.unwrap_or(eigen.eigenvectors))
     }
 
-    /// Below this a stiffness is none [1/s²].
+    /// Stiffness below this counts as zero [1/s²].
     pub(super) fn softest(&self, eigenvalues: &DVector<f64>) -> f64 {
         let weight = self.system.tree.gravity.norm() / self.reach;
         NEUTRAL * (eigenvalues.amax() + weight)

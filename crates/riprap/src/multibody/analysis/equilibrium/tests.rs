@@ -1,4 +1,4 @@
-//! Equilibria of pendulums, chains, four-bars and random trees, against statics by hand.
+//! Equilibria of pendulums, chains, four-bars and random trees, against hand-calculated statics.
 
 use super::*;
 use crate::math::{Pose, Quat, Vec3};
@@ -13,7 +13,7 @@ const G: f64 = 9.81;
 const DOWN: [f64; 3] = [0.0, 0.0, -G];
 
 fn rest(m: &Mechanism, t: f64) -> Result<(Multibody, Equilibrium), AnalysisError> {
-    let system = m.build(DOWN).expect("the mechanism is sound");
+    let system = m.build(DOWN).expect("the mechanism is valid");
     let found = system.equilibrium(system.start(), t, &mut system.scratch())?;
     Ok((system, found))
 }
@@ -22,7 +22,7 @@ fn settled(m: &Mechanism) -> (Multibody, Equilibrium) {
     rest(m, 0.0).unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// A bob of 2 kg on an arm of 0.7 m; at 0 it hangs.
+/// A bob of 2 kg on an arm of 0.7 m; at angle 0 it hangs straight down.
 fn pendulum(angle: f64) -> Mechanism {
     let mut m = Mechanism::new("pendulum");
     let bob = MassProperties::point(2.0, [0.0, 0.0, -0.7]);
@@ -32,7 +32,7 @@ fn pendulum(angle: f64) -> Mechanism {
 }
 
 #[test]
-fn a_pendulum_is_let_down_from_anywhere() {
+fn a_pendulum_settles_from_any_angle() {
     for angle in [0.0, 1e-3, 1.0, 2.0, 3.0, -3.1, 1000.0] {
         let (_, found) = settled(&pendulum(angle));
         let turns = found.state.q[0] / (2.0 * PI);
@@ -43,14 +43,14 @@ fn a_pendulum_is_let_down_from_anywhere() {
 }
 
 #[test]
-fn an_inverted_pendulum_stays_and_is_called_unstable() {
+fn an_inverted_pendulum_stays_and_is_reported_unstable() {
     let (_, found) = settled(&pendulum(PI));
     assert!((found.state.q[0] - PI).abs() < 1e-12);
     assert_eq!(found.stability, Stability::Unstable { coordinate: Coordinate(0) });
 }
 
 #[test]
-fn a_rotor_without_weight_is_neutral() {
+fn a_weightless_rotor_is_neutral() {
     let mut m = Mechanism::new("rotor");
     let wheel = MassProperties::principal(3.0, [0.0; 3], [0.1; 3]);
     m.revolute(GROUND, Axis::Y, [0.0; 3], wheel);
@@ -60,7 +60,7 @@ fn a_rotor_without_weight_is_neutral() {
 }
 
 #[test]
-fn a_ball_joint_lets_its_arm_hang_and_spin() {
+fn an_arm_on_a_ball_joint_hangs_down_and_is_free_to_spin() {
     let mut m = Mechanism::new("swing");
     let arm = MassProperties::rod([0.0, 0.0, -1.0], 1.0);
     let arm = MassProperties { inertia: arm.inertia + nalgebra::Matrix3::identity() * 1e-3, ..arm };
@@ -107,7 +107,7 @@ fn a_chain_of_ten_links_hangs_straight_down() {
 }
 
 #[test]
-fn a_chain_between_two_nails_is_a_catenary() {
+fn a_chain_between_two_nails_forms_a_catenary() {
     let mut m = Mechanism::new("chain");
     let links = chain(&mut m);
     for (k, link) in links.iter().enumerate() {
@@ -119,8 +119,8 @@ fn a_chain_between_two_nails_is_a_catenary() {
     let (system, found) = settled(&m);
     assert_eq!(found.stability, Stability::Stable);
     assert!(system.loop_residual(&found.state.q, &mut system.scratch()) < 1e-12);
-    // The horizontal force is the same everywhere, the vertical one grows by the weight of a link: the slopes of the
-    // links make equal steps.
+    // The horizontal force is the same everywhere, the vertical one grows by the weight of a link:
+    // the slopes of the links differ by equal increments.
     let mut angle = 0.0;
     let slopes: Vec<f64> = found
         .state
@@ -144,7 +144,7 @@ fn a_chain_between_two_nails_is_a_catenary() {
 }
 
 #[test]
-fn a_four_bar_with_a_spring_rests_at_the_least_energy() {
+fn a_four_bar_with_a_spring_rests_at_minimum_energy() {
     let mut m = Mechanism::new("four-bar");
     let rod = |x: f64| MassProperties::rod([x, 0.0, 0.0], 4.0 * x);
     let crank = m.revolute(GROUND, -Axis::Y, [0.0; 3], rod(0.3));
@@ -161,12 +161,13 @@ fn a_four_bar_with_a_spring_rests_at_the_least_energy() {
     let (system, found) = settled(&m);
     assert_eq!(found.stability, Stability::Stable);
 
-    // Scan of the energy over the crank: a full turn on the same branch, then closer around the least.
+    // Scan of the energy over the crank: a full revolution on the same branch, then a finer scan
+    // around the minimum.
     let mut w = system.scratch();
     let mut partition = found.state.partition.clone();
     let mut q = found.state.q.clone();
     let mut energy = |angle: f64| {
-        // The crank is moved and held, the other two follow.
+        // The crank is moved and held; the other two follow.
         q[0] = angle;
         partition.independent = vec![0];
         partition.dependent = vec![1, 2];
@@ -184,13 +185,13 @@ fn a_four_bar_with_a_spring_rests_at_the_least_energy() {
     }
     let mut width = PI / 360.0;
     for _ in 0..12 {
-        // The parabola through three points.
+        // Minimum of the parabola through three points.
         let (l, c, r) = (energy(at - width), energy(at), energy(at + width));
         at += 0.5 * width * (l - r) / (l - 2.0 * c + r);
         width = (0.3 * width).max(1e-3);
     }
     let turns = (at - here) / (2.0 * PI);
-    // The parabola's third order over 1e-3 rad.
+    // Third-order error of the parabola over 1e-3 rad.
     assert!((turns - turns.round()).abs() * 2.0 * PI < 1e-6, "{at} {here}");
 }
 
@@ -199,7 +200,7 @@ fn a_slider_falls_onto_its_stop_or_forever() {
     let mut m = Mechanism::new("lift");
     let cabin = MassProperties::point(5.0, [0.0; 3]);
     let cabin = m.add("cabin", GROUND, Joint::Prismatic(Axis::Z), Pose::IDENTITY, Some(cabin));
-    let error = rest(&m, 0.0).expect_err("nothing holds it");
+    let error = rest(&m, 0.0).expect_err("nothing holds the cabin");
     assert!(
         matches!(&error, AnalysisError::KeepsMoving { coordinate, force, .. }
             if coordinate == "cabin" && (force - 5.0 * G).abs() < 1e-9),
@@ -216,7 +217,7 @@ fn a_slider_falls_onto_its_stop_or_forever() {
 }
 
 #[test]
-fn a_force_that_drives_away_has_an_unstable_rest() {
+fn a_repelling_force_has_an_unstable_equilibrium() {
     let mut m = Mechanism::new("magnet");
     let slider = m.prismatic(GROUND, Axis::X, [0.0; 3], MassProperties::point(1.0, [0.0; 3]));
     let c = m.coordinate(slider, 0);
@@ -228,50 +229,50 @@ fn a_force_that_drives_away_has_an_unstable_rest() {
 }
 
 #[test]
-fn forces_that_never_balance_are_told() {
+fn forces_that_never_balance_are_reported() {
     let mut m = Mechanism::new("kite");
     let slider = m.prismatic(GROUND, Axis::X, [0.0; 3], MassProperties::point(1.0, [0.0; 3]));
     m.rename(slider, "line");
-    // A force with a least value that is not zero, and no side to go to forever.
+    // A force with a nonzero minimum and no direction in which to move forever.
     m.actuate(
         "wind",
         m.coordinate(slider, 0),
         Signal::new(|x| if x.q[0] > 0.0 { -1.0 } else { 1.0 }),
     );
-    let error = rest(&m, 0.0).expect_err("it has no rest");
+    let error = rest(&m, 0.0).expect_err("there is no equilibrium");
     assert!(matches!(error, AnalysisError::Unbalanced { .. }), "{error}");
 }
 
 #[test]
-fn prescribed_joints_are_held_and_tell_their_force() {
+fn prescribed_joints_are_held_and_report_their_force() {
     let mut m = pendulum(0.0);
     m.drive(Coordinate(0), JointMotion::new(|t| [2.0 * t, 2.0, 0.0]));
-    let (_, found) = rest(&m, 0.4).expect("it is held");
+    let (_, found) = rest(&m, 0.4).expect("the joint is held");
     assert_eq!(found.state.q, [0.8]);
     assert_eq!(found.state.v, [0.0]);
     assert!((found.drive_forces[0] - 2.0 * G * 0.7 * 0.8_f64.sin()).abs() < 1e-12);
 }
 
 #[test]
-fn what_cannot_move_is_at_rest() {
+fn an_immovable_mechanism_is_at_rest() {
     let mut m = Mechanism::new("post");
     let post = MassProperties::point(1.0, [0.0, 0.0, 1.0]);
     m.add("post", GROUND, Joint::Fixed, Pose::IDENTITY, Some(post));
     let (system, found) = settled(&m);
     assert_eq!((found.residual, found.stability), (0.0, Stability::Stable));
-    let modes = system.modes(&found.state, 0.0, &mut system.scratch()).expect("it has none");
+    let modes = system.modes(&found.state, 0.0, &mut system.scratch()).expect("there are no modes");
     assert!(modes.modes.is_empty());
     assert_eq!(system.follow(&[0.0, 1.0], &mut system.scratch()).map(|s| s.len()), Ok(2));
 }
 
 #[test]
-fn laws_that_are_not_finite_are_told() {
+fn non_finite_laws_are_reported() {
     let mut m = pendulum(0.5);
     m.actuate("broken", Coordinate(0), Signal::new(|x| (0.4 - x.q[0]).sqrt()));
-    // Where a law is not finite from the begin, the mechanism starts with an acceleration that is not.
+    // If a law is not finite initially, the mechanism starts with a non-finite acceleration.
     let system = m.build(DOWN).expect("laws are not checked");
     let error = system.equilibrium(system.start(), 0.0, &mut system.scratch());
-    let error = error.expect_err("no force is known").to_string();
+    let error = error.expect_err("the force is not finite").to_string();
     assert!(error.contains("`arm` is not finite"), "{error}");
 }
 
@@ -311,7 +312,7 @@ fn random_trees_come_to_rest() {
 }
 
 #[test]
-fn a_scale_tips_by_the_angle_of_its_moments() {
+fn a_balance_tilts_by_the_angle_of_its_moments() {
     // A beam of 1.2 kg whose centre hangs 5 cm below its pivot, with pans on strings at ±0.3 m, level with the pivot.
     for (left, right) in [(0.5, 0.5), (0.5, 0.52), (0.2, 1.4)] {
         let mut m = Mechanism::new("scale");
@@ -326,7 +327,7 @@ fn a_scale_tips_by_the_angle_of_its_moments() {
         let angle = ((right - left) * 0.3 / (1.2 * 0.05_f64)).atan();
         assert_eq!(found.stability, Stability::Stable);
         assert!((found.state.q[0] - angle).abs() < 1e-10, "{} {angle}", found.state.q[0]);
-        // The strings stay upright.
+        // The strings stay vertical.
         for k in [1, 2] {
             assert!((found.state.q[k] + angle).abs() < 1e-10, "{:?}", found.state.q);
         }
@@ -334,7 +335,7 @@ fn a_scale_tips_by_the_angle_of_its_moments() {
 }
 
 #[test]
-fn masses_on_springs_hang_where_each_spring_carries_what_is_below() {
+fn masses_hang_where_each_spring_carries_the_weight_below_it() {
     let mut m = Mechanism::new("springs");
     let mut on = GROUND;
     let (masses, stiffnesses) = ([1.0, 2.0, 0.5], [300.0, 200.0, 50.0]);
@@ -348,7 +349,7 @@ fn masses_on_springs_hang_where_each_spring_carries_what_is_below() {
         let length = 0.1 + carried / stiffnesses[k];
         assert!((found.state.q[k] - length).abs() < 1e-12, "{:?}", found.state.q);
     }
-    // Nothing moves from there.
+    // Nothing moves from this pose.
     let (mut state, mut w) = (found.state.clone(), system.scratch());
     let mut s = Default::default();
     system.advance(&mut state, 0.0, 1.0, 1e-8, &mut Default::default(), &mut s, &mut w).unwrap();
@@ -356,19 +357,20 @@ fn masses_on_springs_hang_where_each_spring_carries_what_is_below() {
 }
 
 #[test]
-fn a_pendulum_under_a_constant_torque_leans_by_its_arcsine() {
+fn a_pendulum_under_a_constant_torque_tilts_by_the_arcsine() {
     for share in [0.0, 0.5, 0.99] {
         let mut m = pendulum(0.2);
         let torque = 2.0 * G * 0.7 * share;
         m.actuate("motor", Coordinate(0), Signal::constant(-torque));
         let (_, found) = settled(&m);
         let angle = -f64::asin(share);
-        // Near the top the stiffness falls: there 1e-16 of the torque are 1e-14 of an angle.
+        // Near the top the stiffness falls: there a relative error of 1e-16 in torque is 1e-14 in
+        // angle.
         assert!((found.state.q[0] - angle).abs() < 1e-10, "{} {angle}", found.state.q[0]);
     }
-    // More than the weight can hold turns it for ever.
+    // A torque larger than the weight can hold turns it forever.
     let mut m = pendulum(0.2);
     m.actuate("motor", Coordinate(0), Signal::constant(1.5 * 2.0 * G * 0.7));
-    let error = rest(&m, 0.0).expect_err("nothing holds it").to_string();
+    let error = rest(&m, 0.0).expect_err("nothing holds the pendulum").to_string();
     assert!(error.contains("`arm`"), "{error}");
 }

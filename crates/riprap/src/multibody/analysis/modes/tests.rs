@@ -11,7 +11,7 @@ use crate::shape::MassProperties;
 const G: f64 = 9.81;
 
 fn modes(m: &Mechanism, gravity: [f64; 3]) -> Modes {
-    let system = m.build(gravity).expect("the mechanism is sound");
+    let system = m.build(gravity).expect("the mechanism is valid");
     modes_at(&system, system.start())
 }
 
@@ -21,7 +21,7 @@ fn modes_at(system: &Multibody, state: &MultibodyState) -> Modes {
 }
 
 fn close(a: f64, b: f64) {
-    // Differences of fourth order.
+    // Fourth-order differences.
     assert!((a - b).abs() <= 1e-9 * b.abs().max(1e-3), "{a} is not {b}");
 }
 
@@ -30,7 +30,7 @@ fn bob(length: f64) -> MassProperties {
 }
 
 #[test]
-fn a_pendulum_swings_with_the_root_of_g_over_its_length() {
+fn a_pendulum_oscillates_at_the_square_root_of_g_over_its_length() {
     let mut m = Mechanism::new("pendulum");
     let arm = m.revolute(GROUND, Axis::Y, [0.0; 3], bob(0.7));
     let found = modes(&m, [0.0, 0.0, -G]);
@@ -41,7 +41,7 @@ fn a_pendulum_swings_with_the_root_of_g_over_its_length() {
     close(found.stiffness[(0, 0)], 2.0 * G * 0.7);
     close(found.mass[(0, 0)], 2.0 * 0.49);
     assert_eq!(found.acceleration, 0.0);
-    // On its head: one way back, one away.
+    // Inverted: one mode returns, one diverges.
     m.start(m.coordinate(arm, 0), std::f64::consts::PI);
     let found = modes(&m, [0.0, 0.0, -G]).modes;
     assert!(found.iter().all(|m| m.kind == ModeKind::Real));
@@ -70,7 +70,7 @@ fn a_double_pendulum_has_the_two_frequencies_of_its_closed_form() {
 }
 
 #[test]
-fn a_damped_oscillator_has_its_ratio_and_splits_beyond_one() {
+fn a_damped_oscillator_has_its_damping_ratio_and_two_real_poles_beyond_one() {
     for ratio in [0.0, 0.05, 0.7, 2.0] {
         let (mass, stiffness) = (3.0_f64, 1200.0_f64);
         let damping = 2.0 * ratio * (mass * stiffness).sqrt();
@@ -97,14 +97,14 @@ fn a_damped_oscillator_has_its_ratio_and_splits_beyond_one() {
 }
 
 #[test]
-fn what_nothing_holds_is_a_rigid_motion() {
+fn a_coordinate_without_stiffness_is_a_rigid_motion() {
     let mut m = Mechanism::new("stone");
     let stone = MassProperties::principal(2.0, [0.1, 0.2, 0.3], [0.1, 0.2, 0.25]);
     m.add("stone", GROUND, Joint::Free, Pose::IDENTITY, Some(stone));
     let found = modes(&m, [0.0; 3]).modes;
     assert_eq!(found.len(), 6);
     assert!(found.iter().all(|m| m.kind == ModeKind::Rigid && m.frequency() == 0.0));
-    // A wheel in a bearing that drags, beside a stiff spring.
+    // A wheel in a bearing with drag, next to a stiff spring.
     let mut m = Mechanism::new("wheel");
     let slide = MassProperties::point(1.0, [0.0; 3]);
     let slide = m.prismatic(GROUND, Axis::X, [0.0; 3], slide);
@@ -123,7 +123,7 @@ fn what_nothing_holds_is_a_rigid_motion() {
 }
 
 #[test]
-fn equal_poles_have_shapes_of_their_own() {
+fn equal_poles_have_distinct_shapes() {
     let mut m = Mechanism::new("pendulums");
     for k in 0..3 {
         m.revolute(GROUND, Axis::Y, [k as f64, 0.0, 0.0], bob(0.5));
@@ -136,8 +136,8 @@ fn equal_poles_have_shapes_of_their_own() {
 
 #[test]
 fn a_spinning_top_nutates() {
-    // Free of torque, about its axis at Ω: in the body frame the rate is Ω (C − A)/A; displacements seen from the body turn
-    // at Ω as well.
+    // Torque-free, spinning about its axis at Ω: in the body frame the nutation rate is Ω (C −
+    // A)/A; displacements seen from the body rotate at Ω as well.
     let (a, c, spin) = (0.2, 0.3, 40.0);
     let mut m = Mechanism::new("top");
     let body = MassProperties::principal(1.0, [0.0; 3], [a, a, c]);
@@ -155,7 +155,7 @@ fn a_spinning_top_nutates() {
 }
 
 #[test]
-fn prescribed_joints_take_no_part() {
+fn prescribed_joints_do_not_take_part() {
     let mut m = Mechanism::new("crane");
     let cart = m.prismatic(GROUND, Axis::X, [0.0; 3], MassProperties::point(9.0, [0.0; 3]));
     m.revolute(cart, Axis::Y, [0.0; 3], bob(1.3));
@@ -168,8 +168,8 @@ fn prescribed_joints_take_no_part() {
     close(held[0].frequency(), (G / 1.3).sqrt() / TAU);
 }
 
-/// A chain of equal masses between equal springs along x; `walls` of 0, 1 or 2 hold its ends. Each mass slides on the one
-/// before it, so that coordinates are the stretches of the springs.
+/// A chain of equal masses between equal springs along x; `walls` of 0, 1 or 2 hold its ends. Each
+/// mass slides on the previous one, so that the coordinates are the elongations of the springs.
 fn chain(n: usize, walls: usize, damping: f64) -> Mechanism {
     let mut m = Mechanism::new("chain");
     let mass = || MassProperties::point(0.5, [0.0; 3]);
@@ -202,7 +202,7 @@ fn a_chain_of_masses_and_springs_has_the_frequencies_of_its_closed_form() {
         assert_eq!(found.len(), n);
         for (k, mode) in found.iter().enumerate() {
             let k = k as f64;
-            // Half the phase from one mass to the next.
+            // Half the phase shift from one mass to the next.
             let phase = match walls {
                 0 => PI * k / (2 * n) as f64,
                 1 => PI * (2.0 * k + 1.0) / (2 * (2 * n + 1)) as f64,
@@ -212,7 +212,7 @@ fn a_chain_of_masses_and_springs_has_the_frequencies_of_its_closed_form() {
         }
         assert_eq!(found[0].kind == ModeKind::Rigid, walls == 0);
         if walls == 2 {
-            // Displacements are sums of stretches: sines between the walls.
+            // Displacements are sums of elongations: sines between the walls.
             for (k, mode) in found.iter().enumerate() {
                 let mut at = Complex::new(0.0, 0.0);
                 let shape: Vec<f64> = mode
@@ -234,7 +234,7 @@ fn a_chain_of_masses_and_springs_has_the_frequencies_of_its_closed_form() {
 }
 
 #[test]
-fn damping_in_proportion_to_stiffness_grows_with_the_frequency() {
+fn stiffness_proportional_damping_grows_with_the_frequency() {
     let (n, damping) = (5, 0.8);
     let plain = modes(&chain(n, 2, 0.0), [0.0; 3]).modes;
     let damped = modes(&chain(n, 2, damping), [0.0; 3]).modes;
@@ -250,7 +250,8 @@ fn damping_in_proportion_to_stiffness_grows_with_the_frequency() {
 fn the_matrices_are_those_of_the_chain() {
     let n = 3;
     let found = modes(&chain(n, 1, 0.6), [0.0; 3]);
-    // In stretches: K and C are diagonal, M_ij counts the masses behind the farther of the two springs.
+    // In terms of elongations: K and C are diagonal, M_ij is the total mass beyond the farther of
+    // the two springs.
     for i in 0..n {
         for j in 0..n {
             let diagonal = f64::from(u8::from(i == j));
@@ -262,8 +263,9 @@ fn the_matrices_are_those_of_the_chain() {
 }
 
 #[test]
-fn modes_of_a_closed_mechanism_are_those_of_its_one_freedom() {
-    // A parallelogram of massless-looking rods with a mass on the coupler: it swings as a pendulum of the crank's length.
+fn modes_of_a_closed_mechanism_are_those_of_its_single_degree_of_freedom() {
+    // A parallelogram of nearly massless rods with a mass on the coupler: it swings like a pendulum
+    // of the crank's length.
     let mut m = Mechanism::new("swing");
     let hinge = Joint::Revolute(Axis::Y);
     let light = || Some(MassProperties::point(1e-9, [0.0, 0.0, -0.4]));
@@ -275,10 +277,12 @@ fn modes_of_a_closed_mechanism_are_those_of_its_one_freedom() {
     m.close_loop("pin", Cut::Pin, a.along(Axis::Y), b.along(Axis::Y));
     let found = modes(&m, [0.0, 0.0, -G]).modes;
     assert_eq!(found.len(), 1);
-    // The seat does not turn: its inertia and its centre do not matter. 1e-9 kg of rods shift the ninth digit.
+    // The seat does not rotate: its inertia and its centre do not matter. Rods of 1e-9 kg change
+    // the ninth digit.
     let expected = (G / 0.8).sqrt() / TAU;
     assert!((found[0].frequency() - expected).abs() < 1e-8 * expected);
-    // The seat turns against the crank as much as the crank against the ground, the other way.
+    // The seat turns relative to the crank as much as the crank relative to the ground, in the
+    // opposite direction.
     assert!((found[0].shape[0] + found[0].shape[1]).norm() < 1e-9);
     assert!((found[0].shape[0] - found[0].shape[2]).norm() < 1e-9);
 }
