@@ -16,6 +16,8 @@ pub enum Failure {
     Input(String),
     /// A run failed.
     Run(String),
+    /// What was printed did not arrive.
+    Output(String),
     /// Quantities were out of their tolerances; they have been shown.
     Validation,
     /// The user pressed Ctrl-C.
@@ -32,7 +34,7 @@ impl Failure {
     /// The exit code of the command.
     pub fn code(&self) -> u8 {
         match self {
-            Failure::Run(_) | Failure::Validation => 1,
+            Failure::Run(_) | Failure::Output(_) | Failure::Validation => 1,
             Failure::Scene(_) | Failure::Input(_) => 2,
             Failure::Interrupted => 130,
         }
@@ -42,7 +44,9 @@ impl Failure {
     pub fn show(&self) {
         match self {
             Failure::Scene(errors) => show_scene(errors),
-            Failure::Input(message) | Failure::Run(message) => eprintln!("error: {message}"),
+            Failure::Input(message) | Failure::Run(message) | Failure::Output(message) => {
+                eprintln!("error: {message}");
+            }
             Failure::Validation => {}
             Failure::Interrupted => eprintln!("interrupted"),
         }

@@ -1,6 +1,13 @@
 //! The command `riprap`: arguments in, exit codes out. What it does is in the libraries; each command has a file.
 //!
-//! Exit codes: 0 done, 1 a run or a validation failed, 2 bad input or usage, 130 interrupted.
+//! Exit codes: 0 done, 1 a run or a validation failed or results could not be written, 2 bad input or usage, 130 interrupted.
+
+/// In place of the macro of the standard library, which panics where standard error is full or closed.
+macro_rules! eprintln {
+    ($($argument:tt)*) => {
+        $crate::text::tell(format_args!($($argument)*))
+    };
+}
 
 mod commands;
 mod failure;
@@ -8,6 +15,8 @@ mod progress;
 mod text;
 
 use std::process::ExitCode;
+
+use failure::Failure;
 
 use clap::{Parser, Subcommand};
 
@@ -49,7 +58,11 @@ enum Command {
 }
 
 fn main() -> ExitCode {
-    let result = match Arguments::parse().command {
+    let arguments = match Arguments::try_parse() {
+        Ok(arguments) => arguments,
+        Err(told) => return usage(&told),
+    };
+    let result = match arguments.command {
         Command::Run(arguments) => run::run(&arguments),
         Command::Settle(arguments) => settle::command(&arguments),
         Command::Check(arguments) => check::check(&arguments),
@@ -65,11 +78,25 @@ fn main() -> ExitCode {
             Ok(())
         }
     };
+    // What went wrong before is the more important news.
+    let result = result.and_then(|()| text::outcome().map_err(Failure::Output));
     match result {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => {
             failure.show();
             ExitCode::from(failure.code())
         }
+    }
+}
+
+/// Shows help, the version, or what is wrong with the arguments.
+fn usage(told: &clap::Error) -> ExitCode {
+    let shown = told.print();
+    match shown {
+        Err(error) if !told.use_stderr() && error.kind() != std::io::ErrorKind::BrokenPipe => {
+            eprintln!("error: cannot write to standard output: {error}");
+            ExitCode::FAILURE
+        }
+        _ => ExitCode::from(u8::try_from(told.exit_code()).unwrap_or(2)),
     }
 }

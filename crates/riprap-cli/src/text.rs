@@ -1,11 +1,43 @@
 //! Numbers and tables as text.
 
-use std::io::Write;
+use std::fmt;
+use std::io::{self, Write};
+use std::sync::Mutex;
 
-/// Prints to standard output; a reader that has gone away is no mistake of ours.
+/// Why standard output does not take any more; the first reason counts.
+static REFUSED: Mutex<Option<io::Error>> = Mutex::new(None);
+
+/// Prints to standard output. After a failure nothing more is printed; [`outcome`] tells at the end of the command.
 pub fn print(text: &str) {
-    let mut out = std::io::stdout().lock();
-    let _ = out.write_all(text.as_bytes()).and_then(|()| out.flush());
+    let mut refused = REFUSED.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+    if refused.is_some() {
+        return;
+    }
+    let mut out = io::stdout().lock();
+    *refused = out.write_all(text.as_bytes()).and_then(|()| out.flush()).err();
+}
+
+/// Whether the reader of standard output has gone away, so that there is nothing left to print for.
+pub fn closed() -> bool {
+    let refused = REFUSED.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+    refused.as_ref().is_some_and(|error| error.kind() == io::ErrorKind::BrokenPipe)
+}
+
+/// Whether all that was printed has arrived. A reader that has gone away (`riprap … | head`) is no mistake of ours.
+pub fn outcome() -> Result<(), String> {
+    let mut refused = REFUSED.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+    match refused.take() {
+        Some(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(format!(
+            "cannot write to standard output: {error}; what was printed is not complete"
+        )),
+        _ => Ok(()),
+    }
+}
+
+/// Prints a line to standard error. Where that fails there is nobody left to tell.
+pub fn tell(line: fmt::Arguments) {
+    let mut out = io::stderr().lock();
+    let _ = writeln!(out, "{line}");
 }
 
 /// A number with six digits, or fewer if it has fewer.

@@ -1,11 +1,11 @@
 //! Tables of placed grains: one row per grain, in SI, with a first line that names the columns. Written by hand,
 //! by other programs, or from the end of another run.
 
-use std::fs::File;
 use std::io::{BufRead, BufReader, Read};
 use std::path::Path;
 
 use crate::error::{Error, Place};
+use crate::regular;
 use crate::unit_vector::unit;
 
 /// Largest number of rows that is read.
@@ -46,10 +46,7 @@ impl GrainTable {
     /// Reads a CSV file: columns `x,y,z`, and optionally `qw,qx,qy,qz`, `vx,vy,vz`, `wx,wy,wz` and
     /// `scale`, in any order. Empty lines and lines that start with `#` are skipped.
     pub fn read(path: &Path) -> Result<Self, Error> {
-        let file = File::open(path).map_err(Error::io("open", path))?;
-        if !file.metadata().map_err(Error::io("read", path))?.is_file() {
-            return Err(Error::format(path, Place::Whole, "this is not a regular file"));
-        }
+        let file = regular::open(path).map_err(Error::io("open", path))?;
         Self::parse(BufReader::new(file)).map_err(|failure| match failure {
             Failure::Io(source) => Error::Io { action: "read", path: path.to_owned(), source },
             Failure::Format(place, message) => Error::format(path, place, message),

@@ -16,6 +16,7 @@ pub mod kept;
 pub mod mesh;
 pub mod output;
 pub mod peer_scene;
+mod regular;
 pub mod run;
 pub mod run_folder;
 pub mod scans;

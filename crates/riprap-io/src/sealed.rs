@@ -21,7 +21,7 @@ use serde::de::DeserializeOwned;
 
 use crate::atomic;
 use crate::error::{Error, Place};
-use crate::mesh::read_limited;
+use crate::regular::read_limited;
 
 const HEADER: usize = 24;
 const CHECKSUM: usize = 4;

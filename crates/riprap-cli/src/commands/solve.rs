@@ -14,7 +14,7 @@ use validation::figure::{Axis, Colour, Curve, Dash, Figure, Panel};
 
 use crate::commands::parse_positive;
 use crate::failure::Failure;
-use crate::text::{number, print, table};
+use crate::text::{self, number, print, table};
 
 /// Arguments of `riprap solve`.
 #[derive(clap::Args)]
@@ -140,10 +140,16 @@ pub fn solve(arguments: &Arguments) -> Result<(), Failure> {
                 continue;
             }
         };
+        if let Some(warning) = stored.warning() {
+            eprintln!("warning: {}: {warning}", file.display());
+        }
         for tolerance in &arguments.tol {
             for solver in &arguments.solver {
                 let outcome = measure(arguments, file, &stored.problem, *solver, *tolerance);
                 if arguments.json {
+                    if text::closed() {
+                        return Ok(());
+                    }
                     print(&format!("{}\n", outcome.to_json()));
                 }
                 outcomes.push(outcome);

@@ -6,7 +6,11 @@ use std::path::{Path, PathBuf};
 
 use hdf5_pure::{DType, Dataset, File, FileBuilder, FormatError, LibVer};
 
+use crate::regular::read_limited;
 use crate::{Error, Place};
+
+/// Largest file that is read [bytes].
+const MAX_BYTES: u64 = 1 << 32;
 
 /// A compressed dataset may be this many times larger than its file (deflate reaches 1032).
 const INFLATION: u64 = 1100;
@@ -21,7 +25,7 @@ pub(super) struct Source {
 
 impl Source {
     pub(super) fn open(path: &Path) -> Result<Source, Error> {
-        let bytes = std::fs::read(path).map_err(Error::io("read", path))?;
+        let bytes = read_limited(path, MAX_BYTES)?;
         let length = bytes.len() as u64;
         match guarded(|| File::from_bytes(bytes)) {
             Ok(file) => Ok(Source { path: path.to_owned(), file, length }),

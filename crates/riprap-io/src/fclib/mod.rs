@@ -9,6 +9,7 @@
 mod hdf5;
 mod matrix;
 mod reduce;
+mod symmetry;
 #[cfg(test)]
 mod tests;
 
@@ -48,6 +49,9 @@ pub struct Stored {
     pub problem: ContactProblem,
     /// The form of the file.
     pub form: Form,
+    /// Largest difference of two entries of `W` that should be equal, over the larger of their diagonal entries [–]. `W` is solved as it
+    /// is; [`Stored::warning`] tells when this is more than rounding.
+    pub asymmetry: f64,
     /// Its descriptive texts.
     pub info: Info,
     /// Initial guesses of the impulses [N s].
@@ -55,6 +59,19 @@ pub struct Stored {
     /// Impulses of a solution [N s], as stored: they may be zeros if the writer of the file had
     /// none.
     pub solution: Option<Impulses>,
+}
+
+impl Stored {
+    /// What should be known before a solution is trusted.
+    pub fn warning(&self) -> Option<String> {
+        (self.asymmetry > symmetry::ROUNDING).then(|| {
+            format!(
+                "W is asymmetric by {:.1e} of its diagonal, more than rounding explains; it is solved as it is, and there may be \
+                 no solution",
+                self.asymmetry
+            )
+        })
+    }
 }
 
 /// Reads a contact problem.
@@ -86,6 +103,10 @@ pub fn read(path: &Path) -> Result<Stored, Error> {
         Form::Local => local(&file, n)?,
         Form::Global => global(&file, n)?,
     };
+    let asymmetry = symmetry::asymmetry(&w).map_err(|why| {
+        let matrix = if form == Form::Local { "W" } else { "M" };
+        file.error(&name(matrix), why)
+    })?;
     let problem = ContactProblem {
         rolling: Vec::new(),
         w: Delassus::Blocks(blocks(&w, dim)),
@@ -108,7 +129,7 @@ pub fn read(path: &Path) -> Result<Stored, Error> {
     while let Some(guess) = impulses(&format!("guesses/{}/r", guesses.len() + 1))? {
         guesses.push(guess);
     }
-    Ok(Stored { problem, form, info, guesses, solution: impulses("solution/r")? })
+    Ok(Stored { problem, form, asymmetry, info, guesses, solution: impulses("solution/r")? })
 }
 
 fn reals(file: &Source, name: &str) -> Result<Vec<f64>, Error> {

@@ -8,11 +8,10 @@ mod ply;
 mod stl;
 
 use std::collections::HashMap;
-use std::fs::File;
-use std::io::Read;
 use std::path::Path;
 
 use crate::error::{Error, Place};
+use crate::regular::read_limited;
 
 /// Maximum size of a mesh file [bytes].
 const MAX_BYTES: u64 = 1 << 30;
@@ -136,22 +135,6 @@ impl Welder {
             false => Ok(self.mesh),
         }
     }
-}
-
-/// Reads a regular file whole, unless it is larger than `limit` bytes.
-pub(crate) fn read_limited(path: &Path, limit: u64) -> Result<Vec<u8>, Error> {
-    let file = File::open(path).map_err(Error::io("open", path))?;
-    let metadata = file.metadata().map_err(Error::io("read", path))?;
-    if !metadata.is_file() {
-        return Err(Error::format(path, Place::Whole, "this is not a regular file"));
-    }
-    if metadata.len() > limit {
-        let message = format!("the file is larger than {} MiB", limit >> 20);
-        return Err(Error::format(path, Place::Whole, message));
-    }
-    let mut content = Vec::new();
-    file.take(limit).read_to_end(&mut content).map_err(Error::io("read", path))?;
-    Ok(content)
 }
 
 #[cfg(test)]

@@ -346,11 +346,7 @@ impl PeerGrain {
 
 /// Opens a regular file.
 fn regular(path: &Path) -> Result<BufReader<File>, Error> {
-    let file = File::open(path).map_err(Error::io("open", path))?;
-    if !file.metadata().map_err(Error::io("read", path))?.is_file() {
-        return Err(Error::format(path, Place::Whole, "this is not a regular file"));
-    }
-    Ok(BufReader::new(file))
+    Ok(BufReader::new(crate::regular::open(path).map_err(Error::io("open", path))?))
 }
 
 fn is_packed(path: &Path) -> bool {

@@ -33,7 +33,6 @@ pub use schema::json_schema;
 pub use suggest::closest;
 pub use units::{Dimension, QuantityError, parse_quantity};
 
-use std::fs::File;
 use std::io::Read;
 use std::path::Path;
 
@@ -108,7 +107,7 @@ fn read_bytes(path: &Path) -> Result<Vec<u8>, Problem> {
             false => problem,
         });
     }
-    let file = File::open(path).map_err(refused)?;
+    let file = crate::regular::open(path).map_err(refused)?;
     let mut bytes = Vec::new();
     file.take(MAX_BYTES + 1).read_to_end(&mut bytes).map_err(refused)?;
     if bytes.len() as u64 > MAX_BYTES {

@@ -19,6 +19,9 @@ const COPLANAR: f64 = 1e-10;
 const BROKEN: ShapeError = ShapeError::HullCheck { error: f64::INFINITY };
 /// Thinner than this share of its extent, a hull has no volume.
 const FLAT: f64 = 1e-9;
+/// Smallest extent of a hull [m]. Below it the squares of areas underflow and no plane can be told; moments of inertia, which go with
+/// the fifth power of lengths, underflow even earlier.
+const SMALLEST: f64 = 1e-60;
 
 struct Triangle {
     v: [usize; 3],
@@ -153,6 +156,9 @@ fn first_tetrahedron(points: &[Vec3]) -> Result<([usize; 4], f64), ShapeError> {
     if extent.partial_cmp(&0.0) != Some(std::cmp::Ordering::Greater) {
         return Err(flat(0.0));
     }
+    if extent < SMALLEST {
+        return Err(ShapeError::TooSmall { extent, smallest: SMALLEST });
+    }
     let c = farthest(all(), off_line);
     if off_line(c) <= FLAT * extent {
         return Err(flat(off_line(c)));
@@ -262,6 +268,10 @@ fn border(
                 start = start.min(i);
             }
         }
+    }
+    // A group of all triangles has no border: nothing bends.
+    if start == usize::MAX {
+        return Err(BROKEN);
     }
     let mut corners = vec![start];
     let mut at = after.get(&start).copied().unwrap_or(start);

@@ -111,6 +111,16 @@ pub enum ShapeError {
         /// Largest extent [m].
         extent: f64,
     },
+    /// The points are so close to each other that areas and moments of inertia underflow.
+    #[error(
+        "the shape is {extent:.1e} m large, too small to compute with (at least {smallest:.0e} m); lengths are in metres"
+    )]
+    TooSmall {
+        /// Largest extent [m].
+        extent: f64,
+        /// Smallest extent allowed [m].
+        smallest: f64,
+    },
     /// The hull algorithm failed its own check.
     #[error(
         "the hull of these points failed its check by {error:.1e} m; scale or clean the points"

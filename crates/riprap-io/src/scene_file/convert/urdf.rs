@@ -19,7 +19,7 @@ use super::bodies::{Inertias, check_inertia};
 use super::links::{cross, dot, follow};
 use super::mechanisms::{JointPart, Parts, fixed};
 use super::{Converter, did_you_mean};
-use crate::mesh::read_limited;
+use crate::regular::read_limited;
 use crate::unit_vector::unit;
 
 /// Largest URDF file that is read [bytes].

@@ -48,6 +48,21 @@ fn flat_thin_and_repeated_points_are_refused_not_fatal() {
 }
 
 #[test]
+fn tetrahedra_of_any_size_give_a_hull_or_are_refused() {
+    let corners = [[0., 0., 0.], [1., 0., 0.], [0., 1., 0.], [0., 0., 1.]].map(Vec3::from);
+    for exponent in -320..=300 {
+        let scaled = corners.map(|p| p * 10f64.powi(exponent));
+        match hull(&scaled) {
+            Ok(hull) => assert_eq!((hull.vertices.len(), hull.faces.len()), (4, 4), "{exponent}"),
+            Err(ShapeError::TooSmall { .. }) => assert!(exponent < -60, "{exponent}"),
+            Err(_) => assert!(!(-60..=60).contains(&exponent), "{exponent}"),
+        }
+    }
+    let tiny = hull(&corners.map(|p| p * 1e-100)).err().unwrap().to_string();
+    assert!(tiny.contains("m large, too small"), "{tiny}");
+}
+
+#[test]
 fn random_points_in_a_ball_or_a_flat_or_needle_like_cloud_always_give_a_checked_hull() {
     let mut rng = Pcg64::seed_from_u64(4);
     for round in 0..300 {

@@ -1,0 +1,176 @@
+//! Output that does not arrive, and inputs that never end: the command says so and ends, it neither hangs nor lies about success.
+
+#![cfg(unix)]
+
+mod common;
+
+use std::fs::OpenOptions;
+use std::io::Read;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use common::{Folder, command, success};
+
+/// A ball that falls for five steps.
+const BALL: &str = r#"
+[run]
+dt = "1 ms"
+until = "5 ms"
+output_every = "1 ms"
+[materials.rock]
+density = 2700
+friction = 0.5
+[[body]]
+name = "floor"
+kind = "fixed"
+material = "rock"
+shape = { type = "half-space" }
+[[body]]
+name = "ball"
+material = "rock"
+position = [0, 0, 0.1]
+shape = { type = "sphere", radius = 0.1 }
+"#;
+
+/// The device that is always full; none where the system has none.
+fn full() -> Option<Stdio> {
+    let device = OpenOptions::new().write(true).open("/dev/full");
+    device.ok().map(Stdio::from)
+}
+
+/// A folder with a scene, and a contact problem of it.
+fn scene_and_problem(name: &str) -> Folder {
+    let folder = Folder::new(name);
+    folder.write("ball.toml", BALL);
+    success(&folder.riprap(&["run", "ball.toml", "--out", "run", "--problems", "5"]));
+    let problems = folder.0.join("run/problems");
+    let problem = std::fs::read_dir(problems).unwrap().next().unwrap().unwrap().path();
+    std::fs::rename(problem, folder.0.join("problem.hdf5")).unwrap();
+    folder
+}
+
+#[test]
+fn output_to_a_full_device_is_an_error() {
+    let folder = scene_and_problem("full");
+    for arguments in [
+        &["check", "ball.toml"][..],
+        &["schema"],
+        &["solve", "problem.hdf5"],
+        &["solve", "problem.hdf5", "--json"],
+        &["run", "ball.toml", "--force"],
+        &["new", "start"],
+        &["validate", "--list"],
+        &["--help"],
+        &["--version"],
+    ] {
+        let Some(full) = full() else { return };
+        let output = command(&folder.0).args(arguments).stdout(full).output().unwrap();
+        let told = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(1), "{arguments:?}: {told}");
+        assert!(told.contains("cannot write to standard output"), "{arguments:?}: {told}");
+    }
+}
+
+#[test]
+fn messages_that_do_not_arrive_change_no_exit_code() {
+    let folder = scene_and_problem("full-stderr");
+    for (arguments, code) in
+        [(&["run", "ball.toml", "--force"][..], 0), (&["check", "none.toml"], 2), (&["--what"], 2)]
+    {
+        let Some(full) = full() else { return };
+        let output = command(&folder.0).args(arguments).stderr(full).output().unwrap();
+        assert_eq!(output.status.code(), Some(code), "{arguments:?}");
+    }
+}
+
+#[test]
+fn a_pipe_that_is_closed_ends_the_command_quietly() {
+    let folder = scene_and_problem("pipe");
+    for arguments in [
+        &["check", "ball.toml"][..],
+        &["schema"],
+        &["solve", "problem.hdf5"],
+        &["solve", "problem.hdf5", "--json"],
+        &["--help"],
+    ] {
+        let mut child = command(&folder.0)
+            .args(arguments)
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        drop(child.stdout.take());
+        let mut told = String::new();
+        child.stderr.take().unwrap().read_to_string(&mut told).unwrap();
+        assert!(child.wait().unwrap().success(), "{arguments:?}: {told}");
+        assert_eq!(told, "", "{arguments:?}");
+    }
+}
+
+/// Runs a command that has to end by itself within a few seconds; gives its standard error.
+#[track_caller]
+fn ends(folder: &Folder, arguments: &[&str]) -> String {
+    let mut child = command(&folder.0)
+        .args(arguments)
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let begin = Instant::now();
+    // Generous: the machine may be busy. A FIFO would block for ever.
+    while child.try_wait().unwrap().is_none() {
+        if begin.elapsed() > Duration::from_secs(60) {
+            child.kill().unwrap();
+            panic!("{arguments:?} hangs");
+        }
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    let mut told = String::new();
+    child.stderr.take().unwrap().read_to_string(&mut told).unwrap();
+    told
+}
+
+#[test]
+fn fifos_devices_and_folders_are_refused_by_their_kind() {
+    let folder = Folder::new("kinds");
+    folder.write("ball.toml", BALL);
+    let fifo = |name: &str| {
+        let made = Command::new("mkfifo").arg(folder.0.join(name)).status();
+        made.is_ok_and(|status| status.success())
+    };
+    let names = ["scene.toml.fifo", "f.stl", "f.csv", "f.urdf", "f.bin", "f.hdf5"];
+    if !names.iter().all(|name| fifo(name)) {
+        return;
+    }
+    let body = |shape: &str| BALL.replace("{ type = \"sphere\", radius = 0.1 }", shape);
+    folder.write("mesh.toml", body("{ type = \"mesh\", file = \"f.stl\" }"));
+    folder.write("device.toml", body("{ type = \"mesh\", file = \"/dev/zero\" }"));
+    let grains = "[[grains]]\nname = \"g\"\nmaterial = \"rock\"\ngenerator = \"file\"\nfile = \"f.csv\"\n\
+                  spheres = {}\n";
+    folder.write("table.toml", format!("{BALL}{grains}"));
+    folder.write("arm.toml", format!("{BALL}[[mechanism]]\nname = \"arm\"\nurdf = \"f.urdf\"\n"));
+    for (arguments, kind) in [
+        (&["check", "scene.toml.fifo"][..], "a FIFO"),
+        (&["check", "/dev/zero"], "a device"),
+        (&["check", "."], "a folder"),
+        (&["check", "mesh.toml"], "a FIFO"),
+        (&["check", "table.toml"], "a FIFO"),
+        (&["check", "arm.toml"], "a FIFO"),
+        (&["solve", "f.hdf5"], "a FIFO"),
+        (&["solve", "/dev/zero"], "a device"),
+    ] {
+        let told = ends(&folder, arguments);
+        assert!(told.contains(kind), "{arguments:?}: {told}");
+    }
+    let told = ends(&folder, &["check", "device.toml"]);
+    assert!(told.contains(".stl, .obj or .ply"), "{told}");
+
+    // A checkpoint.
+    let run = ["run", "ball.toml", "--out", "run", "--checkpoint-every", "1 ms"];
+    success(&folder.riprap(&run));
+    std::fs::remove_file(folder.0.join("run/checkpoint.bin")).unwrap();
+    std::fs::rename(folder.0.join("f.bin"), folder.0.join("run/checkpoint.bin")).unwrap();
+    let told = ends(&folder, &[&run[..], &["--until", "9 ms", "--resume"]].concat());
+    assert!(told.contains("checkpoint.bin") && told.contains("a FIFO"), "{told}");
+}
