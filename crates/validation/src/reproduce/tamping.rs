@@ -1,5 +1,5 @@
-//! The tamping of docquier2020 Sec. 6: four runs from one settled bed, its Figs. 9 to 11, a table, and what the runs say to each
-//! of the paper's claims; and how far the results move with tolerance, step and bed.
+//! The tamping of docquier2020 Sec. 6: four runs from one settled bed, its Figs. 9 to 11, a table, and verdicts on the paper's
+//! claims; and how far the results vary with tolerance, step and bed.
 
 mod claims;
 mod figures;
@@ -17,11 +17,11 @@ use super::{Failure, Options, Output, Tell};
 use crate::Effort;
 use crate::scenes::tamping::{Bed, Schedule, Settled};
 use crate::tamping::{Accuracy, Case, Run, settings};
-use claims::Claim;
+use claims::{Claim, Judge, significant};
 use runs::{Job, run_all, settled_bed};
 use table::Row;
 
-/// Where all numbers come from.
+/// Source of all numbers.
 const SOURCE: &str = "Docquier, Lantsoght, Dubois and Brüls 2020, Sec. 6";
 
 /// What `table.json` holds; SI units.
@@ -33,13 +33,53 @@ struct Table {
     stones: usize,
     schedule: Schedule,
     accuracy: Accuracy,
-    /// Depth of the lower tip that every run reaches, of which the speeds tell [m].
+    /// Depth of the lower tip over which speeds are compared, which every run reaches [m].
     common_depth: f64,
     runs: Vec<Row>,
+    scatter: Option<Scatter>,
     claims: Vec<Claim>,
 }
 
-/// Bed and accuracy of a set of runs, and where they are kept.
+/// Differences between two runs beyond which they differ at a level of 95 %, from repeated runs of 15 Hz dynamic; SI units.
+#[derive(Clone, Debug, Serialize)]
+struct Scatter {
+    runs: usize,
+    depth: f64,
+    speed: f64,
+    squeeze: f64,
+    mean_force: f64,
+    gain: f64,
+}
+
+impl Scatter {
+    /// None where the runs are too few.
+    fn of(repeated: &[Row]) -> Option<Scatter> {
+        let of = |quantity: fn(&Row) -> f64| significant(repeated, quantity);
+        Some(Scatter {
+            runs: repeated.len(),
+            depth: of(|r| r.depth)?,
+            // Speeds are missing where a tool rests on a stone.
+            speed: of(|r| r.speed).unwrap_or(f64::NAN),
+            squeeze: of(|r| r.squeeze)?,
+            mean_force: of(|r| r.mean_force)?,
+            gain: of(|r| r.filling[1] - r.filling[0])?,
+        })
+    }
+
+    fn sentence(&self) -> String {
+        let Scatter { runs, depth, speed, squeeze, mean_force, gain } = self;
+        let (depth, squeeze, force, gain) =
+            (1e3 * depth, 1e3 * squeeze, 1e-3 * mean_force, 1e2 * gain);
+        format!(
+            "Against the scatter of {runs} runs of 15 Hz dynamic, differences are significant at 95 % beyond: depth {depth:.0} mm, speed {speed:.2} m/s, squeeze {squeeze:.0} mm, mean force {force:.1} kN, gain {gain:.1} points.\n"
+        )
+    }
+}
+
+/// A finished run with its name and its bed.
+type Repeated = (String, Settled, Run);
+
+/// Bed and accuracy of a set of runs, and where they are stored.
 #[derive(Clone, Debug)]
 struct Setting {
     bed: Bed,
@@ -69,7 +109,7 @@ impl Setting {
     }
 }
 
-/// Runs the study. Beds and runs are kept in the folder: started again, it goes on where it was stopped.
+/// Runs the study. Beds and runs are kept in the folder; an interrupted study resumes when it is started again.
 pub(super) fn tamping(
     folder: &Path,
     options: &Options,
@@ -85,7 +125,10 @@ pub(super) fn tamping(
     let cases: Vec<Case> = Case::ALL.iter().filter(wanted).copied().collect();
     let jobs = jobs(&settled, &cases, schedule, setting.accuracy, &setting.folder);
     let runs = run_all(&jobs, threads(options), tell)?;
-    Ok(outputs(&settled, &runs))
+    // A small bed decides nothing.
+    let full = options.effort == Effort::Full;
+    let repeated = full.then(|| repeat::kept(folder, &Options::new(Effort::Full), tell));
+    Ok(outputs(&settled, &runs, repeated.as_deref()))
 }
 
 /// Threads of a run, if their number is known before the runs are.
@@ -105,10 +148,14 @@ fn jobs<'a>(
     cases.iter().map(|case| Job::new(settled, *case, schedule, accuracy, folder)).collect()
 }
 
-/// The files of finished runs from one bed: at least one.
-fn outputs(settled: &Settled, runs: &[Run]) -> Vec<Output> {
+/// The files of finished runs from one bed: at least one. Claims are judged against the scatter of repeated runs, or not at all.
+fn outputs(settled: &Settled, runs: &[Run], repeated: Option<&[Repeated]>) -> Vec<Output> {
     let named: Vec<_> = runs.iter().map(|run| (run.case.name(), run, &settled.bed)).collect();
     let (common_depth, rows) = table::rows(&named);
+    let repeated = repeated.map(|runs| {
+        let named = runs.iter().map(|(name, settled, run)| (name.clone(), run, &settled.bed));
+        table::rows_over(&named.collect::<Vec<_>>(), common_depth)
+    });
     let table = Table {
         study: "tamping",
         source: SOURCE,
@@ -117,7 +164,8 @@ fn outputs(settled: &Settled, runs: &[Run]) -> Vec<Output> {
         schedule: runs[0].schedule,
         accuracy: runs[0].accuracy,
         common_depth,
-        claims: claims::judge(&rows),
+        scatter: repeated.as_deref().and_then(Scatter::of),
+        claims: claims::judge(&rows, repeated.as_deref().map_or(Judge::Numbers, Judge::Scatter)),
         runs: rows,
     };
     let json = serde_json::to_string_pretty(&table).expect("plain data");
@@ -148,11 +196,20 @@ fn markdown(table: &Table) -> String {
         table.accuracy.tolerance,
         table::markdown(&table.runs, table.common_depth)
     );
-    text.push_str(
-        "\n## The paper's claims\n\n| claim | verdict | numbers |\n| --- | --- | --- |\n",
-    );
-    for claim in &table.claims {
-        let _ = writeln!(text, "| {} | {} | {} |", claim.claim, claim.verdict, claim.numbers);
+    text.push_str("\n## The paper's claims\n\n");
+    match &table.scatter {
+        Some(scatter) => text.push_str(&scatter.sentence()),
+        None if table.claims.iter().all(|claim| claim.verdict.is_none()) => {
+            text.push_str("The bed is too coarse for verdicts: a single stone decides a depth.\n");
+        }
+        None => text.push_str(
+            "One bed is one sample. For verdicts run `riprap reproduce tamping --repeat`, then this study again.\n",
+        ),
+    }
+    text.push_str("\n| claim | verdict | numbers |\n| --- | --- | --- |\n");
+    for Claim { claim, verdict, numbers } in &table.claims {
+        let verdict = verdict.as_deref().unwrap_or("–");
+        let _ = writeln!(text, "| {claim} | {verdict} | {numbers} |");
     }
     text
 }
@@ -204,7 +261,7 @@ mod tests {
         let jobs = jobs(&settled, &Case::ALL, schedule, ACCURACY, &folder.0);
         let mut told = 0;
         let runs = run_all(&jobs, None, &mut |_| told += 1).expect("it runs");
-        let files = outputs(&settled, &runs);
+        let files = outputs(&settled, &runs, None);
         assert_eq!((told, files.len()), (4, 10));
         let file = |name: &str| {
             let file = files.iter().find(|f| f.name == name).unwrap_or_else(|| panic!("no {name}"));
@@ -227,15 +284,19 @@ mod tests {
         }
         assert_eq!(table["claims"].as_array().map(Vec::len), Some(5));
         assert!(file("table.md").contains("| loop residual [m] |"));
+        assert!(file("table.md").contains("too coarse for verdicts"));
+        let squeeze = &table["runs"][0];
+        let [first, last] = [0, 1].map(|k| squeeze["elongation"][k].as_f64().expect("a number"));
+        assert_eq!(squeeze["squeeze"].as_f64(), Some(last - first), "{squeeze}");
 
-        // Started again, nothing is left to do, and the files are the same to the last digit of the wall time.
+        // Started again, nothing is left to do, and the files are identical, wall times included.
         let mut told = Vec::new();
         let again = run_all(&jobs, None, &mut |line| told.push(line.to_owned())).expect("kept");
         assert!(told.len() == 4 && told.iter().all(|l| l.contains("finished before")), "{told:?}");
         let text = |files: &[Output]| files.iter().map(|f| f.content.clone()).collect::<Vec<_>>();
-        assert_eq!(text(&outputs(&settled, &again)), text(&files));
+        assert_eq!(text(&outputs(&settled, &again, None)), text(&files));
 
-        // As if they were one case with other settings.
+        // Taken as one case with different settings.
         let named: Vec<_> = runs.iter().map(|run| ("again", &settled, run)).collect();
         let files = repeat::outputs(&named);
         let names: Vec<_> = files.iter().map(|f| f.name.as_str()).collect();
@@ -245,15 +306,22 @@ mod tests {
 
         // Without 30 Hz, claims 1 and 3 are judged; figures and table take what there is.
         let some: Vec<Run> = runs.into_iter().filter(|r| r.case.frequency < 20.0).collect();
-        let files = outputs(&settled, &some);
+        let repeated: Vec<_> =
+            ["a", "b", "c"].map(|name| (name.to_owned(), settled.clone(), some[0].clone())).into();
+        let files = outputs(&settled, &some, Some(&repeated));
         assert_eq!(files.len(), 8);
         let table = files.iter().find(|f| f.name == "table.md").expect("a table");
         assert_eq!(table.content.matches("| not run | needs ").count(), 3, "{}", table.content);
         assert!(table.content.contains("needs 30 Hz dynamic and 45 Hz dynamic"));
+        // Repeated without any scatter, every difference counts.
+        assert!(table.content.contains("the scatter of 3 runs of 15 Hz dynamic"));
+        let alone = outputs(&settled, &some, Some(&[]));
+        let table = alone.iter().find(|f| f.name == "table.md").expect("a table");
+        assert_eq!(table.content.matches("| undecided: one sample |").count(), 2);
     }
 
     #[test]
-    fn a_run_that_was_stopped_goes_on_and_ends_with_the_same_bits() {
+    fn an_interrupted_run_resumes_and_ends_bitwise_identical() {
         let (folder, (settled, schedule)) = (Folder::new("resume"), tiny());
         let case = [Case::ALL[3]];
         let whole = jobs(&settled, &case, schedule, ACCURACY, &folder.0.join("whole"));
@@ -273,12 +341,12 @@ mod tests {
         let mut told = Vec::new();
         let ended = run_all(&parts, None, &mut |line| told.push(line.to_owned())).expect("it ends");
         let ended = &ended[0];
-        assert!(told[0].contains("goes on at t = 0.30 s"), "{told:?}");
+        assert!(told[0].contains("resumes at t = 0.30 s"), "{told:?}");
         assert_eq!((&ended.samples, &ended.state), (&whole.samples, &whole.state));
         assert_eq!((ended.filling, ended.lost), (whole.filling, whole.lost));
         assert_eq!((ended.put_in, ended.outside), (whole.put_in, whole.outside));
         assert_eq!((&ended.squeezed, ended.air), (&whole.squeezed, whole.air));
-        // All but the clocks, which add up, and the work of looking for neighbours, which a fresh list begins anew.
+        // All but the clocks, which add up, and the work of looking for neighbours, which depends on the age of the list.
         let results = |run: &Run| riprap::simulation::RunReport {
             pairs: 0,
             times: Default::default(),
@@ -288,7 +356,7 @@ mod tests {
         assert_eq!(results(ended), results(&whole));
         assert!(ended.report.wall > wall && ended.wall_2s <= wall && ended.wall_2s > 0.0);
 
-        // Another accuracy, another schedule and another bed are refused, and what is damaged too.
+        // Another accuracy, another schedule and another bed are refused, and so is a damaged file.
         let refused = |settled: &Settled, schedule: Schedule, accuracy: Accuracy| {
             let mut told = Vec::new();
             let jobs = jobs(settled, &case, schedule, accuracy, &folder.0.join("parts"));

@@ -1,5 +1,6 @@
-//! The figures of the tamping study: the paper's Figs. 10 and 11, how the solver fared, and what repeated runs look like.
+//! The figures of the tamping study: the paper's Figs. 10 and 11, sweeps and residuals of the solver, and repeated runs.
 
+use super::table;
 use crate::figure::{Axis, Colour, Curve, Dash, Figure, Panel};
 use crate::mechanisms::TAMPING_LENGTHS;
 use crate::tamping::{Run, Sample};
@@ -63,11 +64,20 @@ fn smoothed(run: &Run, quantity: impl Fn(&Sample) -> f64) -> Vec<[f64; 2]> {
     run.samples.windows(n).map(point).collect()
 }
 
-/// Height of the chassis while it dives.
+/// Height of the chassis while it dives; a disc where the support reaches the end of its stroke, which ends the dive.
 fn height(title: &str, runs: &[Shown]) -> Panel {
     let stretch = [0.0, runs[0].run.schedule.dive];
     let label = "height of the chassis [m]";
-    panel([title, label], runs, stretch, |run| every(run, |s| s.chassis))
+    let mut panel = panel([title, label], runs, stretch, |run| every(run, |s| s.chassis));
+    for Shown { name, run, colour, .. } in runs {
+        let at = table::stop(run).and_then(|t| run.samples.iter().find(|s| s.t >= t));
+        if let Some(sample) = at {
+            let name = format!("{name}: end of the stroke");
+            let point = vec![[sample.t, sample.chassis]];
+            panel.curves.push(Curve::new(&name, *colour, point).width(4.0).marked());
+        }
+    }
+    panel
 }
 
 /// Length and force of the actuator while it squeezes.
@@ -81,7 +91,7 @@ fn squeeze(titles: [&str; 2], runs: &[Shown]) -> [Panel; 2] {
         let t = stretch[0] + 0.01 * f64::from(k) * (stretch[1] - stretch[0]);
         [t, 1e3 * (schedule.length(t) - TAMPING_LENGTHS[0])]
     });
-    let wanted = Curve::new("wanted length", Colour::Grey, wanted.collect());
+    let wanted = Curve::new("commanded length", Colour::Grey, wanted.collect());
     length.curves.insert(0, wanted.width(1.0).dash(Dash::Dashed));
     let force = |run: &Run| smoothed(run, |s| 1e-3 * s.force);
     let label = "force, mean over a period [kN]";
@@ -121,7 +131,7 @@ pub(super) fn repeated(runs: &[(&str, &Run)]) -> Figure {
         .collect();
     let [length, force] = squeeze(["(b)", "(c)"], &shown);
     Figure {
-        title: "One case again, with another tolerance, step and bed".into(),
+        title: "One case with another tolerance, step and bed".into(),
         size: [1200, 440],
         columns: 3,
         panels: vec![height("(a)", &shown), length, force],
@@ -133,7 +143,7 @@ pub(super) fn solver(runs: &[Run]) -> Figure {
     let end = runs[0].schedule.end;
     let shown = cases(runs);
     let panel = |label: &str, quantity: &dyn Fn(&Sample) -> f64| {
-        // The largest of 20 ms each: the spikes are what matters.
+        // The largest of every 20 ms: the spikes matter.
         let largest = |run: &Run| {
             let n = ((20e-3 / run.accuracy.dt).round() as usize).max(1);
             let worst = |w: &[Sample]| [w[0].t, w.iter().map(quantity).fold(0.0, f64::max)];

@@ -1,5 +1,5 @@
-//! Repeatability: 15 Hz dynamic again with another tolerance, with half the step, and over beds of other seeds, and how far
-//! depth, squeeze and forces move.
+//! Repeatability: 15 Hz dynamic with another tolerance, with half the step, and over beds of other seeds, and how far depth,
+//! squeeze and forces vary.
 
 use std::fmt::Write;
 use std::path::Path;
@@ -7,7 +7,8 @@ use std::path::Path;
 use serde::Serialize;
 
 use super::super::{Failure, Options, Output, Tell};
-use super::runs::{Job, run_all, settled_bed};
+use super::claims::FEWEST;
+use super::runs::{Job, kept_bed, run_all, settled_bed};
 use super::table::{self, Row};
 use super::{SOURCE, Setting, figures};
 use crate::scenes::tamping::{Bed, Schedule, Settled};
@@ -23,7 +24,7 @@ struct Table {
     moves: Vec<Move>,
 }
 
-/// A run and what is special about it; the first is the study's own.
+/// A run and its settings; the first is that of the study.
 #[derive(Clone, Debug, Serialize)]
 struct Variant {
     bed: Bed,
@@ -32,7 +33,7 @@ struct Variant {
     run: Row,
 }
 
-/// How far a quantity moves.
+/// How far a quantity varies.
 #[derive(Clone, Debug, Serialize)]
 struct Move {
     quantity: &'static str,
@@ -65,7 +66,7 @@ fn variants(options: &Options) -> Vec<(String, Options)> {
 /// How many of [`variants`] keep the bed, the first included.
 const SAME_BED: usize = 3;
 
-/// Runs them, or takes them from the folder, which the study shares.
+/// Runs the variants, or reads them from the folder, which the study shares.
 pub(super) fn repeat(
     folder: &Path,
     options: &Options,
@@ -96,7 +97,32 @@ pub(super) fn repeat(
     Ok(outputs(&runs))
 }
 
-/// The files of finished runs, each with its name and bed; the first is the one to compare with.
+/// The finished runs among them that the folder keeps, each with its name and bed.
+pub(super) fn kept(
+    folder: &Path,
+    options: &Options,
+    tell: &mut Tell,
+) -> Vec<(String, Settled, Run)> {
+    let finished = |(name, options): (String, Options)| {
+        let setting = Setting::new(folder, &options);
+        // A file of another version is reported where it would be used.
+        let settled = kept_bed(&setting.bed_file, &setting.bed, &mut |_| ())?;
+        let schedule = Schedule::over(settled.top());
+        let job = Job::new(&settled, Case::ALL[0], schedule, setting.accuracy, &setting.folder);
+        let run = job.kept(&mut |_| ()).filter(Run::is_finished)?;
+        Some((name, settled, run))
+    };
+    let kept: Vec<_> = variants(options).into_iter().filter_map(finished).collect();
+    tell(&match kept.len() {
+        n if n < FEWEST => format!(
+            "scatter unknown: the folder has {n} runs of `--repeat`, {FEWEST} are needed for verdicts"
+        ),
+        n => format!("scatter from {n} runs of `--repeat`"),
+    });
+    kept
+}
+
+/// The files of finished runs, each with its name and bed; the others are compared with the first.
 pub(super) fn outputs(runs: &[(&str, &Settled, &Run)]) -> Vec<Output> {
     let named: Vec<_> =
         runs.iter().map(|(name, settled, run)| ((*name).to_owned(), *run, &settled.bed)).collect();
@@ -123,13 +149,14 @@ pub(super) fn outputs(runs: &[(&str, &Settled, &Run)]) -> Vec<Output> {
     ]
 }
 
-/// Name, unit and value of what is looked at.
+/// Name, unit and value of a quantity.
 type Quantity = (&'static str, &'static str, fn(&Row) -> f64);
 
 fn moves(rows: &[Row]) -> Vec<Move> {
-    let quantities: [Quantity; 5] = [
+    let quantities: [Quantity; 6] = [
         ("depth of the tips after diving", "m", |r| r.depth),
-        ("squeeze, elongation of the actuator", "m", |r| r.squeeze),
+        ("penetration speed", "m/s", |r| r.speed),
+        ("squeeze, stroke of the actuator", "m", |r| r.squeeze),
         ("actuator force, mean", "N", |r| r.mean_force),
         ("actuator force, peak", "N", |r| r.peak_force),
         ("gain of stone under the sleeper", "1", |r| r.filling[1] - r.filling[0]),
@@ -147,7 +174,7 @@ fn moves(rows: &[Row]) -> Vec<Move> {
 fn markdown(table: &Table, rows: &[Row], common_depth: f64) -> String {
     let first = &table.variants[0];
     let mut text = format!(
-        "# Tamping: repeatability\n\n{}, {}: {} stones, steps of {} ms, tolerance {:e}, seed {}; then one of these changed.\n\n",
+        "# Tamping: repeatability\n\n{}, {}: {} stones, steps of {} ms, tolerance {:e}, seed {}; each variant changes one of these.\n\n",
         table.source,
         table.case,
         first.stones,
@@ -158,20 +185,21 @@ fn markdown(table: &Table, rows: &[Row], common_depth: f64) -> String {
     let names: Vec<&str> = rows.iter().map(|r| r.case.as_str()).collect();
     let _ = writeln!(
         text,
-        "| | {} | largest move by tolerance or step | by another bed |",
+        "| | {} | largest change by tolerance or step | by another bed |",
         names.join(" | ")
     );
     let _ = writeln!(text, "| --- |{}", " ---: |".repeat(names.len() + 2));
     for m in &table.moves {
-        let (scale, unit) = match m.unit {
-            "m" => (1e3, "mm"),
-            "N" => (1e-3, "kN"),
-            _ => (1e2, "points"),
+        let (scale, unit, digits) = match m.unit {
+            "m" => (1e3, "mm", 1),
+            "m/s" => (1.0, "m/s", 2),
+            "N" => (1e-3, "kN", 1),
+            _ => (1e2, "points", 1),
         };
-        let values: Vec<_> = m.values.iter().map(|x| format!("{:.1}", scale * x)).collect();
+        let values: Vec<_> = m.values.iter().map(|x| format!("{:.digits$}", scale * x)).collect();
         let moved = |x: f64| {
             let percent = 1e2 * x / m.values[0].abs();
-            format!("{:.1} ({percent:.0} %)", scale * x)
+            format!("{:.digits$} ({percent:.0} %)", scale * x)
         };
         let (numerics, bed) = (moved(m.by_numerics), moved(m.by_bed));
         let cells = values.join(" | ");
@@ -218,6 +246,6 @@ mod tests {
         let moves = moves(&rows);
         assert!((moves[0].by_numerics - 0.02).abs() < 1e-15, "{:?}", moves[0]);
         assert!((moves[0].by_bed - 0.05).abs() < 1e-15, "{:?}", moves[0]);
-        assert_eq!((moves[1].by_numerics, moves.len()), (0.0, 5));
+        assert_eq!((moves[1].by_numerics, moves.len()), (0.0, 6));
     }
 }

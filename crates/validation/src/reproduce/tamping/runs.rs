@@ -1,8 +1,8 @@
-//! Settled beds and runs of the study, kept in its folder: what is finished is read, what was stopped goes on, the rest begins.
+//! Settled beds and runs of the study, kept in its folder: finished runs are read, interrupted ones resumed, the rest started.
 //!
 //! ```text
 //! beds/small-seed-1.bin                                     a settled bed
-//! runs/small-seed-1-1ms-1e-3/15-Hz-dynamic.bin              a run: its last checkpoint, or its end
+//! runs/small-seed-1-1ms-1e-3/15-Hz-dynamic.bin              a run: its last checkpoint, or its final state
 //! ```
 
 use std::path::{Path, PathBuf};
@@ -15,17 +15,25 @@ use super::super::{Failure, Tell};
 use crate::scenes::tamping::{Bed, Schedule, Settled};
 use crate::tamping::{Accuracy, Case, Run};
 
+/// The settled bed of a description that the file keeps, if it does.
+pub(super) fn kept_bed(path: &Path, bed: &Bed, tell: &mut Tell) -> Option<Settled> {
+    let stored = kept::read(path, &bed_settings(bed)).unwrap_or_else(|error| {
+        tell(&error.to_string());
+        None
+    });
+    stored.and_then(|stored| Settled::restore(bed, &stored))
+}
+
+/// All that determines a settled bed.
+fn bed_settings(bed: &Bed) -> String {
+    format!("{bed:?}")
+}
+
 /// The settled bed of a description: the one in the file if it fits, otherwise a new one, which is stored there.
 pub(super) fn settled_bed(path: &Path, bed: &Bed, tell: &mut Tell) -> Result<Settled, Failure> {
-    let settings = format!("{bed:?}");
-    match kept::read(path, &settings) {
-        Ok(stored) => {
-            if let Some(settled) = stored.and_then(|stored| Settled::restore(bed, &stored)) {
-                tell(&format!("{} stones at rest from {}", settled.stones.len(), path.display()));
-                return Ok(settled);
-            }
-        }
-        Err(error) => tell(&error.to_string()),
+    if let Some(settled) = kept_bed(path, bed, tell) {
+        tell(&format!("{} stones at rest from {}", settled.stones.len(), path.display()));
+        return Ok(settled);
     }
     let begin = Instant::now();
     let settled = if bed.scale > 1.0 {
@@ -35,18 +43,18 @@ pub(super) fn settled_bed(path: &Path, bed: &Bed, tell: &mut Tell) -> Result<Set
     } else {
         Settled::pour(bed, tell)?
     };
-    kept::write(path, &settings, &settled.store())?;
+    kept::write(path, &bed_settings(bed), &settled.store())?;
     let wall = begin.elapsed().as_secs_f64();
     tell(&format!("{} stones at rest after {wall:.0} s", settled.stones.len()));
     Ok(settled)
 }
 
-/// Version of what is kept of a run; raised whenever [`Run`] changes its form.
+/// Version of what is kept of a run; incremented whenever the layout of [`Run`] changes.
 const LAYOUT: u32 = 1;
 
-/// A run to be made, and the file that keeps it.
+/// A run to be made, and the file that stores it.
 pub(super) struct Job<'a> {
-    /// How lines to the user name it.
+    /// Name in messages.
     pub name: String,
     /// The bed.
     pub settled: &'a Settled,
@@ -84,7 +92,7 @@ impl<'a> Job<'a> {
         Job { name: name.to_owned(), ..self }
     }
 
-    /// The run as it was kept, if it was.
+    /// The stored run, if there is one.
     pub fn kept(&self, tell: &mut Tell) -> Option<Run> {
         let run: Run = match kept::read(&self.path, &self.settings) {
             Ok(run) => run?,
@@ -96,12 +104,12 @@ impl<'a> Job<'a> {
         let (name, t) = (&self.name, run.state.t);
         match run.is_finished() {
             true => tell(&format!("{name}: finished before, {}", self.path.display())),
-            false => tell(&format!("{name}: goes on at t = {t:.2} s, {}", self.path.display())),
+            false => tell(&format!("{name}: resumes at t = {t:.2} s, {}", self.path.display())),
         }
         Some(run)
     }
 
-    /// Brings a run to its end, keeping it every so often, and tells so once a minute.
+    /// Runs to the end with periodic checkpoints, and reports progress once a minute.
     fn finish(&self, kept: Option<Run>, tell: &(dyn Fn(String) + Sync)) -> Result<Run, Failure> {
         let begin = || Run::begin(self.settled, self.case, self.schedule, self.accuracy);
         let mut run = kept.map_or_else(begin, Ok)?;
@@ -122,7 +130,7 @@ impl<'a> Job<'a> {
         kept::write(&self.path, &self.settings, run)
     }
 
-    /// As a run that is killed after the checkpoint of a step.
+    /// Like a run that is killed after the checkpoint of a step.
     #[cfg(test)]
     pub fn finish_until(&self, kept: Option<Run>, step: u64) -> Result<(), Failure> {
         let begin = || Run::begin(self.settled, self.case, self.schedule, self.accuracy);
@@ -133,28 +141,28 @@ impl<'a> Job<'a> {
         })
     }
 
-    /// How long it takes, roughly: steps, and a fast flywheel stirs more.
+    /// Rough measure of its cost: steps, and a fast flywheel stirs more stones.
     fn effort(&self) -> f64 {
         let drive = if self.case.imposed { 1.1 } else { 1.0 };
         self.schedule.end / self.accuracy.dt * self.case.frequency * drive
     }
 }
 
-/// Runs side by side and threads of each: by default all cores, shared evenly.
+/// Number of runs side by side and threads of each: by default all cores, shared evenly.
 fn share(cores: usize, runs: usize, threads: Option<usize>) -> (usize, usize) {
     let most = threads.map_or(cores, |n| cores / n.max(1));
     let side_by_side = most.clamp(1, runs.max(1));
     (side_by_side, threads.unwrap_or(cores / side_by_side).max(1))
 }
 
-/// What a worker says.
+/// A message of a worker.
 enum News {
     Line(String),
     End(usize, Box<Run>),
     Failed(String),
 }
 
-/// Brings all runs to their ends, side by side. The order of the answers is that of the jobs.
+/// Finishes all runs, side by side. Results are in the order of the jobs.
 pub(super) fn run_all(
     jobs: &[Job],
     threads: Option<usize>,
@@ -163,7 +171,7 @@ pub(super) fn run_all(
     let mut runs: Vec<Option<Run>> = jobs.iter().map(|job| job.kept(tell)).collect();
     let unfinished = |k: &usize| !runs[*k].as_ref().is_some_and(Run::is_finished);
     let mut waiting: Vec<usize> = (0..jobs.len()).filter(unfinished).collect();
-    // Taken from the back: the longest ones first.
+    // Taken from the back: the longest first.
     waiting.sort_by(|a, b| jobs[*a].effort().total_cmp(&jobs[*b].effort()));
     let waiting: Vec<_> = waiting.into_iter().map(|k| (k, runs[k].take())).collect();
     if waiting.is_empty() {
@@ -202,7 +210,7 @@ pub(super) fn run_all(
                     let (sweeps, wall) = (report.mean_sweeps(), report.wall);
                     let unconverged = report.unconverged;
                     tell(&format!(
-                        "{name}: {sweeps:.0} sweeps a step, {unconverged} unconverged steps, {wall:.0} s"
+                        "{name}: {sweeps:.0} sweeps per step, {unconverged} unconverged steps, {wall:.0} s"
                     ));
                     runs[k] = Some(*run);
                 }
@@ -210,7 +218,7 @@ pub(super) fn run_all(
             }
         }
         for worker in workers {
-            worker.join().map_err(|_| "a run ended by a panic")??;
+            worker.join().map_err(|_| "a run panicked")??;
         }
         failed.map_or(Ok(()), |error| Err(Failure::from(error)))
     })?;

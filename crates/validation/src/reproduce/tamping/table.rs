@@ -1,11 +1,11 @@
-//! What is measured on a run, as numbers and as text.
+//! The quantities measured on a run, as numbers and as text.
 
 use std::fmt::Write;
 
 use serde::Serialize;
 
 use crate::mechanisms::TAMPING_LENGTHS;
-use crate::scenes::tamping::Bed;
+use crate::scenes::tamping::{Bed, Schedule};
 use crate::tamping::{Run, Sample};
 
 /// Shortest and longest computing time of the paper for 2 s, on one core [h].
@@ -14,23 +14,27 @@ const PAPER: [f64; 2] = [160.0, 220.0];
 /// A run: a row of the table.
 #[derive(Clone, Debug, Default, Serialize)]
 pub(super) struct Row {
-    /// Which run: the case, or what is special about it.
+    /// Name of the run: its case, or what is varied.
     pub case: String,
     /// Height of the chassis when the dive ends, mean of its last 1/15 s [m].
     pub chassis: f64,
     /// Depth of the lower tip below the surface then [m].
     pub depth: f64,
-    /// When the lower tip was as deep as all runs come [s], and its mean speed from the surface to there [m/s].
+    /// When the lower tip reached the depth that all runs reach [s], and its mean speed from the surface to there [m/s].
     pub time_to_common_depth: f64,
     /// See `time_to_common_depth`.
     pub speed: f64,
-    /// How much longer the actuator is at the end of the squeeze than at its begin, mean of the last 1/15 s [m].
+    /// When the support reached the end of its stroke, if it did before the time of the dive was over [s].
+    pub stop: Option<f64>,
+    /// Elongation of the actuator, `L − L₀`, at the start and at the end of the squeeze, each the mean of 1/15 s before [m].
+    pub elongation: [f64; 2],
+    /// Stroke of the squeeze: the second of `elongation` minus the first [m].
     pub squeeze: f64,
     /// Mean and largest force of the actuator while it squeezes [N].
     pub mean_force: f64,
     /// See `mean_force`.
     pub peak_force: f64,
-    /// Stone under the sleeper between the ends of the plates [–]: at the begin, after the squeeze, at the end.
+    /// Stone under the sleeper between the ends of the plates [–]: initially, after the squeeze, at the end.
     pub filling: [f64; 3],
     /// Energy put in by drives and prescribed motions, and given to the ballast [J].
     pub energy_put_in: f64,
@@ -42,21 +46,21 @@ pub(super) struct Row {
     pub penetration: f64,
     /// Stones beyond the walls at the end.
     pub outside: usize,
-    /// Steps, and those that stopped short of the tolerance.
+    /// Steps, and those that did not converge.
     pub steps: u64,
     /// See `steps`.
     pub unconverged: u64,
     /// Largest residual of a step [–].
     pub worst_residual: f64,
-    /// Contacts of a step: mean and most.
+    /// Contacts of a step: mean and max.
     pub contacts: (f64, usize),
-    /// Sweeps of a step: mean and most.
+    /// Sweeps of a step: mean and max.
     pub sweeps: (f64, usize),
     /// Largest residual of the loops [m].
     pub loop_residual: f64,
-    /// Most threads that it ran on.
+    /// Largest number of threads it ran on.
     pub threads: usize,
-    /// Wall time of all and of the first 2 s, on these threads [s].
+    /// Wall time of the whole run and of its first 2 s, on these threads [s].
     pub wall: f64,
     /// See `wall`.
     pub wall_2s: f64,
@@ -64,12 +68,17 @@ pub(super) struct Row {
     pub faster_than_the_paper: Option<[f64; 2]>,
 }
 
-/// The rows of runs, each with its name and its bed, and the depth that all of them reach, of which the speeds tell [m].
+/// The rows of runs, each with its name and its bed, and the depth over which speeds are compared, which all of them reach [m].
 pub(super) fn rows(runs: &[(String, &Run, &Bed)]) -> (f64, Vec<Row>) {
     let shallowest = runs.iter().map(|(_, run, bed)| depth(run, bed));
     let common_depth = 0.9 * shallowest.fold(f64::INFINITY, f64::min);
+    (common_depth, rows_over(runs, common_depth))
+}
+
+/// The rows of runs, with speeds over a given depth [m].
+pub(super) fn rows_over(runs: &[(String, &Run, &Bed)], common_depth: f64) -> Vec<Row> {
     let row = |(name, run, bed): &(String, &Run, &Bed)| measured(name, run, bed, common_depth);
-    (common_depth, runs.iter().map(row).collect())
+    runs.iter().map(row).collect()
 }
 
 /// Depth of the lower tip below the surface when the dive ends [m].
@@ -90,23 +99,32 @@ fn between(run: &Run, begin: f64, end: f64, quantity: impl Fn(&Sample) -> f64) -
     sum / f64::from(n.max(1))
 }
 
+/// When the support reached the end of its stroke, if it did before the time of the dive was over [s].
+pub(super) fn stop(run: &Run) -> Option<f64> {
+    let Schedule { target, dive, .. } = run.schedule;
+    run.samples.iter().find(|s| s.support <= target && s.t < dive - 1e-9).map(|s| s.t)
+}
+
 fn measured(name: &str, run: &Run, bed: &Bed, common_depth: f64) -> Row {
     let (dive, open, surface) = (run.schedule.dive, run.schedule.open, bed.surface);
     let reaches = |height: f64| run.samples.iter().find(|s| s.tip <= height).map_or(dive, |s| s.t);
     let reached = reaches(surface - common_depth);
     let squeezing = run.samples.iter().filter(|s| s.t > dive && s.t <= open);
+    let elongation = [dive, open].map(|t| mean(run, t, |s| s.length) - TAMPING_LENGTHS[0]);
     let report = &run.report;
     Row {
         case: name.to_owned(),
         chassis: mean(run, dive, |s| s.chassis),
         depth: depth(run, bed),
         time_to_common_depth: reached,
-        // Not a number where a tool stood on a stone and never dived.
+        // NaN where a tool rests on a stone and does not dive.
         speed: match reached - reaches(surface) {
             time if time > 0.0 && common_depth > 0.0 => common_depth / time,
             _ => f64::NAN,
         },
-        squeeze: mean(run, open, |s| s.length) - TAMPING_LENGTHS[0],
+        stop: stop(run),
+        elongation,
+        squeeze: elongation[1] - elongation[0],
         mean_force: between(run, dive, open, |s| s.force),
         peak_force: squeezing.map(|s| s.force).fold(f64::NEG_INFINITY, f64::max),
         filling: run.filling,
@@ -129,7 +147,7 @@ fn measured(name: &str, run: &Run, bed: &Bed, common_depth: f64) -> Row {
     }
 }
 
-/// The run as a table of numbers, one line each 2 ms; of sweeps and residuals the largest since the line before.
+/// The run as a table of numbers, one line every 2 ms; of sweeps and residuals the largest since the line before.
 pub(super) fn series(run: &Run) -> String {
     let mut text = String::from(
         "t [s],support [m],chassis [m],tip [m],actuator [m],force [N],given [J],contacts,sweeps,residual\n",
@@ -177,7 +195,14 @@ pub(super) fn markdown(rows: &[Row], common_depth: f64) -> String {
     line(&format!("penetration speed over {} mm [m/s]", mm(common_depth)), &|r| {
         if r.speed.is_finite() { format!("{:.2}", r.speed) } else { "–".to_owned() }
     });
-    line("squeeze, elongation of the actuator [mm]", &|r| format!("{:.1}", 1e3 * r.squeeze));
+    line("end of the dive [s]", &|r| match r.stop {
+        Some(t) => format!("{t:.2}, at the end of the stroke"),
+        None => "by time".to_owned(),
+    });
+    line("elongation of the actuator before and after squeezing [mm]", &|r| {
+        r.elongation.map(|x| format!("{:.1}", 1e3 * x)).join(", ")
+    });
+    line("squeeze, stroke of the actuator [mm]", &|r| format!("{:.1}", 1e3 * r.squeeze));
     line("actuator force, mean [kN]", &|r| kilo(r.mean_force));
     line("actuator force, peak [kN]", &|r| kilo(r.peak_force));
     line("stone under the sleeper: before, after squeezing, at the end [%]", &|r| {
