@@ -1,7 +1,8 @@
 //! What the tasks and the tests of the repository know about its own text: the sources of the workspace with their
-//! lines, functions and test code ([`source`]), the count of lines ([`count`]), and the pages of the book ([`markdown`]).
+//! lines, functions and test code ([`source`]), the count of lines ([`count`]), the pages of the book ([`markdown`]) and their links ([`links`]).
 
 pub mod count;
+pub mod links;
 pub mod markdown;
 pub mod source;
 

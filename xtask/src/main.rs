@@ -1,7 +1,8 @@
-//! Tasks of the repository: `cargo xtask test` is the one test command, the same by hand and in `.ci/run`; `cargo xtask count`
-//! prints the lines of code and of tests.
+//! Tasks of the repository: `cargo xtask test` is the one test command, the same by hand and in `.ci/run`; `cargo xtask book`
+//! builds the book as a site and checks its links; `cargo xtask count` prints the lines of code and of tests.
 
 use std::io::{BufRead, BufReader};
+use std::path::PathBuf;
 use std::process::{Command, ExitCode, Stdio};
 use std::time::Instant;
 
@@ -17,12 +18,44 @@ fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     match &arguments[..] {
         [task] if task == "test" => test(),
+        [task] if task == "book" => match book() {
+            Ok(page) => {
+                println!("{}", page.display());
+                ExitCode::SUCCESS
+            }
+            Err(error) => {
+                eprintln!("{error}");
+                ExitCode::FAILURE
+            }
+        },
         [task] if task == "count" => count(),
         _ => {
-            eprintln!("usage: cargo xtask test | count");
+            eprintln!("usage: cargo xtask test | book | count");
             ExitCode::from(2)
         }
     }
+}
+
+/// Builds the book and checks its links; the first page. mdBook is compiled once, into the target folder, by a
+/// workspace of its own.
+fn book() -> Result<PathBuf, String> {
+    let root = xtask::root();
+    let target =
+        std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| "target".into(), PathBuf::from);
+    let (tool, site) = (root.join(&target).join("book-tool"), root.join(&target).join("book"));
+    let cargo = std::env::var("CARGO").unwrap_or_else(|_| "cargo".into());
+    let status = Command::new(cargo)
+        .args(["run", "--quiet", "--locked", "--manifest-path"])
+        .arg(root.join("xtask/book/Cargo.toml"))
+        .arg("--target-dir")
+        .args([&tool, &site])
+        .status()
+        .map_err(|error| format!("cannot start cargo: {error}"))?;
+    if !status.success() {
+        return Err("the book was not built".into());
+    }
+    let broken = xtask::links::broken_in_site(&site)?;
+    if broken.is_empty() { Ok(site.join("index.html")) } else { Err(broken.join("\n")) }
 }
 
 /// Prints lines of code and of tests.
@@ -43,7 +76,8 @@ fn count() -> ExitCode {
 fn test() -> ExitCode {
     let mut tests = Tests::default();
     let mut broken = Vec::new();
-    for (name, arguments) in STAGES {
+    let book: (&str, &[&str]) = ("book", &["xtask", "book"]);
+    for (name, arguments) in STAGES.into_iter().chain([book]) {
         println!("── {name}: cargo {}", arguments.join(" "));
         let begin = Instant::now();
         let good = stage(arguments, &mut tests);

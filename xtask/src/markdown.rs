@@ -1,7 +1,7 @@
 //! Pages of the book as text: control characters, and formulas that would not reach the reader.
 //!
-//! mdBook hands `\\(…\\)` and `\\[…\\]` on to MathJax. Markdown takes one backslash away before any punctuation, so
-//! inside of a formula `\\,` has to stand for the `\,` of LaTeX.
+//! Formulas stand between `\\(…\\)` and `\\[…\\]`, as mdBook has it, and reach LaTeX as Markdown leaves them: it takes one
+//! backslash away before any punctuation, so inside of a formula `\\,` has to stand for the `\,` of LaTeX.
 
 /// Something wrong on a page.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -14,6 +14,62 @@ pub struct Problem {
 
 /// Ways to open and to close a formula.
 const DELIMITERS: [(&str, &str); 2] = [(r"\\(", r"\\)"), (r"\\[", r"\\]")];
+
+/// A formula of a page.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Formula {
+    /// The formula as LaTeX reads it, after Markdown took its backslashes.
+    pub latex: String,
+    /// On a line of its own, `\\[…\\]`, or in the text, `\\(…\\)`.
+    pub display: bool,
+}
+
+/// The page with every formula outside of code replaced by what `render` makes of it.
+pub fn replace_formulas(page: &str, mut render: impl FnMut(&Formula) -> String) -> String {
+    let (mut text, mut rest, mut fenced) = (String::with_capacity(page.len()), page, false);
+    while !rest.is_empty() {
+        let line_begins = text.is_empty() || text.ends_with('\n');
+        let fence = line_begins && rest.trim_start_matches(' ').starts_with("```");
+        fenced ^= fence;
+        if fence || fenced {
+            let line = rest.find('\n').map_or(rest.len(), |end| end + 1);
+            text.push_str(&rest[..line]);
+            rest = &rest[line..];
+            continue;
+        }
+        // Code in backticks is copied whole; an unpaired backtick is a character.
+        if let Some(code) = rest.strip_prefix('`') {
+            let end = code.find('`').map_or(1, |end| end + 2);
+            text.push_str(&rest[..end]);
+            rest = &rest[end..];
+            continue;
+        }
+        let found = DELIMITERS.iter().find_map(|(open, close)| {
+            let (latex, after) = rest.strip_prefix(open)?.split_once(close)?;
+            Some((Formula { latex: unescaped(latex), display: *open == DELIMITERS[1].0 }, after))
+        });
+        if let Some((formula, after)) = found {
+            text.push_str(&render(&formula));
+            rest = after;
+            continue;
+        }
+        let next = rest.chars().next().map_or(0, char::len_utf8);
+        text.push_str(&rest[..next]);
+        rest = &rest[next..];
+    }
+    text
+}
+
+/// Takes away the backslashes that Markdown takes away: one before each punctuation.
+fn unescaped(markdown: &str) -> String {
+    let mut text = String::with_capacity(markdown.len());
+    let mut chars = markdown.chars().peekable();
+    while let Some(c) = chars.next() {
+        let taken = c == '\\' && chars.peek().is_some_and(char::is_ascii_punctuation);
+        text.push(if taken { chars.next().unwrap_or(c) } else { c });
+    }
+    text
+}
 
 /// Looks through a page.
 pub fn problems(page: &str) -> Vec<Problem> {
@@ -43,7 +99,7 @@ fn control_characters(page: &str) -> Vec<Problem> {
 }
 
 /// The page with code, in fences or in backticks, replaced by spaces; lines stay where they are.
-fn without_code(page: &str) -> String {
+pub(crate) fn without_code(page: &str) -> String {
     let (mut text, mut fenced) = (String::new(), false);
     for line in page.split('\n') {
         let fence = line.trim_start().starts_with("```");
@@ -86,7 +142,7 @@ fn formulas(paragraph: &str) -> Vec<Problem> {
         if let Some((_, close)) = DELIMITERS.iter().find(|(_, close)| rest.starts_with(close)) {
             report(format!("`{close}` closes no formula"));
         } else if let Some(c @ ('(' | ')' | '[' | ']')) = rest[1..].chars().next() {
-            report(format!(r"`\{c}` does not reach MathJax; write `\\{c}`"));
+            report(format!(r"`\{c}` is no formula; write `\\{c}`"));
         }
         at = start + rest.len() - rest.trim_start_matches('\\').len();
     }
@@ -199,6 +255,20 @@ mod tests {
             "`$HOME` and `\\(`\n\n```sh\necho $PATH \\[\n\n```\n\n$a$ and $$b$$\n",
             &[],
         );
+    }
+
+    #[test]
+    fn formulas_are_replaced_outside_of_code_only() {
+        let page =
+            "a \\\\(x\\\\,y\\\\) `\\\\(b\\\\)` µ\n```\n\\\\(c\\\\)\n```\n\\\\[z\\\\\\\\ w\\\\]`";
+        let mut found = Vec::new();
+        let text = replace_formulas(page, |formula| {
+            found.push(formula.clone());
+            "F".into()
+        });
+        assert_eq!(text, "a F `\\\\(b\\\\)` µ\n```\n\\\\(c\\\\)\n```\nF`");
+        let formula = |latex: &str, display| Formula { latex: latex.into(), display };
+        assert_eq!(found, [formula("x\\,y", false), formula("z\\\\ w", true)]);
     }
 
     #[test]
