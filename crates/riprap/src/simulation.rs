@@ -3,7 +3,8 @@
 use crate::math::parallel::in_pool;
 use crate::math::{Pose, Vec3};
 use crate::scene::{Body, Scene, State, Twist};
-use crate::scheme::{Scheme, StageTimes, StepError, StepReport, StepResult, Workspace};
+use crate::scheme::{Pulse, Scheme, StageTimes, StepError, StepReport, StepResult, Workspace};
+use std::sync::Arc;
 use std::time::Instant;
 
 /// Bodies from which on a step takes so long that going to another thread for it costs nothing.
@@ -280,6 +281,12 @@ impl Simulation {
         self
     }
 
+    /// Lets `pulse` look into steps that consist of many inner ones, and end the run within one.
+    pub fn pulse(&mut self, pulse: Arc<Pulse>) -> &mut Self {
+        self.work.pulse = Some(pulse);
+        self
+    }
+
     /// Sets the rate of the drag on free bodies from now on [1/s]; 0 is none. See [`Scene::set_drag`].
     pub fn drag(&mut self, rate: f64) -> &mut Self {
         self.scene.set_drag(rate);
@@ -334,7 +341,11 @@ impl Simulation {
         observer.observe(&self.frame()).map_err(Error::Observer)?;
         while (if chooses { self.state.t < t } else { steps > 0 }) && !observer.stop() {
             let before = self.state.t;
-            self.advance_to(t)?;
+            match self.advance_to(t) {
+                // The state is that of the step before.
+                Err(Error::Step(StepError::Interrupted { .. })) if observer.stop() => break,
+                step => step?,
+            };
             let moved = self.state.t > before;
             if chooses && !moved {
                 return Err(StepError::NoProgress { t: before }.into());
@@ -376,7 +387,7 @@ impl Simulation {
             return Err(Error::WrongState { bodies: state.q.len(), expected: n });
         }
         self.state = state;
-        self.work = Workspace::default();
+        self.work = Workspace { pulse: self.work.pulse.take(), ..Workspace::default() };
         self.last = StepReport::default();
         Ok(())
     }
