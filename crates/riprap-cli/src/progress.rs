@@ -1,22 +1,67 @@
 //! The progress line: a bar that stays in place on a terminal, plain lines at most once a second elsewhere.
 
 use std::io::IsTerminal;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use riprap::scheme::Pulse;
 use riprap::simulation::Frame;
+
+use crate::text::number;
 
 /// Shows how far a phase of a run is.
 pub struct Progress {
+    line: Line,
+    begin: Instant,
+    deepest: f64,
+    inside: Option<Inside>,
+}
+
+/// Where progress is shown.
+#[derive(Clone)]
+struct Line {
     phase: &'static str,
     /// Time at which the phase ends [s].
     end: f64,
-    begin: Instant,
-    shown: Option<Instant>,
+    /// When something was shown last; the first plain line comes after a second: a short run needs none.
+    shown: Arc<Mutex<Instant>>,
     every: Duration,
     /// On a terminal.
     bar: Option<ProgressBar>,
-    deepest: f64,
+}
+
+impl Line {
+    /// Whether it is time to show something again.
+    fn is_due(&self) -> bool {
+        let mut shown = self.shown.lock().unwrap_or_else(PoisonError::into_inner);
+        let due = shown.elapsed() >= self.every;
+        if due {
+            *shown = Instant::now();
+        }
+        due
+    }
+
+    /// Shows the time that is reached [s] and numbers beside it.
+    fn show(&self, t: f64, time: &str, numbers: &str) {
+        match &self.bar {
+            Some(bar) => {
+                bar.set_position((1000.0 * (t / self.end).clamp(0.0, 1.0)) as u64);
+                bar.set_message(format!("{time}\n{numbers}"));
+            }
+            None => eprintln!("{} {time}  {numbers}", self.phase),
+        }
+    }
+
+    /// Shows a line that stays.
+    fn note(&self, text: &str) {
+        match &self.bar {
+            Some(bar) => bar.suspend(|| eprintln!("{text}")),
+            None => eprintln!("{text}"),
+        }
+    }
 }
 
 impl Progress {
@@ -31,40 +76,38 @@ impl Progress {
             bar
         });
         let every = Duration::from_millis(if bar.is_some() { 100 } else { 1000 });
-        Progress { phase, end, begin: Instant::now(), shown: None, every, bar, deepest: 0.0 }
+        let begin = Instant::now();
+        let line = Line { phase, end, shown: Arc::new(Mutex::new(begin)), every, bar };
+        Progress { line, begin, deepest: 0.0, inside: None }
     }
 
     /// Shows a step, if the last one shown is long enough ago.
     pub fn step(&mut self, frame: &Frame) {
         self.deepest = self.deepest.max(frame.step.penetration);
-        let now = Instant::now();
-        // The first plain line comes after a second: a short run needs none.
-        let last = self.shown.unwrap_or(self.begin);
-        if now - last < self.every {
+        if !self.line.is_due() {
             return;
         }
-        self.shown = Some(now);
-        let done = (frame.state.t / self.end).clamp(0.0, 1.0);
+        let done = (frame.state.t / self.line.end).clamp(0.0, 1.0);
         let (time, numbers) = (self.time(frame, done), self.numbers(frame));
-        match &self.bar {
-            Some(bar) => {
-                bar.set_position((1000.0 * done) as u64);
-                bar.set_message(format!("{time}\n{numbers}"));
-            }
-            None => eprintln!("{} {time}  {numbers}", self.phase),
-        }
+        self.line.show(frame.state.t, &time, &numbers);
+    }
+
+    /// Shows also what goes on within steps that consist of many inner ones.
+    pub fn look_into(&mut self, pulse: &Arc<Pulse>) {
+        self.inside = Some(Inside::new(self.line.clone(), Arc::clone(pulse)));
     }
 
     /// Takes the bar away.
-    pub fn finish(&self) {
-        if let Some(bar) = &self.bar {
+    pub fn finish(&mut self) {
+        self.inside = None;
+        if let Some(bar) = &self.line.bar {
             bar.finish_and_clear();
         }
     }
 
     fn time(&self, frame: &Frame, done: f64) -> String {
         let left = self.begin.elapsed().as_secs_f64() * (1.0 - done) / done;
-        let end = crate::text::number(self.end);
+        let end = number(self.line.end);
         format!("t {:.3} of {end} s, {} left", frame.state.t, duration(left))
     }
 
@@ -85,8 +128,68 @@ impl Progress {
         if frame.scene.mechanisms().iter().any(|mechanism| mechanism.n_equations() > 0) {
             text += &format!("loop residual {:.1e}  ", frame.step.loop_residual);
         }
-        text + &format!("energy {} J", crate::text::number(balance.kinetic + balance.potential))
+        text + &format!("energy {} J", number(balance.kinetic + balance.potential))
     }
+}
+
+/// A thread that shows inner steps while no whole step comes.
+struct Inside {
+    over: Arc<AtomicBool>,
+    thread: Option<JoinHandle<()>>,
+}
+
+/// Wall time after which a stiff mechanism is told to be one.
+const PATIENCE: Duration = Duration::from_secs(5);
+/// Inner steps that are still to come, from which on there is advice: hours.
+const MANY_STEPS: f64 = 1e8;
+
+impl Inside {
+    fn new(line: Line, pulse: Arc<Pulse>) -> Inside {
+        let over = Arc::new(AtomicBool::new(false));
+        let told = Arc::clone(&over);
+        let thread = std::thread::spawn(move || {
+            let begin = Instant::now();
+            let mut from: Option<f64> = None;
+            let mut advised = false;
+            while !told.load(Ordering::Relaxed) {
+                std::thread::park_timeout(Duration::from_millis(100));
+                let (t, dt) = (pulse.time(), pulse.dt());
+                if pulse.steps() == 0 || !line.is_due() {
+                    continue;
+                }
+                let from = *from.get_or_insert(t);
+                let left = begin.elapsed().as_secs_f64() * (line.end - t) / (t - from);
+                let (now, end) = (number(t), number(line.end));
+                let time = format!("t {now} of {end} s, {} left", duration(left));
+                line.show(t, &time, &format!("inner step {} s", number(dt)));
+                let many = (line.end - t) / dt > MANY_STEPS;
+                if many && !advised && begin.elapsed() > PATIENCE {
+                    advised = true;
+                    line.note(&advice(dt));
+                }
+            }
+        });
+        Inside { over, thread: Some(thread) }
+    }
+}
+
+impl Drop for Inside {
+    fn drop(&mut self) {
+        self.over.store(true, Ordering::Relaxed);
+        if let Some(thread) = self.thread.take() {
+            thread.thread().unpark();
+            let _ = thread.join();
+        }
+    }
+}
+
+/// What to do about inner steps of `dt` [s].
+fn advice(dt: f64) -> String {
+    format!(
+        "warning: dormand-prince needs steps of {} s here: the mechanism is stiff. Soften its springs and dampers, replace a very stiff \
+         spring by a rigid joint, loosen `tolerance`, or take scheme = \"moreau-jean\" if the fast vibrations do not matter",
+        number(dt)
+    )
 }
 
 /// A wall time in words.
@@ -96,6 +199,7 @@ pub fn duration(seconds: f64) -> String {
     }
     let s = seconds.round() as u64;
     match s {
+        360_000.. => format!("{} days", s / 86_400),
         0..60 if seconds < 10.0 => format!("{seconds:.1} s"),
         0..60 => format!("{s} s"),
         60..3600 => format!("{} min {:02} s", s / 60, s % 60),
@@ -109,7 +213,7 @@ mod tests {
 
     #[test]
     fn durations_are_in_words() {
-        let words = [0.12, 42.4, 61.0, 7300.0, f64::INFINITY].map(duration);
-        assert_eq!(words, ["0.1 s", "42 s", "1 min 01 s", "2 h 01 min", "?"]);
+        let words = [0.12, 42.4, 61.0, 7300.0, 1e6, f64::INFINITY].map(duration);
+        assert_eq!(words, ["0.1 s", "42 s", "1 min 01 s", "2 h 01 min", "11 days", "?"]);
     }
 }

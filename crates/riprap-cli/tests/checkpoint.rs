@@ -152,7 +152,7 @@ fn a_run_killed_again_and_again_ends_with_the_same_bytes() {
     assert!(stops > 0, "the run is too fast to be stopped");
     let end = folder.riprap(&[&arguments[..], &["--threads", "1"]].concat());
     success(&end);
-    assert!(stderr(&end).contains("going on at t = "), "{}", stderr(&end));
+    assert!(stderr(&end).contains("resumed at t = "), "{}", stderr(&end));
     let threads = |text: String| {
         let mut summary: serde_json::Value = serde_json::from_str(&text).unwrap();
         summary["threads"] = 0.into();

@@ -101,7 +101,7 @@ fn a_damaged_bed_is_made_anew() {
     for content in [&bad[..], &good[..50], b"", b"{}"] {
         std::fs::write(&file, content).unwrap();
         let said = run(&folder, BED, "b", &["--cache", "beds", "--force"]);
-        assert!(said.contains("warning: beds/bed-") && said.contains("made anew"), "{said}");
+        assert!(said.contains("warning: beds/bed-") && said.contains("regenerated"), "{said}");
         assert!(std::fs::read(&file).unwrap().len() > good.len() / 2);
         assert_eq!(folder.read("a/series.csv"), folder.read("b/series.csv"));
     }

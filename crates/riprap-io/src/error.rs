@@ -46,6 +46,14 @@ pub enum Error {
         /// What is in it, such as `a run`.
         what: &'static str,
     },
+    /// Another process writes to it.
+    #[error("{} is in use by {holder}; wait until that has ended, or choose another place", path.display())]
+    InUse {
+        /// The folder or file.
+        path: PathBuf,
+        /// Which process, on which machine, since when.
+        holder: String,
+    },
 }
 
 /// A place in a file.

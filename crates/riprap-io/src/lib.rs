@@ -13,6 +13,7 @@ mod error;
 pub mod fclib;
 pub mod grain_table;
 pub mod kept;
+mod lock;
 pub mod mesh;
 pub mod output;
 pub mod peer_scene;

@@ -8,6 +8,7 @@
 //! out/frames/         surfaces and contacts, one file per output
 //! out/problems/       contact problems, if asked for
 //! out/checkpoint.bin  where a killed run goes on, if asked for
+//! out/run.lock        while a run writes: which process it is
 //! ```
 
 use std::fs;
@@ -17,11 +18,15 @@ use std::path::{Path, PathBuf};
 use crate::atomic;
 use crate::checkpoint;
 use crate::error::Error;
+use crate::lock::Lock;
 use crate::table::{Column, TableWriter};
 use crate::vtk::{PolyData, Pvd};
 
 /// Files that only a run writes. `scene.toml` is not among them: it may be the user's own.
 const SIGNS: [&str; 3] = ["summary.json", "series.csv", "run.pvd"];
+
+/// The lock of a folder, held while a run writes to it.
+const LOCK: &str = "run.lock";
 
 /// What to do with a run that is in the folder already.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -47,24 +52,40 @@ impl RunFolder {
     /// no run is never taken: it may be a mistaken path.
     pub fn create(path: impl AsRef<Path>, existing: Existing) -> Result<Self, Error> {
         let path = path.as_ref().to_owned();
-        if path.exists() {
-            let is_run = Self::holds_run(&path);
-            let mut entries = fs::read_dir(&path).map_err(Error::io("open the folder", &path))?;
-            match (is_run, existing) {
-                (true, Existing::Overwrite) => remove_run(&path)?,
-                (true, Existing::Keep) => return Err(Error::Exists { path, what: "a run" }),
-                (false, _) if entries.next().is_some() => {
-                    let message =
-                        "it holds files, but no run; choose an empty or new folder".into();
-                    return Err(Error::Data { path, message });
-                }
-                (false, _) => {}
-            }
+        Self::check(&path, existing)?;
+        if Self::holds_run(&path) {
+            remove_run(&path)?;
         }
         let frames = path.join("frames");
         fs::create_dir_all(&frames).map_err(Error::io("make the folder", &frames))?;
         let index = Pvd::new(path.join("run.pvd"));
         Ok(Self { path, index })
+    }
+
+    /// Whether [`RunFolder::create`] would take a folder, or make it.
+    pub(crate) fn check(path: &Path, existing: Existing) -> Result<(), Error> {
+        if !path.exists() {
+            return Ok(());
+        }
+        let mut others = false;
+        for entry in fs::read_dir(path).map_err(Error::io("open the folder", path))? {
+            others |= entry.map_err(Error::io("read", path))?.file_name() != LOCK;
+        }
+        match (Self::holds_run(path), existing) {
+            (true, Existing::Overwrite) => Ok(()),
+            (true, Existing::Keep) => Err(Error::Exists { path: path.to_owned(), what: "a run" }),
+            (false, _) if others => {
+                let message = "it holds files, but no run; choose an empty or new folder".into();
+                Err(Error::Data { path: path.to_owned(), message })
+            }
+            (false, _) => Ok(()),
+        }
+    }
+
+    /// Locks a folder for a run that is going to write to it, or to read its checkpoint; the folder is made where it is missing.
+    pub(crate) fn lock(path: &Path) -> Result<Lock, Error> {
+        fs::create_dir_all(path).map_err(Error::io("make the folder", path))?;
+        Lock::take(&path.join(LOCK), path)
     }
 
     /// The folder of a run that goes on: frames up to `times` [s] are kept, each with its `parts`, later ones removed.
@@ -159,7 +180,7 @@ fn remove_run(path: &Path) -> Result<(), Error> {
     }
     for (name, kind) in [("frames", "vtp"), ("problems", "hdf5")] {
         let folder = path.join(name);
-        if !folder.exists() {
+        if !folder.is_dir() {
             continue;
         }
         atomic::sweep(&folder)?;

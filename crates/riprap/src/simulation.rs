@@ -5,7 +5,8 @@ use crate::friction::Criterion;
 use crate::math::parallel::in_pool;
 use crate::math::{Pose, Vec3};
 use crate::scene::{Body, Scene, State, Twist};
-use crate::scheme::{Scheme, StageTimes, StepError, StepReport, StepResult, Workspace};
+use crate::scheme::{Pulse, Scheme, StageTimes, StepError, StepReport, StepResult, Workspace};
+use std::sync::Arc;
 use std::time::Instant;
 
 /// Number of bodies above which a step takes long enough that moving it to another thread costs
@@ -295,6 +296,12 @@ impl Simulation {
         self
     }
 
+    /// Lets `pulse` look into steps that consist of many inner ones, and end the run within one.
+    pub fn pulse(&mut self, pulse: Arc<Pulse>) -> &mut Self {
+        self.work.pulse = Some(pulse);
+        self
+    }
+
     /// Sets the rate of the drag on free bodies from now on [1/s]; 0 means none. See
     /// [`Scene::set_drag`].
     pub fn drag(&mut self, rate: f64) -> &mut Self {
@@ -352,7 +359,11 @@ impl Simulation {
         observer.observe(&self.frame()).map_err(Error::Observer)?;
         while (if chooses { self.state.t < t } else { steps > 0 }) && !observer.stop() {
             let before = self.state.t;
-            self.advance_to(t)?;
+            match self.advance_to(t) {
+                // The state is that of the step before.
+                Err(Error::Step(StepError::Interrupted { .. })) if observer.stop() => break,
+                step => step?,
+            };
             let moved = self.state.t > before;
             if chooses && !moved {
                 return Err(StepError::NoProgress { t: before }.into());
@@ -395,7 +406,7 @@ impl Simulation {
             return Err(Error::WrongState { bodies: state.q.len(), expected: n });
         }
         self.state = state;
-        self.work = Workspace::default();
+        self.work = Workspace { pulse: self.work.pulse.take(), ..Workspace::default() };
         self.last = StepReport::default();
         Ok(())
     }

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use riprap_io::output::Ending;
 use riprap_io::run::{Error, Options, Run, Summary};
-use riprap_io::run_folder::{Existing, RunFolder};
+use riprap_io::run_folder::Existing;
 use riprap_io::scene_file::{SceneFile, TimeScheme};
 
 use super::settle::Beds;
@@ -25,7 +25,7 @@ pub struct Arguments {
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
     /// Time at which the run ends, such as 0.5 or "20 ms", instead of that of the scene
-    #[arg(long, value_name = "T", value_parser = parse_time)]
+    #[arg(long, value_name = "T", value_parser = parse_time, allow_hyphen_values = true)]
     until: Option<f64>,
     /// Number of threads [default: all cores]
     #[arg(long, value_name = "N", value_parser = parse_threads)]
@@ -33,10 +33,10 @@ pub struct Arguments {
     /// Write the contact problem of every N-th step, with its impulses, to problems/ in the folder (for `riprap solve`)
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     problems: Option<u32>,
-    /// Write a checkpoint every so often, such as "0.1 s" of simulated time, from which a killed run goes on
-    #[arg(long, value_name = "T", value_parser = parse_time)]
+    /// Write a checkpoint every so often, such as "0.1 s" of simulated time, from which a killed run resumes
+    #[arg(long, value_name = "T", value_parser = parse_time, allow_hyphen_values = true)]
     checkpoint_every: Option<f64>,
-    /// Go on from the checkpoint in the folder; the run ends with the same bits as one that was never stopped
+    /// Resume from the checkpoint in the folder; the results are bitwise identical to those of an uninterrupted run
     #[arg(long)]
     resume: bool,
     /// Begin with the bed in a file of `riprap settle`
@@ -65,21 +65,11 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     };
     let prepared = match arguments.resume {
         false => Run::new(&file, options)?,
-        true => match Run::resume(&file, options.clone()) {
-            Err(Error::NoCheckpoint { folder }) => {
-                if !arguments.force && RunFolder::holds_run(&folder) {
-                    return Err(Failure::Input(format!(
-                        "the run in {} left no checkpoint; start it anew with --force, and with --checkpoint-every to \
-                         have some",
-                        folder.display()
-                    )));
-                }
-                eprintln!("no checkpoint in {}: the run starts at its begin", folder.display());
-                Run::new(&file, options)?
-            }
-            resumed => resumed?,
-        },
+        true => Run::resume_or_new(&file, options)?,
     };
+    if arguments.resume && !prepared.resumes() {
+        eprintln!("no checkpoint in {}: the run starts from the beginning", out.display());
+    }
     on_interrupt(prepared.interrupt());
     let summary = prepared.execute(&mut Terminal::default())?;
     conclude(&file, &summary)
@@ -94,6 +84,10 @@ impl From<Error> for Failure {
             )),
             Error::CheckpointsTooFrequent { every, dt } => Failure::Input(format!(
                 "--checkpoint-every {every} s is shorter than a step ({dt} s)"
+            )),
+            Error::NoCheckpoint { folder } => Failure::Input(format!(
+                "the run in {} left no checkpoint; start it anew with --force, and with --checkpoint-every to have some",
+                folder.display()
             )),
             Error::Start(error @ riprap_io::Error::Exists { .. }) => {
                 Failure::Input(format!("{error} (--force)"))

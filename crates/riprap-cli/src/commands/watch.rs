@@ -29,12 +29,12 @@ impl Watch for Terminal {
                 self.progress = Some(Progress::new(word, end));
             }
             Event::PhaseEnded { .. } => {
-                if let Some(progress) = self.progress.take() {
+                if let Some(mut progress) = self.progress.take() {
                     progress.finish();
                 }
             }
             Event::Resumed { time, step } => {
-                eprintln!("going on at t = {} s ({step} steps)", number(time));
+                eprintln!("resumed at t = {} s ({step} steps)", number(time));
             }
             Event::BedTaken { path, grains, bed } => {
                 let (grains, path, time) = (stones(grains), path.display(), number(bed.time));
@@ -43,7 +43,19 @@ impl Watch for Terminal {
                     eprintln!("warning: its grains have not come to rest");
                 }
             }
-            Event::BedRefused { error } => eprintln!("warning: {error}; it is made anew"),
+            Event::BedRefused { error } => eprintln!("warning: {error}; the bed is regenerated"),
+            Event::BedAwaited { holder } => {
+                eprintln!("the bed is being settled by {holder}; waiting for it");
+            }
+            Event::NotLocked { folder } => eprintln!(
+                "warning: the file system of {} has no locks; take care that no other run writes to it",
+                folder.display()
+            ),
+            Event::InnerSteps { pulse } => {
+                if let Some(progress) = &mut self.progress {
+                    progress.look_into(pulse);
+                }
+            }
             Event::Settled { bed } => {
                 let (time, wall) = (number(bed.time), duration(bed.report.wall));
                 match bed.calm {
@@ -60,7 +72,7 @@ impl Watch for Terminal {
             }
             Event::BedNotKept { error } => eprintln!("warning: the bed is not kept: {error}"),
             Event::CheckpointWritten => {
-                eprintln!("a checkpoint is kept: --resume goes on from here");
+                eprintln!("a checkpoint is kept: --resume continues from here");
             }
             _ => {}
         }

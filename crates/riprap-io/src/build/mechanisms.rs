@@ -168,7 +168,7 @@ impl SceneFile {
                     self.part_place(mechanism, &Part::Coordinate(coordinate.clone()))
                 }
                 MotionError::Singular { mechanism, .. } => self.part_place(mechanism, &Part::Whole),
-                MotionError::StepTooSmall { .. } => 0..0,
+                MotionError::StepTooSmall { .. } | MotionError::Interrupted { .. } => 0..0,
             },
         }
     }

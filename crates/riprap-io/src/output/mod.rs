@@ -220,6 +220,12 @@ impl RunWriter {
     /// Writes the last output, if the run ended between two, and the summary. After a run that did not even begin,
     /// `frame` is `None`.
     pub fn finish(&mut self, frame: Option<&Frame>, ending: &Ending) -> Result<(), Error> {
+        // A step after which the run was given up has not been shown.
+        if let Some(frame) = frame
+            && frame.state.step > self.tally.seen
+        {
+            self.see(frame);
+        }
         if let Some(frame) = frame
             && self.written != Some(frame.state.step)
         {
@@ -251,6 +257,21 @@ impl RunWriter {
             progress.series = files.table.sync()?;
             Checkpoint::write(files.folder.path(), &identity, &state, &progress)
         })
+    }
+
+    /// Sums up a step.
+    fn see(&mut self, frame: &Frame) {
+        if self.tally.begin.is_none() {
+            self.tally.begin = Some(Balance::of(frame.scene, frame.state));
+        } else if frame.state.step > self.tally.seen {
+            self.tally.add(frame.step);
+        }
+        self.tally.seen = frame.state.step;
+        for joint in frame.scene.joints() {
+            let [distance, _] = joint_drift(joint, &frame.state.q);
+            self.tally.joint_drift = Some(self.tally.joint_drift.unwrap_or(0.0).max(distance));
+        }
+        self.series.step(frame);
     }
 
     /// Whether a state is the last of the run.
@@ -292,17 +313,7 @@ impl RunWriter {
 impl Observer for RunWriter {
     fn observe(&mut self, frame: &Frame) -> Result<(), Box<dyn std::error::Error + Send + Sync>> {
         self.files.check()?;
-        if self.tally.begin.is_none() {
-            self.tally.begin = Some(Balance::of(frame.scene, frame.state));
-        } else if frame.state.step > self.tally.seen {
-            self.tally.add(frame.step);
-        }
-        self.tally.seen = frame.state.step;
-        for joint in frame.scene.joints() {
-            let [distance, _] = joint_drift(joint, &frame.state.q);
-            self.tally.joint_drift = Some(self.tally.joint_drift.unwrap_or(0.0).max(distance));
-        }
-        self.series.step(frame);
+        self.see(frame);
         if frame.state.step.is_multiple_of(self.every) && self.written != Some(frame.state.step) {
             self.output(frame)?;
         }

@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 use riprap::simulation;
 
@@ -9,6 +10,7 @@ use super::problems::Problems;
 use super::watch::{Event, Phase, Stepping, Watch};
 use crate::build::{Built, Settled, Settling};
 use crate::error::Error;
+use crate::lock::Lock;
 use crate::scene_file::SceneFile;
 
 /// Lets the grains of a scene come to rest, or takes their bed from `cache`, and keeps it there. A cache that cannot be read
@@ -25,14 +27,28 @@ pub fn settle(
 ) -> Result<Settled, simulation::Error> {
     let grains = settling.n_grains();
     let kept = cache.map(|folder| folder.join(settling.file_name(scene)));
-    if let Some(path) = kept.as_deref().filter(|path| path.exists()) {
+    let take = |watch: &mut dyn Watch| {
+        let path = kept.as_deref().filter(|path| path.exists())?;
         match settling.read(path, scene, &built.scene) {
             Ok(bed) => {
                 watch.event(Event::BedTaken { path, grains, bed: &bed });
-                return Ok(bed);
+                Some(bed)
             }
-            Err(error) => watch.event(Event::BedRefused { error: &error }),
+            Err(error) => {
+                watch.event(Event::BedRefused { error: &error });
+                None
+            }
         }
+    };
+    if let Some(bed) = take(watch) {
+        return Ok(bed);
+    }
+    // Of several runs that begin with one bed, the first settles it; the others wait and take it.
+    let lock = kept.as_deref().and_then(|path| Turn::wait(path, interrupt, watch));
+    if lock.as_ref().is_some_and(|lock| lock.waited)
+        && let Some(bed) = take(watch)
+    {
+        return Ok(bed);
     }
     let phase = Phase::Settling;
     watch.event(Event::PhaseStarted { phase, end: settling.at_most() });
@@ -53,6 +69,49 @@ pub fn settle(
         }
     }
     Ok(bed)
+}
+
+/// The right to settle a bed for the cache.
+struct Turn {
+    lock: Option<Lock>,
+    /// Whether another process had it before.
+    waited: bool,
+    /// The folder of the cache, if it was made for the lock.
+    made: Option<PathBuf>,
+}
+
+impl Turn {
+    /// Waits until no other process settles the bed for `path`. `None` where the cache cannot be written, or if interrupted.
+    fn wait(path: &Path, interrupt: &AtomicBool, watch: &mut dyn Watch) -> Option<Turn> {
+        let folder = path.parent()?;
+        let made = (!folder.exists()).then(|| folder.to_owned());
+        std::fs::create_dir_all(folder).ok()?;
+        let mut waited = false;
+        while !interrupt.load(Ordering::Relaxed) {
+            match Lock::take(&path.with_extension("lock"), path) {
+                Ok(lock) => return Some(Turn { lock: Some(lock), waited, made }),
+                Err(Error::InUse { holder, .. }) => {
+                    if !waited {
+                        watch.event(Event::BedAwaited { holder: &holder });
+                    }
+                    waited = true;
+                    std::thread::sleep(Duration::from_millis(50));
+                }
+                Err(_) => return None,
+            }
+        }
+        None
+    }
+}
+
+impl Drop for Turn {
+    fn drop(&mut self) {
+        self.lock = None;
+        if let Some(folder) = &self.made {
+            // Only if it is empty: nothing was kept.
+            let _ = std::fs::remove_dir(folder);
+        }
+    }
 }
 
 fn keep(path: &Path, scene: &SceneFile, settling: &Settling, bed: &Settled) -> Result<(), Error> {

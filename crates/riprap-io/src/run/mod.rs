@@ -53,12 +53,14 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use riprap::scene::State;
+use riprap::scheme::Pulse;
 use riprap::simulation::{self, RunReport, Simulation};
 
 use crate::build::{Built, Settled, Settling};
 use crate::checkpoint::Checkpoint;
+use crate::lock::Lock;
 use crate::output::{Ending, RunWriter};
-use crate::run_folder::Existing;
+use crate::run_folder::{Existing, RunFolder};
 use crate::scene_file::{SceneErrors, SceneFile, TimeScheme};
 use problems::Problems;
 use watch::Stepping;
@@ -161,6 +163,8 @@ pub struct Run {
     built: Built,
     start: Start,
     options: Options,
+    /// That of the folder, where it was needed before the run.
+    lock: Option<Lock>,
 }
 
 /// What a run starts from.
@@ -191,20 +195,48 @@ impl Run {
             }
             (Some(path), None) => return Err(Error::NothingSettles { bed: path.clone() }),
         };
-        Ok(Run { scene, built, start, options })
+        Ok(Run { scene, built, start, options, lock: None })
     }
 
     /// Prepares to continue the run in `options.folder` from its checkpoint, which must be one of this scene; only the end
-    /// of the run may differ. Nothing is written yet.
+    /// of the run may differ. The folder is locked from now on: the checkpoint stays the one that was read. Nothing else is written yet.
     pub fn resume(scene: &SceneFile, options: Options) -> Result<Run, Error> {
         let scene = with_options(scene, &options)?;
-        if !Checkpoint::path(&options.folder).exists() {
+        let no_checkpoint = || !Checkpoint::path(&options.folder).exists();
+        if no_checkpoint() {
+            return Err(Error::NoCheckpoint { folder: options.folder });
+        }
+        let lock = RunFolder::lock(&options.folder).map_err(Error::Start)?;
+        // Whoever had the lock before may have begun anew.
+        if no_checkpoint() {
             return Err(Error::NoCheckpoint { folder: options.folder });
         }
         let mut built = scene.build()?;
         built.settling = None;
         let checkpoint = Checkpoint::read(&options.folder, &scene).map_err(Error::Start)?;
-        Ok(Run { scene, built, start: Start::Checkpoint(Box::new(checkpoint)), options })
+        let start = Start::Checkpoint(Box::new(checkpoint));
+        Ok(Run { scene, built, start, options, lock: Some(lock) })
+    }
+
+    /// Prepares to continue the run in `options.folder`, or to start one where there is none. Where a run left no checkpoint, it starts anew
+    /// with [`Existing::Overwrite`] and is refused otherwise. A job that may be killed and queued again can always call it: the folder is
+    /// locked before it is looked at, so that neither a run that still goes on nor one that has just finished is overwritten.
+    pub fn resume_or_new(scene: &SceneFile, options: Options) -> Result<Run, Error> {
+        if Checkpoint::path(&options.folder).exists() {
+            return Run::resume(scene, options);
+        }
+        RunFolder::check(&options.folder, Existing::Overwrite).map_err(Error::Start)?;
+        let run = Run::new(scene, options)?;
+        let folder = run.options.folder.clone();
+        let lock = RunFolder::lock(&folder).map_err(Error::Start)?;
+        if Checkpoint::path(&folder).exists() {
+            drop(lock);
+            return Run::resume(scene, run.options);
+        }
+        if run.options.existing == Existing::Keep && RunFolder::holds_run(&folder) {
+            return Err(Error::NoCheckpoint { folder });
+        }
+        Ok(Run { lock: Some(lock), ..run })
     }
 
     /// Prepares to continue the run in a folder, with the scene that is written there.
@@ -226,14 +258,19 @@ impl Run {
         &self.built
     }
 
+    /// Whether it continues from a checkpoint.
+    pub fn resumes(&self) -> bool {
+        matches!(self.start, Start::Checkpoint(_))
+    }
+
     /// The flag that ends the run before its next step.
     pub fn interrupt(&self) -> Arc<AtomicBool> {
         Arc::clone(&self.options.interrupt)
     }
 
-    /// Runs to the end. The folder is complete afterwards, however the run ended: the summary tells.
+    /// Runs to the end. The folder is locked meanwhile and complete afterwards, however the run ended: the summary tells.
     pub fn execute(self, watch: &mut dyn Watch) -> Result<Summary, Error> {
-        let Run { scene, built, start, options } = self;
+        let Run { scene, built, start, options, lock } = self;
         match &start {
             Start::Initial | Start::Settle(_) => {}
             Start::Bed { path, grains, bed } => {
@@ -245,39 +282,67 @@ impl Run {
             }
         }
         let (folder, threads) = (&options.folder, options.threads);
+        // Given back last: the files are closed before.
+        let lock = match lock {
+            Some(lock) => lock,
+            None => RunFolder::check(folder, options.existing)
+                .and_then(|()| RunFolder::lock(folder))
+                .map_err(Error::Start)?,
+        };
+        if !lock.holds() {
+            watch.event(Event::NotLocked { folder });
+        }
         let mut writer = match &start {
             Start::Checkpoint(from) => RunWriter::resume(folder, &scene, &built, threads, from),
             _ => RunWriter::create(folder, options.existing, &scene, &built, threads),
         }
         .map_err(Error::Start)?;
-        let problems =
-            options.problems_every.map(|every| Problems::create(folder, &scene, every)).transpose();
-        let problems = problems.map_err(Error::Start)?;
         let resumed = matches!(start, Start::Checkpoint(_));
-        let state = match start {
-            Start::Initial => Ok(None),
-            Start::Checkpoint(checkpoint) => Ok(Some(checkpoint.state)),
-            Start::Bed { bed, .. } => Ok(Some(recorded(&mut writer, *bed))),
-            Start::Settle(settling) => {
-                let cache = options.cache.as_deref();
-                settle(&scene, &built, &settling, cache, &options.interrupt, watch)
-                    .map(|bed| Some(recorded(&mut writer, bed)))
-            }
-        };
-        let mut summary = match state {
-            Ok(state) => {
-                simulate(&scene, built, &mut writer, problems, state, &options.interrupt, watch)?
+        match run_into(&mut writer, &scene, built, start, &options, watch) {
+            Ok(mut summary) => {
+                if resumed {
+                    summary.report.wall = writer.report().wall;
+                }
+                Ok(summary)
             }
             Err(error) => {
-                let ending = Ending::Failed(error.to_string());
-                writer.finish(None, &ending).map_err(Error::Write)?;
-                Summary::new(&scene, &writer, ending, RunReport::default(), None)
+                // As far as the disk allows; the error itself is what matters.
+                let _ = writer.finish(None, &Ending::Failed(error.to_string()));
+                Err(error)
             }
-        };
-        if resumed {
-            summary.report.wall = writer.report().wall;
         }
-        Ok(summary)
+    }
+}
+
+/// Lets the grains settle where they have to, and runs.
+fn run_into(
+    writer: &mut RunWriter,
+    scene: &SceneFile,
+    built: Built,
+    start: Start,
+    options: &Options,
+    watch: &mut dyn Watch,
+) -> Result<Summary, Error> {
+    let problems = options.problems_every;
+    let problems = problems.map(|every| Problems::create(&options.folder, scene, every));
+    let problems = problems.transpose().map_err(Error::Start)?;
+    let state = match start {
+        Start::Initial => Ok(None),
+        Start::Checkpoint(checkpoint) => Ok(Some(checkpoint.state)),
+        Start::Bed { bed, .. } => Ok(Some(recorded(writer, *bed))),
+        Start::Settle(settling) => {
+            let cache = options.cache.as_deref();
+            settle(scene, &built, &settling, cache, &options.interrupt, watch)
+                .map(|bed| Some(recorded(writer, bed)))
+        }
+    };
+    match state {
+        Ok(state) => simulate(scene, built, writer, problems, state, &options.interrupt, watch),
+        Err(error) => {
+            let ending = Ending::Failed(error.to_string());
+            writer.finish(None, &ending).map_err(Error::Write)?;
+            Ok(Summary::new(scene, writer, ending, RunReport::default(), None))
+        }
     }
 }
 
@@ -315,7 +380,7 @@ fn simulate(
     writer: &mut RunWriter,
     problems: Option<Problems>,
     state: Option<State>,
-    interrupt: &AtomicBool,
+    interrupt: &Arc<AtomicBool>,
     watch: &mut dyn Watch,
 ) -> Result<Summary, Error> {
     let mut run = Simulation::new(built.scene, scene.scheme()).map_err(Error::Scheme)?;
@@ -328,6 +393,11 @@ fn simulate(
 
     let (phase, end) = (Phase::Running, scene.run.until);
     watch.event(Event::PhaseStarted { phase, end });
+    if let TimeScheme::DormandPrince { .. } = scene.run.scheme {
+        let pulse = Arc::new(Pulse::new(Arc::clone(interrupt)));
+        watch.event(Event::InnerSteps { pulse: &pulse });
+        run.pulse(pulse);
+    }
     let mut stepping =
         Stepping { phase, watch: &mut *watch, problems, writer: Some(&mut *writer), interrupt };
     let result = run.until(end, &mut stepping);

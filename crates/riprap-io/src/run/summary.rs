@@ -66,7 +66,7 @@ impl Summary {
         Summary {
             folder: writer.path().to_owned(),
             ending,
-            time: report.steps as f64 * scene.run.dt,
+            time: state.as_ref().map_or(0.0, |state| state.t),
             report,
             state,
             worst_penetration,

@@ -10,6 +10,8 @@ use tempfile::TempDir;
 use super::*;
 use crate::fclib;
 
+mod guarded;
+
 /// A block that tips over an edge, so that its contacts change; two spheres on a joint beside it.
 const BLOCK: &str = r#"
 seed = 5
@@ -117,6 +119,7 @@ impl Watch for Notes {
             Event::BedKept { grains, .. } => format!("kept {grains}"),
             Event::BedNotKept { error } => format!("not kept: {error}"),
             Event::CheckpointWritten => "checkpoint".into(),
+            other => format!("{other:?}"),
         });
     }
 }

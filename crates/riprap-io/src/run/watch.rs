@@ -1,8 +1,10 @@
 //! Who looks on while a run goes on, and what is shown to it.
 
 use std::path::Path;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use riprap::scheme::Pulse;
 use riprap::simulation::{Frame, Observer};
 
 use super::problems::Problems;
@@ -54,6 +56,21 @@ pub enum Event<'a> {
     BedRefused {
         /// Why.
         error: &'a crate::Error,
+    },
+    /// The file system has no locks: nothing keeps another run from writing to the same folder.
+    NotLocked {
+        /// The folder of the run.
+        folder: &'a Path,
+    },
+    /// Another process settles the same bed; its bed is waited for.
+    BedAwaited {
+        /// Which process, on which machine, since when.
+        holder: &'a str,
+    },
+    /// Steps consist of many inner ones; the pulse tells how far they are, from any thread.
+    InnerSteps {
+        /// The pulse.
+        pulse: &'a Arc<Pulse>,
     },
     /// A phase starts.
     PhaseStarted {

@@ -135,6 +135,41 @@ fn the_index_is_complete_after_every_frame() {
 }
 
 #[test]
+fn an_index_that_grew_in_place_is_that_written_at_once_and_no_entry_crosses_a_page() {
+    let folder = tempfile::TempDir::new().unwrap();
+    let (path, whole) = (folder.path().join("run.pvd"), folder.path().join("whole.pvd"));
+    let (mut index, mut recalled) = (Pvd::new(&path), Pvd::new(&whole));
+    let mut lengths = std::collections::BTreeSet::new();
+    for frame in 0..400 {
+        let (time, file) = (0.001 * f64::from(frame), format!("frames/surfaces-{frame:06}.vtp"));
+        index.add(time, "surfaces", &file).unwrap();
+        recalled.recall(time, "surfaces", &file);
+        let text = fs::read(&path).unwrap();
+        lengths.insert(text.len());
+        if frame % 37 == 0 {
+            recalled.write().unwrap();
+            assert!(text == fs::read(&whole).unwrap(), "frame {frame}");
+        }
+    }
+    // Its room doubles: 4, 8, 16, 32 and 64 KiB, each with the closing tags.
+    assert_eq!(lengths.len(), 5, "{lengths:?}");
+    let text = fs::read_to_string(&path).unwrap();
+    assert_eq!(text.lines().filter(|line| line.starts_with("<DataSet")).count(), 400);
+    for (start, entry) in text.match_indices("<DataSet") {
+        let end = start + text[start..].find("/>").unwrap() + 2;
+        assert_eq!(start / 4096, end / 4096, "{entry}");
+    }
+
+    // An index that somebody has changed or removed is written anew.
+    fs::write(&path, "mine").unwrap();
+    index.add(0.4, "surfaces", "frames/a.vtp").unwrap();
+    assert_eq!(fs::read_to_string(&path).unwrap().matches("<DataSet").count(), 401);
+    fs::remove_file(&path).unwrap();
+    index.add(0.4, "surfaces", "frames/b.vtp").unwrap();
+    assert_eq!(fs::read_to_string(&path).unwrap().matches("<DataSet").count(), 402);
+}
+
+#[test]
 fn coordinates_are_stored_in_single_precision_and_data_in_their_own() {
     let folder = tempfile::TempDir::new().unwrap();
     let path = folder.path().join("precision.vtp");

@@ -174,6 +174,12 @@ pub enum MotionError {
         /// Time [s].
         t: f64,
     },
+    /// Whoever looks on asked the integration to end.
+    #[error("the step was interrupted at t = {t:.6} s")]
+    Interrupted {
+        /// Time that the integration had reached [s].
+        t: f64,
+    },
     /// An adaptive step became too small.
     #[error(
         "the step fell below {dt:.1e} s at t = {t:.6} s without meeting the tolerance; look for a stiff spring, a law that \

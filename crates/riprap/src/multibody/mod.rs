@@ -18,6 +18,7 @@ mod layout;
 mod loops;
 mod mechanism;
 mod partition;
+mod pulse;
 mod smooth;
 mod system;
 mod tree;
@@ -34,6 +35,7 @@ pub use force::{
 pub use joint::{Axis, Joint};
 pub use mechanism::{Coordinate, Frame, GROUND, Link, LinkShape, Mechanism, MechanismErrors};
 pub use partition::Partition;
+pub use pulse::Pulse;
 pub use smooth::{Anchor, SmoothHistory, SmoothReport, SmoothScratch};
 pub use system::{CLOSED, Closed, Multibody, MultibodyScratch, MultibodyState};
 pub use tree::{Spatial, Tree, TreeScratch};

@@ -6,10 +6,12 @@
 use super::MotionError;
 use super::force::Control;
 use super::partition::Partition;
+use super::pulse::Pulse;
 use super::system::{Multibody, MultibodyScratch, MultibodyState};
 use super::tree::{Elementary, NONE, Tree};
 use crate::math::Vec3;
 use serde::{Deserialize, Serialize};
+use std::sync::Arc;
 
 const C: [f64; 7] = [0.0, 1.0 / 5.0, 3.0 / 10.0, 4.0 / 5.0, 8.0 / 9.0, 1.0, 1.0];
 const A: [[f64; 6]; 7] = [
@@ -54,6 +56,8 @@ pub struct SmoothScratch {
     rate_v: [Vec<f64>; 7],
     q: Vec<f64>,
     v: Vec<f64>,
+    /// Who looks on between inner steps.
+    pub pulse: Option<Arc<Pulse>>,
 }
 
 /// Data that the integrator carries from one interval to the next.
@@ -195,6 +199,9 @@ impl Multibody {
             let Stride { h, target, crossing } = self.stride(&now.control, t, t_end, *dt, ahead);
             if h.abs() < shortest && (target - t).abs() > shortest {
                 return Err(last_error.unwrap_or(MotionError::StepTooSmall { t, dt: h }));
+            }
+            if s.pulse.as_ref().is_some_and(|pulse| pulse.beat(t, h)) {
+                return Err(MotionError::Interrupted { t });
             }
             let tried = self.try_step(&now, t, h, &mut q, &mut v, s, w);
             let (error, residual) = match tried {

@@ -1,11 +1,14 @@
 //! Smooth motion of mechanisms to high accuracy: each step advances by `dt` with as many adaptive steps of Dormand and
 //! Prince's pair as the tolerance asks for. No contacts: what has shapes passes through each other.
 
-use super::{Clock, Scheme, StepError, StepReport, StepResult, Workspace, check_dt, next_time};
+use super::{
+    Clock, Pulse, Scheme, StepError, StepReport, StepResult, Workspace, check_dt, next_time,
+};
 use crate::friction::SolveReport;
 use crate::math::Buffers;
-use crate::multibody::{MultibodyScratch, SmoothHistory, SmoothScratch};
+use crate::multibody::{MotionError, MultibodyScratch, SmoothHistory, SmoothScratch};
 use crate::scene::{Scene, SchemeState, State, place_links};
+use std::sync::Arc;
 
 /// Adaptive integration of mechanisms, orders 5 and 4.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -54,8 +57,9 @@ impl Scheme for DormandPrince {
         let mut clock = Clock::default();
         let t_next = next_time(state, self.dt);
         work.next.clone_from(state);
-        let Workspace { next, scheme, .. } = work;
-        let residual = clock.free(|| self.advance(scene, state, t_next, scheme.of(), next))?;
+        let Workspace { next, scheme, pulse, .. } = work;
+        let scratch: &mut Integrators = scheme.of();
+        let residual = clock.free(|| self.advance(scene, state, t_next, pulse, scratch, next))?;
         state.become_next(next, t_next);
         let solve = SolveReport { converged: true, ..SolveReport::default() };
         let times = clock.times;
@@ -76,6 +80,7 @@ impl DormandPrince {
         scene: &Scene,
         state: &State,
         t_next: f64,
+        pulse: &Option<Arc<Pulse>>,
         Integrators(scratch): &mut Integrators,
         next: &mut State,
     ) -> Result<f64, StepError> {
@@ -91,7 +96,12 @@ impl DormandPrince {
         for (k, (system, (smooth, work))) in systems.iter().zip(scratch).enumerate() {
             let moving = &mut next.mechanisms[k];
             let (t, past, tolerance) = (state.t, &mut histories[k], self.tolerance);
-            let moved = system.advance(moving, t, t_next, tolerance, past, smooth, work)?;
+            smooth.pulse.clone_from(pulse);
+            let moved = system.advance(moving, t, t_next, tolerance, past, smooth, work);
+            let moved = moved.map_err(|error| match error {
+                MotionError::Interrupted { .. } => StepError::Interrupted { t },
+                error => error.into(),
+            })?;
             residual = residual.max(moved.loop_residual);
             let links = scene.links_of(k);
             let (q, v) = (&mut next.q[links.clone()], &mut next.v[links.clone()]);

@@ -3,6 +3,7 @@
 mod dormand_prince;
 mod moreau_jean;
 
+pub use crate::multibody::Pulse;
 pub use dormand_prince::DormandPrince;
 pub use moreau_jean::MoreauJean;
 
@@ -10,6 +11,7 @@ use crate::assembly::{Contacts, System, SystemError};
 use crate::friction::{ContactProblem, Impulses, SolveReport};
 use crate::math::{Scratch, bytes_of};
 use crate::scene::{Scene, State};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// Result of a step: a report, or why it failed.
@@ -95,6 +97,8 @@ pub struct Workspace {
     pub scheme: Scratch,
     /// The state at the end of the step, until the step has succeeded.
     pub next: State,
+    /// Who looks on within steps that consist of many inner ones.
+    pub pulse: Option<Arc<Pulse>>,
 }
 
 impl Workspace {
@@ -272,6 +276,12 @@ pub enum StepError {
     /// A mechanism cannot continue.
     #[error(transparent)]
     Mechanism(#[from] crate::multibody::MotionError),
+    /// Whoever looks on asked the step to end ([`Pulse`]).
+    #[error("the step from t = {t:.6} s was interrupted")]
+    Interrupted {
+        /// Start of the step [s].
+        t: f64,
+    },
     /// The scheme cannot move the scene.
     #[error(
         "dormand-prince moves mechanisms without contacts, but body `{body}` is free to move; use moreau-jean for this \
