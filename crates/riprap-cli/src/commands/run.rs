@@ -121,16 +121,22 @@ fn conclude(file: &SceneFile, summary: &Summary) -> Result<(), Failure> {
     }
     if matches!(file.run.scheme, TimeScheme::MoreauJean { .. }) {
         text += &format!(
-            "contacts {:.0} mean, {} most; sweeps {:.1} mean, {} most; deepest overlap {:.3} % of the grain size\n",
+            "contacts: mean {:.0}, max {}; sweeps: mean {:.1}, max {}; deepest overlap {} m, {:.3} % of the grain size\n",
             report.mean_contacts(),
             report.contacts.1,
             report.mean_sweeps(),
             report.sweeps.1,
+            number(report.penetration),
             100.0 * summary.worst_penetration
         );
+        if let Some((criterion, share)) = report.deciding_criterion() {
+            let (key, percent) = (criterion.key(), 100.0 * share);
+            text +=
+                &format!("solves ended by `{key}` in {percent:.0} % of the steps with contacts\n");
+        }
     }
     text += &format!("  {}  energies, contacts, coordinates, probes\n", path("series.csv"));
-    text += &format!("  {}  how it went\n", path("summary.json"));
+    text += &format!("  {}  run summary\n", path("summary.json"));
     if summary.n_frames > 0 {
         text +=
             &format!("  {}  {} frames: open it in ParaView\n", path("run.pvd"), summary.n_frames);
