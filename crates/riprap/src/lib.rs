@@ -32,21 +32,29 @@ pub mod scheme;
 pub mod shape;
 pub mod simulation;
 
-/// Version of the numbers: raised with every change that alters a trajectory (the heading Numerics of the changelog). What was
-/// kept of a run by one version is no begin for another.
+/// Version of the numerics: raised with every change that alters a trajectory (the heading Numerics of the changelog). A
+/// checkpoint or a settled bed of another version is rejected.
 pub const NUMERICS: u32 = 3;
 
-/// What most programs need.
+/// What most programs need: everything that [`SceneBuilder`](crate::scene::SceneBuilder), [`Mechanism`](crate::multibody::Mechanism) and
+/// [`Simulation`](crate::simulation::Simulation) take and return.
 pub mod prelude {
     pub use crate::assembly::Stabilization;
-    pub use crate::friction::{Coloured, ConjugateGradient, GaussSeidel, GaussSeidelOptions};
-    pub use crate::math::{Pose, Quat, Vec3};
-    pub use crate::multibody::{Axis, Cut, GROUND, Joint, Link, Mechanism};
-    pub use crate::scene::{
-        Body, BodyDescription, ContactLaw, Law, Locks, Material, MechanismId, Motion, On, PairLaw,
-        PointContact, Scene, SceneBuilder, State, Twist,
+    pub use crate::detect::Method;
+    pub use crate::friction::{
+        Accurate, Anderson, Coloured, ConjugateGradient, ContactSolver, GaussSeidel,
+        GaussSeidelOptions,
     };
-    pub use crate::scheme::{DormandPrince, MoreauJean, Scheme};
-    pub use crate::shape::Shape;
-    pub use crate::simulation::{Frame, Observer, OnUnconverged, Simulation};
+    pub use crate::math::{Mat3, Pose, Quat, Vec3};
+    pub use crate::multibody::{
+        Axis, Coordinate, Cut, GROUND, Inputs, Joint, JointMotion, JointSpring, Link, Marker,
+        Mechanism, Phase, PointSpring, Signal, Stops, Until,
+    };
+    pub use crate::scene::{
+        Body, BodyDescription, BodyJoint, ContactLaw, Hold, Kind, Law, Locks, Material,
+        MechanismId, Motion, On, PairLaw, PointContact, Scene, SceneBuilder, State, Twist,
+    };
+    pub use crate::scheme::{DormandPrince, MoreauJean, Scheme, StepReport};
+    pub use crate::shape::{MassProperties, Shape};
+    pub use crate::simulation::{Frame, Observer, OnUnconverged, RunReport, Simulation};
 }

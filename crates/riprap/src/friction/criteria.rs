@@ -5,6 +5,15 @@ use super::residual::{Residual, measure, squared};
 use super::{BlockVelocities, ContactProblem, Law, Measure, Operator, SolveReport};
 
 /// Options of [`super::GaussSeidel`] and its accelerations. A solve stops when all four criteria hold.
+///
+/// ```
+/// use riprap::prelude::*;
+///
+/// let options = GaussSeidelOptions::tolerance(1e-6);
+/// assert_eq!(options.approach_tolerance, 1e-6);
+/// let patient = GaussSeidelOptions { max_sweeps: 50_000, ..options };
+/// assert!(patient.max_sweeps > options.max_sweeps);
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct GaussSeidelOptions {
     /// Natural-map residual relative to the impulses [–]. At 1e-4 piles stand still; 1e-8 is for

@@ -31,7 +31,7 @@ pub use force::{
     Control, Inputs, JointMotion, JointSpring, Phase, PointSpring, Signal, Stops, Until,
 };
 pub use joint::{Axis, Joint};
-pub use mechanism::{Coordinate, Frame, GROUND, Link, LinkShape, Mechanism, MechanismErrors};
+pub use mechanism::{Coordinate, GROUND, Link, LinkShape, Marker, Mechanism, MechanismErrors};
 pub use partition::Partition;
 pub use smooth::{Anchor, SmoothHistory, SmoothReport, SmoothScratch};
 pub use system::{CLOSED, Closed, Multibody, MultibodyScratch, MultibodyState};
