@@ -6,6 +6,7 @@ set -euo pipefail
 
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 build="$here/../../target/pinocchio"
+trees="$here/../../crates/validation/data/pinocchio"
 cxx=${CXX:-g++}
 read -ra flags <<<"${CXXFLAGS:--O3 -march=native -DNDEBUG}"
 
@@ -30,5 +31,5 @@ if [ ! -x "$build/bench" ] || [ "$here/bench.cpp" -nt "$build/bench" ] || [ "$co
 fi
 
 echo "command $command"
-if [ $# -eq 0 ]; then set -- "$here/arm7.txt" "$here/tree36.txt"; fi
+if [ $# -eq 0 ]; then set -- "$trees/arm7.txt" "$trees/tree36.txt"; fi
 exec "$build/bench" "$@"

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes the two trees of this benchmark beside itself: arm7.txt and tree36.txt.
+"""Writes the two trees of this benchmark, arm7.txt and tree36.txt, into crates/validation/data/pinocchio.
 
 One line a joint, in preorder, so that the first line is joint 1; the parent 0 is the world:
 
@@ -81,12 +81,15 @@ def tree36(rng):
     return joints
 
 
+FOLDER = Path(__file__).parent / "../../crates/validation/data/pinocchio"
+
+
 def write(name, joints):
     lines = []
     for parent, kind, axis, r, p, mass, com, inertia in joints:
         numbers = [*axis, *(x for row in r for x in row), *p, mass, *com, *inertia]
         lines.append(f"{parent} {kind} " + " ".join(repr(x) for x in numbers))
-    (Path(__file__).parent / name).write_text("\n".join(lines) + "\n")
+    (FOLDER / name).write_text("\n".join(lines) + "\n")
 
 
 write("arm7.txt", arm7(random.Random(7)))

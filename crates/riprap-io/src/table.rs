@@ -29,6 +29,18 @@ impl Column {
 }
 
 /// Writes a CSV file row by row.
+///
+/// ```
+/// use riprap_io::table::{Column, TableWriter};
+///
+/// let path = std::env::temp_dir().join(format!("riprap-table-{}.csv", std::process::id()));
+/// let mut table = TableWriter::create(&path, &[Column::new("time", "s"), Column::new("height", "m")])?;
+/// table.row(&[0.0, 1.0])?;
+/// table.row(&[0.1, 0.95])?;
+/// assert_eq!(std::fs::read_to_string(&path)?, "time [s],height [m]\n0,1\n0.1,0.95\n");
+/// # std::fs::remove_file(&path)?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug)]
 pub struct TableWriter {
     path: PathBuf,

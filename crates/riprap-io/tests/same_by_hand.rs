@@ -3,7 +3,7 @@
 
 use riprap::friction::{GaussSeidel, GaussSeidelOptions};
 use riprap::math::{Pose, Quat, Vec3};
-use riprap::multibody::{Axis, Frame, GROUND, Joint, JointSpring, Mechanism, Signal};
+use riprap::multibody::{Axis, GROUND, Joint, JointSpring, Marker, Mechanism, Signal};
 use riprap::scene::{
     BodyDescription, BodyJoint, ContactLaw, Hold, Law, Locks, Material, Motion, On, PairLaw, Scene,
     SceneBuilder,
@@ -218,7 +218,7 @@ fn bodies_with_joints_match_those_built_in_rust() {
     let poses = [rod.pose, bob.pose];
     let [rod, bob] = [rod, bob].map(|body| On::Body(scene.add_body(body)));
     let world = (On::World, Pose::IDENTITY);
-    let about_z = Frame::at(GROUND, [0.0; 3]).along(Axis::Z).pose;
+    let about_z = Marker::at(GROUND, [0.0; 3]).along(Axis::Z).pose;
     let pivot = BodyJoint::at("pivot", Hold::Hinge, about_z, world, (rod, poses[0]));
     scene.add_joint(pivot.projected());
     let at = Pose::at([1.0, 0.0, 0.0]);

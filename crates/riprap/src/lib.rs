@@ -37,17 +37,25 @@ pub mod simulation;
 /// the changelog). Stored results of one version cannot be continued by another.
 pub const NUMERICS: u32 = 4;
 
-/// The items that most programs need.
+/// What most programs need: everything that [`SceneBuilder`](crate::scene::SceneBuilder), [`Mechanism`](crate::multibody::Mechanism) and
+/// [`Simulation`](crate::simulation::Simulation) take and return.
 pub mod prelude {
     pub use crate::assembly::Stabilization;
-    pub use crate::friction::{Coloured, ConjugateGradient, GaussSeidel, GaussSeidelOptions};
-    pub use crate::math::{Pose, Quat, Vec3};
-    pub use crate::multibody::{Axis, Cut, GROUND, Joint, Link, Mechanism};
-    pub use crate::scene::{
-        Body, BodyDescription, ContactLaw, Law, Locks, Material, MechanismId, Motion, On, PairLaw,
-        PointContact, Scene, SceneBuilder, State, Twist,
+    pub use crate::detect::Method;
+    pub use crate::friction::{
+        Accurate, Anderson, Coloured, ConjugateGradient, ContactSolver, GaussSeidel,
+        GaussSeidelOptions,
     };
-    pub use crate::scheme::{DormandPrince, MoreauJean, Scheme};
-    pub use crate::shape::Shape;
-    pub use crate::simulation::{Frame, Observer, OnUnconverged, Simulation};
+    pub use crate::math::{Mat3, Pose, Quat, Vec3};
+    pub use crate::multibody::{
+        Axis, Coordinate, Cut, GROUND, Inputs, Joint, JointMotion, JointSpring, Link, Marker,
+        Mechanism, Phase, PointSpring, Signal, Stops, Until,
+    };
+    pub use crate::scene::{
+        Body, BodyDescription, BodyJoint, ContactLaw, Hold, Kind, Law, Locks, Material,
+        MechanismId, Motion, On, PairLaw, PointContact, Scene, SceneBuilder, State, Twist,
+    };
+    pub use crate::scheme::{DormandPrince, MoreauJean, Scheme, StepReport};
+    pub use crate::shape::{MassProperties, Shape};
+    pub use crate::simulation::{Frame, Observer, OnUnconverged, RunReport, Simulation};
 }

@@ -264,6 +264,36 @@ impl std::fmt::Display for RunReport {
 }
 
 /// A scene being simulated.
+///
+/// ```
+/// use riprap::prelude::*;
+///
+/// /// Stops the run when a body is at rest.
+/// struct UntilRest(Body, bool);
+///
+/// impl Observer for UntilRest {
+///     fn observe(&mut self, frame: &Frame) -> Result<(), Box<dyn std::error::Error + Send + Sync>> {
+///         self.1 = frame.state.t > 0.1 && frame.balance().kinetic < 1e-12;
+///         Ok(())
+///     }
+///
+///     fn stop(&self) -> bool {
+///         self.1
+///     }
+/// }
+///
+/// let clay = Material::new("clay").density(1800.0).friction(0.8);
+/// let mut scene = Scene::builder();
+/// scene.add_fixed(Shape::half_space([0.0, 0.0, 1.0])?, Pose::IDENTITY, &clay);
+/// let lump = scene.add(BodyDescription::new(Shape::sphere(0.1)?, &clay).at([0.0, 0.0, 0.3]), &clay);
+///
+/// let mut run = Simulation::new(scene.build()?, MoreauJean::new(1e-3))?;
+/// let report = run.until(10.0, &mut UntilRest(lump, false))?;
+/// assert!(run.time() < 1.0);
+/// assert!((run.pose(lump).position.z - 0.1).abs() < 1e-4);
+/// println!("{report}"); // steps, contacts, sweeps, residual, overlap, wall time
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub struct Simulation {
     scene: Scene,
     state: State,

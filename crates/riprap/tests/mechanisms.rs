@@ -2,7 +2,7 @@
 //! partitions, phases, and error messages.
 
 use riprap::multibody::{
-    Axis, Coordinate, Cut, Frame, GROUND, Joint, JointMotion, JointSpring, Link, Mechanism,
+    Axis, Coordinate, Cut, GROUND, Joint, JointMotion, JointSpring, Link, Marker, Mechanism,
     Multibody, MultibodyState, Phase, Signal, SmoothReport, Until,
 };
 use riprap::prelude::*;
@@ -39,7 +39,12 @@ fn four_bar_of([ground, a, b, c]: [f64; 4], angle: f64, cut: Cut) -> Mechanism {
     let crank = hinge(&mut m, "crank", GROUND, [0.0; 3], a);
     let coupler = hinge(&mut m, "coupler", crank, [a, 0.0, 0.0], b);
     let rocker = hinge(&mut m, "rocker", GROUND, [ground, 0.0, 0.0], c);
-    m.close_loop("joint", cut, Frame::at(coupler, [b, 0.0, 0.0]), Frame::at(rocker, [c, 0.0, 0.0]));
+    m.close_loop(
+        "joint",
+        cut,
+        Marker::at(coupler, [b, 0.0, 0.0]),
+        Marker::at(rocker, [c, 0.0, 0.0]),
+    );
     m.start(m.coordinate(crank, 0), angle);
     m.guess(m.coordinate(coupler, 0), 0.8 - angle);
     m.guess(m.coordinate(rocker, 0), 1.8);
@@ -53,7 +58,7 @@ fn slider_crank(angle: f64) -> Mechanism {
     let rod = hinge(&mut m, "rod", crank, [0.3, 0.0, 0.0], 0.8);
     let mass = Some(MassProperties::point(0.5, [0.0; 3]));
     let slider = m.add("slider", GROUND, Joint::Prismatic(Axis::X), Pose::IDENTITY, mass);
-    m.close_loop("pin", Cut::Pin, Frame::at(slider, [0.0; 3]), Frame::at(rod, [0.8, 0.0, 0.0]));
+    m.close_loop("pin", Cut::Pin, Marker::at(slider, [0.0; 3]), Marker::at(rod, [0.8, 0.0, 0.0]));
     m.start(m.coordinate(crank, 0), angle);
     m.guess(m.coordinate(rod, 0), -angle);
     m.guess(m.coordinate(slider, 0), 1.0);
@@ -261,7 +266,7 @@ fn a_loop_that_cannot_close_is_reported_at_the_start() {
     let mut m = Mechanism::new("press");
     let a = hinge(&mut m, "a", GROUND, [0.0; 3], 0.3);
     let b = hinge(&mut m, "b", GROUND, [1.0, 0.0, 0.0], 0.3);
-    let (a, b) = (Frame::at(a, [0.3, 0.0, 0.0]), Frame::at(b, [0.3, 0.0, 0.0]));
+    let (a, b) = (Marker::at(a, [0.3, 0.0, 0.0]), Marker::at(b, [0.3, 0.0, 0.0]));
     m.close_loop("knee", Cut::Pin, a, b);
     m.guess(m.coordinate_named("a").unwrap(), 1.0);
     // 0.4 m are missing.
@@ -275,7 +280,7 @@ fn a_loop_that_opens_during_the_motion_is_reported_with_its_name_and_time() {
     let crank = hinge(&mut m, "crank", GROUND, [0.0; 3], 1.0);
     let rod = hinge(&mut m, "rod", crank, [1.0, 0.0, 0.0], 1.0);
     let rocker = hinge(&mut m, "rocker", GROUND, [1.5, 0.0, 0.0], 0.8);
-    let (a, b) = (Frame::at(rod, [1.0, 0.0, 0.0]), Frame::at(rocker, [0.8, 0.0, 0.0]));
+    let (a, b) = (Marker::at(rod, [1.0, 0.0, 0.0]), Marker::at(rocker, [0.8, 0.0, 0.0]));
     m.close_loop("knee", Cut::Pin, a, b);
     m.drive(m.coordinate(crank, 0), JointMotion::constant_speed(0.5, 2.0));
     m.guess(m.coordinate(rod, 0), 0.3);
@@ -316,7 +321,7 @@ fn a_singular_start_is_reported() {
     let crank = hinge(&mut m, "crank", GROUND, [0.0; 3], 0.5);
     let coupler = hinge(&mut m, "coupler", crank, [0.5, 0.0, 0.0], 1.0);
     let rocker = hinge(&mut m, "rocker", GROUND, [1.0, 0.0, 0.0], 0.5);
-    let (a, b) = (Frame::at(coupler, [1.0, 0.0, 0.0]), Frame::at(rocker, [0.5, 0.0, 0.0]));
+    let (a, b) = (Marker::at(coupler, [1.0, 0.0, 0.0]), Marker::at(rocker, [0.5, 0.0, 0.0]));
     m.close_loop("window", Cut::Pin, a, b);
     for link in [crank, coupler, rocker] {
         m.start(m.coordinate(link, 0), 0.0);

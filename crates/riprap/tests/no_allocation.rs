@@ -63,17 +63,17 @@ fn a_warm_step_of_a_wall_of_boxes_allocates_nothing() {
 
 #[test]
 fn a_warm_evaluation_of_a_mechanism_with_a_loop_allocates_nothing() {
-    use riprap::multibody::{Axis, Cut, Frame, GROUND, Mechanism, PointSpring};
+    use riprap::multibody::{Axis, Cut, GROUND, Marker, Mechanism, PointSpring};
     use riprap::shape::MassProperties;
     let mut m = Mechanism::new("four-bar");
     let bar = |length: f64| MassProperties::rod([length, 0.0, 0.0], length);
     let crank = m.revolute(GROUND, Axis::Z, [0.0; 3], bar(0.3));
     let coupler = m.revolute(crank, Axis::Z, [0.3, 0.0, 0.0], bar(0.9));
     let rocker = m.revolute(GROUND, Axis::Z, [1.0, 0.0, 0.0], bar(0.7));
-    let ends = [(coupler, 0.9), (rocker, 0.7)].map(|(l, x)| Frame::at(l, [x, 0.0, 0.0]));
+    let ends = [(coupler, 0.9), (rocker, 0.7)].map(|(l, x)| Marker::at(l, [x, 0.0, 0.0]));
     m.close_loop("joint", Cut::Hinge, ends[0], ends[1]);
     let spring = PointSpring::Line { stiffness: 100.0, damping: 1.0, length: 0.5 };
-    m.point_spring("spring", spring, Frame::at(GROUND, [0.5, 1.0, 0.0]), ends[1]);
+    m.point_spring("spring", spring, Marker::at(GROUND, [0.5, 1.0, 0.0]), ends[1]);
     m.start(m.coordinate(crank, 0), 0.5);
     m.guess(m.coordinate(coupler, 0), 0.3);
     m.guess(m.coordinate(rocker, 0), 1.8);

@@ -1,4 +1,4 @@
-//! Makes `data/block.state`, the stored pile of the benches, anew: `cargo run --release -p validation --example stored_pile`.
+//! Regenerates `data/block.state`, the stored pile of the benches: `cargo run --release -p riprap-validation --example stored_pile`.
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let (text, fastest) = validation::scenes::bulk::settle_block();

@@ -1,7 +1,7 @@
 //! Canonical mechanisms: the IFToMM benchmarks A01–A05, the tamping unit, and trees from files.
 
 use riprap::multibody::{
-    Axis, Coordinate, Cut, Frame, GROUND, Joint, JointSpring, Link, Mechanism, PointSpring, Signal,
+    Axis, Coordinate, Cut, GROUND, Joint, JointSpring, Link, Marker, Mechanism, PointSpring, Signal,
 };
 use riprap::prelude::*;
 use riprap::shape::MassProperties;
@@ -9,10 +9,10 @@ use riprap::shape::MassProperties;
 /// Gravity along an axis [m/s²].
 pub const G: f64 = 9.81;
 
-/// An arm of seven revolute joints: `benches/pinocchio/arm7.txt`.
-pub const ARM7: &str = include_str!("../../../benches/pinocchio/arm7.txt");
-/// A free base with four limbs, 36 degrees of freedom: `benches/pinocchio/tree36.txt`.
-pub const TREE36: &str = include_str!("../../../benches/pinocchio/tree36.txt");
+/// An arm of seven revolute joints: `data/pinocchio/arm7.txt`.
+pub const ARM7: &str = include_str!("../data/pinocchio/arm7.txt");
+/// A free base with four limbs, 36 degrees of freedom: `data/pinocchio/tree36.txt`.
+pub const TREE36: &str = include_str!("../data/pinocchio/tree36.txt");
 
 /// A tree from the text that `benches/pinocchio/trees.py` writes: a line a joint, with its parent, type, axis, placement, mass,
 /// centre of mass and inertia about it.
@@ -87,7 +87,8 @@ pub fn four_bars(n: usize) -> Mechanism {
     for i in 0..n {
         let bar = planar(1.0, [0.5, 0.0], 1.0 / 12.0);
         let coupler = turn(&mut m, &format!("coupler-{i}"), rods[i], [0.0, 1.0], bar);
-        let (a, b) = (Frame::at(coupler, [1.0, 0.0, 0.0]), Frame::at(rods[i + 1], [0.0, 1.0, 0.0]));
+        let (a, b) =
+            (Marker::at(coupler, [1.0, 0.0, 0.0]), Marker::at(rods[i + 1], [0.0, 1.0, 0.0]));
         m.close_loop(&format!("window-{i}"), Cut::Pin, a, b);
     }
     m.start_velocity(m.coordinate(rods[0], 0), -1.0);
@@ -105,12 +106,12 @@ pub fn andrews() -> Mechanism {
     let k4 = turn(&mut m, "K4", k5, [0.04, 0.0], planar(0.00706, [0.0, -0.02 + 0.01421], 5.667e-7));
     let k7 = turn(&mut m, "K7", GROUND, [xa, ya], planar(0.05498, [0.01228, 0.00449], 1.912e-5));
     let k6 = turn(&mut m, "K6", k7, [0.0, -0.04], planar(0.00706, [0.02 - 0.01421, 0.0], 5.667e-7));
-    let end = Frame::at(k2, [-0.028, 0.0, 0.0]);
-    m.close_loop("K2-K3", Cut::Pin, end, Frame::at(k3, [0.0, -0.035, 0.0]));
-    m.close_loop("K2-K4", Cut::Pin, end, Frame::at(k4, [0.0, -0.02, 0.0]));
-    m.close_loop("K2-K6", Cut::Pin, end, Frame::at(k6, [0.02, 0.0, 0.0]));
+    let end = Marker::at(k2, [-0.028, 0.0, 0.0]);
+    m.close_loop("K2-K3", Cut::Pin, end, Marker::at(k3, [0.0, -0.035, 0.0]));
+    m.close_loop("K2-K4", Cut::Pin, end, Marker::at(k4, [0.0, -0.02, 0.0]));
+    m.close_loop("K2-K6", Cut::Pin, end, Marker::at(k6, [0.02, 0.0, 0.0]));
     let spring = PointSpring::Line { stiffness: 4530.0, damping: 0.0, length: 0.07785 };
-    let (a, b) = (Frame::at(GROUND, [xc, yc, 0.0]), Frame::at(k3, [0.02, -0.018, 0.0]));
+    let (a, b) = (Marker::at(GROUND, [xc, yc, 0.0]), Marker::at(k3, [0.02, -0.018, 0.0]));
     m.point_spring("spring", spring, a, b);
     m.actuate("motor", m.coordinate(k1, 0), Signal::constant(0.033));
     let start = [
@@ -144,7 +145,7 @@ pub fn bricard() -> Mechanism {
         on = m.add(&format!("bar-{}", k + 1), on, Joint::Revolute(axis), Pose::at(at), Some(rod));
         at = bar;
     }
-    let (a, b) = (Frame::at(GROUND, [0.0, 0.0, 1.0]), Frame::at(on, at));
+    let (a, b) = (Marker::at(GROUND, [0.0, 0.0, 1.0]), Marker::at(on, at));
     m.close_loop("closing hinge", Cut::Hinge, a.along(Axis::X), b.along(Axis::X));
     m
 }
@@ -175,7 +176,7 @@ pub fn flyball() -> Mechanism {
         let rod = m.add(name, shaft, Joint::Revolute(Axis::Y), at, Some(rod));
         let spring = PointSpring::Line { stiffness: 8e5, damping: 4e4, length: 0.5 };
         let (a, b) =
-            (Frame::at(slider, [0.05 * side, 0.0, 0.0]), Frame::at(rod, [0.5 * side, 0.0, 0.0]));
+            (Marker::at(slider, [0.05 * side, 0.0, 0.0]), Marker::at(rod, [0.5 * side, 0.0, 0.0]));
         m.point_spring(&format!("spring-{name}"), spring, a, b);
         m.start(m.coordinate(rod, 0), side * std::f64::consts::PI / 6.0);
     }
@@ -232,12 +233,12 @@ pub fn tamping_machine(frequency: f64) -> Mechanism {
     let rod = m.add("xa", barrel, slide_x, at(0.0, 0.0), flat(2.0, [-0.12, 0.0], 0.013));
     let reach = 0.5366563145999496;
     let conrod = m.add("phik", left, hinge, at(0.0, 0.12), flat(3.0, [0.5 * reach, 0.0], 0.072));
-    let pin = |link: Link, x: f64, z: f64| Frame::at(link, [x, 0.0, z]).along(Axis::Y);
+    let pin = |link: Link, x: f64, z: f64| Marker::at(link, [x, 0.0, z]).along(Axis::Y);
     m.close_loop("actuator", Cut::Pin, pin(rod, 0.0, 0.0), pin(right, 0.0, 0.3));
     m.close_loop("synchronisation", Cut::Pin, pin(conrod, reach, 0.0), pin(right, 0.0, -0.12));
     for side in [-0.3, 0.3] {
         let bushing = PointSpring::Bushing { stiffness: 50e3, damping: 200.0 };
-        let point = |link: Link| Frame::at(link, [side, 0.0, 0.25]);
+        let point = |link: Link| Marker::at(link, [side, 0.0, 0.25]);
         m.point_spring(&format!("bushing at {side}"), bushing, point(support), point(chassis));
     }
     let speed = std::f64::consts::TAU * frequency;

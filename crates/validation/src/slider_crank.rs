@@ -1,7 +1,7 @@
 //! The slider–crank with clearance (docquier2020 Sec. 5; Flores, Leine and Glocker 2010): its models, and what a run is
 //! compared by.
 
-use riprap::multibody::{Axis, Cut, Frame, GROUND, Joint, Mechanism};
+use riprap::multibody::{Axis, Cut, GROUND, Joint, Marker, Mechanism};
 use riprap::prelude::*;
 use riprap::scene::{BodyJoint, Hold};
 use riprap::shape::MassProperties;
@@ -141,7 +141,7 @@ fn joint_coordinates(scene: &mut SceneBuilder, model: Model, p: &Parameters) -> 
         let slider = m.add("slider", GROUND, free, at(0.0), block);
         m.guess(m.coordinate(slider, 0), CRANK + ROD);
         m.start_velocity(m.coordinate(slider, 2), p.slider_speed);
-        let (end, centre) = (Frame::at(rod, [ROD, 0.0, 0.0]), Frame::at(slider, [0.0; 3]));
+        let (end, centre) = (Marker::at(rod, [ROD, 0.0, 0.0]), Marker::at(slider, [0.0; 3]));
         m.close_loop("gudgeon pin", Cut::Pin, end, centre);
         let other = if model == Model::CutBothDependent {
             m.coordinate(slider, 1)

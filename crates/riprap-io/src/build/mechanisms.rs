@@ -7,8 +7,8 @@ use std::ops::Range;
 
 use riprap::math::{Mat3, Pose, Quat, Vec3};
 use riprap::multibody::{
-    Axis, Coordinate, Cut, Frame, GROUND, Inputs, Joint, JointMotion, JointSpring, Link, Mechanism,
-    MechanismError, MotionError, Part, Phase, PointSpring, Signal, Stops, Until,
+    Axis, Coordinate, Cut, GROUND, Inputs, Joint, JointMotion, JointSpring, Link, Marker,
+    Mechanism, MechanismError, MotionError, Part, Phase, PointSpring, Signal, Stops, Until,
 };
 use riprap::shape::{MassProperties, Shape};
 
@@ -69,7 +69,7 @@ impl SceneFile {
                 SpringKind::Line { length } => PointSpring::Line { stiffness, damping, length },
                 SpringKind::Bushing => PointSpring::Bushing { stiffness, damping },
             };
-            let [a, b] = [&spring.a, &spring.b].map(|end| Frame::at(link(end.body), end.position));
+            let [a, b] = [&spring.a, &spring.b].map(|end| Marker::at(link(end.body), end.position));
             built.point_spring(&spring.name, law, a, b);
         }
         for force in &described.forces {
@@ -289,11 +289,11 @@ fn cut(kind: &LoopKind) -> (Cut, Option<Axis>) {
 }
 
 /// A frame on a body, turned so that its z axis is `axis` of the frame that was given.
-fn frame(end: &Attachment, link: Link, axis: Option<Axis>) -> Frame {
+fn frame(end: &Attachment, link: Link, axis: Option<Axis>) -> Marker {
     let given = pose(end.position, end.rotation);
-    let Some(axis) = axis else { return Frame { link, pose: given } };
-    let turned = Frame::at(link, [0.0; 3]).along(axis);
-    Frame { link, pose: given.compose(&turned.pose) }
+    let Some(axis) = axis else { return Marker { link, pose: given } };
+    let turned = Marker::at(link, [0.0; 3]).along(axis);
+    Marker { link, pose: given.compose(&turned.pose) }
 }
 
 /// A phase; its latched values begin at the slot `first` of the mechanism.

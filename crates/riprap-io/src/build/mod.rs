@@ -14,7 +14,7 @@ use std::ops::Range;
 
 use riprap::friction::{Coloured, ConjugateGradient, GaussSeidel, GaussSeidelOptions};
 use riprap::math::{Mat3, Pose, Quat, Vec3};
-use riprap::multibody::{Frame, GROUND, Link, Mechanism, Part};
+use riprap::multibody::{GROUND, Link, Marker, Mechanism, Part};
 use riprap::scene::{
     Body, BodyDescription, BodyJoint, BuildError, Item, Kind, Law, Locks, MechanismId, Motion, On,
     PairLaw, PointContact, Scene, SceneBuilder,
@@ -140,7 +140,7 @@ impl SceneFile {
             });
         }
         for [a, b] in &self.ignored_contacts {
-            builder.keep_apart(on(*a), on(*b));
+            builder.ignore_contact(on(*a), on(*b));
         }
         let scene = builder.build().map_err(|errors| {
             self.errors(errors.0.iter().map(|error| self.problem(error)).collect())
@@ -354,7 +354,7 @@ fn joint_of(
     on: impl Fn(Target) -> On,
     bodies: &[BodyDescription],
 ) -> BodyJoint {
-    let frame = Frame::at(GROUND, joint.position);
+    let frame = Marker::at(GROUND, joint.position);
     let frame = joint.axis.map_or(frame, |axis| frame.along(axis.into()));
     let [a, b] = joint.between.map(|body| {
         let on = body.map_or(On::World, &on);

@@ -17,6 +17,20 @@ use crate::regular::read_limited;
 const MAX_BYTES: u64 = 1 << 30;
 
 /// A triangle mesh; the vertices of a triangle are in counter-clockwise order seen from outside.
+///
+/// ```
+/// use riprap::prelude::*;
+/// use riprap_io::mesh::Mesh;
+///
+/// let obj = b"v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nf 1 3 2\nf 1 2 4\nf 1 4 3\nf 2 3 4\n";
+/// let mesh = Mesh::parse_obj(obj).expect("four triangles"); // `Mesh::read` reads a file
+/// assert!(mesh.open_edges().is_empty());
+/// assert!((mesh.volume() - 1.0 / 6.0).abs() < 1e-12);
+/// let points: Vec<Vec3> = mesh.vertices.iter().map(|v| Vec3::from(*v)).collect();
+/// let shape = Shape::hull(&points)?;
+/// # let _ = shape;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Mesh {
     /// Vertices [m, or the unit of the file], without duplicates.

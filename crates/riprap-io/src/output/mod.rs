@@ -8,6 +8,7 @@ mod summary;
 mod surfaces;
 
 pub use summary::Ending;
+pub use surfaces::{Snapshot, Surfaces};
 
 use std::path::{Path, PathBuf};
 use std::time::Instant;
@@ -27,7 +28,6 @@ use crate::table::TableWriter;
 use queue::{Files, Queue};
 use series::Series;
 use summary::Tally;
-use surfaces::{Snapshot, Surfaces};
 
 /// Writes a run while it goes on.
 ///

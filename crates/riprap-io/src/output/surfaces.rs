@@ -14,9 +14,9 @@ const DISC_CORNERS: usize = 48;
 /// With more spheres than this each gets fewer faces.
 const MANY_SPHERES: usize = 2000;
 
-/// The surfaces of all bodies in their own frames.
+/// The surfaces of all bodies in their own frames: made once for a scene, then placed for each frame.
 #[derive(Debug)]
-pub(super) struct Surfaces {
+pub struct Surfaces {
     /// For each body its corners and faces.
     bodies: Vec<Vec<Part>>,
     materials: Vec<i64>,
@@ -30,6 +30,7 @@ struct Part {
 }
 
 impl Surfaces {
+    /// The surfaces of a scene.
     pub fn new(scene: &Scene) -> Surfaces {
         let n = scene.bodies().len();
         let shapes = || (0..n).map(|index| scene.shape(scene.body_at(index)));
@@ -50,7 +51,7 @@ impl Surfaces {
         Surfaces { bodies, materials }
     }
 
-    /// All surfaces at the time of a frame.
+    /// All surfaces at the time of a snapshot, with body, material and `speed [m/s]` of each face.
     pub fn bodies(&self, snapshot: &Snapshot) -> PolyData {
         let mut data = PolyData::new();
         let (mut index, mut material, mut speed) = (Vec::new(), Vec::new(), Vec::new());
@@ -76,9 +77,9 @@ impl Surfaces {
     }
 }
 
-/// What pictures show of a frame.
+/// What pictures show of a frame: poses, speeds and contacts, copied so that they can be written later.
 #[derive(Debug)]
-pub(super) struct Snapshot {
+pub struct Snapshot {
     /// Pose of each shape, and speed of its centre of mass [m/s].
     bodies: Vec<(Pose, f64)>,
     contacts: Vec<ContactForce>,
@@ -86,6 +87,7 @@ pub(super) struct Snapshot {
 }
 
 impl Snapshot {
+    /// Copies what is needed from a frame.
     pub fn of(frame: &Frame) -> Snapshot {
         let Frame { scene, state, dt, .. } = *frame;
         let body = |i: usize| (scene.shape_pose(state, scene.body_at(i)), state.v[i].linear.norm());
@@ -93,7 +95,7 @@ impl Snapshot {
         Snapshot { bodies, contacts: frame.contacts().collect(), dt }
     }
 
-    /// The contacts as points.
+    /// The contacts as points, with `force [N]`, normal, `gap [m]`, `impulse [N s]` and the two bodies.
     pub fn contacts(&self) -> PolyData {
         let mut data = PolyData::new();
         let (mut force, mut normal) = (Vec::new(), Vec::new());

@@ -157,6 +157,33 @@ pub enum Error {
 }
 
 /// A scene that is ready to run.
+///
+/// ```
+/// use riprap_io::run::{Options, Run};
+/// use riprap_io::scene_file::SceneFile;
+///
+/// let text = r#"
+///     [run]
+///     dt = "1 ms"
+///     until = "0.1 s"
+///
+///     [materials.rubber]
+///     density = "1100 kg/m^3"
+///     restitution = 0.7
+///
+///     [[body]]
+///     name = "ball"
+///     material = "rubber"
+///     shape = { type = "sphere", radius = "5 cm" }
+/// "#;
+/// let scene = SceneFile::parse(text, ".")?; // `SceneFile::read` reads a file
+/// let folder = std::env::temp_dir().join(format!("riprap-run-{}", std::process::id()));
+/// let summary = Run::new(&scene, Options::new(&folder))?.execute(&mut ())?;
+/// assert_eq!(summary.report.steps, 100);
+/// assert!(folder.join("series.csv").is_file() && folder.join("run.pvd").is_file());
+/// # std::fs::remove_dir_all(&folder)?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug)]
 pub struct Run {
     scene: SceneFile,

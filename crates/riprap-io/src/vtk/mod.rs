@@ -19,6 +19,24 @@ use crate::atomic;
 use crate::error::Error;
 
 /// Points with vertices, polygons and data.
+///
+/// ```
+/// use riprap_io::vtk::{PolyData, Pvd};
+///
+/// let folder = std::env::temp_dir().join(format!("riprap-vtk-{}", std::process::id()));
+/// std::fs::create_dir_all(&folder)?;
+/// let mut triangle = PolyData::new();
+/// let corners = [[0.0; 3], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0]].map(|point| triangle.add_point(point));
+/// triangle.add_polygon(&corners);
+/// triangle.cell_data("speed [m/s]", vec![0.5]);
+/// triangle.write(&folder.join("triangle.vtp"))?;
+///
+/// // ParaView opens the index: which file belongs to which time.
+/// let mut index = Pvd::new(folder.join("run.pvd"));
+/// index.add(0.0, "surfaces", "triangle.vtp")?;
+/// # std::fs::remove_dir_all(&folder)?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct PolyData {
     points: Vec<[f32; 3]>,

@@ -14,6 +14,15 @@ const REFINING_UPDATES: usize = 5000;
 /// By default all criteria are tied to a residual of 1e-4, at which piles stay at rest, and small
 /// problems, such as those of mechanisms, are refined to 1e-8, which costs little and keeps solver
 /// errors out of their motion.
+///
+/// ```
+/// use riprap::prelude::*;
+///
+/// let options = GaussSeidelOptions::tolerance(1e-6);
+/// assert_eq!(options.approach_tolerance, 1e-6);
+/// let patient = GaussSeidelOptions { max_sweeps: 50_000, ..options };
+/// assert!(patient.max_sweeps > options.max_sweeps);
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct GaussSeidelOptions {
     /// Natural-map residual relative to the impulses [–]. At 1e-4 piles stay at rest; 1e-8 is for

@@ -8,6 +8,16 @@ use super::{
 };
 
 /// Nonlinear Gauss–Seidel in the order of the contacts.
+///
+/// ```
+/// use riprap::prelude::*;
+///
+/// let scheme = MoreauJean::new(1e-3).solver(GaussSeidel::tolerance(1e-6));
+/// // All criteria one by one.
+/// let options = GaussSeidelOptions { max_sweeps: 500, ..GaussSeidelOptions::tolerance(1e-6) };
+/// let scheme = scheme.solver(GaussSeidel { options });
+/// # let _ = scheme;
+/// ```
 #[derive(Clone, Copy, Debug, Default)]
 pub struct GaussSeidel {
     /// When to stop.

@@ -50,6 +50,29 @@ pub type Impulses = Vec<[f64; 3]>;
 /// `0 ≤ V_n ⊥ I_n ≥ 0` and Coulomb's law with the exact cone `‖I_t‖ ≤ μ I_n`. Restitution and gaps
 /// are already part of the normal component of `v_rel_free`. Each moment of `rolling` is bounded by
 /// its limit, and is smaller than it only if the spin vanishes.
+///
+/// ```
+/// use riprap::friction::{Blocks, ContactProblem, Delassus, Law, Scratch, ContactSolver};
+/// use riprap::prelude::*;
+///
+/// // One contact: a body of 2 kg that meets a wall with 1 m/s and slides along it with 0.2 m/s.
+/// let mut w = Blocks::default();
+/// w.push(0, [[0.5, 0.0, 0.0], [0.0, 0.5, 0.0], [0.0, 0.0, 0.5]]);
+/// w.end_row();
+/// let problem = ContactProblem {
+///     w: Delassus::Blocks(w),
+///     v_rel_free: vec![[-1.0, 0.2, 0.0]],
+///     laws: vec![Law::Coulomb { friction: 0.5 }],
+///     approach_scale: 1.0,
+///     ..ContactProblem::default()
+/// };
+///
+/// let mut impulses = vec![[0.0; 3]];
+/// let report = GaussSeidel::tolerance(1e-10).solve(&problem, &mut impulses, &mut Scratch::default());
+/// assert!(report.converged);
+/// // It stops at the wall (2 N s) and sticks, since 0.4 N s is less than the friction of 1 N s.
+/// assert!((impulses[0][0] - 2.0).abs() < 1e-9 && (impulses[0][1] + 0.4).abs() < 1e-9);
+/// ```
 #[derive(Clone, Debug, Default)]
 pub struct ContactProblem {
     /// The Delassus operator `W` [1/kg].

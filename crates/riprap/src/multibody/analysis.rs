@@ -190,7 +190,7 @@ fn derivatives(
 mod tests {
     use super::*;
     use crate::multibody::fixtures::*;
-    use crate::multibody::{Axis, Cut, Frame, GROUND, Mechanism};
+    use crate::multibody::{Axis, Cut, GROUND, Marker, Mechanism};
     use crate::shape::MassProperties;
 
     #[test]
@@ -236,9 +236,9 @@ mod tests {
         let system = m.build([0.0; 3]).unwrap();
         assert_eq!(system.reach(), 2.0);
         assert_eq!(system.coordinate_units().as_slice(), [2.0, 1.0]);
-        let nail = Frame::at(GROUND, [0.0, 3.0, 4.0]);
+        let nail = Marker::at(GROUND, [0.0, 3.0, 4.0]);
         let length = (9.0_f64 + 4.0 + 0.25).sqrt();
-        m.close_loop("rope", Cut::Rod { length }, nail, Frame::at(arm, [0.0; 3]));
+        m.close_loop("rope", Cut::Rod { length }, nail, Marker::at(arm, [0.0; 3]));
         assert_eq!(m.build([0.0; 3]).unwrap().reach(), 5.0);
         // A mechanism without extent has the length 1 m.
         let mut m = Mechanism::new("wheel");

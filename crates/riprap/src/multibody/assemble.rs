@@ -199,7 +199,7 @@ mod tests {
     use crate::math::{Pose, Quat, Vec3};
     use crate::multibody::fixtures::*;
     use crate::multibody::{
-        Axis, Coordinate, Cut, Frame, GROUND, Joint, JointMotion, Mechanism, Multibody,
+        Axis, Coordinate, Cut, GROUND, Joint, JointMotion, Marker, Mechanism, Multibody,
     };
     use crate::shape::MassProperties;
 
@@ -212,7 +212,7 @@ mod tests {
         let rod = m.add("rod", crank, hinge, Pose::at([0.3, 0.0, 0.0]), rod(0.8));
         let mass = Some(MassProperties::point(1.0, [0.0; 3]));
         let piston = m.add("piston", GROUND, Joint::Prismatic(Axis::X), Pose::IDENTITY, mass);
-        let (a, b) = (Frame::at(rod, [0.8, 0.0, 0.0]), Frame::at(piston, [0.0; 3]));
+        let (a, b) = (Marker::at(rod, [0.8, 0.0, 0.0]), Marker::at(piston, [0.0; 3]));
         m.close_loop("pin", Cut::Pin, a.along(Axis::Y), b.along(Axis::Y));
         let coordinates = [crank, rod, piston].map(|link| m.coordinate(link, 0));
         m.guess(coordinates[2], 1.0);
@@ -301,7 +301,7 @@ mod tests {
         let arm = || Some(MassProperties::principal(1.0, [0.5, 0.0, 0.0], [0.05, 0.1, 0.1]));
         let a = m.add("a", GROUND, Joint::Spherical, Pose::IDENTITY, arm());
         let b = m.add("b", GROUND, Joint::Spherical, Pose::at([1.2, 0.0, 0.0]), arm());
-        let hand = |link| Frame::at(link, [1.0, 0.0, 0.0]);
+        let hand = |link| Marker::at(link, [1.0, 0.0, 0.0]);
         m.close_loop("hands", Cut::Ball, hand(a), hand(b));
         let mut rng = seeded(31);
         for _ in 0..30 {

@@ -178,7 +178,7 @@ fn check_mass(m: &MassProperties, wrong: &mut dyn FnMut(&str)) {
 mod tests {
     use super::*;
     use crate::math::{Mat3, Quat, Vec3};
-    use crate::multibody::{Axis, Frame, JointMotion, JointSpring, Stops};
+    use crate::multibody::{Axis, JointMotion, JointSpring, Marker, Stops};
 
     fn arm() -> MassProperties {
         MassProperties::principal(2.0, [0.5, 0.0, 0.0], [0.1, 0.2, 0.2])
@@ -347,8 +347,8 @@ mod tests {
 
     #[test]
     fn errors_in_loops_and_springs_name_them() {
-        let frame = |link| Frame::at(link, [0.1, 0.0, 0.0]);
-        let nan = Frame { link: GROUND, pose: Pose::at([f64::NAN; 3]) };
+        let frame = |link| Marker::at(link, [0.1, 0.0, 0.0]);
+        let nan = Marker { link: GROUND, pose: Pose::at([f64::NAN; 3]) };
         type Change = Box<dyn FnOnce(&mut Mechanism, Link)>;
         let rod = Cut::Rod { length: -1.0 };
         let line = |stiffness, damping| PointSpring::Line { stiffness, damping, length: 1.0 };

@@ -213,7 +213,7 @@ impl Closure {
 mod tests {
     use super::*;
     use crate::math::{Pose, Quat};
-    use crate::multibody::{Frame, GROUND, Joint, Mechanism, Multibody};
+    use crate::multibody::{GROUND, Joint, Marker, Mechanism, Multibody};
     use crate::shape::MassProperties;
 
     const CUTS: [Cut; 6] =
@@ -225,7 +225,7 @@ mod tests {
         let mass = MassProperties::principal(1.0, [0.0; 3], [0.1; 3]);
         let body = m.add("body", GROUND, Joint::Free, Pose::IDENTITY, Some(mass));
         m.guess(m.coordinate(body, 0), 0.5);
-        m.close_loop("cut", cut, Frame::at(GROUND, [0.0; 3]), Frame::at(body, [0.0; 3]));
+        m.close_loop("cut", cut, Marker::at(GROUND, [0.0; 3]), Marker::at(body, [0.0; 3]));
         m.build([0.0; 3]).unwrap_or_else(|e| panic!("{cut:?}: {e}"))
     }
 

@@ -6,7 +6,7 @@
 
 use super::closure::Cut;
 use super::joint::{Axis, Joint};
-use super::mechanism::{Frame, GROUND, Link, Mechanism};
+use super::mechanism::{GROUND, Link, Marker, Mechanism};
 use super::system::{Multibody, MultibodyScratch};
 use super::tree::{Spatial, Tree};
 pub(super) use crate::math::fixtures::{Rng, largest, numbers, rotation, seeded, vector};
@@ -192,7 +192,7 @@ pub(super) fn random_loop(rng: &mut Rng, kind: usize, on_ground: bool) -> (Mecha
     let inverse = pose.rotation.inverse();
     let frame_b =
         Pose { position: pose.inverse_point(target.position), rotation: inverse * target.rotation };
-    m.close_loop("cut", cut, Frame { link: a, pose: frame_a }, Frame { link: b, pose: frame_b });
+    m.close_loop("cut", cut, Marker { link: a, pose: frame_a }, Marker { link: b, pose: frame_b });
     guess(&mut m, &free, &q);
     (m, q)
 }

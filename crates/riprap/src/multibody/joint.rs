@@ -38,6 +38,23 @@ impl From<[f64; 3]> for Axis {
 }
 
 /// How a body moves relative to its parent. Axes are those of the joint frame.
+///
+/// ```
+/// use riprap::prelude::*;
+///
+/// // A universal joint between two shafts, and a slide along an axis of its own.
+/// let mut m = Mechanism::new("shafts");
+/// let rod = MassProperties::rod([1.0, 0.0, 0.0], 2.0);
+/// let driving = m.add("driving", GROUND, Joint::Revolute(Axis::X), Pose::IDENTITY, Some(rod));
+/// let cross = Joint::Universal(Axis::Y, Axis::Z);
+/// let driven = m.add("driven", driving, cross, Pose::at([1.0, 0.0, 0.0]), Some(rod));
+/// let along = Joint::Prismatic(Axis::from([1.0, 1.0, 0.0]));
+/// m.add("slide", driven, along, Pose::at([1.0, 0.0, 0.0]), Some(MassProperties::point(1.0, [0.0; 3])));
+/// m.drive(m.coordinate(driving, 0), JointMotion::constant_speed(0.0, 10.0));
+/// assert_eq!(m.coordinate_named("driven.second"), Some(m.coordinate(driven, 1)));
+/// assert_eq!(m.build([0.0, 0.0, -9.81])?.n_v(), 4);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Joint {
     /// Rotates about an axis.

@@ -1,7 +1,7 @@
 //! From the description of a mechanism to its arrays: elementary joints in the order of the tree, and the cuts of the loops.
 
 use super::closure::{Anchor, Closure};
-use super::mechanism::{Frame, GROUND, Mechanism};
+use super::mechanism::{GROUND, Marker, Mechanism};
 use super::tree::{Column, Elementary, NONE, Node, Tree};
 use crate::math::{Mat3, Quat, Vec3};
 
@@ -80,7 +80,7 @@ impl Mechanism {
 
     pub(super) fn closures(&self, tree: &Tree, node_of: &[u32]) -> Vec<Closure> {
         let mut first_row = 0;
-        let anchor = |f: &Frame| Anchor {
+        let anchor = |f: &Marker| Anchor {
             body: if f.link == GROUND { NONE } else { node_of[f.link.0 as usize] },
             rotation: exact(&f.pose.rotation),
             point: f.pose.position,
@@ -223,7 +223,7 @@ mod tests {
         let left = add(&mut m, "left", trunk);
         let left_tip = add(&mut m, "left-tip", left);
         let right = add(&mut m, "right", trunk);
-        let frame = |link| Frame::at(link, [0.1, 0.0, 0.0]);
+        let frame = |link| Marker::at(link, [0.1, 0.0, 0.0]);
         m.close_loop("across", Cut::Pin, frame(left_tip), frame(right));
         m.close_loop("down", Cut::Ball, frame(GROUND), frame(right));
         let (tree, node_of) = m.tree(Vec3::zeros());

@@ -21,21 +21,21 @@ pub struct Coordinate(pub u32);
 
 /// A frame on a body of a mechanism, or on the ground.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Frame {
+pub struct Marker {
     /// The body.
     pub link: Link,
     /// Pose of the frame in the body frame.
     pub pose: Pose,
 }
 
-impl Frame {
+impl Marker {
     /// A point of a body [m], with the axes of the body.
-    pub fn at(link: Link, point: [f64; 3]) -> Frame {
-        Frame { link, pose: Pose::at(point) }
+    pub fn at(link: Link, point: [f64; 3]) -> Marker {
+        Marker { link, pose: Pose::at(point) }
     }
 
     /// The same point with the z axis along `axis` in the body frame.
-    pub fn along(mut self, axis: Axis) -> Frame {
+    pub fn along(mut self, axis: Axis) -> Marker {
         if axis.0.norm() > 0.0 {
             let rotation = nalgebra::Rotation3::from_matrix_unchecked(axis.frame());
             self.pose.rotation = Quat::from_rotation_matrix(&rotation);
@@ -83,8 +83,8 @@ pub(super) struct CoordinateDescription {
 pub(super) struct LoopDescription {
     pub(super) name: String,
     pub(super) cut: Cut,
-    pub(super) a: Frame,
-    pub(super) b: Frame,
+    pub(super) a: Marker,
+    pub(super) b: Marker,
 }
 
 /// Description of a mechanism: bodies connected by joints, loops, forces and start values.
@@ -112,7 +112,7 @@ pub struct Mechanism {
     pub(super) loops: Vec<LoopDescription>,
     pub(super) shapes: Vec<LinkShape>,
     pub(super) dependent: Vec<Coordinate>,
-    pub(super) points: Vec<(String, PointSpring, Frame, Frame)>,
+    pub(super) points: Vec<(String, PointSpring, Marker, Marker)>,
     pub(super) laws: Vec<LawForce>,
     pub(super) n_latched: usize,
 }
@@ -305,12 +305,12 @@ impl Mechanism {
     }
 
     /// Adds a spring between points of two bodies.
-    pub fn point_spring(&mut self, name: &str, spring: PointSpring, a: Frame, b: Frame) {
+    pub fn point_spring(&mut self, name: &str, spring: PointSpring, a: Marker, b: Marker) {
         self.points.push((name.to_owned(), spring, a, b));
     }
 
     /// Closes a loop by connecting two frames.
-    pub fn close_loop(&mut self, name: &str, cut: Cut, a: Frame, b: Frame) {
+    pub fn close_loop(&mut self, name: &str, cut: Cut, a: Marker, b: Marker) {
         self.loops.push(LoopDescription { name: name.to_owned(), cut, a, b });
     }
 
@@ -405,7 +405,7 @@ mod tests {
 
     #[test]
     fn a_frame_along_an_axis_has_its_z_axis_there() {
-        let frame = Frame::at(Link(3), [1.0, 2.0, 3.0]).along(Axis::from([0.0, 3.0, 4.0]));
+        let frame = Marker::at(Link(3), [1.0, 2.0, 3.0]).along(Axis::from([0.0, 3.0, 4.0]));
         assert_eq!((frame.link, frame.pose.position), (Link(3), Vec3::new(1.0, 2.0, 3.0)));
         assert!((frame.pose.vector(Vec3::z()) - Vec3::new(0.0, 0.6, 0.8)).norm() < 1e-15);
         let r = frame.pose.rotation.to_rotation_matrix();

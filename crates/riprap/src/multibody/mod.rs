@@ -33,7 +33,7 @@ pub use force::{
     Control, Inputs, JointMotion, JointSpring, Phase, PointSpring, Signal, Stops, Until,
 };
 pub use joint::{Axis, Joint};
-pub use mechanism::{Coordinate, Frame, GROUND, Link, LinkShape, Mechanism, MechanismErrors};
+pub use mechanism::{Coordinate, GROUND, Link, LinkShape, Marker, Mechanism, MechanismErrors};
 pub use partition::Partition;
 pub use pulse::Pulse;
 pub use smooth::{Anchor, SmoothHistory, SmoothReport, SmoothScratch};

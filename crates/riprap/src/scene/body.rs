@@ -81,6 +81,28 @@ pub enum Kind {
 }
 
 /// Description of one body. Its position is that of the shape's origin.
+///
+/// ```
+/// use riprap::prelude::*;
+///
+/// let oak = Material::new("oak").density(700.0).friction(0.4);
+/// let crate_ = BodyDescription::new(Shape::cuboid([0.6, 0.4, 0.3])?, &oak)
+///     .named("crate")
+///     .at([0.0, 0.0, 1.0])
+///     .velocity([1.0, 0.0, 0.0])
+///     .spin([0.0, 2.0, 0.0]);
+/// let turning = Motion::Velocity {
+///     linear: Law::constant([0.0; 3]),
+///     angular: Law::new(|t| Vec3::new(0.0, 0.0, t.min(1.0))), // rad/s, a soft start
+/// };
+/// let table = BodyDescription::new(Shape::cuboid([2.0, 2.0, 0.1])?, &oak).moving(turning);
+///
+/// let mut scene = Scene::builder();
+/// scene.add(crate_, &oak);
+/// scene.add(table, &oak);
+/// assert_eq!(scene.build()?.bodies().n_movable(), 1);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct BodyDescription {
     /// Name, unique in the scene; empty for a name chosen by the builder.

@@ -14,6 +14,25 @@ use crate::shape::{MassProperties, Shape};
 use std::collections::HashMap;
 
 /// Collects a description; [`SceneBuilder::build`] checks and freezes it.
+///
+/// ```
+/// use riprap::prelude::*;
+///
+/// let rock = Material::new("rock").density(2700.0).friction(0.6);
+/// let steel = Material::new("steel").density(7800.0).friction(0.3);
+/// let mut scene = Scene::builder();
+/// scene.gravity([0.0, 0.0, -9.81]);
+/// scene.pair("rock", "steel", PairLaw::combined(&rock, &steel));
+/// scene.add_fixed(Shape::open_box([0.4, 0.4, 0.3], 0.02)?, Pose::IDENTITY, &steel);
+/// let stone = scene.add(BodyDescription::new(Shape::cuboid([0.05; 3])?, &rock).at([0.0, 0.0, 0.1]), &rock);
+///
+/// // All mistakes are reported together.
+/// scene.add(BodyDescription::new(Shape::sphere(0.05)?, &rock).at([0.0, 0.0, 0.1]), &rock);
+/// let errors = scene.build().unwrap_err();
+/// assert!(errors.to_string().contains("overlap"));
+/// # let _ = stone;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct SceneBuilder {
     gravity: Option<Vec3>,

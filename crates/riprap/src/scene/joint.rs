@@ -18,6 +18,23 @@ pub enum Hold {
 
 /// A joint between two bodies of a scene (or the world), imposed on their velocities: the pure
 /// LMGC90 model of the paper. Velocities satisfy it to the solver's tolerance; positions drift.
+///
+/// ```
+/// use riprap::prelude::*;
+///
+/// let steel = Material::new("steel").density(7800.0);
+/// let mut scene = Scene::builder();
+/// let ball = BodyDescription::new(Shape::sphere(0.1)?, &steel).at([1.0, 0.0, 0.0]);
+/// let ball = scene.add(ball, &steel);
+/// // A pendulum: the ball turns about the origin of the world.
+/// let (world, place) = (Pose::IDENTITY, Pose::at([1.0, 0.0, 0.0]));
+/// let pivot = (On::World, world);
+/// scene.add_joint(BodyJoint::at("pivot", Hold::Ball, world, pivot, (ball.into(), place)).projected());
+/// let mut run = Simulation::new(scene.build()?, MoreauJean::new(1e-3))?;
+/// run.until(0.3, &mut ())?;
+/// assert!((run.pose(ball).position.norm() - 1.0).abs() < 1e-9);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct BodyJoint {
     /// Its name.

@@ -1,6 +1,16 @@
 //! Materials and the laws of contact between pairs of them.
 
 /// The material of a body.
+///
+/// ```
+/// use riprap::prelude::*;
+///
+/// let rock = Material::new("rock").density(2700.0).friction(0.7).rolling(1e-4);
+/// let rubber = Material::new("rubber").density(1100.0).friction(0.9).restitution(0.6);
+/// // Two materials meet with the smaller values of both, unless `SceneBuilder::pair` says otherwise.
+/// let law = PairLaw::combined(&rock, &rubber);
+/// assert_eq!((law.friction, law.restitution, law.law), (0.7, 0.0, ContactLaw::QuasiShock));
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Material {
     /// Name, by which pairs refer to it.

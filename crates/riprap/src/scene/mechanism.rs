@@ -39,6 +39,32 @@ pub enum On {
 
 /// A contact between a chosen point of one body and a chosen plane of another, whatever their
 /// shapes: for example, the corner of a slider in its guide.
+///
+/// ```
+/// use riprap::prelude::*;
+///
+/// let mut scene = Scene::builder();
+/// let mut m = Mechanism::new("slide");
+/// let mass = MassProperties::principal(1.0, [0.0; 3], [1e-3; 3]);
+/// let block = m.add("block", GROUND, Joint::Planar(Axis::X, Axis::Y), Pose::IDENTITY, Some(mass));
+/// let slide = scene.add_mechanism(m);
+///
+/// // A corner of the block, 1 mm above a plane of the world.
+/// let steel = Material::new("steel").friction(0.1);
+/// scene.add_point_contact(PointContact {
+///     name: "corner".into(),
+///     point: (On::Link(slide, block), Vec3::new(0.05, -0.025, 0.0)),
+///     plane: (On::World, Vec3::new(0.0, -0.026, 0.0)),
+///     normal: Vec3::y(),
+///     law: PairLaw::combined(&steel, &steel),
+/// });
+/// scene.gravity([0.0, -9.81, 0.0]);
+/// let mut run = Simulation::new(scene.build()?, MoreauJean::new(1e-4))?;
+/// run.until(0.1, &mut ())?;
+/// let height = run.state().mechanisms[slide.index()].q[1];
+/// assert!(height < -0.9e-3, "the corner has come down to the plane: {height}");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct PointContact {
     /// Its name.
@@ -82,7 +108,7 @@ impl SceneBuilder {
     }
 
     /// Disables contact between two bodies.
-    pub fn keep_apart(&mut self, a: On, b: On) {
+    pub fn ignore_contact(&mut self, a: On, b: On) {
         self.apart.push((a, b));
     }
 

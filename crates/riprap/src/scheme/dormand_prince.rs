@@ -11,6 +11,27 @@ use crate::scene::{Scene, SchemeState, State, place_links};
 use std::sync::Arc;
 
 /// Adaptive integration of mechanisms, orders 5 and 4.
+///
+/// ```
+/// use riprap::prelude::*;
+///
+/// // A pendulum of 1 m, released at 0.1 rad.
+/// let mut m = Mechanism::new("pendulum");
+/// let bob = MassProperties::point(1.0, [0.0, 0.0, -1.0]);
+/// let arm = m.revolute(GROUND, Axis::Y, [0.0; 3], bob);
+/// m.start(m.coordinate(arm, 0), 0.1);
+/// let mut scene = Scene::builder();
+/// let id = scene.add_mechanism(m);
+///
+/// let scheme = DormandPrince::new(0.1).tolerance(1e-10); // steps of 0.1 s at most
+/// let mut run = Simulation::new(scene.build()?, scheme)?;
+/// let energy = |run: &Simulation| run.frame().balance().kinetic + run.frame().balance().potential;
+/// let start = energy(&run);
+/// run.until(2.0, &mut ())?;
+/// assert!((energy(&run) - start).abs() < 1e-7);
+/// assert!(run.state().mechanisms[id.index()].q[0].abs() <= 0.1 + 1e-9);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct DormandPrince {
     /// Time between two states seen by observers [s]; the inner steps are chosen by the tolerance.

@@ -6,6 +6,22 @@ use crate::friction::{Coloured, ContactSolver};
 use crate::scene::{Scene, SchemeState, State};
 
 /// Moreau–Jean time stepping.
+///
+/// ```
+/// use riprap::prelude::*;
+///
+/// let rock = Material::new("rock").density(2700.0).friction(0.6);
+/// let mut scene = Scene::builder();
+/// scene.add_fixed(Shape::half_space([0.0, 0.0, 1.0])?, Pose::IDENTITY, &rock);
+/// scene.add(BodyDescription::new(Shape::cuboid([0.1; 3])?, &rock).at([0.0, 0.0, 0.06]), &rock);
+///
+/// // Steps of 1 ms; a tighter tolerance than the default of 1e-4.
+/// let scheme = MoreauJean::new(1e-3).theta(0.5).solver(Coloured::tolerance(1e-8));
+/// let mut run = Simulation::new(scene.build()?, scheme)?;
+/// let report = run.until(0.5, &mut ())?;
+/// assert_eq!((report.steps, report.unconverged), (500, 0));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub struct MoreauJean {
     /// Time step `h` [s].
     pub dt: f64,

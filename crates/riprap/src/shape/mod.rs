@@ -16,6 +16,26 @@ use crate::math::{Pose, Vec3, cbrt, length2};
 use std::sync::Arc;
 
 /// The shape of a body, in the body's own frame. Cheap to clone: geometry is shared.
+///
+/// ```
+/// use riprap::prelude::*;
+///
+/// let brick = Shape::cuboid([0.24, 0.115, 0.071])?;
+/// let mass = brick.mass_properties(1800.0).expect("a brick has a volume");
+/// assert!((mass.mass - 1800.0 * 0.24 * 0.115 * 0.071).abs() < 1e-12);
+///
+/// // A dumbbell of two balls and a bar.
+/// let dumbbell = Shape::compound(vec![
+///     (Pose::at([-0.2, 0.0, 0.0]), Shape::sphere(0.1)?),
+///     (Pose::at([0.2, 0.0, 0.0]), Shape::sphere(0.1)?),
+///     (Pose::IDENTITY, Shape::cuboid([0.2, 0.04, 0.04])?),
+/// ])?;
+/// assert_eq!(dumbbell.parts().len(), 3);
+///
+/// // A shape that cannot exist is an error at once.
+/// assert!(Shape::sphere(-1.0).is_err());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug)]
 pub enum Shape {
     /// A ball around the origin.

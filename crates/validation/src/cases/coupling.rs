@@ -2,7 +2,7 @@
 
 use crate::check::observed_order;
 use crate::{Checks, Effort, scenes};
-use riprap::multibody::{Cut, Frame, JointMotion, JointSpring};
+use riprap::multibody::{Cut, JointMotion, JointSpring, Marker};
 use riprap::prelude::*;
 use riprap::shape::MassProperties;
 use riprap::simulation::ContactForce;
@@ -309,7 +309,7 @@ fn bucket_scene(n: usize) -> SceneBuilder {
     for (pose, shape) in parts {
         m.attach(bucket, shape, pose, "gravel");
     }
-    let (a, b) = (Frame::at(coupler, [-0.12, 0.0, 0.0]), Frame::at(bucket, [0.0, 0.0, -0.1]));
+    let (a, b) = (Marker::at(coupler, [-0.12, 0.0, 0.0]), Marker::at(bucket, [0.0, 0.0, -0.1]));
     m.close_loop("linkage", Cut::Rod { length: 0.1 }, a, b);
     m.drive(
         m.coordinate(lift, 0),

@@ -62,6 +62,34 @@ pub type Vector = [f64; 3];
 pub type Quaternion = [f64; 4];
 
 /// A scene read from a file. See [`SceneFile::read`] and [`SceneFile::parse`].
+///
+/// ```
+/// use riprap::prelude::*;
+/// use riprap_io::scene_file::SceneFile;
+///
+/// let text = r#"
+///     [run]
+///     dt = "1 ms"
+///     until = "0.1 s"
+///
+///     [materials.rubber]
+///     density = "1100 kg/m^3"
+///
+///     [[body]]
+///     name = "ball"
+///     material = "rubber"
+///     shape = { type = "sphere", radius = "5 cm" }
+/// "#;
+/// let file = SceneFile::parse(text, ".")?; // paths in the scene are relative to the second argument
+/// let built = file.build()?;
+/// let mut run = Simulation::new(built.scene, file.moreau_jean())?;
+/// run.until(0.1, &mut ())?;
+///
+/// // Mistakes are reported all at once, each with its place and what to write instead.
+/// let errors = SceneFile::parse(&text.replace("radius", "radios"), ".").unwrap_err();
+/// assert!(errors.problems.iter().any(|problem| problem.message.contains("radios")));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct SceneFile {
     /// What the scene shows, in words.

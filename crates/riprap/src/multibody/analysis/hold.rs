@@ -56,7 +56,7 @@ impl Multibody {
 #[cfg(test)]
 mod tests {
     use crate::math::Pose;
-    use crate::multibody::{Axis, Cut, Frame, GROUND, Joint, Mechanism};
+    use crate::multibody::{Axis, Cut, GROUND, Joint, Marker, Mechanism};
     use crate::shape::MassProperties;
 
     #[test]
@@ -67,7 +67,7 @@ mod tests {
         let crank = m.add("crank", GROUND, hinge, Pose::IDENTITY, Some(rod()));
         let coupler = m.add("coupler", crank, hinge, Pose::at([1.0, 0.0, 0.0]), Some(rod()));
         let rocker = m.add("rocker", GROUND, hinge, Pose::at([1.0, 0.0, 0.0]), Some(rod()));
-        let (a, b) = (Frame::at(coupler, [1.0, 0.0, 0.0]), Frame::at(rocker, [1.0, 0.0, 0.0]));
+        let (a, b) = (Marker::at(coupler, [1.0, 0.0, 0.0]), Marker::at(rocker, [1.0, 0.0, 0.0]));
         m.close_loop("window", Cut::Pin, a.along(Axis::Y), b.along(Axis::Y));
         m.start(m.coordinate(crank, 0), 1.0);
         m.guess(m.coordinate(coupler, 0), -1.0);

@@ -100,7 +100,7 @@ impl Multibody {
 mod tests {
     use crate::math::Pose;
     use crate::multibody::{
-        Axis, Coordinate, Cut, Frame, GROUND, Joint, JointMotion, Mechanism, MechanismErrors,
+        Axis, Coordinate, Cut, GROUND, Joint, JointMotion, Marker, Mechanism, MechanismErrors,
     };
     use crate::shape::MassProperties;
 
@@ -146,7 +146,7 @@ mod tests {
         let piston = MassProperties::point(2.5, [0.0; 3]);
         let piston =
             m.add("piston", GROUND, Joint::Prismatic(Axis::X), Pose::IDENTITY, Some(piston));
-        let (a, b) = (Frame::at(rod, [l, 0.0, 0.0]), Frame::at(piston, [0.0; 3]));
+        let (a, b) = (Marker::at(rod, [l, 0.0, 0.0]), Marker::at(piston, [0.0; 3]));
         m.close_loop("pin", Cut::Pin, a.along(Axis::Y), b.along(Axis::Y));
         m.guess(m.coordinate(piston, 0), r + l);
         let c = m.coordinate(crank, 0);

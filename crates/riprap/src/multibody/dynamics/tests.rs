@@ -4,7 +4,7 @@
 use crate::math::{Mat3, Vec3};
 use crate::multibody::fixtures::*;
 use crate::multibody::{
-    Axis, Control, Frame, GROUND, Joint, JointMotion, JointSpring, Link, Mechanism, Multibody,
+    Axis, Control, GROUND, Joint, JointMotion, JointSpring, Link, Marker, Mechanism, Multibody,
     MultibodyScratch, Phase, PointSpring, Signal, Spatial,
 };
 use crate::shape::MassProperties;
@@ -266,7 +266,7 @@ fn floating(rng: &mut Rng) -> Multibody {
     let (mass, at) = (body(rng), place(rng));
     let hand = m.add("hand", arm, Joint::Revolute(Axis::X), at, Some(mass));
     let line = PointSpring::Line { stiffness: 20.0, damping: 0.5, length: 0.3 };
-    let frame = |link, rng: &mut Rng| Frame::at(link, vector(rng, 0.4).into());
+    let frame = |link, rng: &mut Rng| Marker::at(link, vector(rng, 0.4).into());
     m.point_spring("tether", line, frame(GROUND, rng), frame(hand, rng));
     m.point_spring("tendon", line, frame(base, rng), frame(hand, rng));
     m.actuate("motor", m.coordinate(hand, 0), Signal::constant(1.3));
@@ -332,7 +332,7 @@ fn springs_and_laws_on_a_free_body_give_a_wrench_about_its_centre() {
     let buoy = m.add("buoy", GROUND, Joint::Free, at, Some(mass));
     let line = PointSpring::Line { stiffness: 20.0, damping: 0.0, length: 0.1 };
     let (a, b) = (vector(&mut rng, 1.0), vector(&mut rng, 0.4));
-    m.point_spring("tether", line, Frame::at(GROUND, a.into()), Frame::at(buoy, b.into()));
+    m.point_spring("tether", line, Marker::at(GROUND, a.into()), Marker::at(buoy, b.into()));
     for k in 0..6 {
         m.actuate(&format!("push-{k}"), m.coordinate(buoy, k), Signal::constant(k as f64 - 1.5));
     }

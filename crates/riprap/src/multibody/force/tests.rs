@@ -3,7 +3,7 @@
 
 use super::*;
 use crate::multibody::fixtures::*;
-use crate::multibody::{Frame, GROUND, Link, Mechanism, Multibody, MultibodyScratch};
+use crate::multibody::{GROUND, Link, Marker, Mechanism, Multibody, MultibodyScratch};
 use nalgebra::DVector;
 
 /// A random tree with a spring and stops on every scalar coordinate, and springs of both kinds between its bodies.
@@ -20,7 +20,7 @@ fn loaded(rng: &mut Rng, damping: f64) -> Mechanism {
             m.spring(c, JointSpring { stiffness: 0.0, rest: 0.0, damping });
         }
     }
-    let frame = |link, rng: &mut Rng| Frame::at(link, vector(rng, 0.5).into());
+    let frame = |link, rng: &mut Rng| Marker::at(link, vector(rng, 0.5).into());
     let line = PointSpring::Line { stiffness: 12.0, damping, length: 0.4 };
     let bushing = PointSpring::Bushing { stiffness: 8.0, damping };
     for (k, spring) in [line, bushing, line, bushing].into_iter().enumerate() {
@@ -87,7 +87,12 @@ fn dampers_dissipate_the_expected_power_and_never_supply_any() {
         let line = PointSpring::Line { stiffness: 0.0, damping, length: 1.0 };
         let bushing = PointSpring::Bushing { stiffness: 0.0, damping };
         for spring in [line, bushing] {
-            m.point_spring("", spring, Frame::at(Link(1), a.into()), Frame::at(Link(3), b.into()));
+            m.point_spring(
+                "",
+                spring,
+                Marker::at(Link(1), a.into()),
+                Marker::at(Link(3), b.into()),
+            );
         }
         let system = m.build([0.0; 3]).unwrap();
         let (q, v) = random_state(&mut rng, &system);
@@ -108,7 +113,7 @@ fn a_spring_between_two_bodies_pulls_both_equally() {
         let mut rng = seeded(800 + seed);
         let mut m = random_tree(&mut rng, 4);
         let line = PointSpring::Line { stiffness: 12.0, damping: 0.7, length: 0.2 };
-        let frame = |link, rng: &mut Rng| Frame::at(Link(link), vector(rng, 0.5).into());
+        let frame = |link, rng: &mut Rng| Marker::at(Link(link), vector(rng, 0.5).into());
         m.point_spring("line", line, frame(0, &mut rng), frame(3, &mut rng));
         let system = m.build([0.0; 3]).unwrap();
         let (q, v) = random_state(&mut rng, &system);

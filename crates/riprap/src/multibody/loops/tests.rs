@@ -3,7 +3,8 @@
 use crate::math::Pose;
 use crate::multibody::fixtures::*;
 use crate::multibody::{
-    Axis, Coordinate, Cut, Frame, GROUND, Joint, JointMotion, Link, Mechanism, Multibody, Partition,
+    Axis, Coordinate, Cut, GROUND, Joint, JointMotion, Link, Marker, Mechanism, Multibody,
+    Partition,
 };
 use crate::shape::MassProperties;
 use nalgebra::DVector;
@@ -74,7 +75,7 @@ fn four_bar() -> Mechanism {
     let crank = m.add("crank", GROUND, hinge, Pose::IDENTITY, rod());
     let coupler = m.add("coupler", crank, hinge, Pose::at([1.0, 0.0, 0.0]), rod());
     let rocker = m.add("rocker", GROUND, hinge, Pose::at([1.5, 0.0, 0.0]), rod());
-    let end = |link| Frame::at(link, [1.0, 0.0, 0.0]).along(Axis::Y);
+    let end = |link| Marker::at(link, [1.0, 0.0, 0.0]).along(Axis::Y);
     m.close_loop("window", Cut::Pin, end(coupler), end(rocker));
     m.start(m.coordinate(crank, 0), 1.0);
     m.guess(m.coordinate(coupler, 0), -1.0);
@@ -265,8 +266,8 @@ fn the_order_in_which_loops_are_closed_does_not_change_the_motion() {
             m.start(m.coordinate(on, 0), 0.2 * f64::from(k));
         }
         for k in order {
-            let end = Frame::at(Link(2 * k as u32 + 1), [0.5, 0.0, 0.0]);
-            let nail = Frame::at(GROUND, [0.8 + k as f64, 0.0, 1.5]);
+            let end = Marker::at(Link(2 * k as u32 + 1), [0.5, 0.0, 0.0]);
+            let nail = Marker::at(GROUND, [0.8 + k as f64, 0.0, 1.5]);
             let length = [1.2, 1.0][k];
             m.close_loop(&format!("rod-{k}"), Cut::Rod { length }, nail, end);
         }

@@ -3,7 +3,7 @@
 use super::*;
 use crate::math::fixtures::pose;
 use crate::multibody::fixtures::*;
-use crate::multibody::{Axis, Frame, JointMotion, JointSpring, Mechanism, PointSpring, Signal};
+use crate::multibody::{Axis, JointMotion, JointSpring, Marker, Mechanism, PointSpring, Signal};
 use crate::shape::{MassProperties, Shape};
 
 /// A cart with a pendulum on a ball joint, constrained by a rod, with a spring, a law and a shape.
@@ -13,9 +13,14 @@ fn cart() -> Mechanism {
     let cart = m.add("cart", GROUND, Joint::Prismatic(Axis::X), Pose::IDENTITY, mass());
     let bob = m.add("bob", cart, Joint::Spherical, Pose::IDENTITY, mass());
     let rod = Cut::Rod { length: 1.9 };
-    m.close_loop("rod", rod, Frame::at(GROUND, [0.6, 0.3, 0.7]), Frame::at(bob, [0.0, 0.0, -1.0]));
+    m.close_loop(
+        "rod",
+        rod,
+        Marker::at(GROUND, [0.6, 0.3, 0.7]),
+        Marker::at(bob, [0.0, 0.0, -1.0]),
+    );
     let line = PointSpring::Line { stiffness: 1.0, damping: 0.0, length: 0.1 };
-    m.point_spring("line", line, Frame::at(GROUND, [0.0; 3]), Frame::at(bob, [0.0; 3]));
+    m.point_spring("line", line, Marker::at(GROUND, [0.0; 3]), Marker::at(bob, [0.0; 3]));
     m.actuate("motor", m.coordinate(cart, 0), Signal::new(|x| 3.0 * x.t));
     m.attach(bob, Shape::sphere(0.1).unwrap(), Pose::IDENTITY, "steel");
     m

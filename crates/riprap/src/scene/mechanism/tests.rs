@@ -3,7 +3,7 @@
 use super::*;
 use crate::math::Quat;
 use crate::math::fixtures::{seeded, vector};
-use crate::multibody::{Axis, Cut, Frame, Joint};
+use crate::multibody::{Axis, Cut, Joint, Marker};
 use crate::scene::fixtures::*;
 use crate::scene::{ContactLaw, Scene};
 
@@ -94,10 +94,10 @@ fn neighbours_do_not_collide_even_across_bodies_without_shape() {
     assert_eq!(scene.pairs_apart(), [(0, 1), (1, 2), (1, 3), (2, 3)]);
     let mut m = chain(3, &[0, 1, 2]);
     m.guess(m.coordinate(Link(1), 0), 1.0);
-    let (a, b) = (Frame::at(Link(0), [0.0, 0.0, 0.1]), Frame::at(Link(2), [0.5, 0.0, 0.0]));
+    let (a, b) = (Marker::at(Link(0), [0.0, 0.0, 0.1]), Marker::at(Link(2), [0.5, 0.0, 0.0]));
     m.close_loop("strut", Cut::Rod { length: 2.0 }, a, b);
     let mut scene = with(m);
-    scene.keep_apart(On::Link(MechanismId(0), Link(2)), On::Link(MechanismId(0), Link(2)));
+    scene.ignore_contact(On::Link(MechanismId(0), Link(2)), On::Link(MechanismId(0), Link(2)));
     let apart = scene.build().unwrap().pairs_apart().to_vec();
     assert!(apart.contains(&(0, 2)), "connected by a loop: {apart:?}");
     assert!(apart.contains(&(2, 2)), "named by the user: {apart:?}");

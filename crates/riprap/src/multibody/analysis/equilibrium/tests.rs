@@ -3,7 +3,7 @@
 use super::*;
 use crate::math::{Pose, Quat, Vec3};
 use crate::multibody::{
-    Axis, Cut, Frame, GROUND, Joint, JointMotion, JointSpring, Link, Mechanism, PointSpring,
+    Axis, Cut, GROUND, Joint, JointMotion, JointSpring, Link, Marker, Mechanism, PointSpring,
     Signal, Stops,
 };
 use crate::shape::MassProperties;
@@ -113,8 +113,8 @@ fn a_chain_between_two_nails_forms_a_catenary() {
     for (k, link) in links.iter().enumerate() {
         m.guess(m.coordinate(*link, 0), if k == 0 { -1.0 } else { 0.2 });
     }
-    let nail = Frame::at(GROUND, [2.0, 0.0, 0.3]).along(Axis::Y);
-    let end = Frame::at(links[9], [0.3, 0.0, 0.0]).along(Axis::Y);
+    let nail = Marker::at(GROUND, [2.0, 0.0, 0.3]).along(Axis::Y);
+    let end = Marker::at(links[9], [0.3, 0.0, 0.0]).along(Axis::Y);
     m.close_loop("nail", Cut::Pin, nail, end);
     let (system, found) = settled(&m);
     assert_eq!(found.stability, Stability::Stable);
@@ -150,10 +150,10 @@ fn a_four_bar_with_a_spring_rests_at_minimum_energy() {
     let crank = m.revolute(GROUND, -Axis::Y, [0.0; 3], rod(0.3));
     let coupler = m.revolute(crank, -Axis::Y, [0.3, 0.0, 0.0], rod(0.8));
     let rocker = m.revolute(GROUND, -Axis::Y, [0.7, 0.0, 0.0], rod(0.6));
-    let (a, b) = (Frame::at(coupler, [0.8, 0.0, 0.0]), Frame::at(rocker, [0.6, 0.0, 0.0]));
+    let (a, b) = (Marker::at(coupler, [0.8, 0.0, 0.0]), Marker::at(rocker, [0.6, 0.0, 0.0]));
     m.close_loop("window", Cut::Pin, a.along(Axis::Y), b.along(Axis::Y));
     let spring = PointSpring::Line { stiffness: 150.0, damping: 3.0, length: 0.2 };
-    let (a, b) = (Frame::at(GROUND, [0.2, 0.0, 0.9]), Frame::at(coupler, [0.5, 0.0, 0.1]));
+    let (a, b) = (Marker::at(GROUND, [0.2, 0.0, 0.9]), Marker::at(coupler, [0.5, 0.0, 0.1]));
     m.point_spring("spring", spring, a, b);
     m.guess(m.coordinate(crank, 0), 0.8);
     m.guess(m.coordinate(coupler, 0), -0.2);

@@ -3,7 +3,7 @@
 use super::*;
 use crate::math::Pose;
 use crate::multibody::{
-    Axis, Cut, Frame, GROUND, Joint, JointMotion, JointSpring, Mechanism, MultibodyState,
+    Axis, Cut, GROUND, Joint, JointMotion, JointSpring, Marker, Mechanism, MultibodyState,
     PointSpring,
 };
 use crate::shape::MassProperties;
@@ -182,7 +182,7 @@ fn chain(n: usize, walls: usize, damping: f64) -> Mechanism {
         }
     }
     if walls == 2 {
-        let (last, wall) = (Frame::at(on, [0.0; 3]), Frame::at(GROUND, [5.0, 0.0, 0.0]));
+        let (last, wall) = (Marker::at(on, [0.0; 3]), Marker::at(GROUND, [5.0, 0.0, 0.0]));
         let length = 5.0 - 0.1 * n as f64;
         let line = PointSpring::Line { stiffness: 800.0, damping, length };
         m.point_spring("last", line, wall, last);
@@ -273,7 +273,7 @@ fn modes_of_a_closed_mechanism_are_those_of_its_single_degree_of_freedom() {
     let seat = Some(MassProperties::principal(3.0, [0.35, 0.0, -0.2], [0.1; 3]));
     let seat = m.add("seat", crank, hinge, Pose::at([0.0, 0.0, -0.8]), seat);
     let rocker = m.add("rocker", GROUND, hinge, Pose::at([1.0, 0.0, 0.0]), light());
-    let (a, b) = (Frame::at(seat, [1.0, 0.0, 0.0]), Frame::at(rocker, [0.0, 0.0, -0.8]));
+    let (a, b) = (Marker::at(seat, [1.0, 0.0, 0.0]), Marker::at(rocker, [0.0, 0.0, -0.8]));
     m.close_loop("pin", Cut::Pin, a.along(Axis::Y), b.along(Axis::Y));
     let found = modes(&m, [0.0, 0.0, -G]).modes;
     assert_eq!(found.len(), 1);
