@@ -93,6 +93,24 @@ fn chance_moves_the_grains_by_a_nanometre_the_same_way_for_the_same_number() {
 }
 
 #[test]
+fn several_chances_give_a_run_each_and_the_median_of_their_velocities() {
+    let folder = Folder::new("bench-median");
+    success(&folder.riprap(&["bench", "export", "--grains", "8", "stones.json"]));
+    let arguments = ["bench", "pile", "--from", "stones.json", "--settle", "0.05", "--steps", "2"];
+    let output = folder.riprap(&[&arguments[..], &["--chance", "1,2,3", "--json"]].concat());
+    success(&output);
+    let text = stdout(&output);
+    let lines: Vec<Value> = text.lines().map(|l| serde_json::from_str(l).unwrap()).collect();
+    assert_eq!(lines.len(), 4, "{text}");
+    let mut rms: Vec<f64> = lines[..3].iter().map(|r| r["v_rms"].as_f64().unwrap()).collect();
+    rms.sort_by(f64::total_cmp);
+    assert_eq!((&lines[3]["runs"], lines[3]["v_rms_median"].as_f64()), (&3.into(), Some(rms[1])));
+    let output = folder.riprap(&[&arguments[..], &["--chance", "1,2"]].concat());
+    success(&output);
+    assert!(stdout(&output).contains("median of 2 runs"), "{}", stdout(&output));
+}
+
+#[test]
 fn wrong_arguments_and_files_end_with_code_2_and_say_what_is_wrong() {
     let folder = Folder::new("bench-wrong");
     folder.write("broken.json", "{\"density\": 2700,\n\"mu\": }");

@@ -186,6 +186,6 @@ fn studies_are_listed_and_unknown_ones_answered_with_a_suggestion() {
     folder.write("taken", "a file");
     let output = folder.riprap(&["reproduce", "slider-crank", "--out", "taken"]);
     assert_eq!(code(&output), Some(2));
-    assert!(stderr(&output).contains("cannot make taken"), "{}", stderr(&output));
+    assert!(stderr(&output).contains("cannot create taken"), "{}", stderr(&output));
     assert_eq!(folder.names(), ["taken"]);
 }

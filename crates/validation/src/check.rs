@@ -14,7 +14,7 @@ pub enum Comparison {
     AtLeast,
 }
 
-/// A measured quantity and its verdict.
+/// A measured quantity, its reference and its verdict.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Check {
     /// Name of the case.
@@ -31,8 +31,17 @@ pub struct Check {
     pub unit: String,
     /// How they are compared.
     pub comparison: Comparison,
-    /// The verdict.
+    /// Whether the comparison holds.
     pub pass: bool,
+    /// Whether it counts; otherwise the row is information.
+    pub judged: bool,
+}
+
+impl Check {
+    /// Whether it is judged and does not hold.
+    pub fn fails(&self) -> bool {
+        self.judged && !self.pass
+    }
 }
 
 /// The checks of one case, in the order in which they were made.
@@ -50,7 +59,7 @@ impl Checks {
     }
 
     fn push(&mut self, quantity: &str, value: f64, unit: &str, c: Comparison, r: f64, t: f64) {
-        // A value that is not a number passes nothing.
+        // NaN passes nothing.
         let pass = match c {
             Comparison::Close => (value - r).abs() <= t,
             Comparison::AtMost => value <= r + t,
@@ -65,7 +74,15 @@ impl Checks {
             unit: unit.to_owned(),
             comparison: c,
             pass,
+            judged: true,
         });
+    }
+
+    /// Rows that `add` appends are printed as information and not judged.
+    pub fn information(&mut self, add: impl FnOnce(&mut Checks)) {
+        let first = self.list.len();
+        add(self);
+        self.list[first..].iter_mut().for_each(|check| check.judged = false);
     }
 
     /// The value must be the reference within the tolerance.
@@ -90,9 +107,9 @@ impl Checks {
         self.push(quantity, value, unit, Comparison::AtLeast, limit, 0.0);
     }
 
-    /// The checks that did not pass.
+    /// The judged checks that did not pass.
     pub fn failures(&self) -> Vec<&Check> {
-        self.list.iter().filter(|c| !c.pass).collect()
+        self.list.iter().filter(|c| c.fails()).collect()
     }
 }
 
@@ -119,11 +136,19 @@ mod tests {
     }
 
     #[test]
-    fn not_a_number_passes_nothing() {
+    fn nan_passes_nothing() {
         let mut c = Checks::new("x");
         c.close("a", f64::NAN, 0.0, 1.0, "1");
         c.at_most("b", f64::NAN, 1.0, "1");
         c.at_least("c", f64::NAN, 0.0, "1");
         assert_eq!(c.failures().len(), 3);
+    }
+
+    #[test]
+    fn a_row_of_information_never_fails() {
+        let mut c = Checks::new("x");
+        c.information(|c| c.at_most("a", 2.0, 1.0, "1"));
+        c.at_most("b", 1.0, 1.0, "1");
+        assert!(c.failures().is_empty() && !c.list[0].pass && c.list[1].judged);
     }
 }

@@ -1,4 +1,4 @@
-//! `riprap reproduce`: figures and tables of publications, made anew.
+//! `riprap reproduce`: regenerates figures and tables of publications.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -16,25 +16,25 @@ use crate::text::{print, table};
 /// Arguments of `riprap reproduce`.
 #[derive(clap::Args)]
 pub struct Arguments {
-    /// The study to run; without, they are listed
+    /// The study to run [default: list the studies]
     study: Option<String>,
-    /// Folder for its files; out/reproduce/STUDY without
+    /// Folder for its files [default: out/reproduce/STUDY]
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
-    /// Less and coarser, to see quickly that it works
+    /// A small, coarse version that takes a minute; it gives numbers and no verdicts
     #[arg(long)]
     small: bool,
     #[command(flatten)]
     more: More,
 }
 
-/// What a study of long runs takes; it is kept in the folder and goes on where it was stopped.
+/// Options of a study of long runs, which are stored in the folder and resumed.
 #[derive(clap::Args)]
 #[command(
-    next_help_heading = "Options of tamping (started again, it goes on where it was stopped)"
+    next_help_heading = "Options of tamping (an interrupted study resumes when it is started again)"
 )]
 struct More {
-    /// Only this run, several times for several [default: all]
+    /// Only this run; repeat the option for several [default: all]
     #[arg(long, value_name = "CASE", value_parser = Case::NAMES)]
     case: Vec<String>,
     /// Number of threads of each run [default: all cores, shared among the runs; 1 with --small]
@@ -49,7 +49,7 @@ struct More {
     /// Tolerance of the solver [default: 1e-3]
     #[arg(long, value_name = "E", value_parser = parse_tolerance)]
     tolerance: Option<f64>,
-    /// Instead of the study: how far 15 Hz dynamic moves with tolerance, step and bed
+    /// Instead of the study: how far 15 Hz dynamic varies with tolerance, step and bed. The study takes its scatter from these runs
     #[arg(long, conflicts_with_all = ["case", "seed", "dt", "tolerance"])]
     repeat: bool,
 }
@@ -111,9 +111,9 @@ pub fn reproduce(arguments: &Arguments) -> Result<(), Failure> {
     }
     let default = || Path::new("out/reproduce").join(study.name);
     let folder = arguments.out.clone().unwrap_or_else(default);
-    // Before the run, which takes a while.
+    // Before the run, which takes long.
     fs::create_dir_all(&folder)
-        .map_err(|e| Failure::Input(format!("cannot make {}: {e}", folder.display())))?;
+        .map_err(|e| Failure::Input(format!("cannot create {}: {e}", folder.display())))?;
     run(study, &folder, &arguments.options())
 }
 

@@ -1,9 +1,16 @@
 //! `riprap validate`: measured values against their references.
 
+use std::io::IsTerminal;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::mpsc;
+use std::time::{Duration, Instant};
+
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use riprap_io::scene_file::closest;
 use validation::check::Comparison;
 use validation::{CASES, Case, Check, Effort, cases};
 
+use super::parse_threads;
 use crate::failure::Failure;
 use crate::progress::duration;
 use crate::text::{number, print, table};
@@ -11,9 +18,15 @@ use crate::text::{number, print, table};
 /// Arguments of `riprap validate`.
 #[derive(clap::Args)]
 pub struct Arguments {
-    /// The cases to run; all without
+    /// The cases to run [default: all]
     cases: Vec<String>,
-    /// One JSON object a line
+    /// The small version of every case: all of them in less than a minute
+    #[arg(long)]
+    quick: bool,
+    /// Number of cases side by side [default: all cores]
+    #[arg(long, value_name = "N", value_parser = parse_threads)]
+    jobs: Option<usize>,
+    /// One JSON object per line
     #[arg(long)]
     json: bool,
     /// Only list the cases
@@ -21,7 +34,7 @@ pub struct Arguments {
     list: bool,
 }
 
-/// Runs the cases and prints what they measured.
+/// Runs the cases and prints what they measured, in the order of the list whichever ends first.
 pub fn validate(arguments: &Arguments) -> Result<(), Failure> {
     let chosen = chosen(&arguments.cases)?;
     if arguments.list {
@@ -30,23 +43,169 @@ pub fn validate(arguments: &Arguments) -> Result<(), Failure> {
         print(&table(&rows, &[]));
         return Ok(());
     }
-    let (mut passed, mut failed) = (0, 0);
-    for case in chosen {
-        let begin = std::time::Instant::now();
-        let checks = (case.run)(Effort::Full).list;
-        failed += checks.iter().filter(|check| !check.pass).count();
-        passed += checks.iter().filter(|check| check.pass).count();
+    let begin = Instant::now();
+    let (mut passed, mut failed, mut information) = (0, 0, 0);
+    run_all(&chosen, arguments, |case, Done { checks, wall }| {
+        failed += checks.iter().filter(|check| check.fails()).count();
+        passed += checks.iter().filter(|check| check.judged && check.pass).count();
+        information += checks.iter().filter(|check| !check.judged).count();
         if arguments.json {
             checks.iter().for_each(|check| print(&json_line(check)));
         } else {
-            let wall = duration(begin.elapsed().as_secs_f64());
-            print(&format!("{} ({wall}): {}\n{}\n", case.name, case.about, rows(&checks)));
+            let wall = duration(*wall);
+            print(&format!("{} ({wall}): {}\n{}\n", case.name, case.about, rows(checks)));
         }
-    }
+    })?;
     if !arguments.json {
-        print(&format!("{passed} passed, {failed} failed\n"));
+        let wall = duration(begin.elapsed().as_secs_f64());
+        print(&format!("{passed} passed, {failed} failed, {information} not judged, {wall}\n"));
     }
     if failed == 0 { Ok(()) } else { Err(Failure::Validation) }
+}
+
+/// A finished case: its checks and its wall time [s].
+struct Done {
+    checks: Vec<Check>,
+    wall: f64,
+}
+
+/// What a worker says about a case.
+enum News {
+    Start(usize),
+    End(usize, Done),
+}
+
+/// Runs the cases side by side, each on its share of the cores, and hands them over in their order. Progress goes to standard error.
+fn run_all(
+    cases: &[&Case],
+    arguments: &Arguments,
+    mut show: impl FnMut(&Case, &Done),
+) -> Result<(), Failure> {
+    let effort = if arguments.quick { Effort::Small } else { Effort::Full };
+    let cores = rayon::current_num_threads();
+    let jobs = arguments.jobs.unwrap_or(cores).clamp(1, cases.len().max(1));
+    let threads = (cores / jobs).max(1);
+    // The most expensive first: they would otherwise run alone at the end.
+    let mut order: Vec<usize> = (0..cases.len()).collect();
+    order.sort_by_key(|k| !cases[*k].long);
+    let next = AtomicUsize::new(0);
+    let work = |send: mpsc::Sender<News>| -> Result<(), Failure> {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
+        let pool = pool.map_err(|e| Failure::Run(e.to_string()))?;
+        while let Some(&k) = order.get(next.fetch_add(1, Ordering::Relaxed)) {
+            let _ = send.send(News::Start(k));
+            let begin = Instant::now();
+            let checks = pool.install(|| (cases[k].run)(effort).list);
+            let wall = begin.elapsed().as_secs_f64();
+            let _ = send.send(News::End(k, Done { checks, wall }));
+        }
+        Ok(())
+    };
+    std::thread::scope(|scope| {
+        let (send, receive) = mpsc::channel();
+        let workers: Vec<_> = (0..jobs)
+            .map(|_| {
+                let send = send.clone();
+                scope.spawn(|| work(send))
+            })
+            .collect();
+        drop(send);
+        let mut progress = Running::new(cases);
+        let mut done: Vec<Option<Done>> = cases.iter().map(|_| None).collect();
+        let mut shown = 0;
+        // Ends when all workers have ended.
+        for news in receive {
+            match news {
+                News::Start(k) => progress.start(k),
+                News::End(k, result) => {
+                    progress.end(k, result.wall);
+                    done[k] = Some(result);
+                }
+            }
+            while let Some(Some(result)) = done.get(shown) {
+                progress.aside(|| show(cases[shown], result));
+                shown += 1;
+            }
+        }
+        progress.finish();
+        for (k, worker) in workers.into_iter().enumerate() {
+            worker.join().map_err(|_| Failure::Run(format!("worker {k} panicked")))??;
+        }
+        Ok(())
+    })
+}
+
+/// Shows which cases are running: a line that stays in place on a terminal, plain lines elsewhere.
+struct Running<'a> {
+    cases: &'a [&'a Case],
+    now: Vec<usize>,
+    done: usize,
+    /// On a terminal.
+    bar: Option<ProgressBar>,
+}
+
+impl<'a> Running<'a> {
+    fn new(cases: &'a [&'a Case]) -> Running<'a> {
+        let bar = std::io::stderr().is_terminal().then(|| {
+            let bar = ProgressBar::with_draw_target(
+                Some(cases.len() as u64),
+                ProgressDrawTarget::stderr(),
+            );
+            if let Ok(style) =
+                ProgressStyle::with_template("{pos} of {len} cases, {elapsed}; running: {msg}")
+            {
+                bar.set_style(style);
+            }
+            bar.enable_steady_tick(Duration::from_millis(500));
+            bar
+        });
+        Running { cases, now: Vec::new(), done: 0, bar }
+    }
+
+    fn start(&mut self, k: usize) {
+        self.now.push(k);
+        match &self.bar {
+            Some(_) => self.redraw(),
+            None => eprintln!("{}: running", self.cases[k].name),
+        }
+    }
+
+    fn end(&mut self, k: usize, wall: f64) {
+        self.now.retain(|running| *running != k);
+        self.done += 1;
+        match &self.bar {
+            Some(_) => self.redraw(),
+            None => eprintln!(
+                "{}: {} ({} of {} cases)",
+                self.cases[k].name,
+                duration(wall),
+                self.done,
+                self.cases.len()
+            ),
+        }
+    }
+
+    fn redraw(&self) {
+        let names: Vec<_> = self.now.iter().map(|k| self.cases[*k].name).collect();
+        if let Some(bar) = &self.bar {
+            bar.set_position(self.done as u64);
+            bar.set_message(names.join(", "));
+        }
+    }
+
+    /// Prints something with the line out of the way.
+    fn aside(&self, print: impl FnOnce()) {
+        match &self.bar {
+            Some(bar) => bar.suspend(print),
+            None => print(),
+        }
+    }
+
+    fn finish(&self) {
+        if let Some(bar) = &self.bar {
+            bar.finish_and_clear();
+        }
+    }
 }
 
 /// The cases with these names; all if none is named.
@@ -83,13 +242,18 @@ fn rows(checks: &[Check]) -> String {
             number(check.reference),
             number(check.tolerance),
             if check.unit == "1" { "–".to_owned() } else { check.unit.clone() },
-            if check.pass { "pass" } else { "FAIL" }.to_owned(),
+            match (check.judged, check.pass) {
+                (false, _) => "info",
+                (true, true) => "pass",
+                (true, false) => "FAIL",
+            }
+            .to_owned(),
         ]);
     }
     table(&rows, &[1, 3, 4])
 }
 
-/// A check as a line of JSON; numbers that JSON does not know become `null`.
+/// A check as a line of JSON; NaN and infinities become `null`.
 fn json_line(check: &Check) -> String {
     let mut line = serde_json::to_string(check).unwrap_or_else(|_| "null".into());
     line.push('\n');

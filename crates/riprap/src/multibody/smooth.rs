@@ -40,11 +40,10 @@ const ABSOLUTE: f64 = 1e-3;
 const GAP: f64 = 0.55;
 /// Below this conditioning of the loops a singular position may be ahead.
 const NEAR: f64 = 0.3;
-/// Change of conditioning over a step that passes a singular position: rounding, enlarged by the square of its inverse, then
-/// stays below 1e-10.
-const CLEAR: f64 = 1e-2;
-/// Below this conditioning, integration does not continue from a state if one farther away is
-/// available.
+/// Least change of conditioning over a step that passes a singular position. Rounding of positions reaches accelerations enlarged
+/// by the cube of its inverse: a narrower step, as a tight tolerance would ask for, loses more digits than it wins.
+const CLEAR: f64 = 5e-2;
+/// Below this conditioning the integration continues from an earlier state, farther away, if there is one.
 const SAFE: f64 = 4e-3;
 /// Relative error allowed in such a step if the tolerance is tighter.
 const CROSSING: f64 = 1e-9;

@@ -9,7 +9,7 @@ use riprap::multibody::{
 };
 use riprap::prelude::*;
 
-/// A table of numbers with a header.
+/// A table of numbers with a heading.
 struct Table {
     rows: Vec<Vec<f64>>,
 }
@@ -23,7 +23,7 @@ impl Table {
     }
 }
 
-/// A mechanism that moves smoothly.
+/// A mechanism in smooth motion.
 struct Smooth {
     system: Multibody,
     state: MultibodyState,
@@ -102,7 +102,7 @@ impl Smooth {
         self.system.point(&self.work, link, Vec3::from(at))
     }
 
-    /// Rows that every smooth case shares.
+    /// Checks that every smooth case shares.
     fn finish(&self, checks: &mut Checks, conservative: bool) {
         checks.at_most("largest loop residual at any step", self.report.loop_residual, 1e-11, "m");
         if conservative {
@@ -135,7 +135,7 @@ pub(super) fn pendulum(effort: Effort) -> Checks {
     checks.close("x of the bob at 10 s", p.x, last[1], 1e-6, "m");
     checks.close("angular velocity at 10 s", run.v("arm"), last[4], 1e-6 * 4.4, "rad/s");
     run.finish(&mut checks, true);
-    // Released at 90° its period happens to have no error of second order; a push gives the general case.
+    // Released at 90°, the second-order error of the period happens to vanish; an initial velocity gives the general case.
     let mut pushed = mechanisms::pendulum();
     pushed.start_velocity(pushed.coordinate_named("arm").expect("its joint"), 3.0);
     orders(&mut checks, &pushed, [0.0, -G, 0.0], effort, 1.0, 2e-3);
@@ -162,20 +162,24 @@ pub(super) fn four_bar(effort: Effort) -> Checks {
     // Any number of windows: one degree of freedom, (N+1) rods that turn and N couplers that are carried.
     let n = if effort == Effort::Full { 40 } else { 5 };
     let time = if effort == Effort::Full { 10.0 } else { 3.0 };
-    let mut run = Smooth::new(&mechanisms::four_bars(n), [0.0, -G, 0.0], 1e-10);
     let (mut angle, mut speed) = (0.0, -1.0);
     single_four_bar(n, time, &mut angle, &mut speed);
-    let mut t = 0.0;
-    while t < time - 1e-9 {
-        t += 0.1;
-        run.until(t);
-    }
-    let (p, v) = run.point("rod-0", [0.0, 1.0, 0.0]);
     let exact = [-f64::sin(angle), f64::cos(angle), -speed * angle.cos(), -speed * angle.sin()];
-    let error = relative(&[p.x, p.y, v.x, v.y], &exact);
-    checks.at_most(&format!("state at {time} s, N = {n}"), error, 1e-6, "1");
-    run.finish(&mut checks, true);
-    // Before the first singular position. From upright, where no force turns it, even θ = 1 is of second order; tilted is the
+    // The second is at the limit of double precision: passing the singular positions must not cost what it wins elsewhere.
+    for tolerance in [1e-10, 1e-13] {
+        let mut run = Smooth::new(&mechanisms::four_bars(n), [0.0, -G, 0.0], tolerance);
+        let mut t = 0.0;
+        while t < time - 1e-9 {
+            t += 0.1;
+            run.until(t);
+        }
+        let (p, v) = run.point("rod-0", [0.0, 1.0, 0.0]);
+        let error = relative(&[p.x, p.y, v.x, v.y], &exact);
+        let what = format!("state at {time} s, N = {n}, tolerance {tolerance:e}");
+        checks.at_most(&what, error, 1e-6, "1");
+        run.finish(&mut checks, true);
+    }
+    // Before the first singular position. From upright, where no torque acts, even θ = 1 is of second order; tilted is the
     // general case.
     let mut tilted = mechanisms::four_bars(2);
     tilted.start(tilted.coordinate_named("rod-0").expect("its joint"), -0.3);

@@ -20,6 +20,8 @@ pub struct Case {
     pub about: &'static str,
     /// Runs it.
     pub run: fn(Effort) -> Checks,
+    /// One of the most expensive, to be started first.
+    pub long: bool,
 }
 
 /// All cases.
@@ -28,104 +30,129 @@ pub const CASES: &[Case] = &[
         name: "bouncing-ball",
         about: "accumulation of impacts against the closed form, order of convergence, energy",
         run: analytical::bouncing_ball,
+        long: false,
     },
     Case {
         name: "slope",
         about: "stick and slip at tan φ = μ, acceleration, stopping distance, spinning block",
         run: analytical::slope,
+        long: false,
     },
     Case {
         name: "rolling",
         about: "a ball from slip to roll at 5/7 of its speed, and its rolling resistance",
         run: analytical::rolling,
+        long: false,
     },
     Case {
         name: "hanging",
         about: "a wedge on two points swings as a pendulum: period, and no speed lost",
         run: analytical::hanging,
+        long: false,
     },
-    Case { name: "three-balls", about: "(−1/3, 2/3, 2/3)", run: analytical::three_balls },
+    Case {
+        name: "three-balls",
+        about: "(−1/3, 2/3, 2/3)",
+        run: analytical::three_balls,
+        long: false,
+    },
     Case {
         name: "momentum",
         about: "collisions of spinning polyhedra keep linear and angular momentum",
         run: analytical::momentum,
+        long: false,
     },
     Case {
         name: "tumbling",
         about: "free rotation of a symmetric body against its closed form, second order at θ = 1/2",
         run: analytical::tumbling,
+        long: false,
     },
     Case {
         name: "corrections",
         about: "what each correction beyond Algorithm 1 does: gaps, slips, momentum, joints",
         run: corrections::corrections,
+        long: true,
     },
-    Case { name: "tower", about: "20 boxes stand for a minute", run: standing::tower },
-    Case { name: "wall", about: "105 bricks stand for a minute", run: standing::wall },
+    Case { name: "tower", about: "20 boxes stand for a minute", run: standing::tower, long: true },
+    Case { name: "wall", about: "105 bricks stand for a minute", run: standing::wall, long: true },
     Case {
         name: "arch",
         about: "a semicircular arch stands at t/R 0.115 and falls at 0.100 (theory 0.1075)",
         run: standing::arch,
+        long: false,
     },
     Case {
         name: "stones-at-rest",
-        about: "1000 ballast stones poured into a box come to rest, with rolling resistance and (not all) without",
+        about: "1000 ballast stones poured into a box come to rest, with rolling resistance and without",
         run: grains::stones_at_rest,
+        long: true,
     },
     Case {
         name: "same-bits",
-        about: "the same bits twice, and on 1 and 2 threads",
+        about: "bitwise reproducible, and on any number of threads",
         run: grains::same_bits,
+        long: false,
     },
     Case {
         name: "pinocchio",
         about: "mass matrix, bias, accelerations and Jacobians of ten trees against Pinocchio",
         run: pinocchio::pinocchio,
+        long: false,
     },
     Case {
         name: "pendulum",
         about: "IFToMM A01: a simple pendulum against elliptic functions",
         run: mechanisms::pendulum,
+        long: false,
     },
     Case {
         name: "four-bar",
         about: "IFToMM A02: N four-bars through their singular position",
         run: mechanisms::four_bar,
+        long: true,
     },
     Case {
         name: "andrews",
         about: "IFToMM A03: Andrews' squeezer against the IVP test set",
         run: mechanisms::andrews,
+        long: false,
     },
     Case {
         name: "bricard",
         about: "IFToMM A04: Bricard's loop, one equation redundant",
         run: mechanisms::bricard,
+        long: false,
     },
     Case {
         name: "flyball",
         about: "IFToMM A05: a flyball governor with stiff springs",
         run: mechanisms::flyball,
+        long: false,
     },
     Case {
         name: "tamping-air",
         about: "the tamping unit in free air against two independent codes",
         run: mechanisms::tamping_air,
+        long: false,
     },
     Case {
         name: "coupling",
         about: "mechanisms and grains: action and reaction, momentum, a free joint as a grain, a bucket in spheres",
         run: coupling::coupling,
+        long: true,
     },
     Case {
         name: "slider-crank",
         about: "docquier2020 Sec. 5: clearance in the guide, five models, event-driven reference, Siconos",
         run: slider_crank::slider_crank,
+        long: true,
     },
     Case {
         name: "tamping-modes",
         about: "static pose, frequencies and damping of the tamping unit",
         run: analyses::tamping_modes,
+        long: false,
     },
 ];
 

@@ -57,16 +57,26 @@ pub fn bench(arguments: &Mechanism) -> Result<(), Failure> {
         print(&format!("{object}\n"));
         return Ok(());
     }
-    let mut rows = vec![["", "µs", "Pinocchio", "ratio"].map(String::from).to_vec()];
-    for c in &compared {
-        let mut row = vec![format!("{}, {}", c.tree, c.what), number(c.time)];
-        row.extend(c.pinocchio.map(|p| [number(p), number(p / c.time)]).into_iter().flatten());
-        rows.push(row);
-    }
-    let loops = "tamping unit, loops closed and accelerations";
-    rows.push(vec![loops.into(), number(result.tamping_unit)]);
-    print(&table(&rows, &[1, 2, 3]));
+    print(&shown(&result, &compared));
     Ok(())
+}
+
+/// The times as a table; columns of Pinocchio only where its times are known.
+fn shown(result: &MechanismResult, compared: &[Compared]) -> String {
+    let reference = compared.iter().any(|c| c.pinocchio.is_some());
+    let columns = if reference { 4 } else { 2 };
+    let head = ["", "riprap [µs]", "Pinocchio [µs]", "ratio"].map(String::from);
+    let mut rows = vec![head[..columns].to_vec()];
+    for c in compared {
+        let [theirs, ratio] =
+            c.pinocchio.map_or(["–".into(), "–".into()], |p| [number(p), number(p / c.time)]);
+        let row = [format!("{}, {}", c.tree, c.what), number(c.time), theirs, ratio];
+        rows.push(row[..columns].to_vec());
+    }
+    let loops = "tamping unit, loop closure and accelerations";
+    let row = [loops.into(), number(result.tamping_unit), "–".into(), "–".into()];
+    rows.push(row[..columns].to_vec());
+    table(&rows, &[1, 2, 3])
 }
 
 fn compare(result: &MechanismResult, reference: &[(String, String, f64)]) -> Vec<Compared> {
@@ -106,6 +116,19 @@ fn pinocchio_times(text: &str) -> Vec<(String, String, f64)> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn no_column_is_empty_with_or_without_times_of_pinocchio() {
+        let result = MechanismResult { tamping_unit: 3.0, ..mechanism(1) };
+        let cells = |line: &str| line.split("  ").filter(|cell| !cell.trim().is_empty()).count();
+        for (reference, columns) in [(vec![], 2), (vec![("arm7".into(), "nle".into(), 0.5)], 4)] {
+            let text = shown(&result, &compare(&result, &reference));
+            let mut lines = text.lines();
+            // The first column has no heading.
+            assert_eq!(lines.next().map(cells), Some(columns - 1), "{text}");
+            assert!(lines.all(|line| cells(line) == columns), "{text}");
+        }
+    }
 
     #[test]
     fn times_of_pinocchio_are_found_among_its_lines() {

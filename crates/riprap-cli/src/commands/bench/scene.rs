@@ -52,9 +52,16 @@ pub struct Shared {
     /// A scene shared with other engines (JSON, or JSON packed by gzip) instead of generated stones
     #[arg(long, value_name = "FILE", conflicts_with = "grains")]
     from: Option<PathBuf>,
-    /// Displace the grains of the file at random by up to a nanometre, with seed K: what differs between runs is chance
-    #[arg(long, value_name = "K", requires = "from", conflicts_with = "grains")]
-    chance: Option<u64>,
+    /// Displace the grains of the file at random by up to a nanometre, with seed K. Several seeds, as in 1,2,3, give one run
+    /// each and the median velocities: without rolling resistance a few stones may hang on two points and swing, which is chance
+    #[arg(
+        long,
+        value_name = "K",
+        value_delimiter = ',',
+        requires = "from",
+        conflicts_with = "grains"
+    )]
+    chance: Vec<u64>,
 }
 
 /// Arguments of `riprap bench export`.
@@ -122,14 +129,14 @@ impl Window {
         })
     }
 
-    /// Settles, measures and shows.
+    /// Settles, measures and shows; answers what was measured.
     fn run(
         &self,
         bench: &mut Bench,
         settings: Settings,
         settling: Settling,
         steps: u64,
-    ) -> Result<(), Failure> {
+    ) -> Result<BenchResult, Failure> {
         let steps = match self.window {
             Some(time) => ((time / settings.dt).round() as u64).max(1),
             None => self.steps.unwrap_or(steps),
@@ -151,7 +158,7 @@ impl Window {
         } else {
             print(&shown(&result));
         }
-        Ok(())
+        Ok(result)
     }
 }
 
@@ -162,7 +169,8 @@ pub fn named(scene: SceneName, arguments: &Named) -> Result<(), Failure> {
     let settings = window.settings(None)?;
     let settling = arguments.settling.or(scene.settling());
     let mut bench = Bench::named(scene, arguments.grains as usize, settling.time, settings)?;
-    window.run(&mut bench, settings, settling, scene.steps())
+    window.run(&mut bench, settings, settling, scene.steps())?;
+    Ok(())
 }
 
 /// Measures such a scene, or one from a file.
@@ -170,14 +178,44 @@ pub fn shared(scene: SceneName, arguments: &Shared) -> Result<(), Failure> {
     let Some(path) = &arguments.from else { return named(scene, &arguments.named) };
     let window = &arguments.named.window;
     set_threads(window.threads)?;
-    let mut file = PeerScene::read(path)?;
-    arguments.chance.iter().for_each(|seed| file.nudge(*seed));
-    let settings = window.settings(Some(file.dt))?;
     let settling = arguments.named.settling.or(Settling { time: 0.5, drag: 0.0 });
     let tool = (scene == SceneName::Tool).then_some(settling.time);
-    let mut bench = Bench::of_peers(&file, tool, settings)?;
-    drop(file);
-    window.run(&mut bench, settings, settling, scene.steps())
+    let one = |seed: Option<u64>| -> Result<BenchResult, Failure> {
+        let mut file = PeerScene::read(path)?;
+        seed.iter().for_each(|seed| file.nudge(*seed));
+        let settings = window.settings(Some(file.dt))?;
+        let mut bench = Bench::of_peers(&file, tool, settings)?;
+        drop(file);
+        window.run(&mut bench, settings, settling, scene.steps())
+    };
+    let seeds = &arguments.chance;
+    if seeds.len() < 2 {
+        return one(seeds.first().copied()).map(|_| ());
+    }
+    let results: Vec<BenchResult> =
+        seeds.iter().map(|seed| one(Some(*seed))).collect::<Result<_, _>>()?;
+    print(&medians(&results, window.json));
+    Ok(())
+}
+
+/// Median velocities over runs that differ by chance, as a table or as a line of JSON.
+fn medians(results: &[BenchResult], json: bool) -> String {
+    let of = |quantity: fn(&BenchResult) -> f64| median(results.iter().map(quantity).collect());
+    let (n, rms, max) = (results.len(), of(|r| r.v_rms), of(|r| r.v_max));
+    if json {
+        let object = serde_json::json!({ "runs": n, "v_rms_median": rms, "v_max_median": max });
+        return format!("{object}\n");
+    }
+    let row = |name: &str, value: f64| vec![name.to_owned(), number(value), "m/s".to_owned()];
+    let rows = [row("root mean square velocity", rms), row("max velocity", max)];
+    format!("median of {n} runs\n{}", table(&rows, &[1]))
+}
+
+/// The value in the middle; the mean of the two in the middle of an even number.
+fn median(mut values: Vec<f64>) -> f64 {
+    values.sort_by(f64::total_cmp);
+    let n = values.len();
+    0.5 * (values[(n - 1) / 2] + values[n / 2])
 }
 
 /// Writes stones for other engines.
