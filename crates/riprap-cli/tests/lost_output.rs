@@ -113,7 +113,7 @@ fn a_limit_on_file_sizes_is_reported_and_the_run_is_not_left_running() {
     folder.write("ball.toml", BALL.replace("5 ms", "500 ms"));
     let limited = Command::new("sh")
         .current_dir(&folder.0)
-        .args(["-c", "ulimit -f 8 && exec \"$0\" run ball.toml --out run"])
+        .args(["-c", "ulimit -f 80 && exec \"$0\" run ball.toml --out run"])
         .arg(env!("CARGO_BIN_EXE_riprap"))
         .output()
         .unwrap();
