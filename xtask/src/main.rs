@@ -1,5 +1,9 @@
 //! Tasks of the repository: `cargo xtask test` is the one test command, the same by hand and in `.ci/run`; `cargo xtask book`
-//! builds the book as a site and checks its links; `cargo xtask count` prints the lines of code and of tests.
+//! builds the book as a site and checks its links; `cargo xtask fuzz` and `cargo xtask soak` are the long versions of what the test
+//! command does to readers and runs; `cargo xtask count` prints the lines of code and of tests.
+
+mod fuzz;
+mod soak;
 
 use std::io::{BufRead, BufReader};
 use std::path::PathBuf;
@@ -16,21 +20,23 @@ const STAGES: [(&str, &[&str]); 4] = [
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
-    match &arguments[..] {
-        [task] if task == "test" => test(),
-        [task] if task == "book" => match book() {
-            Ok(page) => {
-                println!("{}", page.display());
-                ExitCode::SUCCESS
-            }
-            Err(error) => {
-                eprintln!("{error}");
-                ExitCode::FAILURE
-            }
-        },
-        [task] if task == "count" => count(),
+    let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    let minutes = |text: &str| text.parse().ok().filter(|minutes: &f64| *minutes > 0.0);
+    match &words[..] {
+        ["test"] => test(),
+        ["book"] => told(book().map(|page| println!("{}", page.display()))),
+        ["count"] => count(),
+        ["fuzz"] => told(fuzz::run(1.0)),
+        ["fuzz", "--minutes", n] if minutes(n).is_some() => {
+            told(fuzz::run(minutes(n).unwrap_or(1.0)))
+        }
+        ["soak"] => told(soak(true, Some(5.0))),
+        ["soak", "--minutes", n] if minutes(n).is_some() => told(soak(true, minutes(n))),
+        ["soak", "--short"] => told(soak(false, None)),
         _ => {
-            eprintln!("usage: cargo xtask test | book | count");
+            eprintln!(
+                "usage: cargo xtask test | book | fuzz [--minutes N] | soak [--minutes N | --short] | count"
+            );
             ExitCode::from(2)
         }
     }
@@ -43,8 +49,7 @@ fn book() -> Result<PathBuf, String> {
     let target =
         std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| "target".into(), PathBuf::from);
     let (tool, site) = (root.join(&target).join("book-tool"), root.join(&target).join("book"));
-    let cargo = std::env::var("CARGO").unwrap_or_else(|_| "cargo".into());
-    let status = Command::new(cargo)
+    let status = Command::new(cargo())
         .args(["run", "--quiet", "--locked", "--manifest-path"])
         .arg(root.join("xtask/book/Cargo.toml"))
         .arg("--target-dir")
@@ -56,6 +61,40 @@ fn book() -> Result<PathBuf, String> {
     }
     let broken = xtask::links::broken_in_site(&site)?;
     if broken.is_empty() { Ok(site.join("index.html")) } else { Err(broken.join("\n")) }
+}
+
+fn told(result: Result<(), String>) -> ExitCode {
+    match result {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(message) => {
+            eprintln!("{message}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// Builds the command and soaks it, for so many minutes or in a short version.
+fn soak(release: bool, minutes: Option<f64>) -> Result<(), String> {
+    let profile: &[&str] = if release { &["--release"] } else { &[] };
+    let arguments =
+        ["build", "--package", "riprap-cli", "--message-format=json-render-diagnostics"];
+    let built =
+        Command::new(cargo()).args(arguments).args(profile).stderr(Stdio::inherit()).output();
+    let built = built.map_err(|error| format!("cannot start cargo: {error}"))?;
+    // The line of the binary: `…,"executable":"/…/riprap",…`.
+    let text = String::from_utf8_lossy(&built.stdout);
+    let path = text.lines().filter_map(|line| line.split_once("\"executable\":\"")).last();
+    let path =
+        path.and_then(|(_, rest)| rest.split_once('"')).map(|(path, _)| path.replace("\\\\", "\\"));
+    let path = path.ok_or("the command could not be built")?;
+    match soak::run(path.as_ref(), minutes)? {
+        true => Ok(()),
+        false => Err("the soak failed".into()),
+    }
+}
+
+fn cargo() -> String {
+    std::env::var("CARGO").unwrap_or_else(|_| "cargo".into())
 }
 
 /// Prints lines of code and of tests.
@@ -87,6 +126,16 @@ fn test() -> ExitCode {
             broken.push(name);
         }
     }
+    println!("── soak: cargo xtask soak --short");
+    if let Err(message) = soak(false, None) {
+        println!("── soak FAILED: {message}");
+        broken.push("soak");
+    }
+    if let Some(good) = deny()
+        && !good
+    {
+        broken.push("deny");
+    }
     if !broken.is_empty() {
         println!("stages that failed: {}", broken.join(", "));
     }
@@ -94,10 +143,22 @@ fn test() -> ExitCode {
     if broken.is_empty() && tests.failed == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
+/// Licenses, duplicate versions and yanked crates (`deny.toml`), where `cargo-deny` is installed. What needs the network is left out: advisories.
+fn deny() -> Option<bool> {
+    let installed = Command::new(cargo()).args(["deny", "--version"]).output();
+    if !installed.is_ok_and(|output| output.status.success()) {
+        println!("── deny skipped: cargo-deny is not installed");
+        return None;
+    }
+    println!("── deny: cargo deny check bans licenses sources");
+    let checked =
+        Command::new(cargo()).args(["deny", "check", "bans", "licenses", "sources"]).status();
+    Some(checked.is_ok_and(|status| status.success()))
+}
+
 /// Runs cargo, shows what it prints, and counts its tests.
 fn stage(arguments: &[&str], tests: &mut Tests) -> bool {
-    let cargo = std::env::var("CARGO").unwrap_or_else(|_| "cargo".into());
-    let child = Command::new(cargo)
+    let child = Command::new(cargo())
         .args(arguments)
         .env("RUSTDOCFLAGS", "-D warnings")
         .stdout(Stdio::piped())

@@ -58,6 +58,7 @@ enum Command {
 }
 
 fn main() -> ExitCode {
+    ignore_file_size_signal();
     let arguments = match Arguments::try_parse() {
         Ok(arguments) => arguments,
         Err(told) => return usage(&told),
@@ -86,6 +87,16 @@ fn main() -> ExitCode {
             failure.show();
             ExitCode::from(failure.code())
         }
+    }
+}
+
+/// Lets a write beyond the limit of file sizes (`ulimit -f`) fail with an error, which is reported, instead of a signal that ends the process
+/// without a word.
+fn ignore_file_size_signal() {
+    #[cfg(unix)]
+    // SAFETY: no handler is installed, the signal is only ignored; no other thread runs yet.
+    unsafe {
+        libc::signal(libc::SIGXFSZ, libc::SIG_IGN);
     }
 }
 

@@ -149,16 +149,20 @@ impl Inside {
         let told = Arc::clone(&over);
         let thread = std::thread::spawn(move || {
             let begin = Instant::now();
-            let mut from: Option<f64> = None;
+            // Time and wall clock of the first inner step that was seen.
+            let mut first: Option<(f64, Instant)> = None;
             let mut advised = false;
             while !told.load(Ordering::Relaxed) {
                 std::thread::park_timeout(Duration::from_millis(100));
                 let (t, dt) = (pulse.time(), pulse.dt());
-                if pulse.steps() == 0 || !line.is_due() {
+                if pulse.steps() == 0 {
                     continue;
                 }
-                let from = *from.get_or_insert(t);
-                let left = begin.elapsed().as_secs_f64() * (line.end - t) / (t - from);
+                let (from, since) = *first.get_or_insert((t, Instant::now()));
+                if !line.is_due() {
+                    continue;
+                }
+                let left = since.elapsed().as_secs_f64() * (line.end - t) / (t - from);
                 let (now, end) = (number(t), number(line.end));
                 let time = format!("t {now} of {end} s, {} left", duration(left));
                 line.show(t, &time, &format!("inner step {} s", number(dt)));
@@ -186,8 +190,8 @@ impl Drop for Inside {
 /// What to do about inner steps of `dt` [s].
 fn advice(dt: f64) -> String {
     format!(
-        "warning: dormand-prince needs steps of {} s here: the mechanism is stiff. Soften its springs and dampers, replace a very stiff \
-         spring by a rigid joint, loosen `tolerance`, or take scheme = \"moreau-jean\" if the fast vibrations do not matter",
+        "warning: dormand-prince needs steps of {} s here: the mechanism is stiff. Soften its springs and dampers, loosen `tolerance`, or \
+         replace a very stiff spring by a rigid joint: then scheme = \"moreau-jean\" takes steps of any length, too",
         number(dt)
     )
 }

@@ -107,6 +107,39 @@ fn a_pipe_that_is_closed_ends_the_command_quietly() {
     }
 }
 
+#[test]
+fn a_limit_on_file_sizes_is_reported_and_the_run_is_not_left_running() {
+    let folder = Folder::new("limit");
+    folder.write("ball.toml", BALL.replace("5 ms", "500 ms"));
+    let limited = Command::new("sh")
+        .current_dir(&folder.0)
+        .args(["-c", "ulimit -f 80 && exec \"$0\" run ball.toml --out run"])
+        .arg(env!("CARGO_BIN_EXE_riprap"))
+        .output()
+        .unwrap();
+    let told = String::from_utf8_lossy(&limited.stderr);
+    assert_eq!(limited.status.code(), Some(1), "{told}");
+    assert!(told.contains("cannot write") && told.contains("too large"), "{told}");
+    let summary: serde_json::Value =
+        serde_json::from_str(&folder.read("run/summary.json")).unwrap();
+    assert_eq!(summary["state"], "failed", "{summary}");
+    assert!(folder.read("run/run.pvd").ends_with("</VTKFile>\n"));
+}
+
+#[test]
+fn a_negative_time_is_refused_in_words() {
+    let folder = Folder::new("negative");
+    folder.write("ball.toml", BALL);
+    for time in ["-1", "-1 s", "-0.5"] {
+        for option in ["--until", "--checkpoint-every"] {
+            let output = folder.riprap(&["run", "ball.toml", option, time]);
+            let told = common::stderr(&output);
+            assert_eq!(output.status.code(), Some(2), "{told}");
+            assert!(told.contains("the time must not be negative"), "{told}");
+        }
+    }
+}
+
 /// Runs a command that has to end by itself within a few seconds; gives its standard error.
 #[track_caller]
 fn ends(folder: &Folder, arguments: &[&str]) -> String {

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Place};
 use crate::output::Progress;
+use crate::run_folder::Record;
 use crate::scene_file::{SceneFile, first_difference};
 use crate::sealed::{self, Kind};
 
@@ -49,8 +50,15 @@ impl Checkpoint {
     /// Reads the checkpoint in the folder of a run, which must be one of this scene. The end of the run may be another.
     pub fn read(folder: &Path, scene: &SceneFile) -> Result<Checkpoint, Error> {
         let path = Self::path(folder);
-        let read: Checkpoint = sealed::read(&path, &KIND)?;
+        let (read, hash): (Checkpoint, _) = sealed::read_with_hash(&path, &KIND)?;
         let refuse = |message: String| Err(Error::format(&path, Place::Whole, message));
+        if Record::read(folder).is_some_and(|record| !record.knows_checkpoint(&hash)) {
+            return refuse(format!(
+                "the checkpoint is not one that this run wrote: its SHA-256 is {hash}, summary.json has another. Start the run anew, \
+                 overwriting the old one; if you have replaced the file yourself, remove `{}` from summary.json",
+                Record::CHECKPOINT
+            ));
+        }
         if let Some(what) = first_difference(&read.scene, &scene.identity()) {
             return refuse(format!(
                 "the scene has changed since the checkpoint: {what}; take back the change, or start the run anew, overwriting \
@@ -66,14 +74,14 @@ impl Checkpoint {
         Ok(read)
     }
 
-    /// Writes a checkpoint into the folder of a run, in the place of the last one.
-    pub(crate) fn write(
+    /// The bytes of a checkpoint in the folder of a run.
+    pub(crate) fn bytes(
         folder: &Path,
         scene: &str,
         state: &State,
         output: &Progress,
-    ) -> Result<(), Error> {
-        sealed::write(&Self::path(folder), &KIND, &Writing { scene, state, output })
+    ) -> Result<Vec<u8>, Error> {
+        sealed::bytes(&Self::path(folder), &KIND, &Writing { scene, state, output })
     }
 }
 

@@ -15,10 +15,14 @@ use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
+use serde_json::json;
+
 use crate::atomic;
 use crate::checkpoint;
 use crate::error::Error;
 use crate::lock::Lock;
+use crate::regular::read_limited;
+use crate::sealed::sha256;
 use crate::table::{Column, TableWriter};
 use crate::vtk::{PolyData, Pvd};
 
@@ -43,6 +47,54 @@ pub enum Existing {
 pub struct RunFolder {
     path: PathBuf,
     index: Pvd,
+    record: Record,
+    /// What `summary.json` holds besides the record.
+    summary: serde_json::Value,
+}
+
+/// What `summary.json` tells about other files: with what content the run wrote its checkpoint, and from which bed it started. Whoever can
+/// change one file can change both; but a file that was exchanged, damaged with a checksum that fits, or taken from another run shows.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Record {
+    /// SHA-256 of the checkpoint. Two while it is being replaced: the run may be killed before and after.
+    checkpoint: Vec<String>,
+    /// [`crate::build::Settled::hash`].
+    bed: Option<String>,
+}
+
+impl Record {
+    /// Their keys in `summary.json`.
+    pub const CHECKPOINT: &'static str = "checkpoint_sha256";
+    const BED: &'static str = "bed_sha256";
+
+    /// That of the run in a folder; `None` where there is no summary that can be read, or none with a record.
+    pub fn read(folder: &Path) -> Option<Record> {
+        let text = read_limited(&folder.join("summary.json"), 1 << 24).ok()?;
+        let summary: serde_json::Value = serde_json::from_slice(&text).ok()?;
+        let hash = |value: &serde_json::Value| value.as_str().map(str::to_owned);
+        let checkpoint = summary.get(Self::CHECKPOINT)?.as_array()?.iter().filter_map(hash);
+        let bed = summary.get(Self::BED).and_then(hash);
+        Some(Record { checkpoint: checkpoint.collect(), bed })
+    }
+
+    /// Whether the run wrote a checkpoint of this SHA-256.
+    pub fn knows_checkpoint(&self, hash: &str) -> bool {
+        self.checkpoint.iter().any(|known| known == hash)
+    }
+
+    /// Whether the run started from a bed of this hash, or from none that is known.
+    pub fn may_start_from(&self, hash: &str) -> bool {
+        self.bed.as_ref().is_none_or(|known| known == hash)
+    }
+
+    fn add_to(&self, summary: &mut serde_json::Value) {
+        if !self.checkpoint.is_empty() {
+            summary[Self::CHECKPOINT] = self.checkpoint.clone().into();
+        }
+        if let Some(bed) = &self.bed {
+            summary[Self::BED] = bed.clone().into();
+        }
+    }
 }
 
 impl RunFolder {
@@ -59,7 +111,7 @@ impl RunFolder {
         let frames = path.join("frames");
         fs::create_dir_all(&frames).map_err(Error::io("make the folder", &frames))?;
         let index = Pvd::new(path.join("run.pvd"));
-        Ok(Self { path, index })
+        Ok(Self { path, index, record: Record::default(), summary: json!({}) })
     }
 
     /// Whether [`RunFolder::create`] would take a folder, or make it.
@@ -115,7 +167,12 @@ impl RunFolder {
         }
         atomic::sweep(&path)?;
         atomic::sweep(&frames)?;
-        Ok(Self { path, index })
+        // The checkpoint that the run goes on from stays until the next one.
+        let bed = Record::read(&path).unwrap_or_default().bed;
+        let checkpoint = read_limited(&path.join(checkpoint::FILE), u64::MAX).ok();
+        let checkpoint = checkpoint.map(|bytes| sha256(&bytes)).into_iter().collect();
+        let record = Record { checkpoint, bed };
+        Ok(Self { path, index, record, summary: json!({}) })
     }
 
     /// Whether a folder holds a run.
@@ -138,12 +195,29 @@ impl RunFolder {
         atomic::write(&self.path.join("scene.toml"), |out| out.write_all(resolved.as_bytes()))
     }
 
-    /// Writes `summary.json`, whole or not at all.
-    pub fn write_summary(&self, summary: &serde_json::Value) -> Result<(), Error> {
-        atomic::write(&self.path.join("summary.json"), |out| {
-            serde_json::to_writer_pretty(&mut *out, summary)?;
-            out.write_all(b"\n")
-        })
+    /// Writes `summary.json`, whole or not at all, with the hashes of the checkpoint and of the bed.
+    pub fn write_summary(&mut self, summary: &serde_json::Value) -> Result<(), Error> {
+        self.summary.clone_from(summary);
+        self.record.add_to(&mut self.summary);
+        atomic::write(&self.path.join("summary.json"), |out| write_json(out, &self.summary))
+    }
+
+    /// Puts on record from which bed the run starts.
+    pub(crate) fn set_bed(&mut self, hash: String) {
+        self.record.bed = Some(hash);
+    }
+
+    /// Writes `checkpoint.bin` in the place of the last one. The summary knows its hash before, and that of the last one until then: a run that
+    /// is killed in between goes on from either.
+    pub(crate) fn write_checkpoint(&mut self, bytes: &[u8]) -> Result<(), Error> {
+        let hash = sha256(bytes);
+        self.record.checkpoint.push(hash.clone());
+        self.record.add_to(&mut self.summary);
+        let summary = self.path.join("summary.json");
+        atomic::write_durable(&summary, |out| write_json(out, &self.summary))?;
+        atomic::write_durable(&self.path.join(checkpoint::FILE), |out| out.write_all(bytes))?;
+        self.record.checkpoint = vec![hash];
+        Ok(())
     }
 
     /// Opens `series.csv` with the given columns.
@@ -163,6 +237,11 @@ impl RunFolder {
         data.write(&self.frames().join(&file))?;
         self.index.add(time, part, &format!("frames/{file}"))
     }
+}
+
+fn write_json(out: &mut impl Write, value: &serde_json::Value) -> std::io::Result<()> {
+    serde_json::to_writer_pretty(&mut *out, value)?;
+    out.write_all(b"\n")
 }
 
 fn frame_name(part: &str, number: usize) -> String {
@@ -197,7 +276,6 @@ fn remove_run(path: &Path) -> Result<(), Error> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use serde_json::json;
 
     fn folder(name: &str) -> PathBuf {
         let folder = std::env::temp_dir().join(format!("riprap-run-{}-{name}", std::process::id()));

@@ -43,6 +43,12 @@ pub(crate) struct Kind {
 
 /// Writes a value, whole or not at all, and waits until it is on the disk.
 pub(crate) fn write(path: &Path, kind: &Kind, value: &impl Serialize) -> Result<(), Error> {
+    let bytes = bytes(path, kind, value)?;
+    atomic::write_durable(path, |out| out.write_all(&bytes))
+}
+
+/// The bytes of the file `path` that holds a value.
+pub(crate) fn bytes(path: &Path, kind: &Kind, value: &impl Serialize) -> Result<Vec<u8>, Error> {
     let data = |message: String| Error::Data { path: path.to_owned(), message };
     let mut bytes = Vec::with_capacity(1 << 16);
     bytes.extend_from_slice(&kind.magic);
@@ -54,14 +60,30 @@ pub(crate) fn write(path: &Path, kind: &Kind, value: &impl Serialize) -> Result<
     bytes[16..HEADER].copy_from_slice(&length.to_le_bytes());
     let sum = checksum(&bytes);
     bytes.extend_from_slice(&sum.to_le_bytes());
-    atomic::write_durable(path, |out| out.write_all(&bytes))
+    Ok(bytes)
 }
 
 /// Reads a value.
 pub(crate) fn read<T: DeserializeOwned>(path: &Path, kind: &Kind) -> Result<T, Error> {
+    read_with_hash(path, kind).map(|(value, _)| value)
+}
+
+/// Reads a value, and tells the SHA-256 of the file.
+pub(crate) fn read_with_hash<T: DeserializeOwned>(
+    path: &Path,
+    kind: &Kind,
+) -> Result<(T, String), Error> {
     let bytes = read_limited(path, MAX_BYTES)?;
-    parse(&bytes, kind)
-        .map_err(|message| Error::format(path, Place::Whole, format!("{message}; {}", kind.advice)))
+    let value = parse(&bytes, kind).map_err(|message| {
+        Error::format(path, Place::Whole, format!("{message}; {}", kind.advice))
+    })?;
+    Ok((value, sha256(&bytes)))
+}
+
+/// SHA-256 in hexadecimal digits. The checksum in a file finds accidents; this, kept elsewhere, finds changes made on purpose.
+pub(crate) fn sha256(bytes: &[u8]) -> String {
+    use sha2::{Digest, Sha256};
+    Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 fn parse<T: DeserializeOwned>(bytes: &[u8], kind: &Kind) -> Result<T, String> {
@@ -135,6 +157,13 @@ mod tests {
         let numbers: Vec<f64> = bits.iter().map(|b| f64::from_bits(*b)).collect();
         let again: Vec<f64> = parse(&sealed(&numbers), &KIND).unwrap();
         assert_eq!(again.iter().map(|x| x.to_bits()).collect::<Vec<_>>(), bits);
+    }
+
+    #[test]
+    fn hashes_are_those_of_the_standard() {
+        // FIPS 180-4, the message "abc".
+        let known = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad";
+        assert_eq!(sha256(b"abc"), known);
     }
 
     #[test]

@@ -47,6 +47,8 @@ pub struct TableWriter {
     file: File,
     n_columns: usize,
     line: String,
+    /// Length of the file [bytes].
+    length: u64,
 }
 
 impl TableWriter {
@@ -56,7 +58,7 @@ impl TableWriter {
         let line = headings(&path, columns)?;
         let file = OpenOptions::new().create(true).write(true).truncate(true).open(&path);
         let file = file.map_err(Error::io("write", &path))?;
-        let mut writer = Self { path, file, n_columns: columns.len(), line };
+        let mut writer = Self { path, file, n_columns: columns.len(), line, length: 0 };
         writer.end_line()?;
         Ok(writer)
     }
@@ -80,7 +82,7 @@ impl TableWriter {
         }
         file.set_len(length).map_err(Error::io("write", &path))?;
         file.seek(SeekFrom::Start(length)).map_err(Error::io("write", &path))?;
-        Ok(Self { path, file, n_columns: columns.len(), line })
+        Ok(Self { path, file, n_columns: columns.len(), line, length })
     }
 
     /// Waits until all rows are on the disk, and tells how long the file is [bytes].
@@ -113,10 +115,17 @@ impl TableWriter {
         self.end_line()
     }
 
-    /// Sends the line to the file at once.
+    /// Sends the line to the file at once. Where only half of it arrives, on a full disk for example, that half is taken back.
     fn end_line(&mut self) -> Result<(), Error> {
         self.line.push('\n');
         let sent = self.file.write_all(self.line.as_bytes()).and_then(|()| self.file.flush());
+        match &sent {
+            Ok(()) => self.length += self.line.len() as u64,
+            Err(_) => {
+                let back = self.file.seek(SeekFrom::Start(self.length));
+                let _ = back.and_then(|_| self.file.set_len(self.length));
+            }
+        }
         sent.map_err(Error::io("write", &self.path))
     }
 }

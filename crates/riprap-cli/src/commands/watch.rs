@@ -44,6 +44,10 @@ impl Watch for Terminal {
                 }
             }
             Event::BedRefused { error } => eprintln!("warning: {error}; the bed is regenerated"),
+            Event::BedChanged { path } => eprintln!(
+                "warning: the bed in {} is not the one that this run started from: its hash is not that in summary.json",
+                path.display()
+            ),
             Event::BedAwaited { holder } => {
                 eprintln!("the bed is being settled by {holder}; waiting for it");
             }

@@ -5,7 +5,7 @@ use std::fmt::Write;
 use std::path::Path;
 
 use riprap::math::{Pose, Twist};
-use riprap::scene::{Scene, WarmContact};
+use riprap::scene::{Scene, State, WarmContact};
 use riprap::simulation::RunReport;
 use serde::{Deserialize, Serialize};
 
@@ -33,6 +33,14 @@ struct Bed<'a> {
     calm: bool,
     time: f64,
     report: RunReport,
+}
+
+impl Settled {
+    /// SHA-256 of where the grains are, how they move and touch, without how long that took: the same for the same bed on any machine.
+    pub fn hash(&self) -> String {
+        let State { q, v, warm_start, .. } = &self.state;
+        sealed::sha256(&postcard::to_stdvec(&(q, v, warm_start)).unwrap_or_default())
+    }
 }
 
 impl Settling {

@@ -215,6 +215,12 @@ impl RunWriter {
     /// Puts on record how the grains settled before the time started.
     pub fn settled(&mut self, settled: &Settled) {
         self.scene.settled = Some((settled.calm, settled.time, settled.report.steps));
+        let hash = settled.hash();
+        // A failure is that of an earlier job, and comes back with the next one.
+        self.files.hand_over(move |files| {
+            files.folder.set_bed(hash);
+            Ok(())
+        });
     }
 
     /// Writes the last output, if the run ended between two, and the summary. After a run that did not even begin,
@@ -255,7 +261,9 @@ impl RunWriter {
         let (identity, state) = (self.identity.clone(), frame.state.clone());
         self.files.send(move |files| {
             progress.series = files.table.sync()?;
-            Checkpoint::write(files.folder.path(), &identity, &state, &progress)
+            let folder = files.folder.path();
+            let bytes = Checkpoint::bytes(folder, &identity, &state, &progress)?;
+            files.folder.write_checkpoint(&bytes)
         })
     }
 

@@ -87,7 +87,8 @@ impl<F: Send + 'static> Queue<F> {
         self.check()
     }
 
-    fn hand_over(&self, job: impl FnOnce(&mut F) -> Result<(), Error> + Send + 'static) {
+    /// Hands over a job, whatever has become of those before.
+    pub fn hand_over(&self, job: impl FnOnce(&mut F) -> Result<(), Error> + Send + 'static) {
         let jobs = self.jobs.as_ref().expect("taken by `drop` alone");
         // The thread goes on until `drop`; had a job panicked, joining it there tells.
         let _ = jobs.send(Box::new(job));

@@ -60,7 +60,7 @@ use crate::build::{Built, Settled, Settling};
 use crate::checkpoint::Checkpoint;
 use crate::lock::Lock;
 use crate::output::{Ending, RunWriter};
-use crate::run_folder::{Existing, RunFolder};
+use crate::run_folder::{Existing, Record, RunFolder};
 use crate::scene_file::{SceneErrors, SceneFile, TimeScheme};
 use problems::Problems;
 use watch::Stepping;
@@ -203,8 +203,8 @@ enum Start {
     Settle(Box<Settling>),
     /// A settled bed from a file.
     Bed { path: PathBuf, grains: usize, bed: Box<Settled> },
-    /// Where the run was stopped.
-    Checkpoint(Box<Checkpoint>),
+    /// Where the run was stopped, and the file of its bed if that has changed since it began.
+    Checkpoint { checkpoint: Box<Checkpoint>, changed_bed: Option<PathBuf> },
 }
 
 impl Run {
@@ -239,9 +239,9 @@ impl Run {
             return Err(Error::NoCheckpoint { folder: options.folder });
         }
         let mut built = scene.build()?;
-        built.settling = None;
         let checkpoint = Checkpoint::read(&options.folder, &scene).map_err(Error::Start)?;
-        let start = Start::Checkpoint(Box::new(checkpoint));
+        let bed = built.settling.take().and_then(|s| changed_bed(&s, &scene, &built, &options));
+        let start = Start::Checkpoint { checkpoint: Box::new(checkpoint), changed_bed: bed };
         Ok(Run { scene, built, start, options, lock: Some(lock) })
     }
 
@@ -287,7 +287,7 @@ impl Run {
 
     /// Whether it continues from a checkpoint.
     pub fn resumes(&self) -> bool {
-        matches!(self.start, Start::Checkpoint(_))
+        matches!(self.start, Start::Checkpoint { .. })
     }
 
     /// The flag that ends the run before its next step.
@@ -303,7 +303,10 @@ impl Run {
             Start::Bed { path, grains, bed } => {
                 watch.event(Event::BedTaken { path, grains: *grains, bed });
             }
-            Start::Checkpoint(checkpoint) => {
+            Start::Checkpoint { checkpoint, changed_bed } => {
+                if let Some(path) = changed_bed {
+                    watch.event(Event::BedChanged { path });
+                }
                 let State { t, step, .. } = checkpoint.state;
                 watch.event(Event::Resumed { time: t, step });
             }
@@ -320,11 +323,13 @@ impl Run {
             watch.event(Event::NotLocked { folder });
         }
         let mut writer = match &start {
-            Start::Checkpoint(from) => RunWriter::resume(folder, &scene, &built, threads, from),
+            Start::Checkpoint { checkpoint, .. } => {
+                RunWriter::resume(folder, &scene, &built, threads, checkpoint)
+            }
             _ => RunWriter::create(folder, options.existing, &scene, &built, threads),
         }
         .map_err(Error::Start)?;
-        let resumed = matches!(start, Start::Checkpoint(_));
+        let resumed = matches!(start, Start::Checkpoint { .. });
         match run_into(&mut writer, &scene, built, start, &options, watch) {
             Ok(mut summary) => {
                 if resumed {
@@ -355,7 +360,7 @@ fn run_into(
     let problems = problems.transpose().map_err(Error::Start)?;
     let state = match start {
         Start::Initial => Ok(None),
-        Start::Checkpoint(checkpoint) => Ok(Some(checkpoint.state)),
+        Start::Checkpoint { checkpoint, .. } => Ok(Some(checkpoint.state)),
         Start::Bed { bed, .. } => Ok(Some(recorded(writer, *bed))),
         Start::Settle(settling) => {
             let cache = options.cache.as_deref();
@@ -371,6 +376,20 @@ fn run_into(
             Ok(Summary::new(scene, writer, ending, RunReport::default(), None))
         }
     }
+}
+
+/// The file of the bed that the run in a folder would start from now, if it is another than that which it started from.
+fn changed_bed(
+    settling: &Settling,
+    scene: &SceneFile,
+    built: &Built,
+    options: &Options,
+) -> Option<PathBuf> {
+    let kept = || options.cache.as_ref().map(|folder| folder.join(settling.file_name(scene)));
+    let path = options.bed.clone().or_else(kept)?;
+    let bed = settling.read(&path, scene, &built.scene).ok()?;
+    let record = Record::read(&options.folder)?;
+    (!record.may_start_from(&bed.hash())).then_some(path)
 }
 
 /// Puts a bed on record and gives its state.

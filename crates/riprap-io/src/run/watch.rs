@@ -72,6 +72,11 @@ pub enum Event<'a> {
         /// The pulse.
         pulse: &'a Arc<Pulse>,
     },
+    /// The bed that a resumed run had started from is kept in a file, and that has changed since.
+    BedChanged {
+        /// The file.
+        path: &'a Path,
+    },
     /// A phase starts.
     PhaseStarted {
         /// Which one.

@@ -33,6 +33,78 @@ fn a_folder_in_use_is_refused_and_its_files_stay() {
     assert_eq!(contents(&path), before);
 }
 
+/// A file of riprap with one byte changed and a checksum that fits, as a forger would make it.
+fn forge(path: &Path, at: usize) -> Vec<u8> {
+    let mut bytes = fs::read(path).unwrap();
+    let end = bytes.len() - 4;
+    bytes[at] ^= 1;
+    let mut crc = flate2::Crc::new();
+    crc.update(&bytes[..end]);
+    bytes[end..].copy_from_slice(&crc.sum().to_le_bytes());
+    bytes
+}
+
+#[test]
+fn a_forged_checkpoint_is_refused_and_the_last_two_that_the_run_wrote_are_not() {
+    let out = folder();
+    let scene = scene(BLOCK);
+    let path = out.path().join("a");
+    let options = Options { checkpoint_every: Some(0.01), ..Options::new(&path) };
+    Run::new(&scene, options.clone()).unwrap().execute(&mut ()).unwrap();
+    let (checkpoint, summary) = (Checkpoint::path(&path), path.join("summary.json"));
+    let good = fs::read(&checkpoint).unwrap();
+    let longer = Options { until: Some(0.2), ..options };
+
+    // The state is at the end, before the writers; any byte of it will do.
+    fs::write(&checkpoint, forge(&checkpoint, good.len() / 2)).unwrap();
+    let told = Run::resume(&scene, longer.clone()).unwrap_err().to_string();
+    assert!(
+        told.contains("checkpoint.bin: the checkpoint is not one that this run wrote"),
+        "{told}"
+    );
+    assert!(told.contains("remove `checkpoint_sha256` from summary.json"), "{told}");
+
+    // Killed between the summary and the checkpoint: the old one is still in place, and known.
+    fs::write(&checkpoint, &good).unwrap();
+    let text = fs::read_to_string(&summary).unwrap();
+    let mut record: serde_json::Value = serde_json::from_str(&text).unwrap();
+    record["checkpoint_sha256"].as_array_mut().unwrap().push("00".into());
+    fs::write(&summary, record.to_string()).unwrap();
+    assert!(Run::resume(&scene, longer.clone()).is_ok());
+    // A run of an earlier version has no record.
+    record.as_object_mut().unwrap().remove("checkpoint_sha256");
+    fs::write(&summary, record.to_string()).unwrap();
+    let resumed = Run::resume(&scene, longer).unwrap().execute(&mut ()).unwrap();
+    assert_eq!(resumed.ending, Ending::Finished);
+    let text = fs::read_to_string(&summary).unwrap();
+    assert!(text.contains("checkpoint_sha256"), "{text}");
+}
+
+#[test]
+fn a_bed_that_was_exchanged_after_the_start_is_told() {
+    let out = folder();
+    let beds = out.path().join("beds");
+    let scene = scene(BED);
+    let run = out.path().join("a");
+    let options =
+        Options { cache: Some(beds.clone()), checkpoint_every: Some(0.005), ..Options::new(&run) };
+    Run::new(&scene, options.clone()).unwrap().execute(&mut ()).unwrap();
+    let longer = |until| Options { until: Some(until), ..options.clone() };
+    let resume = |until| {
+        let mut notes = Notes::default();
+        Run::resume(&scene, longer(until)).unwrap().execute(&mut notes).unwrap();
+        notes.events[0].clone()
+    };
+    assert!(resume(0.03).starts_with("resumed at"));
+    let file = fs::read_dir(&beds).unwrap().next().unwrap().unwrap().path();
+    let position = fs::read(&file).unwrap().len();
+    // Numbers of the grains fill most of the file behind the text of the scene.
+    fs::write(&file, forge(&file, position - 400)).unwrap();
+    assert!(resume(0.04).starts_with("BedChanged"), "{}", resume(0.05));
+    // The record of the first start stays.
+    assert!(resume(0.06).starts_with("BedChanged"));
+}
+
 #[test]
 fn a_step_that_did_not_converge_is_part_of_the_summary() {
     let out = folder();

@@ -1,0 +1,130 @@
+//! Readers of files against damaged input: whatever the bytes, a reader answers with a value or an error. It does not panic, does not
+//! hang, and does not ask for memory that the input does not account for.
+//!
+//! Each target takes good inputs (`corpus/`, `../data`, or made here) and damages them at random, for a second by default; `cargo xtask fuzz
+//! --minutes N` runs longer and with other seeds. An input that breaks a reader is kept, and its path is in the message.
+
+mod memory;
+mod mutate;
+mod readers;
+
+use std::fs;
+use std::io::Write;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use mutate::Random;
+
+/// Longest time that a reader may take for one input.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// Feeds a reader; it tells whether it accepted an input.
+fn fuzz(
+    target: &'static str,
+    corpus: Vec<Vec<u8>>,
+    words: &[&str],
+    mut read: impl FnMut(&[u8]) -> bool,
+) {
+    assert!(!corpus.is_empty(), "{target}: no corpus");
+    let setting = |name: &str| std::env::var(name).ok().and_then(|text| text.parse::<f64>().ok());
+    let seconds = setting("RIPRAP_FUZZ_SECONDS").unwrap_or(1.0);
+    let mut random = Random(setting("RIPRAP_FUZZ_SEED").unwrap_or(1.0) as u64);
+    let watchdog = Watchdog::new(target);
+    let begin = Instant::now();
+    let (mut tried, mut accepted) = (0u64, 0u64);
+    while begin.elapsed().as_secs_f64() < seconds {
+        // The good ones first.
+        let input = match corpus.get(tried as usize) {
+            Some(good) => good.clone(),
+            None => mutate::input(&mut random, &corpus, words),
+        };
+        watchdog.starts(&input);
+        memory::forget();
+        let outcome = catch_unwind(AssertUnwindSafe(|| read(&input)));
+        let asked = memory::largest();
+        watchdog.ends();
+        tried += 1;
+        match outcome {
+            Ok(good) => accepted += u64::from(good),
+            Err(_) => panic!("{target}: a reader panicked, see {}", keep(target, &input).display()),
+        }
+        let fair = memory::FAIR + 4000 * input.len();
+        assert!(
+            asked <= fair,
+            "{target}: {asked} bytes asked for at once, see {}",
+            keep(target, &input).display()
+        );
+    }
+    // Past the capture of tests: how many inputs were tried belongs to the result.
+    let line = format!("fuzz {target}: {tried} inputs tried, {accepted} accepted\n");
+    let _ = std::io::stderr().write_all(line.as_bytes());
+}
+
+/// Keeps an input that broke a reader.
+fn keep(target: &str, input: &[u8]) -> PathBuf {
+    let path =
+        Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("broken-{target}-{}", input.len()));
+    let _ = fs::write(&path, input);
+    path
+}
+
+/// Ends the process if a reader hangs: a thread cannot be ended.
+struct Watchdog(Arc<Mutex<Option<(Instant, Vec<u8>)>>>);
+
+impl Watchdog {
+    fn new(target: &'static str) -> Watchdog {
+        let current: Arc<Mutex<Option<(Instant, Vec<u8>)>>> = Arc::default();
+        let seen = Arc::downgrade(&current);
+        std::thread::spawn(move || {
+            while let Some(seen) = seen.upgrade() {
+                if let Some((since, input)) = &*seen.lock().unwrap_or_else(PoisonError::into_inner)
+                    && since.elapsed() > PATIENCE
+                {
+                    let line = format!(
+                        "{target}: a reader hangs, see {}\n",
+                        keep(target, input).display()
+                    );
+                    let _ = std::io::stderr().write_all(line.as_bytes());
+                    std::process::abort();
+                }
+                drop(seen);
+                std::thread::sleep(Duration::from_millis(500));
+            }
+        });
+        Watchdog(current)
+    }
+
+    fn starts(&self, input: &[u8]) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) =
+            Some((Instant::now(), input.to_vec()));
+    }
+
+    fn ends(&self) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = None;
+    }
+}
+
+/// The files of a folder of the corpus, or of `../data` with an ending.
+fn corpus(kind: &str, endings: &[&str]) -> Vec<Vec<u8>> {
+    let tests = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests");
+    let mut paths = Vec::new();
+    for folder in [tests.join("fuzz/corpus").join(kind), tests.join("data")] {
+        let Ok(entries) = fs::read_dir(folder) else { continue };
+        paths.extend(entries.map(|entry| entry.unwrap().path()));
+    }
+    paths.retain(|path| {
+        let ending = path.extension().and_then(|e| e.to_str()).unwrap_or_default();
+        endings.contains(&ending)
+    });
+    paths.sort();
+    paths.into_iter().map(|path| fs::read(path).unwrap()).collect()
+}
+
+/// The lines of the files of a folder of the corpus.
+fn lines(kind: &str) -> Vec<Vec<u8>> {
+    let files = corpus(kind, &["txt"]);
+    let lines = files.iter().flat_map(|file| file.split(|byte| *byte == b'\n'));
+    lines.filter(|line| !line.is_empty()).map(<[u8]>::to_vec).collect()
+}
