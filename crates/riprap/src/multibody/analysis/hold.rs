@@ -4,9 +4,11 @@ use crate::multibody::mechanism::Coordinate;
 use crate::multibody::{JointMotion, MechanismError, Multibody, Part};
 
 impl Multibody {
-    /// The same mechanism with coordinates prescribed where they start, at rest. Prescribed ones stop there as well.
+    /// The same mechanism with coordinates prescribed where they start, at rest. Prescribed ones stop there as well. The
+    /// dependent joints that the user named are where it starts from; an analysis that goes far from the start chooses again.
     pub fn holding(&self, coordinates: &[Coordinate]) -> Result<Multibody, MechanismError> {
         let mut system = self.clone();
+        system.named = None;
         if coordinates.is_empty() {
             return Ok(system);
         }
@@ -35,8 +37,6 @@ impl Multibody {
             let wanted = system.choose_partition(&mut w, &preference);
             if wanted.dependent.len() == partition.dependent.len() {
                 partition = wanted;
-            } else {
-                system.named = None;
             }
         }
         partition.conditioning = system.conditioning_of(&partition, &mut w);
