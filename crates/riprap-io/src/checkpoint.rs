@@ -17,7 +17,7 @@ pub const FILE: &str = "checkpoint.bin";
 
 const KIND: Kind = Kind {
     magic: *b"riprapCP",
-    layout: 2,
+    layout: 3,
     name: "checkpoint",
     advice: "start the run anew, overwriting the old one",
 };
@@ -65,7 +65,7 @@ impl Checkpoint {
                  the old one"
             ));
         }
-        if read.state.t > scene.run.until - 0.5 * scene.run.dt {
+        if scene.run.is_over(read.state.t) {
             let (t, until) = (read.state.t, scene.run.until);
             return refuse(format!(
                 "the checkpoint is at t = {t} s, the run ends at {until} s: nothing is left to do; run longer, or start anew"

@@ -140,29 +140,37 @@ impl RunFolder {
         Lock::take(&path.join(LOCK), path)
     }
 
-    /// The folder of a run that goes on: frames up to `times` [s] are kept, each with its `parts`, later ones removed.
-    pub fn resume(path: impl AsRef<Path>, parts: &[&str], times: &[f64]) -> Result<Self, Error> {
+    /// The folder of a run that is resumed: of each part the frames at these times [s] are kept, later ones removed.
+    pub fn resume(path: impl AsRef<Path>, parts: &[(&str, &[f64])]) -> Result<Self, Error> {
         let path = path.as_ref().to_owned();
         let frames = path.join("frames");
         fs::create_dir_all(&frames).map_err(Error::io("make the folder", &frames))?;
         let mut index = Pvd::new(path.join("run.pvd"));
         let mut kept = std::collections::HashSet::new();
-        for (number, time) in times.iter().enumerate() {
-            for part in parts {
-                let file = frame_name(part, number);
-                index.recall(*time, part, &format!("frames/{file}"));
-                kept.insert(file);
-            }
+        let of = |(part, times): &(&str, &[f64])| -> Vec<(f64, String, usize)> {
+            times
+                .iter()
+                .enumerate()
+                .map(|(number, time)| (*time, (*part).to_owned(), number))
+                .collect()
+        };
+        let mut shown: Vec<_> = parts.iter().flat_map(of).collect();
+        // In the order in which they were written; the parts of one time keep theirs.
+        shown.sort_by(|a, b| a.0.total_cmp(&b.0));
+        for (time, part, number) in &shown {
+            let file = frame_name(part, *number);
+            index.recall(*time, part, &format!("frames/{file}"));
+            kept.insert(file);
         }
         for entry in fs::read_dir(&frames).map_err(Error::io("open the folder", &frames))? {
             let entry = entry.map_err(Error::io("read", &frames))?;
             let name = entry.file_name().to_string_lossy().into_owned();
-            let ours = parts.iter().any(|part| name.starts_with(&format!("{part}-")));
+            let ours = parts.iter().any(|(part, _)| name.starts_with(&format!("{part}-")));
             if ours && name.ends_with(".vtp") && !kept.contains(&name) {
                 fs::remove_file(entry.path()).map_err(Error::io("remove", &entry.path()))?;
             }
         }
-        if !times.is_empty() {
+        if !shown.is_empty() {
             index.write()?;
         }
         atomic::sweep(&path)?;
@@ -359,7 +367,7 @@ mod tests {
         fs::write(frames.join(".surfaces-000003.vtp.99-7.tmp"), "half").unwrap();
         fs::write(path.join(".summary.json.99-8.tmp"), "half").unwrap();
 
-        let mut run = RunFolder::resume(&path, &["surfaces"], &[0.0, 0.5]).unwrap();
+        let mut run = RunFolder::resume(&path, &[("surfaces", &[0.0, 0.5])]).unwrap();
         let names = |folder: &Path| {
             let entries = fs::read_dir(folder).unwrap();
             let mut names: Vec<String> =
@@ -383,11 +391,11 @@ mod tests {
     fn a_folder_resumed_without_frames_has_none() {
         let path = folder("no-frames");
         filled(&path);
-        RunFolder::resume(&path, &["surfaces"], &[]).unwrap();
+        RunFolder::resume(&path, &[("surfaces", &[])]).unwrap();
         assert_eq!(fs::read_dir(path.join("frames")).unwrap().count(), 0);
         fs::remove_dir_all(&path).unwrap();
         // A folder that is gone is made again.
-        let run = RunFolder::resume(&path, &["surfaces"], &[]).unwrap();
+        let run = RunFolder::resume(&path, &[("surfaces", &[])]).unwrap();
         assert!(run.frames().is_dir() && !RunFolder::holds_run(&path));
         fs::remove_dir_all(path).unwrap();
     }

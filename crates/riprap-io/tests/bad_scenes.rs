@@ -117,7 +117,16 @@ fn mistakes_in_quantities_are_reported() {
         ),
         instead("sweeps", 1, "solver = { max_sweeps = 0 }\n[run]", 1, "between 1 and"),
         instead("tolerance", 1, "solver = { tolerance = 0 }\n[run]", 1, "greater than 0"),
+        instead("tiny end", 3, "until = 1e-300", 3, "`until` (1e-300 s) comes before"),
+        instead(
+            "rows too often",
+            3,
+            "until = 1\nseries_every = 1e-5",
+            4,
+            "`series_every` (1e-5 s)",
+        ),
         after_ball("frequency", "angular_velocity = [0, 0, \"3 Hz\"]", 11, "got a frequency"),
+        after_ball("in radians", "angular_velocity = [0, 0, \"3 Hz\"]", 11, "are \"2*pi*3\""),
     ]);
 }
 

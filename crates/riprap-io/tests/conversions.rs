@@ -267,13 +267,14 @@ fn times_between_outputs_follow_from_the_run() {
         ))
         .run
     };
-    // Its largest step divides the run into equal parts, none longer than requested.
+    // Its largest step does not depend on the end of the run, so that a run can be extended.
     for (until, dt) in [(1.0, 0.3), (1.0, 0.25), (2.0, 5.0), (0.7, 0.1)] {
-        let run = adaptive(&format!("until = {until}\ndt = {dt}"));
-        let parts = until / run.dt;
-        assert!(run.dt <= dt * (1.0 + 1e-9) && (parts - parts.round()).abs() < 1e-9, "{run:?}");
-        assert!(run.dt > 0.5 * dt.min(until), "{run:?}");
+        assert_eq!(adaptive(&format!("until = {until}\ndt = {dt}")).dt, dt);
     }
+    // A hundredth of the run, in whole steps; each kind of output may have an interval of its own.
+    assert_eq!(run("dt = 0.25\nuntil = 59").output_every, 0.5);
+    let apart = run("dt = 1e-3\nuntil = 2\nframes_every = 0.1\nseries_every = 2e-3");
+    assert_eq!((apart.series_every, apart.frames_every, apart.contacts_every), (2e-3, 0.1, 0.1));
     assert_eq!(adaptive("until = 0").dt, 1.0);
 }
 

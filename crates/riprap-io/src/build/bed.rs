@@ -51,6 +51,9 @@ impl Settling {
         scene.title = None;
         scene.run.until = 0.0;
         scene.run.output_every = 0.0;
+        scene.run.series_every = 0.0;
+        scene.run.frames_every = 0.0;
+        scene.run.contacts_every = 0.0;
         scene.run.frames = false;
         scene.run.checkpoint_every = None;
         scene.run.on_unconverged = OnUnconverged::Accept;

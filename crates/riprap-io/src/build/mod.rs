@@ -5,6 +5,7 @@ mod bed;
 mod grains;
 mod mechanisms;
 mod memory;
+mod notes;
 mod settle;
 mod shapes;
 
@@ -142,14 +143,13 @@ impl SceneFile {
         for [a, b] in &self.ignored_contacts {
             builder.ignore_contact(on(*a), on(*b));
         }
-        let scene = builder.build().map_err(|errors| {
-            self.errors(errors.0.iter().map(|error| self.problem(error)).collect())
-        })?;
+        let scene = builder.build().map_err(|errors| self.build_errors(&errors.0))?;
         let settling = match settling {
             None => None,
-            Some(plan) => Some(plan.build(self.builder(), bodies, &scene).map_err(|errors| {
-                self.errors(errors.0.iter().map(|error| self.problem(error)).collect())
-            })?),
+            Some(plan) => {
+                let built = plan.build(self.builder(), bodies, &scene);
+                Some(built.map_err(|errors| self.build_errors(&errors.0))?)
+            }
         };
         Ok(Built { scene, groups, settling, links })
     }
@@ -277,6 +277,15 @@ impl SceneFile {
             }
         }
         built
+    }
+
+    /// The mistakes that the builder found. What follows from a mechanism that could not be built is left out: its bodies are
+    /// missing then, so that nothing may be left that moves.
+    fn build_errors(&self, errors: &[BuildError]) -> SceneErrors {
+        let missing = errors.iter().any(|error| matches!(error, BuildError::Mechanism(_)));
+        let follows = |error: &BuildError| matches!(error, BuildError::NothingMoves);
+        let errors = errors.iter().filter(|error| !(missing && follows(error)));
+        self.errors(errors.map(|error| self.problem(error)).collect())
     }
 
     /// A mistake that the builder found, at its place in the file.

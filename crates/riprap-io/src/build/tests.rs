@@ -116,7 +116,7 @@ fn mistakes_of_building_point_to_their_item() {
     let wide = RAIN.replace("0.1", "0.001");
     let (line, message) =
         mistake(&format!("{wide}spheres = {{}}\ngrading = {{ uniform = [0.02, 0.03] }}"));
-    assert!(line == 12 && message.contains("grains `heap`: grain 0 needs"), "{message}");
+    assert!(line == 12 && message.contains("grains `heap`: grain 1 needs"), "{message}");
 }
 
 #[test]
@@ -339,4 +339,118 @@ fn joints_between_bodies_hold_them_and_read_back_to_the_same() {
     // The slider holds the first grain up, the second hangs on it by a ball.
     assert!((run.state().q[3].position.z - 5.0).abs() < 1e-3);
     assert!(run.state().q[4].position.z < 4.9);
+}
+
+#[test]
+fn a_wrong_choice_of_dependent_coordinates_is_told_alone() {
+    let text = r#"
+        run = { dt = "1 ms", until = "0.1 s" }
+        [[mechanism]]
+        name = "arm"
+        dependent = ["tail"]
+        [[mechanism.body]]
+        name = "upper"
+        mass = 1
+        [[mechanism.body]]
+        name = "tail"
+        mass = 1
+        [[mechanism.joint]]
+        name = "tail"
+        type = "prismatic"
+        child = "tail"
+        axis = "x"
+        [[mechanism.body]]
+        name = "lower"
+        mass = 1
+        centre = [0.2, 0, 0]
+        [[mechanism.joint]]
+        name = "hip"
+        type = "revolute"
+        child = "upper"
+        axis = "z"
+        [[mechanism.joint]]
+        name = "knee"
+        type = "revolute"
+        parent = "upper"
+        child = "lower"
+        position = [1, 0, 0]
+        axis = "z"
+        guess = 1
+        [[mechanism.loop]]
+        name = "rod"
+        type = "rod"
+        a = { body = "lower", position = [1, 0, 0] }
+        b = { body = "ground", position = [2, 2, 0] }
+        length = 2
+    "#;
+    let file = SceneFile::parse(text, ".").unwrap_or_else(|e| panic!("{e}"));
+    let told = file.build().unwrap_err();
+    assert_eq!(told.problems.len(), 1, "{told}");
+    assert!(!told.to_string().contains("no body is free to move"), "{told}");
+    let one = text.replace("[\"tail\"]", "[\"hip\"]");
+    assert!(SceneFile::parse(&one, ".").unwrap().build().is_ok());
+}
+
+#[test]
+fn parameters_stand_for_values_and_frequencies_are_not_angular_velocities() {
+    let text = r#"
+        run = { dt = "tick", until = "100*tick" }
+        [parameters]
+        tick = "1 ms"
+        omega = "30 rpm"
+        f = "45 Hz"
+        radius = "20 cm"
+        mu = 0.25
+        [materials.rock]
+        friction = "2*mu"
+        density = 1000
+        [[body]]
+        name = "ball"
+        material = "rock"
+        shape = { type = "sphere", radius = "radius" }
+        angular_velocity = [0, 0, "omega"]
+        [[mechanism]]
+        name = "wheel"
+        [[mechanism.body]]
+        name = "disc"
+        mass = 1
+        inertia = 1
+        [[mechanism.joint]]
+        name = "axle"
+        type = "revolute"
+        child = "disc"
+        axis = "z"
+        start_velocity = "omega"
+    "#;
+    let file = SceneFile::parse(text, ".").unwrap_or_else(|e| panic!("{e}"));
+    let omega = std::f64::consts::PI;
+    assert_eq!((file.run.dt, file.run.until), (1e-3, 0.1));
+    assert_eq!(file.materials[0].friction, 0.5);
+    let built = file.build().unwrap_or_else(|e| panic!("{e}"));
+    assert!((built.scene.mechanisms()[0].start().v[0] - omega).abs() < 1e-15);
+    for (from, to) in [
+        ("start_velocity = \"omega\"", "start_velocity = \"f\""),
+        ("start_velocity = \"omega\"", "speed = \"f\""),
+        ("start_velocity = \"omega\"", "motion = \"f*t\""),
+        ("[0, 0, \"omega\"]", "[0, 0, \"f\"]"),
+    ] {
+        let told = SceneFile::parse(&text.replace(from, to), ".").unwrap_err().to_string();
+        assert!(told.contains("`f` is a frequency in Hz") && told.contains("2*pi*f"), "{told}");
+    }
+    let right = text.replace("start_velocity = \"omega\"", "motion = \"2*pi*f*t\"");
+    SceneFile::parse(&right, ".").unwrap_or_else(|e| panic!("{e}"));
+}
+
+#[test]
+fn coordinates_beyond_any_scene_are_refused_in_words_of_their_own() {
+    let text = r#"
+        run = { dt = 1e-3, until = 1 }
+        materials.rock = { density = 1000 }
+        [[body]]
+        material = "rock"
+        shape = { type = "polyhedron", points = [[0,0,0], [1e200,0,0], [0,1e200,0], [0,0,1e200]] }
+    "#;
+    let told = SceneFile::parse(text, ".").unwrap_err().to_string();
+    assert!(told.contains("lengths and coordinates may be 1e9 m at most"), "{told}");
+    assert!(told.contains("`points` is 1e200 m") && !told.contains("plane"), "{told}");
 }

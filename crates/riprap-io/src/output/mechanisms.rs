@@ -1,12 +1,13 @@
 //! Columns of `series.csv` for mechanisms: coordinates of all of them, and the forces of those that are probed.
 //!
-//! Forces are those of the equations of motion at the time of the row, with the mean contact forces of the last step.
+//! Forces are those of the equations of motion at the end of each step, with the mean contact forces of that step; the series
+//! has their impulses, means and largest values over the output interval.
 
 use riprap::math::Vec3;
 use riprap::multibody::{Coordinate, Multibody, MultibodyScratch, MultibodyState};
 use riprap::simulation::Frame;
 
-use super::series::AXES;
+use super::loads::{Taken, force_columns, scalar_columns, torque_columns};
 use crate::build::Built;
 use crate::scene_file::{self as file, ForceTarget, JointKind, MechanismQuantity, SceneFile};
 use crate::table::Column;
@@ -23,11 +24,11 @@ struct Moving {
     work: MultibodyScratch,
     /// A state of its own, in which laws are in the phases that are due.
     state: MultibodyState,
+    driven: Vec<Coordinate>,
     /// Places in `q` of the rotations in space: each has four numbers x, y, z, w.
     rotations: Vec<usize>,
     probes: Vec<MechanismQuantity>,
     joints: Vec<(Vec3, Vec3)>,
-    needs_forces: bool,
 }
 
 impl Mechanisms {
@@ -44,15 +45,11 @@ impl Mechanisms {
                     probes.push(*quantity);
                 }
             }
-            let of_motion = |q: &MechanismQuantity| {
-                matches!(q, MechanismQuantity::LoopForces | MechanismQuantity::JointForces)
-            };
             moving.push(Moving {
                 work: system.scratch(),
                 state: system.start().clone(),
+                driven: system.driven_coordinates().collect(),
                 rotations,
-                needs_forces: probes.iter().any(of_motion)
-                    || system.driven_coordinates().next().is_some(),
                 probes,
                 joints: Vec::new(),
             });
@@ -60,28 +57,90 @@ impl Mechanisms {
         Mechanisms { moving }
     }
 
-    /// Adds the numbers of a row.
-    pub fn row(&mut self, frame: &Frame, row: &mut Vec<f64>) {
+    /// Adds the forces that are probed, as they are at the end of a step; a scalar is the first component.
+    pub fn sample(&mut self, frame: &Frame, forces: &mut Vec<Vec3>) {
         for (index, moving) in self.moving.iter_mut().enumerate() {
-            moving.row(index, frame, row);
+            moving.sample(index, frame, forces);
+        }
+    }
+
+    /// Adds the numbers of a row; `loads` are the forces of [`Mechanisms::sample`] over the interval.
+    pub fn row(&mut self, frame: &Frame, loads: &mut Taken, row: &mut Vec<f64>) {
+        for (index, moving) in self.moving.iter_mut().enumerate() {
+            moving.row(index, frame, loads, row);
         }
     }
 }
 
 impl Moving {
-    fn row(&mut self, index: usize, frame: &Frame, row: &mut Vec<f64>) {
-        let (system, t) = (&frame.scene.mechanisms()[index], frame.state.t);
+    /// Takes over the state of a frame.
+    fn follow(&mut self, index: usize, frame: &Frame) {
         self.state.clone_from(&frame.state.mechanisms[index]);
-        system.switch_phases(t, &mut self.state);
-        let driven: Vec<Coordinate> = system.driven_coordinates().collect();
-        let known = self.needs_forces && self.evaluate(index, frame);
+        frame.scene.mechanisms()[index].switch_phases(frame.state.t, &mut self.state);
+    }
+
+    fn sample(&mut self, index: usize, frame: &Frame, forces: &mut Vec<Vec3>) {
+        let of_force = |quantity: &MechanismQuantity| *quantity != MechanismQuantity::Energy;
+        if !self.probes.iter().any(of_force) {
+            return;
+        }
+        let (system, t) = (&frame.scene.mechanisms()[index], frame.state.t);
+        self.follow(index, frame);
+        let of_motion = |quantity: &MechanismQuantity| match quantity {
+            MechanismQuantity::LoopForces | MechanismQuantity::JointForces => true,
+            MechanismQuantity::Forces => !self.driven.is_empty(),
+            MechanismQuantity::Energy => false,
+        };
+        let needed = self.probes.iter().any(of_motion);
+        let known = needed && self.evaluate(index, frame);
+        let scalar = |value: f64| Vec3::new(value, 0.0, 0.0);
+        let known_or = |value: f64| if known { value } else { f64::NAN };
+        let (state, work) = (&self.state, &mut self.work);
+        for quantity in &self.probes {
+            match quantity {
+                MechanismQuantity::Forces => {
+                    for k in 0..system.law_names().count() {
+                        let values: Vec<f64> = system.law_values(k, state, t).collect();
+                        match values[..] {
+                            [fx, fy, fz, mx, my, mz] => {
+                                forces.extend([Vec3::new(fx, fy, fz), Vec3::new(mx, my, mz)]);
+                            }
+                            _ => forces.extend(values.into_iter().map(scalar)),
+                        }
+                    }
+                    system.tree().kinematics(&state.q, &mut work.tree);
+                    system.tree().motion(&state.v, &mut work.tree);
+                    for k in 0..system.spring_names().count() {
+                        forces.push(scalar(system.spring_tension(k, work).0));
+                    }
+                    let drives = work.drive_forces().iter().take(self.driven.len());
+                    forces.extend(drives.map(|force| scalar(known_or(*force))));
+                }
+                MechanismQuantity::LoopForces => {
+                    let loops = work.loop_forces().iter();
+                    forces.extend(loops.map(|force| scalar(known_or(*force))));
+                }
+                MechanismQuantity::JointForces => {
+                    for (force, moment) in &self.joints {
+                        forces.extend([force.map(known_or), moment.map(known_or)]);
+                    }
+                }
+                MechanismQuantity::Energy => {}
+            }
+        }
+    }
+
+    fn row(&mut self, index: usize, frame: &Frame, loads: &mut Taken, row: &mut Vec<f64>) {
+        let system = &frame.scene.mechanisms()[index];
+        self.follow(index, frame);
+        let known = !self.driven.is_empty() && self.evaluate(index, frame);
         let known_or = |value: f64| if known { value } else { f64::NAN };
 
         let (state, work) = (&self.state, &mut self.work);
         for c in system.coordinates() {
             row.extend(system.q_of(c).map(|at| state.q[at]));
             row.push(state.v[c.0 as usize]);
-            let force = driven.iter().position(|d| *d == c).map(|k| work.drive_forces()[k]);
+            let force = self.driven.iter().position(|d| *d == c).map(|k| work.drive_forces()[k]);
             row.extend(force.map(known_or));
         }
         for &at in &self.rotations {
@@ -90,23 +149,26 @@ impl Moving {
         for quantity in &self.probes {
             match quantity {
                 MechanismQuantity::Forces => {
+                    for k in 0..system.law_names().count() {
+                        // A law on a body has a force and a torque.
+                        match system.law_values(k, state, frame.state.t).count() {
+                            6 => (0..2).for_each(|_| loads.vector(row)),
+                            _ => loads.scalar(row),
+                        }
+                    }
                     system.tree().kinematics(&state.q, &mut work.tree);
                     system.tree().motion(&state.v, &mut work.tree);
-                    for k in 0..system.law_names().count() {
-                        row.extend(system.law_values(k, state, t));
-                    }
                     for k in 0..system.spring_names().count() {
-                        let (tension, length) = system.spring_tension(k, work);
-                        row.extend([tension, length]);
+                        loads.scalar(row);
+                        row.push(system.spring_tension(k, work).1);
                     }
+                    self.driven.iter().for_each(|_| loads.scalar(row));
                 }
                 MechanismQuantity::LoopForces => {
-                    row.extend(work.loop_forces().iter().map(|force| known_or(*force)));
+                    (0..system.n_equations()).for_each(|_| loads.scalar(row));
                 }
                 MechanismQuantity::JointForces => {
-                    for (force, moment) in &self.joints {
-                        row.extend(force.iter().chain(moment.iter()).map(|x| known_or(*x)));
-                    }
+                    (0..2 * system.n_links()).for_each(|_| loads.vector(row));
                 }
                 MechanismQuantity::Energy => {
                     let (kinetic, potential) = system.energy(&state.q, &state.v, work);
@@ -184,53 +246,54 @@ fn probed(
     system: &Multibody,
     columns: &mut Vec<Column>,
 ) {
-    let mut add = |name: String, unit: &str| columns.push(Column::new(name, unit));
     match quantity {
         MechanismQuantity::Forces => {
             for force in &described.forces {
-                let name = |what: &str| format!("{prefix}.{}.{what}", force.name);
+                let name = format!("{prefix}.{}", force.name);
                 match &force.on {
                     ForceTarget::Coordinate(at) => {
                         let angle = system
                             .coordinate_named(&described.coordinate_name(*at))
                             .is_some_and(|c| system.is_angle(c));
-                        add(name("force"), if angle { "N m" } else { "N" });
+                        let [what, impulse] = ["force", "impulse"].map(|w| format!("{name}.{w}"));
+                        scalar_columns(&what, &impulse, angle, columns);
                     }
                     ForceTarget::Body { .. } => {
-                        for (what, unit) in [("force", "N"), ("torque", "N m")] {
-                            for axis in AXES {
-                                add(name(&format!("{what}_{axis}")), unit);
-                            }
-                        }
+                        force_columns(&name, columns);
+                        torque_columns(&name, columns);
                     }
                 }
             }
             for spring in system.spring_names() {
-                add(format!("{prefix}.{spring}.tension"), "N");
-                add(format!("{prefix}.{spring}.length"), "m");
+                let name = format!("{prefix}.{spring}.tension");
+                scalar_columns(&name, &format!("{name}_impulse"), false, columns);
+                columns.push(Column::new(format!("{prefix}.{spring}.length"), "m"));
+            }
+            for c in system.driven_coordinates() {
+                let name = format!("{prefix}.{}.drive", system.coordinate_name(c));
+                scalar_columns(&name, &format!("{name}_impulse"), system.is_angle(c), columns);
             }
         }
         MechanismQuantity::LoopForces => {
             for (name, cut) in system.loops() {
                 for equation in cut.equation_names() {
+                    let what = format!("{prefix}.{name}.{}", equation.replace(' ', "_"));
                     // `tilt x` and `turn z` are moments.
-                    let unit = if equation.starts_with('t') { "N m" } else { "N" };
-                    add(format!("{prefix}.{name}.{}", equation.replace(' ', "_")), unit);
+                    let angular = equation.starts_with('t');
+                    scalar_columns(&what, &format!("{what}_impulse"), angular, columns);
                 }
             }
         }
         MechanismQuantity::JointForces => {
             for joint in &described.joints {
-                for (what, unit) in [("f", "N"), ("m", "N m")] {
-                    for axis in AXES {
-                        add(format!("{prefix}.{}.{what}{axis}", joint.name), unit);
-                    }
-                }
+                let name = format!("{prefix}.{}", joint.name);
+                force_columns(&name, columns);
+                torque_columns(&name, columns);
             }
         }
         MechanismQuantity::Energy => {
-            add(format!("{prefix}.kinetic_energy"), "J");
-            add(format!("{prefix}.potential_energy"), "J");
+            columns.push(Column::new(format!("{prefix}.kinetic_energy"), "J"));
+            columns.push(Column::new(format!("{prefix}.potential_energy"), "J"));
         }
     }
 }

@@ -1,6 +1,7 @@
 //! What a run leaves behind: an observer that writes the series, the frames and the summary into a [`RunFolder`], by a thread of
 //! its own. Whenever the run ends, also by a kill, every file is whole and tells how far it came.
 
+mod loads;
 mod mechanisms;
 mod queue;
 mod series;
@@ -14,7 +15,6 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use riprap::assembly::joint_drift;
-use riprap::math::Twist;
 use riprap::scene::Scene;
 use riprap::simulation::{Balance, Frame, Observer, RunReport};
 use serde::{Deserialize, Serialize};
@@ -23,7 +23,7 @@ use crate::build::{Built, Settled};
 use crate::checkpoint::Checkpoint;
 use crate::error::Error;
 use crate::run_folder::{Existing, RunFolder};
-use crate::scene_file::SceneFile;
+use crate::scene_file::{Run, SceneFile, TimeScheme};
 use crate::table::TableWriter;
 use queue::{Files, Queue};
 use series::Series;
@@ -38,18 +38,18 @@ pub struct RunWriter {
     files: Queue<Files>,
     scene: Description,
     series: Series,
-    /// Whether frames are wanted.
-    frames: bool,
-    /// Steps between two outputs.
-    every: u64,
-    /// Steps between two checkpoints; `None` if none are wanted.
-    checkpoint_every: Option<u64>,
+    /// When rows of the series are due.
+    rows: Schedule,
+    /// When frames of each of the [`PARTS`] are due; `None` if none are wanted.
+    frames: Option<[Schedule; 2]>,
+    /// When checkpoints are due; `None` if none are wanted.
+    checkpoints: Option<Schedule>,
     /// What the scene is, for the checkpoints.
     identity: String,
-    /// Step of the last output.
+    /// Step of the last row.
     written: Option<u64>,
-    /// Times of the frames [s].
-    frame_times: Vec<f64>,
+    /// Times of the frames of each part [s].
+    frame_times: [Vec<f64>; 2],
     tally: Tally,
     begin: Instant,
 }
@@ -59,16 +59,52 @@ pub struct RunWriter {
 pub(crate) struct Progress {
     /// Length of `series.csv` [bytes].
     series: u64,
-    /// Times of the frames [s].
-    frame_times: Vec<f64>,
+    /// Times of the frames of each part [s].
+    frame_times: [Vec<f64>; 2],
     written: Option<u64>,
     tally: Tally,
-    probes: Vec<(Twist, f64)>,
+    probes: series::Kept,
     settled: Option<(bool, f64, u64)>,
 }
 
 /// What a frame consists of.
 const PARTS: [&str; 2] = ["surfaces", "contacts"];
+
+/// When something is written.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Schedule {
+    /// At every multiple of so many steps of equal length.
+    Steps(u64),
+    /// At the end of the step that reaches a multiple of a time [s], where the scheme chooses its steps.
+    Times(f64),
+}
+
+impl Schedule {
+    fn new(every: f64, run: &Run) -> Schedule {
+        match run.scheme {
+            TimeScheme::MoreauJean { .. } => {
+                Schedule::Steps(((every / run.dt).round() as u64).max(1))
+            }
+            TimeScheme::DormandPrince { .. } => Schedule::Times(every),
+        }
+    }
+
+    /// Whether the state at `t` [s] after `step` steps, the last of which took `dt` [s], is written.
+    fn is_due(self, step: u64, t: f64, dt: f64) -> bool {
+        match self {
+            Schedule::Steps(every) => step.is_multiple_of(every),
+            // Rounding of sums must not postpone an output by a step.
+            Schedule::Times(every) => {
+                let reached = |t: f64| (t / every + 1e-9).floor();
+                step == 0 || reached(t) > reached(t - dt)
+            }
+        }
+    }
+
+    fn is_due_at(self, frame: &Frame) -> bool {
+        self.is_due(frame.state.step, frame.state.t, frame.dt)
+    }
+}
 
 /// What the summary tells of the scene and the machine.
 #[derive(Debug)]
@@ -76,8 +112,7 @@ struct Description {
     title: Option<String>,
     seed: u64,
     threads: usize,
-    dt: f64,
-    until: f64,
+    run: Run,
     n_bodies: usize,
     n_free: usize,
     n_mechanisms: usize,
@@ -119,7 +154,8 @@ impl RunWriter {
             let message = "the checkpoint knows other probes than the scene".into();
             return Err(Error::Data { path: Checkpoint::path(path), message });
         }
-        let folder = RunFolder::resume(path, &PARTS, &kept.frame_times)?;
+        let frames = PARTS.iter().copied().zip(kept.frame_times.iter().map(Vec::as_slice));
+        let folder = RunFolder::resume(path, &frames.collect::<Vec<_>>())?;
         let mut writer = Self::begin(folder, series, table, file, built, threads)?;
         writer.written = kept.written;
         writer.frame_times.clone_from(&kept.frame_times);
@@ -139,8 +175,8 @@ impl RunWriter {
     ) -> Result<RunWriter, Error> {
         folder.write_scene(&file.to_toml())?;
         let scene = &built.scene;
-        let dt = file.run.dt;
-        let steps = |time: f64| ((time / dt).round() as u64).max(1);
+        let run = &file.run;
+        let schedule = |every: f64| Schedule::new(every, run);
         let path = folder.path().to_owned();
         let surfaces = file.run.frames.then(|| Surfaces::new(scene));
         let writer = RunWriter {
@@ -150,8 +186,7 @@ impl RunWriter {
                 title: file.title.clone(),
                 seed: file.seed,
                 threads,
-                dt,
-                until: file.run.until,
+                run: run.clone(),
                 // Without the world, to which joints and chosen contacts may be fixed.
                 n_bodies: file.n_bodies() as usize
                     + scene.bodies().carried.iter().flatten().count(),
@@ -166,12 +201,12 @@ impl RunWriter {
                 settled: None,
             },
             series,
-            frames: file.run.frames,
-            every: steps(file.run.output_every),
-            checkpoint_every: file.run.checkpoint_every.map(steps),
+            rows: schedule(run.series_every),
+            frames: run.frames.then(|| [run.frames_every, run.contacts_every].map(schedule)),
+            checkpoints: run.checkpoint_every.map(schedule),
             identity: file.identity(),
             written: None,
-            frame_times: Vec::new(),
+            frame_times: Default::default(),
             tally: Tally::default(),
             begin: Instant::now(),
         };
@@ -185,9 +220,9 @@ impl RunWriter {
         &self.path
     }
 
-    /// Number of frames written for ParaView.
+    /// Number of frames of the surfaces written for ParaView, or of the contacts if there are more.
     pub fn n_frames(&self) -> usize {
-        self.frame_times.len()
+        self.frame_times.iter().map(Vec::len).max().unwrap_or(0)
     }
 
     /// Sums over all steps of the run, those before a checkpoint included.
@@ -232,10 +267,8 @@ impl RunWriter {
         {
             self.see(frame);
         }
-        if let Some(frame) = frame
-            && self.written != Some(frame.state.step)
-        {
-            self.output(frame)?;
+        if let Some(frame) = frame {
+            self.output(frame, true)?;
         }
         self.write_summary(ending, frame)?;
         self.files.wait()
@@ -255,7 +288,7 @@ impl RunWriter {
             frame_times: self.frame_times.clone(),
             written: self.written,
             tally,
-            probes: self.series.progress(),
+            probes: self.series.kept(),
             settled: self.scene.settled,
         };
         let (identity, state) = (self.identity.clone(), frame.state.clone());
@@ -282,30 +315,44 @@ impl RunWriter {
         self.series.step(frame);
     }
 
-    /// Whether a state is the last of the run.
-    fn is_end(&self, t: f64) -> bool {
-        t > self.scene.until - 0.5 * self.scene.dt
-    }
-
-    fn output(&mut self, frame: &Frame) -> Result<(), Error> {
-        let row = self.series.row(frame, &mut self.tally);
-        let (t, number) = (frame.state.t, self.frame_times.len());
-        let snapshot = self.frames.then(|| Snapshot::of(frame));
+    /// Writes what is due at a frame and not yet written; at the end of a run everything is.
+    fn output(&mut self, frame: &Frame, end: bool) -> Result<(), Error> {
+        let (t, step) = (frame.state.t, frame.state.step);
+        let due = |schedule: Schedule| end || schedule.is_due_at(frame);
+        let row_due = due(self.rows) && self.written != Some(step);
+        let mut numbers = [None; 2];
+        for (part, schedule) in self.frames.into_iter().flatten().enumerate() {
+            let times = &mut self.frame_times[part];
+            if due(schedule) && times.last() != Some(&t) {
+                numbers[part] = Some(times.len());
+                times.push(t);
+            }
+        }
+        let snapshot = (numbers != [None; 2]).then(|| Snapshot::of(frame));
+        if !row_due && snapshot.is_none() {
+            return Ok(());
+        }
+        let row = row_due.then(|| self.series.row(frame, &mut self.tally));
         self.files.send(move |files| {
-            files.table.row(&row)?;
-            if let (Some(surfaces), Some(snapshot)) = (&files.surfaces, snapshot) {
-                for (part, data) in
-                    PARTS.iter().zip([surfaces.bodies(&snapshot), snapshot.contacts()])
-                {
-                    files.folder.write_frame(part, number, t, &data)?;
-                }
+            if let Some(row) = row {
+                files.table.row(&row)?;
+            }
+            let (Some(surfaces), Some(snapshot)) = (&files.surfaces, snapshot) else {
+                return Ok(());
+            };
+            for (part, number) in numbers.into_iter().enumerate() {
+                let Some(number) = number else { continue };
+                let data = match part {
+                    0 => surfaces.bodies(&snapshot),
+                    _ => snapshot.contacts(),
+                };
+                files.folder.write_frame(PARTS[part], number, t, &data)?;
             }
             Ok(())
         })?;
-        if self.frames {
-            self.frame_times.push(t);
+        if row_due {
+            self.written = Some(step);
         }
-        self.written = Some(frame.state.step);
         // Should the run be killed, the summary tells how far it came.
         self.write_summary(&Ending::Running, Some(frame))
     }
@@ -322,15 +369,11 @@ impl Observer for RunWriter {
     fn observe(&mut self, frame: &Frame) -> Result<(), Box<dyn std::error::Error + Send + Sync>> {
         self.files.check()?;
         self.see(frame);
-        if frame.state.step.is_multiple_of(self.every) && self.written != Some(frame.state.step) {
-            self.output(frame)?;
-        }
-        // At the end nothing is left to go on with.
-        let step = frame.state.step;
-        if let Some(every) = self.checkpoint_every
-            && step > 0
-            && step.is_multiple_of(every)
-            && !self.is_end(frame.state.t)
+        self.output(frame, false)?;
+        // At the end nothing is left to resume.
+        if self.checkpoints.is_some_and(|schedule| schedule.is_due_at(frame))
+            && frame.state.step > 0
+            && !self.scene.run.is_over(frame.state.t)
         {
             self.send_checkpoint(frame)?;
         }

@@ -1,11 +1,15 @@
 //! The columns of `series.csv` and how a row is filled: energies, momenta, contacts and solver, then the mechanisms and
-//! the probes.
+//! the probes. Positions, velocities and energies are those of the row's time; forces have their impulse, mean and largest
+//! value since the row before.
 
 use riprap::assembly::{joint_drift, joint_wrenches};
 use riprap::math::{Twist, Vec3};
 use riprap::scene::{Body, Hold};
+use riprap::scheme::{StepReport, Workspace};
 use riprap::simulation::Frame;
+use serde::{Deserialize, Serialize};
 
+use super::loads::{AXES, Loads, Taken, force_columns, torque_columns};
 use super::mechanisms::Mechanisms;
 use super::summary::Tally;
 use crate::build::Built;
@@ -20,8 +24,20 @@ pub(super) struct Series {
     mechanisms: Mechanisms,
     probes: Vec<Follow>,
     joints: Vec<JointProbe>,
-    /// The last step whose work was counted.
+    /// Forces since the last row.
+    loads: Loads,
+    /// Forces of one step, in the order of `loads`.
+    forces: Vec<Vec3>,
+    /// The last step whose forces and work were counted.
     counted: u64,
+}
+
+/// What has to be kept of the series to resume it after a step.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub(crate) struct Kept {
+    loads: Loads,
+    /// Of each probe of a body the velocity at the end of the last step and the work so far [J].
+    probes: Vec<(Twist, f64)>,
 }
 
 /// A probe of a body.
@@ -35,9 +51,10 @@ struct Follow {
     before: Twist,
     /// Work of the contacts so far [J].
     work: f64,
+    /// Where the body was pushed in the last step: arm from its centre of mass [m], arm from the followed point [m], and
+    /// mean force [N].
+    pushes: Vec<(Vec3, Vec3, Vec3)>,
 }
-
-pub(super) const AXES: [&str; 3] = ["x", "y", "z"];
 
 impl Series {
     pub fn new(file: &SceneFile, built: &Built) -> Series {
@@ -63,23 +80,7 @@ impl Series {
         let mut probes = Vec::new();
         let begin = built.scene.initial_state();
         for probe in &file.probes {
-            for quantity in &probe.quantities {
-                let (word, unit, axes): (_, _, &[&str]) = match quantity {
-                    Quantity::Position => ("position", "m", &AXES),
-                    Quantity::Velocity => ("velocity", "m/s", &AXES),
-                    Quantity::Rotation => ("rotation", "-", &["w", "x", "y", "z"]),
-                    Quantity::AngularVelocity => ("angular_velocity", "rad/s", &AXES),
-                    Quantity::Force => ("force", "N", &AXES),
-                    Quantity::Torque => ("torque", "N m", &AXES),
-                    Quantity::Contacts => ("contacts", "-", &[]),
-                    Quantity::Work => ("work", "J", &[]),
-                };
-                if axes.is_empty() {
-                    columns.push(Column::new(format!("{}.{word}", probe.name), unit));
-                }
-                let name = |axis: &&str| format!("{}.{word}_{axis}", probe.name);
-                columns.extend(axes.iter().map(|axis| Column::new(name(axis), unit)));
-            }
+            body_columns(&probe.name, &probe.quantities, &mut columns);
             let body = built.body(probe.body);
             probes.push(Follow {
                 body,
@@ -87,25 +88,20 @@ impl Series {
                 quantities: probe.quantities.clone(),
                 before: begin.v[built.scene.slot(body)],
                 work: 0.0,
+                pushes: Vec::new(),
             });
         }
         for probe in &file.joint_probes {
             let holds_directions = built.scene.joints()[probe.joint].hold != Hold::Ball;
-            let mut add = |what: &str, unit: &str| {
-                columns.push(Column::new(format!("{}.{what}", probe.name), unit));
-            };
             for quantity in &probe.quantities {
                 match quantity {
-                    JointQuantity::Force => {
-                        AXES.iter().for_each(|axis| add(&format!("f{axis}"), "N"))
-                    }
-                    JointQuantity::Torque => {
-                        AXES.iter().for_each(|axis| add(&format!("m{axis}"), "N m"));
-                    }
+                    JointQuantity::Force => force_columns(&probe.name, &mut columns),
+                    JointQuantity::Torque => torque_columns(&probe.name, &mut columns),
                     JointQuantity::Error => {
-                        add("error", "m");
+                        columns.push(Column::new(format!("{}.error", probe.name), "m"));
                         if holds_directions {
-                            add("error_angle", "rad");
+                            let name = format!("{}.error_angle", probe.name);
+                            columns.push(Column::new(name, "rad"));
                         }
                     }
                 }
@@ -113,44 +109,89 @@ impl Series {
         }
         make_unique(&mut columns);
         let joints = file.joint_probes.clone();
-        Series { columns, has_loops, mechanisms, probes, joints, counted: 0 }
+        let (loads, forces) = (Loads::default(), Vec::new());
+        let counted = 0;
+        let mut series =
+            Series { columns, has_loops, mechanisms, probes, joints, loads, forces, counted };
+        // How many forces there are shows at the initial state.
+        let (state, work, step) = (begin, Workspace::default(), StepReport::default());
+        let frame =
+            Frame { scene: &built.scene, state: &state, work: &work, step: &step, dt: file.run.dt };
+        series.sample(&frame);
+        series.loads = Loads::new(series.forces.len());
+        series
     }
 
-    /// What has to be kept to go on later: of each probe the velocity at the end of the last step and the work so far [J].
-    pub fn progress(&self) -> Vec<(Twist, f64)> {
-        self.probes.iter().map(|follow| (follow.before, follow.work)).collect()
+    /// What has to be kept to resume.
+    pub fn kept(&self) -> Kept {
+        let probes = self.probes.iter().map(|follow| (follow.before, follow.work)).collect();
+        Kept { loads: self.loads.clone(), probes }
     }
 
-    /// Goes on after a step with what was kept then; false if it does not fit.
-    pub fn resume(&mut self, step: u64, kept: &[(Twist, f64)]) -> bool {
-        for (follow, (before, work)) in self.probes.iter_mut().zip(kept) {
+    /// Continues after a step with what was kept then; false if it does not fit.
+    pub fn resume(&mut self, step: u64, kept: &Kept) -> bool {
+        let fits = self.probes.len() == kept.probes.len() && self.loads.len() == kept.loads.len();
+        for (follow, (before, work)) in self.probes.iter_mut().zip(&kept.probes) {
             (follow.before, follow.work) = (*before, *work);
         }
+        self.loads.clone_from(&kept.loads);
         self.counted = step;
-        self.probes.len() == kept.len()
+        fits
     }
 
-    /// Counts the work that contacts have done in the last step.
+    /// Counts the forces of the last step and the work that contacts have done in it.
     pub fn step(&mut self, frame: &Frame) {
-        let counts = frame.state.step > self.counted;
-        for follow in &mut self.probes {
-            if !follow.quantities.contains(&Quantity::Work) {
-                continue;
-            }
-            let i = frame.scene.slot(follow.body);
-            let now = frame.state.v[i];
-            if counts {
-                // An impulse works on the mean of the velocities before and after.
+        if frame.state.step > self.counted {
+            self.sample(frame);
+            self.loads.add(&self.forces, frame.dt);
+            for follow in &mut self.probes {
+                // An impulse works on the mean of the velocities before and after, at the arm at which it acted.
+                let now = frame.state.v[frame.scene.slot(follow.body)];
                 let linear = 0.5 * (follow.before.linear + now.linear);
                 let angular = 0.5 * (follow.before.angular + now.angular);
-                for (point, force) in pushes(frame, follow.body) {
-                    let arm = point - frame.state.q[i].position;
-                    follow.work += frame.dt * force.dot(&(linear + angular.cross(&arm)));
+                for (arm, _, force) in &follow.pushes {
+                    follow.work += frame.dt * force.dot(&(linear + angular.cross(arm)));
                 }
             }
-            follow.before = now;
+        }
+        for follow in &mut self.probes {
+            follow.before = frame.state.v[frame.scene.slot(follow.body)];
         }
         self.counted = frame.state.step;
+    }
+
+    /// Gathers the forces of the last step: mechanisms, bodies, joints.
+    fn sample(&mut self, frame: &Frame) {
+        self.forces.clear();
+        self.mechanisms.sample(frame, &mut self.forces);
+        gather(&mut self.probes, frame);
+        for follow in &self.probes {
+            for quantity in &follow.quantities {
+                let pushes = follow.pushes.iter();
+                match quantity {
+                    Quantity::Force => self.forces.push(pushes.map(|push| push.2).sum()),
+                    Quantity::Torque => {
+                        let torques = pushes.map(|(_, arm, force)| arm.cross(force));
+                        self.forces.push(torques.sum());
+                    }
+                    _ => {}
+                }
+            }
+        }
+        if self.joints.is_empty() {
+            return;
+        }
+        let wrenches: Vec<_> = joint_wrenches(frame.scene, frame.state, frame.dt).collect();
+        for probe in &self.joints {
+            let (force, torque) = wrenches[probe.joint];
+            for quantity in &probe.quantities {
+                match quantity {
+                    JointQuantity::Force => self.forces.push(force),
+                    JointQuantity::Torque => self.forces.push(torque),
+                    JointQuantity::Error => {}
+                }
+            }
+        }
     }
 
     /// The numbers of a row; what is counted from row to row starts anew.
@@ -171,25 +212,18 @@ impl Series {
         if self.has_loops {
             row.push(since.loop_residual);
         }
-        self.mechanisms.row(frame, &mut row);
+        if self.loads.is_empty() {
+            self.sample(frame);
+        }
+        let mut loads = self.loads.take(&self.forces);
+        self.mechanisms.row(frame, &mut loads, &mut row);
         for follow in &self.probes {
-            follow.row(frame, &mut row);
+            follow.row(frame, &mut loads, &mut row);
         }
-        self.joints(frame, &mut row);
-        row
-    }
-
-    fn joints(&self, frame: &Frame, row: &mut Vec<f64>) {
-        if self.joints.is_empty() {
-            return;
-        }
-        let wrenches: Vec<_> = joint_wrenches(frame.scene, frame.state, frame.dt).collect();
         for probe in &self.joints {
-            let (force, torque) = wrenches[probe.joint];
             for quantity in &probe.quantities {
                 match quantity {
-                    JointQuantity::Force => row.extend(force.iter()),
-                    JointQuantity::Torque => row.extend(torque.iter()),
+                    JointQuantity::Force | JointQuantity::Torque => loads.vector(&mut row),
                     JointQuantity::Error => {
                         let joint = &frame.scene.joints()[probe.joint];
                         let [distance, angle] = joint_drift(joint, &frame.state.q);
@@ -199,11 +233,12 @@ impl Series {
                 }
             }
         }
+        row
     }
 }
 
 impl Follow {
-    fn row(&self, frame: &Frame, row: &mut Vec<f64>) {
+    fn row(&self, frame: &Frame, loads: &mut Taken, row: &mut Vec<f64>) {
         let pose = frame.scene.shape_pose(frame.state, self.body);
         let spin = frame.state.v[frame.scene.slot(self.body)].angular;
         let point = pose.point(self.point);
@@ -219,27 +254,74 @@ impl Follow {
                     row.extend([q.w, q.i, q.j, q.k]);
                 }
                 Quantity::AngularVelocity => row.extend(spin.iter()),
-                Quantity::Force => row.extend(frame.contact_force(self.body).iter()),
-                Quantity::Torque => {
-                    let torque: Vec3 = pushes(frame, self.body)
-                        .map(|(at, force)| (at - point).cross(&force))
-                        .sum();
-                    row.extend(torque.iter());
+                Quantity::Force | Quantity::Torque => loads.vector(row),
+                Quantity::Contacts => {
+                    let slot = frame.scene.slot(self.body) as u32;
+                    let active = frame.work.contacts().active();
+                    row.push(active.filter(|c| c.bodies.contains(&slot)).count() as f64);
                 }
-                Quantity::Contacts => row.push(pushes(frame, self.body).count() as f64),
                 Quantity::Work => row.push(self.work),
             }
         }
     }
 }
 
-/// Points at which a body is touched [m] and the mean forces on it over the last step [N].
-fn pushes<'a>(frame: &'a Frame, body: Body) -> impl Iterator<Item = (Vec3, Vec3)> + 'a {
-    frame.contacts().filter_map(move |contact| match contact.bodies {
-        [_, second] if second == body => Some((contact.point, contact.force)),
-        [first, _] if first == body => Some((contact.point, -contact.force)),
-        _ => None,
-    })
+/// Gathers where the followed bodies were pushed in the last step, in one pass over the contacts. Arms are those of the
+/// configuration in which the contacts acted, midway through the step.
+fn gather(probes: &mut [Follow], frame: &Frame) {
+    let mut slots = Vec::new();
+    for (k, follow) in probes.iter_mut().enumerate() {
+        follow.pushes.clear();
+        let of_force =
+            |q: &Quantity| matches!(q, Quantity::Force | Quantity::Torque | Quantity::Work);
+        if follow.quantities.iter().any(of_force) {
+            slots.push((frame.scene.slot(follow.body) as u32, k));
+        }
+    }
+    if slots.is_empty() {
+        return;
+    }
+    let middle = frame.work.system.q_m();
+    for (contact, impulse) in frame.work.contacts().active().zip(frame.work.impulses()) {
+        for &(slot, k) in slots.iter().filter(|(slot, _)| contact.bodies.contains(slot)) {
+            let sign = if contact.bodies[1] == slot { 1.0 } else { -1.0 };
+            let force = contact.impulse_w(impulse) * (sign / frame.dt);
+            let (follow, i) = (&mut probes[k], slot as usize);
+            let arm = contact.point.point - middle[i].position;
+            // The followed point, from the centre of mass.
+            let end = &frame.state.q[i];
+            let point = frame.scene.shape_pose(frame.state, follow.body).point(follow.point);
+            let local = end.rotation.inverse() * (point - end.position);
+            follow.pushes.push((arm, arm - middle[i].rotation * local, force));
+        }
+    }
+}
+
+/// Columns of a probe of a body.
+fn body_columns(name: &str, quantities: &[Quantity], columns: &mut Vec<Column>) {
+    for quantity in quantities {
+        let (word, unit, axes): (_, _, &[&str]) = match quantity {
+            Quantity::Position => ("position", "m", &AXES),
+            Quantity::Velocity => ("velocity", "m/s", &AXES),
+            Quantity::Rotation => ("rotation", "-", &["w", "x", "y", "z"]),
+            Quantity::AngularVelocity => ("angular_velocity", "rad/s", &AXES),
+            Quantity::Force => {
+                force_columns(name, columns);
+                continue;
+            }
+            Quantity::Torque => {
+                torque_columns(name, columns);
+                continue;
+            }
+            Quantity::Contacts => ("contacts", "-", &[]),
+            Quantity::Work => ("work", "J", &[]),
+        };
+        if axes.is_empty() {
+            columns.push(Column::new(format!("{name}.{word}"), unit));
+        }
+        let with_axis = |axis: &&str| Column::new(format!("{name}.{word}_{axis}"), unit);
+        columns.extend(axes.iter().map(with_axis));
+    }
 }
 
 /// Numbers names that are used again, as a force that is called like a driven coordinate.

@@ -103,8 +103,8 @@ pub(super) fn summary(
         "settled": scene.settled.map(|(calm, time, steps)| {
             json!({ "calm": calm, "time_s": time, "steps": steps })
         }),
-        "dt_s": scene.dt,
-        "until_s": scene.until,
+        "dt_s": scene.run.dt,
+        "until_s": scene.run.until,
         "time_s": end.map(|(t, _)| t),
         "steps": report.steps,
         "wall_s": wall,
@@ -126,6 +126,7 @@ pub(super) fn summary(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::scene_file::{Run, SceneFile};
 
     fn step(contacts: usize, sweeps: usize, residual: f64, penetration: f64) -> StepReport {
         let mut step = StepReport { contacts, penetration, ..StepReport::default() };
@@ -135,13 +136,18 @@ mod tests {
         step
     }
 
+    fn run() -> Run {
+        let text = "run = { dt = \"1 ms\", until = 0.5 }\n[[body]]\nmass = 1\nmaterial = \"a\"\n\
+                    shape = { type = \"sphere\", radius = 1 }\n[materials.a]";
+        SceneFile::parse(text, ".").unwrap_or_else(|e| panic!("{e}")).run
+    }
+
     fn description() -> Description {
         Description {
             title: Some("stones".into()),
             seed: 7,
             threads: 2,
-            dt: 1e-3,
-            until: 0.5,
+            run: run(),
             n_bodies: 4,
             n_free: 3,
             n_mechanisms: 0,

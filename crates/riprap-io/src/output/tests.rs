@@ -23,7 +23,7 @@ shape = { type = \"polyhedron\", points = [[0,0,0], [1,0,0], [1,1,0], [0,1,0], [
 material = \"rock\"
 [[probe]]
 body = \"block\"
-quantities = [\"position\", \"rotation\", \"force\"]
+quantities = [\"position\", \"rotation\", \"force\", \"torque\", \"work\"]
 ";
 
 fn folder(name: &str) -> PathBuf {
@@ -59,7 +59,7 @@ fn a_run_is_written_whole_and_says_how_it_ended() {
     assert_eq!(rows[5][column("contacts [-]")], "4");
     let x: f64 = rows[5][column("block.position_x [m]")].parse().unwrap();
     assert!(x.abs() < 1e-9, "{x}"); // the corner of the block, which rests
-    let weight: f64 = rows[5][column("block.force_z [N]")].parse().unwrap();
+    let weight: f64 = rows[5][column("block.force_mean_z [N]")].parse().unwrap();
     assert!((weight - 9810.0).abs() < 1.0); // the tolerance of the solver is 1e-4
     for number in 0..5 {
         for part in ["surfaces", "contacts"] {
@@ -212,13 +212,15 @@ fn forces_of_a_mechanism_are_in_the_series_by_name() {
     near("held.socket.wz.v [rad/s]", 0.0);
     near("held.socket.q_w [-]", 0.0);
     near("held.socket.q_z [-]", 1.0);
-    near("held.load.torque_z [N m]", 7.0);
-    near("held.rise.force-2 [N m]", 0.0); // a force of the name of a driven coordinate
-    near("held.pull.tension [N]", 5.0);
+    near("held.load.torque_mean_z [N m]", 7.0);
+    near("held.rise.force_mean [N m]", 0.0); // a force of the name of a driven coordinate
+    near("held.rise.drive_mean [N]", 3.0 * (9.81 + 2.0) - 5.0);
+    near("held.rise.drive_impulse [N s]", 0.0);
+    near("held.pull.tension_mean [N]", 5.0);
     near("held.pull.length [m]", 2.0);
-    near("held.stay.length [N]", -9.81); // it pulls its end on the ground down
-    near("held.hinge.fz [N]", 9.81);
-    near("held.hinge.my [N m]", 0.0);
+    near("held.stay.length_mean [N]", -9.81); // it pulls its end on the ground down
+    near("held.hinge.force_mean_z [N]", 9.81);
+    near("held.hinge.torque_mean_y [N m]", 0.0);
     near("held.kinetic_energy [J]", 0.0);
     near("held.potential_energy [J]", 3.0 * 9.81 + 0.5 * 10.0 * 0.25);
     near("held.bar.position_x [m]", 2.0);
@@ -263,14 +265,14 @@ quantities = [\"force\", \"torque\", \"contacts\", \"work\"]
 fn joint_forces_know_the_contacts_and_contacts_their_work() {
     let value = last_row(LYING, "lying");
     // It was thrown up and has not come down: nothing pushes, though the edge at the hinge is near the floor.
-    assert_eq!((value("bar.work [J]"), value("bar.force_z [N]")), (0.0, 0.0));
+    assert_eq!((value("bar.work [J]"), value("bar.force_mean_z [N]")), (0.0, 0.0));
     let falling = LYING.replace("start_velocity = 1", "start_velocity = -1");
     let value = last_row(&falling, "fallen");
     assert!(value("bar.contacts [-]") > 0.0);
-    let (floor, hinge) = (value("bar.force_z [N]"), value("flap.hinge.fz [N]"));
+    let (floor, hinge) = (value("bar.force_mean_z [N]"), value("flap.hinge.force_mean_z [N]"));
     assert!((floor + hinge - 2.0 * 9.81).abs() < 1e-2, "{floor} {hinge}");
     // Against the moment of its weight about the hinge; the tolerance of the solver is 1e-4.
-    let torque = value("bar.torque_y [N m]");
+    let torque = value("bar.torque_mean_y [N m]");
     assert!((torque + 9.81).abs() < 1e-2, "{torque}");
     // All of its energy, and what its weight did in the one step of the impact: 1.5 %.
     let begun = 0.5 * (2.0 * (1.0 + 0.01) / 12.0 + 2.0 * 0.25);
@@ -316,11 +318,14 @@ quantities = [\"force\", \"torque\", \"error\"]
         let at = rows[0].iter().position(|heading| *heading == name);
         rows[row][at.unwrap_or_else(|| panic!("no {name} in {:?}", rows[0]))].parse().unwrap()
     };
-    assert_eq!(value(1, "bracket.fz [N]"), 0.0); // before the first step
+    assert_eq!(value(1, "bracket.force_mean_z [N]"), 0.0); // before the first step
     // 1 kg at 0.2 m: the joint carries its weight and the moment of it, which would turn the lamp down about +y.
-    assert!((value(2, "bracket.fz [N]") - 9.81).abs() < 1e-6);
-    assert!((value(2, "bracket.my [N m]") + 0.2 * 9.81).abs() < 1e-6);
-    assert!(value(2, "bracket.fx [N]").abs() < 1e-6 && value(2, "bracket.mx [N m]").abs() < 1e-6);
+    assert!((value(2, "bracket.force_mean_z [N]") - 9.81).abs() < 1e-6);
+    assert!((value(2, "bracket.torque_mean_y [N m]") + 0.2 * 9.81).abs() < 1e-6);
+    assert!(
+        value(2, "bracket.force_mean_x [N]").abs() < 1e-6
+            && value(2, "bracket.torque_mean_x [N m]").abs() < 1e-6
+    );
     assert!(value(2, "bracket.error [m]") < 1e-9 && value(2, "bracket.error_angle [rad]") < 1e-9);
     assert_eq!(json(&path)["bodies"], 1); // the world is none
     assert!(json(&path)["joint_drift_max"].as_f64().unwrap() < 1e-9);
@@ -378,4 +383,82 @@ fn a_run_stopped_at_any_step_goes_on_to_the_same_state_and_series() {
         std::fs::remove_dir_all(path).unwrap();
     }
     std::fs::remove_dir_all(whole_path).unwrap();
+}
+
+/// Numbers in the first column of the series [s].
+fn row_times(path: &Path) -> Vec<f64> {
+    let series = std::fs::read_to_string(path.join("series.csv")).unwrap();
+    series.lines().skip(1).map(|line| line.split(',').next().unwrap().parse().unwrap()).collect()
+}
+
+#[test]
+fn series_surfaces_and_contacts_have_intervals_of_their_own() {
+    let text = BALL.replace(
+        "output_every = \"30 ms\"",
+        "output_every = \"10 ms\"\nseries_every = \"5 ms\"\ncontacts_every = \"25 ms\"",
+    );
+    let file = SceneFile::parse(&text, ".").unwrap();
+    assert_eq!((file.run.series_every, file.run.frames_every), (5e-3, 10e-3));
+    let built = file.build().unwrap();
+    let run = |name: &str, stop: u64| {
+        let path = folder(name);
+        let mut writer = RunWriter::create(&path, Existing::Keep, &file, &built, 1).unwrap();
+        let mut run = Simulation::new(built.scene.clone(), file.scheme()).unwrap();
+        run.until(file.run.until, &mut Until(&mut writer, stop, 0)).unwrap();
+        writer.write_checkpoint(&run.frame()).unwrap();
+        writer.finish(Some(&run.frame()), &Ending::Finished).unwrap();
+        path
+    };
+    let path = run("intervals", 100);
+    assert_eq!(row_times(&path).len(), 21);
+    let count = |path: &Path, part: &str| {
+        let files = std::fs::read_dir(path.join("frames")).unwrap();
+        let names = files.map(|file| file.unwrap().file_name().into_string().unwrap());
+        names.filter(|name| name.starts_with(part)).count()
+    };
+    assert_eq!((count(&path, "surfaces-"), count(&path, "contacts-")), (11, 5));
+
+    // Interrupted between two outputs of each kind, it resumes with the same series and index.
+    let stopped = run("intervals-stopped", 63);
+    let checkpoint = Checkpoint::read(&stopped, &file).unwrap();
+    let mut writer = RunWriter::resume(&stopped, &file, &built, 1, &checkpoint).unwrap();
+    let mut rest = Simulation::new(built.scene.clone(), file.scheme()).unwrap();
+    rest.set_state(checkpoint.state).unwrap();
+    rest.until(file.run.until, &mut writer).unwrap();
+    writer.finish(Some(&rest.frame()), &Ending::Finished).unwrap();
+    for name in ["series.csv", "run.pvd"] {
+        let [a, b] = [&path, &stopped].map(|path| std::fs::read(path.join(name)).unwrap());
+        assert!(a == b, "{name}");
+    }
+    assert_eq!((count(&stopped, "surfaces-"), count(&stopped, "contacts-")), (11, 5));
+    std::fs::remove_dir_all(path).unwrap();
+    std::fs::remove_dir_all(stopped).unwrap();
+}
+
+#[test]
+fn where_steps_are_chosen_outputs_come_with_the_step_that_reaches_their_time() {
+    let schedule = Schedule::Times(0.5);
+    let ends = [0.3, 0.6, 0.9, 1.2, 1.5, 1.6];
+    let mut before = 0.0;
+    let due = ends.map(|t| schedule.is_due(1, t, t - std::mem::replace(&mut before, t)));
+    assert_eq!(due, [false, true, false, true, true, false]);
+    // Ten steps of a tenth end just before 1.
+    let sum = (0..10).fold(0.0, |t, _| t + 0.1);
+    assert!(sum < 1.0 && schedule.is_due(10, sum, 0.1));
+
+    let text = HELD.replace("until = 0\n", "until = 1\ndt = 0.3\noutput_every = 0.5\n");
+    let text = text.replace("[run]\n", "[run]\nframes = false\n");
+    let file = SceneFile::parse(&text, ".").unwrap_or_else(|e| panic!("{e}"));
+    // The end of the run does not change the steps, so that a run can be extended.
+    let longer = text.replace("until = 1\n", "until = 1.7\n");
+    let longer = SceneFile::parse(&longer, ".").unwrap_or_else(|e| panic!("{e}"));
+    assert_eq!((file.run.dt, longer.identity()), (0.3, file.identity()));
+    let built = file.build().unwrap();
+    let path = folder("chosen");
+    let mut writer = RunWriter::create(&path, Existing::Keep, &file, &built, 1).unwrap();
+    let mut run = Simulation::new(built.scene.clone(), file.scheme()).unwrap();
+    run.until(file.run.until, &mut writer).unwrap();
+    writer.finish(Some(&run.frame()), &Ending::Finished).unwrap();
+    assert_eq!((run.time(), row_times(&path)), (1.0, vec![0.0, 0.6, 1.0]));
+    std::fs::remove_dir_all(path).unwrap();
 }

@@ -45,7 +45,7 @@ mod tests;
 mod watch;
 
 pub use beds::{settle, user_cache};
-pub use summary::{Summary, Warning};
+pub use summary::{LARGE_OVERLAP, Summary, Warning};
 pub use watch::{Event, Phase, Watch};
 
 use std::path::{Path, PathBuf};
@@ -408,7 +408,6 @@ fn with_options(scene: &SceneFile, options: &Options) -> Result<SceneFile, Error
             return Err(Error::EndsBeforeFirstStep { until, dt });
         }
         scene.run.until = until;
-        scene.run.fit();
     }
     if let Some(every) = options.checkpoint_every {
         if every.is_nan() || every < dt {
@@ -456,7 +455,7 @@ fn simulate(
         }
         Err(error) => Ending::Failed(error.to_string()),
         // An interrupt in the last step comes too late.
-        Ok(_) if run.time() < end - 0.5 * scene.run.dt => Ending::Interrupted,
+        Ok(_) if !scene.run.is_over(run.time()) => Ending::Interrupted,
         Ok(_) => Ending::Finished,
     };
     if ending == Ending::Interrupted && !interrupted_before && run.state().step > 0 {

@@ -10,7 +10,7 @@ use crate::output::{Ending, RunWriter};
 use crate::scene_file::{OnUnconverged, SceneFile};
 
 /// Overlap, or drift of joints, over the grain size beyond which a run should not be trusted without a look [–].
-const LARGE_OVERLAP: f64 = 0.02;
+pub const LARGE_OVERLAP: f64 = 0.02;
 
 /// What came out of a run.
 #[derive(Clone, Debug, PartialEq)]

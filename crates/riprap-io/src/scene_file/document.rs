@@ -2,19 +2,28 @@
 //! become numbers in SI, absent keys get their defaults, and every mistake is noted with its place. What comes
 //! out is still a tree of keys and values; `convert/` makes the model of it.
 
+mod toml_types;
+
 use std::ops::Range;
 
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
+use toml_types::{is_number, is_table, is_text, kind_of};
+
 use super::fields::{Field, Kind, Limits, Need, Table, Variant, tuple_names};
+use super::number as shown;
+use super::parameters::Parameters;
 use super::problem::{Problem, Problems};
 use super::suggest;
-use super::units::parse_quantity;
+use super::units::{Dimension, QuantityError};
 use super::values::{Entries, Entry, Item, Node};
 
 /// Longest name of a material, shape, body or probe, in characters.
 pub(super) const MAX_NAME: usize = 100;
+
+/// Largest length or coordinate [m]: there, positions are still resolved to a tenth of a micrometre.
+const MAX_LENGTH: f64 = 1e9;
 
 static AXIS_COMPONENT: Kind = Kind::Number(Limits::Any);
 
@@ -31,13 +40,15 @@ pub(crate) fn check(text: &str, table: &'static Table, problems: &mut Problems) 
     }
     let planar = document.get_ref().get("planar").map(|value| value.get_ref());
     let planar = matches!(planar, Some(DeValue::Boolean(true)));
-    let mut checker = Checker { text, planar, problems };
+    let parameters = Parameters::of(document.get_ref());
+    let mut checker = Checker { text, planar, parameters, problems };
     Some(checker.table(table, table.title, document.get_ref(), 0..0))
 }
 
 struct Checker<'a> {
     text: &'a str,
     planar: bool,
+    parameters: Parameters,
     problems: &'a mut Problems,
 }
 
@@ -209,15 +220,13 @@ impl Checker<'_> {
             (Kind::Refers(_) | Kind::File, DeValue::String(name)) => Item::Text(name.to_string()),
             (Kind::Choice(words), DeValue::String(word)) => self.choice(words, what, word, &span),
             (Kind::Quantity(dimension, limits), DeValue::String(text)) => {
-                match parse_quantity(text, *dimension) {
-                    Ok(number) => self.limited(*limits, what, number, &span),
-                    Err(error) => {
-                        let place = inside(self.text, &span, text, error.span);
-                        self.problems.report(place, format!("`{what}`: {}", error.message));
-                        Item::Invalid
-                    }
-                }
+                let parsed = self.parameters.quantity(text, *dimension);
+                self.parsed(parsed, *limits, what, text, &span)
             }
+            (Kind::Number(limits), DeValue::String(text)) => match self.parameters.number(text) {
+                Some(parsed) => self.parsed(parsed, *limits, what, text, &span),
+                None => self.wrong_type(kind, what, value),
+            },
             (Kind::Quantity(_, limits) | Kind::Number(limits), _) if is_number(value) => {
                 match self.plain_number(what, value) {
                     Some(number) => self.limited(*limits, what, number, &span),
@@ -233,7 +242,13 @@ impl Checker<'_> {
                     None => Item::Invalid,
                 }
             }
-            (Kind::Law(_) | Kind::Value, DeValue::String(source)) => Item::Text(source.to_string()),
+            (Kind::Law(dimension), DeValue::String(source)) => {
+                if let Some(mistake) = self.parameters.law_mistake(source, *dimension) {
+                    self.problems.report(span.clone(), format!("`{what}`: {mistake}"));
+                }
+                Item::Text(source.to_string())
+            }
+            (Kind::Value, DeValue::String(source)) => Item::Text(source.to_string()),
             (Kind::Axis, DeValue::String(word)) => self.axis(what, word, &span),
             (Kind::Axis, DeValue::Array(items)) => {
                 self.space(&AXIS_COMPONENT, what, items, items.len() == 3, &span)
@@ -289,7 +304,42 @@ impl Checker<'_> {
             _ => self.wrong_type(kind, what, value),
         };
         self.in_plane(kind, what, &item, &span);
+        let item = self.within_reach(kind, what, item, &span);
         Node { item, span }
+    }
+
+    /// The number that a text stands for, or the report of what is wrong with it.
+    fn parsed(
+        &mut self,
+        parsed: Result<f64, QuantityError>,
+        limits: Limits,
+        what: &str,
+        text: &str,
+        span: &Range<usize>,
+    ) -> Item {
+        match parsed {
+            Ok(number) => self.limited(limits, what, number, span),
+            Err(error) => {
+                let place = inside(self.text, span, text, error.span);
+                self.problems.report(place, format!("`{what}`: {}", error.message));
+                Item::Invalid
+            }
+        }
+    }
+
+    /// A length must be one that positions can be resolved at.
+    fn within_reach(&mut self, kind: &Kind, what: &str, item: Item, span: &Range<usize>) -> Item {
+        match (kind, &item) {
+            (Kind::Quantity(Dimension::LENGTH, _), Item::Number(x)) if x.abs() > MAX_LENGTH => {
+                let message = format!(
+                    "`{what}` is {} m; lengths and coordinates may be {MAX_LENGTH:e} m at most",
+                    shown(*x)
+                );
+                self.problems.report(span.clone(), message);
+                Item::Invalid
+            }
+            _ => item,
+        }
     }
 
     /// A direction along an axis.
@@ -359,7 +409,7 @@ impl Checker<'_> {
         if limits.allow(number) {
             return Item::Number(number);
         }
-        let message = format!("`{what}` must be {}; got {number}", limits.words());
+        let message = format!("`{what}` must be {}; got {}", limits.words(), shown(number));
         self.problems.report(span.clone(), message);
         Item::Invalid
     }
@@ -368,7 +418,7 @@ impl Checker<'_> {
     fn integer(&mut self, low: i64, high: i64, what: &str, value: &Spanned<DeValue<'_>>) -> Item {
         let Some(number) = self.plain_number(what, value) else { return Item::Invalid };
         if number.fract() != 0.0 {
-            let message = format!("`{what}`: expected a whole number; got {number}");
+            let message = format!("`{what}`: expected a whole number; got {}", shown(number));
             self.problems.report(value.span(), message);
             return Item::Invalid;
         }
@@ -385,7 +435,7 @@ impl Checker<'_> {
                     i64::MAX => format!("`{what}` must be at least {low} and below 2^63"),
                     _ => format!("`{what}` must be between {low} and {high}"),
                 };
-                self.problems.report(value.span(), format!("{message}; got {number}"));
+                self.problems.report(value.span(), format!("{message}; got {}", shown(number)));
                 Item::Invalid
             }
         }
@@ -510,56 +560,11 @@ pub(crate) fn inside(
     }
 }
 
-impl Kind {
-    /// Whether a value has a TOML type that this kind accepts.
-    fn may_be(&self, value: &Spanned<DeValue<'_>>) -> bool {
-        match self {
-            Kind::Quantity(..) | Kind::Law(_) | Kind::Value => is_number(value) || is_text(value),
-            Kind::Number(_) | Kind::Integer(..) => is_number(value),
-            Kind::Flag => matches!(value.get_ref(), DeValue::Boolean(_)),
-            Kind::Text | Kind::Name | Kind::Refers(_) | Kind::File | Kind::Choice(_) => {
-                is_text(value)
-            }
-            Kind::Polar(_) | Kind::Axial(_) | Kind::List { .. } | Kind::Tuple(_) => {
-                matches!(value.get_ref(), DeValue::Array(_))
-            }
-            Kind::Axis => is_text(value) || matches!(value.get_ref(), DeValue::Array(_)),
-            Kind::Table(_) | Kind::Named(_) | Kind::Map(_) => is_table(value),
-            Kind::OneOf(kinds) => kinds.iter().any(|kind| kind.may_be(value)),
-        }
-    }
-}
-
-fn is_number(value: &Spanned<DeValue<'_>>) -> bool {
-    matches!(value.get_ref(), DeValue::Integer(_) | DeValue::Float(_))
-}
-
-fn is_text(value: &Spanned<DeValue<'_>>) -> bool {
-    matches!(value.get_ref(), DeValue::String(_))
-}
-
-fn is_table(value: &Spanned<DeValue<'_>>) -> bool {
-    matches!(value.get_ref(), DeValue::Table(_))
-}
-
 /// The zero that belongs beside a component; beside an invalid one nothing more is checked.
 fn zero_like(item: &Item) -> Item {
     match item {
         Item::Number(_) | Item::Text(_) => Item::Number(0.0),
         _ => Item::Invalid,
-    }
-}
-
-/// What a value is, in words.
-fn kind_of(value: &Spanned<DeValue<'_>>) -> String {
-    match value.get_ref() {
-        DeValue::String(text) => format!("the text \"{}\"", excerpt(text)),
-        DeValue::Integer(number) => format!("the number {}", excerpt(number.as_str())),
-        DeValue::Float(number) => format!("the number {}", excerpt(number.as_str())),
-        DeValue::Boolean(flag) => flag.to_string(),
-        DeValue::Datetime(_) => "a date".into(),
-        DeValue::Array(_) => "a list".into(),
-        DeValue::Table(_) => "a table".into(),
     }
 }
 

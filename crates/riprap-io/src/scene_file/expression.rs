@@ -25,6 +25,7 @@ use std::collections::HashMap;
 use std::ops::Range;
 
 use super::jet::Jet;
+use super::units::Dimension;
 use functions::{Function, power};
 
 /// Values that an expression may hold at once; deeper ones are refused when compiled.
@@ -110,6 +111,30 @@ impl Expression {
     /// The text that was compiled.
     pub fn source(&self) -> &str {
         &self.source
+    }
+
+    /// The dimension of the value for variables of these dimensions, where it follows from them; plain numbers may have any.
+    pub(super) fn dimension(&self, variables: &[Option<Dimension>]) -> Option<Dimension> {
+        let mut stack: Vec<Option<Dimension>> = Vec::new();
+        for op in &self.ops {
+            let of = match op {
+                Op::Constant(_) => None,
+                Op::Variable(index) => variables.get(usize::from(*index)).copied().flatten(),
+                _ => {
+                    let first = stack.len() - op.arguments();
+                    let of: Vec<_> = stack.drain(first..).collect();
+                    match (op, &of[..]) {
+                        (Op::Negate, [a]) => *a,
+                        (Op::Add | Op::Subtract, [a, b]) if a == b => *a,
+                        (Op::Multiply, [Some(a), Some(b)]) => a.times(*b, 1),
+                        (Op::Divide, [Some(a), Some(b)]) => a.times(*b, -1),
+                        _ => None,
+                    }
+                }
+            };
+            stack.push(of);
+        }
+        stack.pop().flatten()
     }
 
     /// Whether no variable appears.

@@ -2,6 +2,7 @@
 //! The description itself stands beside the model, in `model/`; the checks, the JSON schema and the reference page are made
 //! from it, so that they cannot disagree.
 
+use super::number;
 use super::units::Dimension;
 
 /// A table of the scene file.
@@ -129,7 +130,7 @@ impl Limits {
             Limits::Any => String::new(),
             Limits::Positive => "greater than 0".into(),
             Limits::NonNegative => "at least 0".into(),
-            Limits::Within(low, high) => format!("between {low} and {high}"),
+            Limits::Within(low, high) => format!("between {} and {}", number(low), number(high)),
         }
     }
 }

@@ -14,6 +14,8 @@ mod identity;
 mod jet;
 mod keys;
 mod model;
+mod number;
+mod parameters;
 mod problem;
 mod reference;
 mod resolved;
@@ -24,6 +26,7 @@ mod values;
 
 pub use identity::fingerprint;
 pub(crate) use identity::first_difference;
+pub(crate) use number::number;
 
 pub use expression::{Expression, ExpressionError};
 pub use model::*;

@@ -104,7 +104,13 @@ impl Dimension {
         self.known().map_or_else(|| format!("1 {}", self.unit()), |known| known.example.to_owned())
     }
 
-    fn times(self, other: Self, power: i8) -> Option<Self> {
+    /// Whether two dimensions are the same when angles count as pure numbers.
+    pub(super) fn is_but_for_angles(self, other: Self) -> bool {
+        self.exponents[..3] == other.exponents[..3]
+    }
+
+    /// The dimension of a product with a power of another quantity; `None` if an exponent becomes too large.
+    pub(super) fn times(self, other: Self, power: i8) -> Option<Self> {
         let mut exponents = self.exponents;
         for (exponent, factor) in exponents.iter_mut().zip(other.exponents) {
             *exponent = exponent.checked_add(factor.checked_mul(power)?)?;
@@ -235,15 +241,18 @@ fn unit(symbol: &str) -> Option<(Factor, Dimension)> {
 /// powers (`m^2`, `m2`, `m²`) of metre, gram, second, newton, pascal, bar, joule, watt, hertz and
 /// radian with decimal prefixes, and of tonne, litre, minute, hour, degree, revolution, rpm and %.
 pub fn parse_quantity(text: &str, expected: Dimension) -> Result<f64, QuantityError> {
-    parse(text, Some(expected))
+    parse(text, Some(expected)).map(|(value, _)| value)
 }
 
-/// Reads a quantity of any dimension and gives its value in SI units and radians.
-pub(crate) fn parse_any_quantity(text: &str) -> Result<f64, QuantityError> {
+/// Reads a quantity of any dimension and gives its value in SI units and radians, and its dimension if it has a unit.
+pub(crate) fn parse_any_quantity(text: &str) -> Result<(f64, Option<Dimension>), QuantityError> {
     parse(text, None)
 }
 
-fn parse(text: &str, expected: Option<Dimension>) -> Result<f64, QuantityError> {
+fn parse(
+    text: &str,
+    expected: Option<Dimension>,
+) -> Result<(f64, Option<Dimension>), QuantityError> {
     let whole = 0..text.len();
     let wanted = || match expected {
         Some(expected) => format!("expected {expected} such as \"{}\"", expected.example()),
@@ -258,7 +267,7 @@ fn parse(text: &str, expected: Option<Dimension>) -> Result<f64, QuantityError> 
         return Err(QuantityError::new(whole, format!("\"{text}\" is not a finite number")));
     }
     if rest.trim().is_empty() {
-        return Ok(value);
+        return Ok((value, None));
     }
 
     let mut units = Units { text, at: number_end, depth: 0 };
@@ -268,13 +277,19 @@ fn parse(text: &str, expected: Option<Dimension>) -> Result<f64, QuantityError> 
         return Err(QuantityError::new(units.at..text.len(), message));
     }
     if expected.is_some_and(|expected| expected != dimension) {
-        return Err(QuantityError::new(whole, format!("{}; got {dimension}", wanted())));
+        let advice = match expected == Some(Dimension::ANGULAR_VELOCITY)
+            && dimension == Dimension::FREQUENCY
+        {
+            true => format!("; radians per second are \"2*pi*{}\"", factor.apply(value)),
+            false => String::new(),
+        };
+        return Err(QuantityError::new(whole, format!("{}; got {dimension}{advice}", wanted())));
     }
     let value = factor.apply(value);
     if !value.is_finite() {
         return Err(QuantityError::new(whole, format!("\"{text}\" is too large")));
     }
-    Ok(value)
+    Ok((value, Some(dimension)))
 }
 
 /// Length in bytes of the number that opens `text`, surrounding blanks included.

@@ -23,9 +23,9 @@ const NEIGHBOURS: [(isize, isize); 9] =
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum PlacementError {
     /// A radius that is not a positive length.
-    #[error("grain {grain}: the radius must be a positive length in metres, got {radius}")]
+    #[error("grain {}: the radius must be a positive length in metres, got {radius:e}", grain + 1)]
     BadRadius {
-        /// Index of the grain.
+        /// Index of the grain, from 0; messages count from 1, as names do.
         grain: usize,
         /// Its radius [m].
         radius: f64,
@@ -44,11 +44,12 @@ pub enum PlacementError {
     },
     /// A grain that does not fit into the column.
     #[error(
-        "grain {grain} needs {needed} m (its diameter plus clearance), but the column is only \
-         {width} m wide along {axis}; widen the column or use smaller grains"
+        "grain {} needs {needed} m (its diameter plus clearance), but the column is only \
+         {width} m wide along {axis}; widen the column or use smaller grains",
+        grain + 1
     )]
     TooWide {
-        /// Index of the grain.
+        /// Index of the grain, from 0; messages count from 1, as names do.
         grain: usize,
         /// Diameter with clearance [m].
         needed: f64,

@@ -1,5 +1,5 @@
-//! Smooth motion of mechanisms to high accuracy: each step advances by `dt` with as many adaptive steps of Dormand and
-//! Prince's pair as the tolerance asks for. No contacts: what has shapes passes through each other.
+//! Smooth motion of mechanisms to high accuracy: each step advances by `dt`, or to the end of the run, with as many adaptive
+//! steps of Dormand and Prince's pair as the tolerance asks for. No contacts: what has shapes passes through each other.
 
 use super::{
     Clock, Pulse, Scheme, StepError, StepReport, StepResult, Workspace, check_dt, next_time,
@@ -74,17 +74,26 @@ impl Scheme for DormandPrince {
     }
 
     fn step(&self, scene: &Scene, state: &mut State, work: &mut Workspace) -> StepResult {
-        self.check(scene)?;
-        let mut clock = Clock::default();
+        self.step_to(next_time(state, self.dt), scene, state, work)
+    }
+
+    /// The last step of a run is shorter where the end is no multiple of `dt`.
+    fn chooses_steps(&self) -> bool {
+        true
+    }
+
+    fn advance_to(
+        &self,
+        t: f64,
+        scene: &Scene,
+        state: &mut State,
+        work: &mut Workspace,
+    ) -> StepResult {
         let t_next = next_time(state, self.dt);
-        work.next.clone_from(state);
-        let Workspace { next, scheme, pulse, .. } = work;
-        let scratch: &mut Integrators = scheme.of();
-        let residual = clock.free(|| self.advance(scene, state, t_next, pulse, scratch, next))?;
-        state.become_next(next, t_next);
-        let solve = SolveReport { converged: true, ..SolveReport::default() };
-        let times = clock.times;
-        Ok(StepReport { dt: self.dt, solve, loop_residual: residual, times, ..Default::default() })
+        // What is left after a whole step must not be mere rounding.
+        let t_next =
+            if (t_next - t).abs() <= 1e-9 * self.dt { t_next.max(t) } else { t_next.min(t) };
+        self.step_to(t_next, scene, state, work)
     }
 }
 
@@ -95,6 +104,26 @@ struct Integrators(Vec<(SmoothScratch, MultibodyScratch)>);
 impl Buffers for Integrators {}
 
 impl DormandPrince {
+    /// One step that ends at `t_next` [s].
+    fn step_to(
+        &self,
+        t_next: f64,
+        scene: &Scene,
+        state: &mut State,
+        work: &mut Workspace,
+    ) -> StepResult {
+        self.check(scene)?;
+        let (mut clock, dt) = (Clock::default(), t_next - state.t);
+        work.next.clone_from(state);
+        let Workspace { next, scheme, pulse, .. } = work;
+        let scratch: &mut Integrators = scheme.of();
+        let residual = clock.free(|| self.advance(scene, state, t_next, pulse, scratch, next))?;
+        state.become_next(next, t_next);
+        let solve = SolveReport { converged: true, ..SolveReport::default() };
+        let times = clock.times;
+        Ok(StepReport { dt, solve, loop_residual: residual, times, ..Default::default() })
+    }
+
     /// Advances all mechanisms to `t_next`; returns the largest residual of the loops [m, –].
     fn advance(
         &self,

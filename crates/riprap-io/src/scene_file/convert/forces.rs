@@ -9,6 +9,7 @@ use super::super::model::{
     Coordinate, Drive, Force, ForceFrame, ForceTarget, Input, Latch, Law, Loop, Phase, PointSpring,
     Until,
 };
+use super::super::number;
 use super::super::units::{Dimension, parse_quantity};
 use super::super::values::{Entries, Item, Node};
 use super::mechanisms::Parts;
@@ -209,7 +210,7 @@ impl Converter<'_> {
         };
         if let Some(time) = time {
             if time <= *last_time {
-                let message = format!("this phase ends at {time} s, before it begins");
+                let message = format!("this phase ends at {} s, before it begins", number(time));
                 self.problems.report(node.span.clone(), message);
             }
             *last_time = time;

@@ -6,6 +6,7 @@ use super::super::keys::ReadKeys;
 use super::super::model::{
     Column, Grading, GrainShape, Grains, MAX_GRAINS, Placement, Settle, Stones, Vector,
 };
+use super::super::number;
 use super::super::values::{Entries, Node};
 use super::Converter;
 use crate::grain_table::GrainTable;
@@ -168,8 +169,11 @@ impl Converter<'_> {
             [false, false, true] => {
                 let [min, max] = grading.numbers("uniform")?;
                 if min > max {
-                    let message =
-                        format!("the smallest size ({min} m) is above the largest ({max} m)");
+                    let message = format!(
+                        "the smallest size ({} m) is above the largest ({} m)",
+                        number(min),
+                        number(max)
+                    );
                     self.problems.report(grading.value_span("uniform"), message);
                     return None;
                 }

@@ -5,8 +5,9 @@ use std::ops::Range;
 use super::super::document::{excerpt, inside};
 use super::super::expression::{Expression, ExpressionError, Scope, is_reserved};
 use super::super::model::{Component, Parameter};
+use super::super::parameters::looks_like_quantity;
 use super::super::problem::Problem;
-use super::super::units::{Dimension, parse_any_quantity, parse_quantity};
+use super::super::units::{Dimension, parse_any_quantity};
 use super::super::values::{Entries, Item, Node};
 use super::Converter;
 
@@ -20,7 +21,9 @@ impl Converter<'_> {
             let fits = self.variable_name("parameter", name, key_span);
             // A value that is wrong is reported once, not wherever it is used.
             let value = self.parameter(name, node, &scope).unwrap_or(1.0);
+            let dimension = node.text().and_then(|text| self.parameters.value(text)?.1);
             if fits {
+                self.parameters.add(name, value, dimension);
                 scope.constant(name, value);
                 self.time_scope.constant(name, value);
                 parameters.push(Parameter { name: name.to_owned(), value });
@@ -36,7 +39,7 @@ impl Converter<'_> {
             _ => return None,
         };
         let value = match parse_any_quantity(text) {
-            Ok(value) => value,
+            Ok((value, _)) => value,
             // A number with something else behind it is meant to be a quantity, such as "3 furlong".
             Err(error) if looks_like_quantity(text) => {
                 let place = inside(self.text, &node.span, text, error.span);
@@ -142,19 +145,12 @@ impl Converter<'_> {
             Item::Text(text) => text,
             _ => return None,
         };
-        parse_quantity(text, dimension)
+        self.parameters
+            .quantity(text, dimension)
             .map_err(|error| {
                 let place = inside(self.text, &node.span, text, error.span);
                 self.problems.report(place, format!("`{what}`: {}", error.message));
             })
             .ok()
     }
-}
-
-/// Whether a text is a number followed by the beginning of a unit.
-fn looks_like_quantity(text: &str) -> bool {
-    let rest = text.trim_start().trim_start_matches(['+', '-']);
-    let rest = rest.trim_start_matches(|c: char| c.is_ascii_digit() || "._".contains(c));
-    rest.len() < text.trim_start().len()
-        && rest.trim_start().starts_with(|c: char| c.is_alphabetic() || "%°".contains(c))
 }

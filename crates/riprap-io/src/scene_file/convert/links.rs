@@ -6,6 +6,7 @@ use super::super::keys::ReadKeys;
 use super::super::model::{
     Component, Drive, Joint, JointKind, JointSpring, Quaternion, Stops, Vector,
 };
+use super::super::number;
 use super::super::units::Dimension;
 use super::super::values::{Entries, Item, Node};
 use super::Converter;
@@ -255,7 +256,11 @@ impl Converter<'_> {
         if let (Some(lower), Some(upper)) = (lower, upper)
             && lower >= upper
         {
-            let message = format!("the lower stop ({lower}) is not below the upper one ({upper})");
+            let message = format!(
+                "the lower stop ({}) is not below the upper one ({})",
+                number(lower),
+                number(upper)
+            );
             self.problems.report(stops.value_span("lower"), message);
         }
         Stops::read_keys(self, stops)

@@ -29,6 +29,8 @@ use super::model::{
     Body, ContactLaw, Grains, Material, Mechanism, MechanismSource, NamedShape, Pair, PairLaw, Run,
     SceneFile, Source, is_adaptive,
 };
+use super::number;
+use super::parameters::Parameters;
 use super::problem::Problems;
 use super::suggest;
 use super::values::{Entries, Node};
@@ -53,6 +55,8 @@ pub(super) struct Converter<'a> {
     pub seed: u64,
     /// What motions may use: `t` and the parameters.
     time_scope: Scope,
+    /// The parameters, where a value is given by them.
+    parameters: Parameters,
     materials: Vec<Material>,
     material_index: HashMap<String, usize>,
     /// Types of the named shapes; `None` where it is not valid.
@@ -118,6 +122,7 @@ impl<'a> Converter<'a> {
             until: None,
             seed: 1,
             time_scope: Scope::new(&["t"]),
+            parameters: Parameters::default(),
             materials: Vec::new(),
             material_index: HashMap::new(),
             shape_types: Vec::new(),
@@ -210,9 +215,9 @@ impl<'a> Converter<'a> {
 
     fn run(&mut self, run: &Entries) -> Option<Run> {
         let (dt, until) = (run.number("dt"), run.number("until"));
-        let given = run.number("output_every");
         if let (Some(dt), Some(until)) = (dt, until) {
             if until > 0.0 && until < dt && !is_adaptive(run) {
+                let (until, dt) = (number(until), number(dt));
                 let message =
                     format!("`until` ({until} s) comes before the first step ends ({dt} s)");
                 self.problems.report(run.value_span("until"), message);
@@ -223,24 +228,26 @@ impl<'a> Converter<'a> {
                 self.problems.advise(run.value_span("dt"), message, help);
             }
         }
-        for key in ["output_every", "checkpoint_every"] {
+        let outputs = ["output_every", "series_every", "frames_every", "contacts_every"];
+        for key in outputs.into_iter().chain(["checkpoint_every"]) {
             if let (Some(dt), Some(every)) = (dt, run.number(key))
                 && every < dt
             {
+                let (every, dt) = (number(every), number(dt));
                 let message = format!("`{key}` ({every} s) is shorter than `dt` ({dt} s)");
                 self.problems.report(run.value_span(key), message);
             }
         }
-        if let (Some(until), Some(every)) = (until, given)
-            && until / every > MAX_OUTPUTS
-        {
-            let message = format!("the run would write {:.1e} times", until / every);
-            let help = "`output_every` is a time in seconds: is its unit missing?";
-            self.problems.advise(run.value_span("output_every"), message, help);
+        for key in outputs {
+            if let (Some(until), Some(every)) = (until, run.number(key))
+                && until / every > MAX_OUTPUTS
+            {
+                let message = format!("the run would write {:.1e} times", until / every);
+                let help = format!("`{key}` is a time in seconds: is its unit missing?");
+                self.problems.advise(run.value_span(key), message, help);
+            }
         }
-        let mut run = Run::read_keys(self, run)?;
-        run.fit();
-        Some(run)
+        Run::read_keys(self, run)
     }
 
     fn materials(&mut self, scene: &Entries) {

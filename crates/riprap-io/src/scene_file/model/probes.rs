@@ -76,7 +76,7 @@ pub enum Quantity {
     Torque,
     /// Number of contacts.
     Contacts,
-    /// Work of the contact forces on the body since the begin [J].
+    /// Work of the contact forces on the body since the start [J].
     Work,
 }
 
@@ -86,10 +86,10 @@ words! {
         Velocity "velocity": "of the origin of the shape, or of `point` [m/s]",
         Rotation "rotation": "quaternion w, x, y, z [–]",
         AngularVelocity "angular_velocity": "in the world frame [rad/s]",
-        Force "force": "sum of the contact forces; of a joint its force on the second body [N]",
-        Torque "torque": "of the contact forces about the origin of the shape, or about `point`; of a joint its torque on the second body, about the place of the joint there [N m]",
+        Force "force": "sum of the contact forces; of a joint its force on the second body: mean and largest [N], impulse [N s]",
+        Torque "torque": "of the contact forces about the origin of the shape, or about `point`; of a joint its torque on the second body, about the place of the joint there: mean and largest [N m], impulse [N m s]",
         Contacts "contacts": "number of contacts, those included that are near but do not push [–]",
-        Work "work": "done by the contact forces on the body since the begin [J]",
+        Work "work": "done by the contact forces on the body since the start [J]",
     }
 }
 
@@ -119,7 +119,7 @@ pub enum MechanismQuantity {
 
 words! {
     MechanismQuantity {
-        Forces "forces": "of a mechanism: laws [N, N m], tensions [N] and lengths [m] of its springs",
+        Forces "forces": "of a mechanism: laws [N, N m], tensions [N] and lengths [m] of its springs, forces of its drives [N, N m]",
         LoopForces "loop_forces": "of a mechanism: forces and moments in its loops, on the body of `b`, along the axes of `a`; of loops with an axis `z` is along it, `x` and `y` across [N, N m]",
         JointForces "joint_forces": "of a mechanism: force and moment that each joint passes on to its child, in the world frame [N, N m]",
         Energy "energy": "of a mechanism: kinetic and potential energy [J]",
@@ -174,11 +174,15 @@ pub(crate) static PROBE: Table = Table {
     name: "probe",
     title: "[[probe]]",
     doc: "A body, mechanism or joint whose motion and forces become columns of `series.csv`. Coordinates of mechanisms are there \
-          without: `MECHANISM.COORDINATE.q` and `.v`, for driven ones also `.force`. Forces of mechanisms are those of \
-          the equations of motion at the time of the row, with the mean contact forces of the last step: \
-          `MECHANISM.FORCE.force`, `MECHANISM.SPRING.tension` and `.length`, `MECHANISM.LOOP.x` and so on for each \
-          equation, `MECHANISM.JOINT.fx` to `.fz` and `.mx` to `.mz`. Those of a joint between bodies are means over the last \
-          step, in the world frame: `JOINT.fx` to `.fz`, `.mx` to `.mz`, and `JOINT.error`, `.error_angle`.",
+          without: `MECHANISM.COORDINATE.q` and `.v`, for driven ones also `.force`, all at the time of the row. A force has, \
+          over the interval since the row before, its mean `NAME.force_mean_x` to `_z`, its largest magnitude in a step \
+          `NAME.force_max` and its impulse `NAME.impulse_x` to `_z`; a torque `NAME.torque_mean_x`, `NAME.torque_max` and \
+          `NAME.angular_impulse_x` and so on. `NAME` is the name of the probe; for mechanisms it is followed by that of the \
+          force or joint, and their forces are those of the equations of motion at the end of each step, with the mean contact \
+          forces of that step. Scalars of mechanisms: `FORCE.force_mean`, `.force_max` and `.impulse` on a coordinate; \
+          `SPRING.tension_mean`, `.tension_max`, `.tension_impulse` and `.length`; `COORDINATE.drive_mean`, `.drive_max` and \
+          `.drive_impulse` of driven coordinates; `LOOP.x_mean`, `.x_max`, `.x_impulse` and so on for each equation. Joints \
+          between bodies: in the world frame, and `JOINT.error`, `.error_angle` at the time of the row.",
     fields: &[keys! {
         /// Name of a body, of a grain such as `ballast-12`, or of a body of a mechanism such as `robot/hand`.
         body: Refers("body"), Optional;

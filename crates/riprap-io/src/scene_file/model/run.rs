@@ -5,6 +5,7 @@ use riprap::simulation::OnUnconverged;
 
 use super::super::fields::Field;
 use super::super::keys::{codec, keys, table, variants, words, words_of};
+use super::super::number;
 use super::super::units::Dimension;
 use super::super::values::Entries;
 use super::TIME;
@@ -19,13 +20,20 @@ table! {
         dt: f64 => &[], with Step;
         /// Time at which the run ends; it starts at 0.
         until: f64 = Quantity(Dimension::TIME, NonNegative), Required;
-        /// Time between two frames and between two rows of `series.csv`.
+        /// Time between two outputs, where `series_every`, `frames_every` and `contacts_every` do not say otherwise. Outputs are
+        /// written at the end of a step.
         output_every: f64 = TIME, Computed("a hundredth of `until`, at least `dt` where that is given"), with OutputEvery;
+        /// Time between two rows of `series.csv`.
+        series_every: f64 = TIME, Computed("`output_every`"), with Every;
+        /// Time between two frames of the surfaces.
+        frames_every: f64 = TIME, Computed("`output_every`"), with Every;
+        /// Time between two frames of the contacts.
+        contacts_every: f64 = TIME, Computed("`frames_every`"), with ContactsEvery;
         /// Whether frames for ParaView are written: surfaces and contacts as `.vtp`.
         frames: bool = Flag, Default("true");
-        /// Time between two checkpoints, from which a killed run goes on with the same bits (`riprap run --resume`).
+        /// Time between two checkpoints, from which a killed run resumes bitwise identically (`riprap run --resume`).
         checkpoint_every: Option<f64> = TIME, Optional;
-        /// What happens when the solver stops short of its tolerances in a step.
+        /// What happens when the solver does not converge in a step.
         on_unconverged: OnUnconverged = Choice(words_of::<OnUnconverged>()), Default("\"warn\"");
     }
 }
@@ -67,13 +75,53 @@ variants! {
 impl Copy for TimeScheme {}
 
 impl Run {
-    /// Lets a scheme that chooses its steps end exactly at `until`: `dt` becomes the nearest shorter part of it.
-    pub fn fit(&mut self) {
-        if let TimeScheme::DormandPrince { .. } = self.scheme
-            && self.until > 0.0
-        {
-            self.dt = self.until / (self.until / self.dt - 1e-9).ceil().max(1.0);
+    /// Whether a time [s] is the end of the run: to the nearest step where steps are equal, exactly where the scheme
+    /// chooses them.
+    pub fn is_over(&self, t: f64) -> bool {
+        match self.scheme {
+            TimeScheme::MoreauJean { .. } => t > self.until - 0.5 * self.dt,
+            TimeScheme::DormandPrince { .. } => t >= self.until,
         }
+    }
+
+    /// Which times of the scene are not a whole number of steps, and what is done instead; one sentence each.
+    pub fn rounded_times(&self) -> Vec<String> {
+        if let TimeScheme::DormandPrince { .. } = self.scheme {
+            return Vec::new();
+        }
+        let dt = self.dt;
+        let rounded = |time: f64| {
+            let steps = (time / dt).round().max(1.0);
+            // Decimal fractions are whole multiples up to rounding.
+            ((time / dt - steps).abs() > 1e-6 * steps).then(|| number(steps * dt))
+        };
+        let mut notes = Vec::new();
+        if let Some(end) = rounded(self.until).filter(|_| self.until > 0.0) {
+            let (until, dt) = (number(self.until), number(dt));
+            notes.push(format!(
+                "`until` = {until} s is not a whole number of steps of {dt} s: the run ends at {end} s"
+            ));
+        }
+        let mut outputs = vec![
+            ("output_every", Some(self.output_every)),
+            ("series_every", Some(self.series_every)),
+            ("frames_every", Some(self.frames_every)),
+            ("contacts_every", Some(self.contacts_every)),
+            ("checkpoint_every", self.checkpoint_every),
+        ];
+        let common = outputs[0].1;
+        outputs.retain(|(key, every)| *key == "output_every" || *every != common);
+        for (key, every) in outputs {
+            let Some(every) = every else { continue };
+            if let Some(taken) = rounded(every) {
+                notes.push(format!(
+                    "`{key}` = {} s is not a whole number of steps of {} s: {taken} s is used",
+                    number(every),
+                    number(dt)
+                ));
+            }
+        }
+        notes
     }
 }
 
@@ -102,7 +150,31 @@ codec! {
         let hundredth = run.number("until")? / 100.0;
         // A run of no length still needs some step.
         let fallback = if is_adaptive(run) && hundredth > 0.0 { hundredth } else { 1.0 };
-        Some(hundredth.max(run.number("dt").unwrap_or(fallback)))
+        let dt = run.number("dt").unwrap_or(fallback);
+        match is_adaptive(run) {
+            true => Some(hundredth.max(dt)),
+            false => Some((hundredth / dt).round().max(1.0) * dt),
+        }
+    },
+    |every, _| every
+}
+
+codec! {
+    /// Time between two outputs of one kind; that of all outputs unless given.
+    Every: f64,
+    |from, run, key| match run.get(key) {
+        None => OutputEvery::read(from, run, "output_every"),
+        _ => run.number(key),
+    },
+    |every, _| every
+}
+
+codec! {
+    /// Time between two frames of the contacts; that of the surfaces unless given.
+    ContactsEvery: f64,
+    |from, run, key| match run.get(key) {
+        None => Every::read(from, run, "frames_every"),
+        _ => run.number(key),
     },
     |every, _| every
 }

@@ -7,8 +7,10 @@ use crate::multibody::{JointMotion, MechanismError, Multibody, Part};
 impl Multibody {
     /// The same mechanism with coordinates held at their initial positions, at rest. Prescribed
     /// coordinates are held there as well.
+    /// The user's choice of dependent joints is used at the start; far from it an analysis chooses again.
     pub fn holding(&self, coordinates: &[Coordinate]) -> Result<Multibody, MechanismError> {
         let mut system = self.clone();
+        system.named = None;
         if coordinates.is_empty() {
             return Ok(system);
         }
@@ -37,8 +39,6 @@ impl Multibody {
             let wanted = system.choose_partition(&mut w, &preference);
             if wanted.dependent.len() == partition.dependent.len() {
                 partition = wanted;
-            } else {
-                system.named = None;
             }
         }
         partition.conditioning = system.conditioning_of(&partition, &mut w);
