@@ -111,6 +111,9 @@ pub(super) fn summary(
         "contacts": { "mean": report.mean_contacts(), "max": report.contacts.1 },
         "sweeps": { "mean": report.mean_sweeps(), "max": report.sweeps.1 },
         "unconverged_steps": report.unconverged,
+        "deciding_criterion": report.deciding_criterion().map(|(criterion, fraction)| {
+            json!({ "criterion": criterion.key(), "fraction_of_steps": fraction })
+        }),
         "residual_max": report.worst_residual,
         "penetration_max_rel": report.penetration / scene.grain_size,
         "loop_residual_max": report.loop_residual,
