@@ -1,4 +1,4 @@
-//! `riprap bench`: every scene runs small, and says all that it promises.
+//! `riprap bench`: every scene runs in a small version and reports everything it should.
 
 mod common;
 
@@ -75,7 +75,7 @@ fn a_shared_scene_runs_with_every_solver_and_leaves_its_states() {
 }
 
 #[test]
-fn chance_moves_the_grains_by_a_nanometre_the_same_way_for_the_same_number() {
+fn chance_displaces_the_grains_by_a_nanometre_reproducibly_for_a_seed() {
     let folder = Folder::new("bench-chance");
     success(&folder.riprap(&["bench", "export", "--grains", "8", "stones.json"]));
     let begin = |chance: &[&str]| -> Vec<f64> {
@@ -188,7 +188,7 @@ fn a_tool_goes_down_into_a_shared_pile() {
 }
 
 #[test]
-fn scaling_tells_exponents_and_appends_rows() {
+fn scaling_reports_exponents_and_appends_rows() {
     let folder = Folder::new("bench-scaling");
     let arguments = [
         "scaling",

@@ -158,7 +158,7 @@ fn options_that_make_no_sense_are_refused_before_anything_is_made() {
     let folder = Folder::new("reproduce-options");
     for (arguments, answer) in [
         (&["tamping", "--case", "20"][..], "15, 30, 45, imposed"),
-        (&["tamping", "--dt", "0.3 ms"], "0.1 s is a whole number"),
+        (&["tamping", "--dt", "0.3 ms"], "divides 0.1 s"),
         (&["tamping", "--dt", "0"], "a step of 0.01 to 2 ms"),
         (&["tamping", "--tolerance", "2"], "from 1e-10 to 0.1"),
         (&["tamping", "--tolerance", "NaN"], "greater than 0"),

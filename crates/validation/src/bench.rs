@@ -197,7 +197,7 @@ pub struct BenchResult {
     pub steps_per_s: f64,
     /// Milliseconds per step [ms].
     pub ms_per_step: f64,
-    /// Processor time of all threads per step, where the system tells it [ms].
+    /// Processor time of all threads per step, where the system reports it [ms].
     pub cpu_ms_per_step: Option<f64>,
     /// Wall time of the slowest step [ms].
     pub ms_worst_step: f64,
@@ -231,7 +231,7 @@ pub struct BenchResult {
     pub v_max: f64,
     /// Bytes of the workspace (buffers and caches) per grain.
     pub bytes_per_grain: f64,
-    /// Memory of the whole process per grain, shapes and the scene included, where the system tells it [bytes].
+    /// Memory of the whole process per grain, shapes and the scene included, where the system reports it [bytes].
     pub resident_bytes_per_grain: Option<f64>,
 }
 

@@ -41,7 +41,7 @@ pub struct Axis {
     pub label: String,
     /// Logarithmic; values that are not positive are left out.
     pub logarithmic: bool,
-    /// Begin and end; those of the data without. Points beyond stop at the edge.
+    /// Lower and upper limit; by default those of the data. Points beyond are clipped to the edge.
     pub range: Option<[f64; 2]>,
 }
 
@@ -319,7 +319,7 @@ enum Stroke<P: Clone> {
     Dashed(DashedPathElement<std::vec::IntoIter<P>, i32>),
 }
 
-/// The line of a curve through points, in the coordinates of whoever draws it.
+/// The line of a curve through points, in the coordinates of the caller.
 fn stroke<P: Clone, R>(curve: &Curve, points: Vec<P>, draw: impl FnOnce(Stroke<P>) -> R) -> R {
     let style = curve.colour.rgb().stroke_width(fine(curve.width) as u32);
     let dashed = |on: f64, off: f64| {
@@ -381,7 +381,7 @@ impl Scale {
         self.has(value) && (-1e-9..=1.0 + 1e-9).contains(&part)
     }
 
-    /// Place of a value from 0 at the begin to 1 at the end.
+    /// Position of a value on the axis, from 0 to 1.
     fn part(&self, value: f64) -> f64 {
         if self.logarithmic {
             (value / self.begin).ln() / (self.end / self.begin).ln()

@@ -1,5 +1,5 @@
-//! Canonical scenes, references and studies of riprap: what `riprap validate` and `riprap reproduce` run, and
-//! what the tests run small.
+//! Canonical scenes, references and studies of riprap: what `riprap validate` and `riprap reproduce` run, in full or in a small
+//! version for the tests.
 
 pub mod bench;
 pub mod cases;
@@ -19,7 +19,7 @@ pub use check::{Check, Checks};
 pub enum Effort {
     /// The claim itself, as `riprap validate` shows it.
     Full,
-    /// A small version for the tests.
+    /// A small version, for the tests and for `riprap validate --quick`.
     Small,
 }
 

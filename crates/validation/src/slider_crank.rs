@@ -204,7 +204,7 @@ pub struct Motion {
     pub drift: f64,
     /// Impacts above 1 cm/s: steps in which a corner begins to carry an impulse while it approaches that fast.
     pub impacts: usize,
-    /// Kinetic plus potential energy at the begin and the end [J].
+    /// Kinetic plus potential energy, initial and final [J].
     pub energy: [f64; 2],
     /// Steps that did not converge.
     pub unconverged: u64,
@@ -260,7 +260,7 @@ impl Motion {
         self.angles.last().map_or(0.0, |a| a[0]) / std::f64::consts::TAU
     }
 
-    /// Energy lost from begin to end [J].
+    /// Energy lost over the whole run [J].
     pub fn energy_lost(&self) -> f64 {
         self.energy[0] - self.energy[1]
     }

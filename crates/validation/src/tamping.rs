@@ -1,5 +1,5 @@
 //! The tamping of docquier2020 Sec. 6 as runs: the machine in the air, then through its cycle in a settled bed, and what is
-//! measured on the way. A run can be stored at any step and goes on from there with the same bits.
+//! measured on the way. A run can be stored at any step; resumed, it is bitwise identical.
 
 use crate::scenes::tamping::{
     Bed, CHASSIS, HALF_PLATE, Harmonic, INDEPENDENT, SLEEPER, SLEEPER_BOTTOM, SQUEEZE, Schedule,
@@ -55,7 +55,7 @@ pub struct Accuracy {
 /// Longest and shortest step of a run [s]. With longer ones the loops of the machine, shaken at 45 Hz, need not close.
 const STEPS: [f64; 2] = [2e-3, 1e-5];
 
-/// Says what is wrong with a step [s]: the times of the cycle are multiples of 0.1 s and must be whole steps.
+/// Checks a step [s]: the times of the cycle are multiples of 0.1 s and must be whole steps.
 pub fn check_step(dt: f64) -> Result<(), String> {
     let [longest, shortest] = STEPS;
     let whole = (0.1 / dt - (0.1 / dt).round()).abs() < 1e-6;
@@ -64,24 +64,24 @@ pub fn check_step(dt: f64) -> Result<(), String> {
     }
     let (shortest, longest) = (1e3 * shortest, 1e3 * longest);
     Err(format!(
-        "a step of {shortest} to {longest} ms is expected of which 0.1 s is a whole number, such as 0.25 ms"
+        "expected a step of {shortest} to {longest} ms that divides 0.1 s, such as 0.25 ms"
     ))
 }
 
-/// Says what is wrong with a tolerance of the solver [–].
+/// Checks a tolerance of the solver [–].
 pub fn check_tolerance(tolerance: f64) -> Result<(), String> {
     if (1e-10..=1e-1).contains(&tolerance) {
         return Ok(());
     }
-    Err("a tolerance from 1e-10 to 0.1 is expected, such as 1e-3".into())
+    Err("expected a tolerance from 1e-10 to 0.1, such as 1e-3".into())
 }
 
 /// The machine's steady motion in free air.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Air {
-    /// Where it is and how it moves when the dive begins.
+    /// Its position and velocity at the start of the dive.
     pub start: Start,
-    /// Oscillation of the chassis against the support, time counted from the begin of the dive.
+    /// Oscillation of the chassis against the support, time counted from the start of the dive.
     pub chassis: [Harmonic; 3],
 }
 
@@ -133,7 +133,7 @@ pub struct Sample {
     pub length: f64,
     /// See `length`.
     pub force: f64,
-    /// Energy given to the ballast since the begin [J].
+    /// Energy given to the ballast since the start [J].
     pub given: f64,
     /// Contacts and sweeps of the step.
     pub contacts: usize,
@@ -143,7 +143,7 @@ pub struct Sample {
     pub residual: f64,
 }
 
-/// A run as far as it has come, and its measurements. Stored and read again, it goes on with the same bits.
+/// A run, finished or not, and its measurements. Stored and resumed, it is bitwise identical.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Run {
     /// Which.
@@ -154,19 +154,19 @@ pub struct Run {
     pub accuracy: Accuracy,
     /// The machine in free air.
     pub air: Air,
-    /// After every step, and at the begin.
+    /// After every step, and initially.
     pub samples: Vec<Sample>,
     /// Sums over all steps; wall times add up over the parts of a run that was stopped.
     pub report: RunReport,
-    /// Most threads that it ran on.
+    /// Largest number of threads it ran on.
     pub threads: usize,
     /// Wall time of the first 2 s, which the paper simulates [s].
     pub wall_2s: f64,
-    /// Stone under the sleeper between the plates' ends [–]: at the begin, after the squeeze, at the end.
+    /// Stone under the sleeper between the plates' ends [–]: initially, after the squeeze, at the end.
     pub filling: [f64; 3],
     /// Energy lost in the bushings [J].
     pub lost: f64,
-    /// Energy of the machine at the begin [J].
+    /// Initial energy of the machine [J].
     pub energy: f64,
     /// Energy that drives and prescribed motions put into the machine [J], at the end.
     pub put_in: f64,
@@ -174,7 +174,7 @@ pub struct Run {
     pub outside: usize,
     /// Stones and machine after the squeeze, for a picture.
     pub squeezed: State,
-    /// Where it stands.
+    /// The current state.
     pub state: State,
 }
 
@@ -210,12 +210,12 @@ impl Run {
         })
     }
 
-    /// Steps from begin to end.
+    /// Steps of the whole run.
     pub fn steps(&self) -> u64 {
         self.step_at(self.schedule.end)
     }
 
-    /// Whether it has come to its end.
+    /// Whether it is finished.
     pub fn is_finished(&self) -> bool {
         self.state.step >= self.steps()
     }
@@ -224,7 +224,7 @@ impl Run {
         (t / self.accuracy.dt).round() as u64
     }
 
-    /// Goes on to the end of the cycle, over the bed where it began. `keep` gets the run every 0.05 s and at its end; its error
+    /// Runs to the end of the cycle, over the same bed. `keep` gets the run every 0.05 s and at its end; its error
     /// ends the run.
     pub fn finish<E: From<Error>>(
         &mut self,
@@ -460,7 +460,7 @@ mod tests {
             for (found, reference) in [x, z].into_iter().zip(reference) {
                 assert!(found < 1.02 * reference && found > 0.8 * reference, "{found} {reference}");
             }
-            // All of the motion: the state at the begin of the dive is that of the oscillations.
+            // All of the motion: the state at the start of the dive is that of the oscillations.
             for (harmonic, k) in air.chassis.iter().zip(1..) {
                 let now = harmonic.mean + harmonic.cosine;
                 assert!((now - air.start[k][0]).abs() < 1e-4, "{harmonic:?} {:?}", air.start);

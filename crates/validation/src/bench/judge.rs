@@ -12,7 +12,7 @@ use std::collections::HashMap;
 /// Pairs closer than this count as near [m].
 const NEAR: f64 = 2e-4;
 
-/// What the judge finds in a state, and in the way from another to it. Overlaps are those of stones with stones.
+/// What the judge finds in a state, and in the change since an earlier one. Overlaps are those of stones with stones.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Judgement {
     /// Number of stones.
@@ -60,7 +60,7 @@ pub struct Drift {
     pub max_mm: f64,
 }
 
-/// Judges a state of a scene, and its drift since the state `begin`.
+/// Judges a state of a scene, and its drift since an earlier state `begin`.
 pub fn judge(
     scene: &PeerScene,
     begin: Option<&[GrainState]>,

@@ -1,4 +1,4 @@
-//! The machine, the commit and the date of a measurement, and what the system says of this process. What the system does
+//! The machine, the commit and the date of a measurement, and what the system reports about this process. What the system does
 //! not tell is left out.
 
 use serde::Serialize;

@@ -212,7 +212,7 @@ pub(super) fn rolling(_: Effort) -> Checks {
     // Ten thousand steps of round-off.
     checks.close("speed once it rolls", v.linear.x, 5.0 / 7.0 * speed, 1e-11, "m/s");
     checks.close("spin once it rolls", v.angular.y, 5.0 / 7.0 * speed / 0.1, 1e-10, "rad/s");
-    checks.close("begin of rolling", rolls_at, 2.0 * speed / (7.0 * mu * 9.81), 1.5 * dt, "s");
+    checks.close("start of rolling", rolls_at, 2.0 * speed / (7.0 * mu * 9.81), 1.5 * dt, "s");
 
     // With a moment of up to ρ N against the spin, v' = −5/7 g ρ / R; on a slope the ball starts where tan φ > ρ / R.
     let (rolling, radius) = (1e-3, 0.1);
@@ -271,7 +271,7 @@ pub(super) fn hanging(effort: Effort) -> Checks {
         _ => f64::NAN,
     };
     checks.close("period", period, exact, 1e-3 * exact, "s");
-    checks.close("contacts at most", contacts as f64, 2.0, 0.0, "1");
+    checks.close("max contacts", contacts as f64, 2.0, 0.0, "1");
     checks.close(
         "largest speed in the last second over the first",
         fastest[1] / fastest[0],

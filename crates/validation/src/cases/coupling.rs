@@ -258,7 +258,7 @@ fn bucket(checks: &mut Checks, effort: Effort) {
             limit,
             "1",
         );
-        let quantity = format!("bucket: most contacts with the bucket, tolerance {tolerance:e}");
+        let quantity = format!("bucket: max contacts with the bucket, tolerance {tolerance:e}");
         checks.at_least(&quantity, touched as f64, 1.0, "1");
     }
 }

@@ -40,25 +40,25 @@ pub const CASES: &[Case] = &[
     },
     Case {
         name: "rolling",
-        about: "a ball from slip to roll at 5/7 of its speed, and its rolling resistance",
+        about: "a sliding ball starts to roll at 5/7 of its speed; rolling resistance",
         run: analytical::rolling,
         long: false,
     },
     Case {
         name: "hanging",
-        about: "a wedge on two points swings as a pendulum: period, and no speed lost",
+        about: "a wedge on two points swings as an undamped pendulum: period, speed",
         run: analytical::hanging,
         long: false,
     },
     Case {
         name: "three-balls",
-        about: "(−1/3, 2/3, 2/3)",
+        about: "simultaneous impact of three balls: (−1/3, 2/3, 2/3)",
         run: analytical::three_balls,
         long: false,
     },
     Case {
         name: "momentum",
-        about: "collisions of spinning polyhedra keep linear and angular momentum",
+        about: "collisions of spinning polyhedra conserve linear and angular momentum",
         run: analytical::momentum,
         long: false,
     },
@@ -70,7 +70,7 @@ pub const CASES: &[Case] = &[
     },
     Case {
         name: "corrections",
-        about: "what each correction beyond Algorithm 1 does: gaps, slips, momentum, joints",
+        about: "the effect of each correction beyond Algorithm 1: gaps, slips, momentum, joints",
         run: corrections::corrections,
         long: true,
     },

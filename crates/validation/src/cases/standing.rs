@@ -1,9 +1,9 @@
-//! What must stand, and what must fall: tower, wall, arch.
+//! Structures that must stand or fall: tower, wall, arch.
 
 use crate::{Checks, Effort, scenes};
 use riprap::prelude::*;
 
-/// Largest distance that any of the bodies has moved since the begin [m], after running for a time [s].
+/// Largest displacement of any of the bodies [m] after a time [s].
 fn drift(run: &mut Simulation, bodies: &[Body], time: f64) -> f64 {
     let start: Vec<Vec3> = bodies.iter().map(|b| run.pose(*b).position).collect();
     run.until(time, &mut ()).expect("standing bodies cannot fail");

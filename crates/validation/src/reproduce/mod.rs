@@ -1,4 +1,4 @@
-//! Studies that repeat a publication's figures and tables: what `riprap reproduce` runs.
+//! Studies that regenerate a publication's figures and tables, for `riprap reproduce`.
 
 mod slider_crank;
 mod tamping;
@@ -8,7 +8,7 @@ use std::path::Path;
 use crate::Effort;
 use crate::tamping::Case;
 
-/// Is told about every run of a study as it ends, in a line.
+/// Receives a line of progress whenever a run of a study ends.
 pub type Tell<'a> = dyn FnMut(&str) + 'a;
 
 /// Why a study ended early.
@@ -18,11 +18,11 @@ pub type Failure = Box<dyn std::error::Error + Send + Sync>;
 pub struct Study {
     /// Name on the command line.
     pub name: &'static str,
-    /// What it repeats, in a line.
+    /// What it reproduces, in one line.
     pub about: &'static str,
     /// Whether it takes more options than the effort.
     pub takes_options: bool,
-    /// Runs it. What takes long to make and can be used again is kept in the folder.
+    /// Runs it. Expensive results are stored in the folder and reused.
     pub run: fn(&Path, &Options, &mut Tell) -> Result<Vec<Output>, Failure>,
 }
 
@@ -33,7 +33,7 @@ pub struct Options {
     pub effort: Effort,
     /// Which runs; all if empty.
     pub cases: Vec<Case>,
-    /// Threads of a run; without, the cores are shared among the runs.
+    /// Threads of a run; by default the cores are shared among the runs.
     pub threads: Option<usize>,
     /// Seed of the bed.
     pub seed: Option<u64>,
@@ -41,12 +41,12 @@ pub struct Options {
     pub dt: Option<f64>,
     /// Tolerance of the solver [–].
     pub tolerance: Option<f64>,
-    /// How far the results move with tolerance, step and bed, instead of the study itself.
+    /// The repeatability study instead: how far the results vary with tolerance, step and bed.
     pub repeat: bool,
 }
 
 impl Options {
-    /// The study with an effort, and nothing else said.
+    /// The study with an effort and defaults otherwise.
     pub fn new(effort: Effort) -> Options {
         Options {
             effort,
@@ -60,7 +60,7 @@ impl Options {
     }
 }
 
-/// A file that a study makes.
+/// A file that a study writes.
 pub struct Output {
     /// Its name.
     pub name: String,

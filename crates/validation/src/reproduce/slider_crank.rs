@@ -38,7 +38,7 @@ struct Row {
     loop_residual: Option<f64>,
     /// Error of the hinges at the end, in absolute coordinates [m].
     hinge_drift: Option<f64>,
-    /// Steps that stopped short of the tolerance.
+    /// Steps that did not converge.
     unconverged: Option<u64>,
     /// Wall time [s].
     wall: Option<f64>,
@@ -198,7 +198,7 @@ fn others(exact: &Motion, siconos: &Motion) -> Vec<Row> {
     ]
 }
 
-/// What the file of another tells.
+/// The contents of a reference file.
 fn known(motion: &Motion) -> Row {
     Row {
         revolutions: Some(motion.revolutions()),

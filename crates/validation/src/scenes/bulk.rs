@@ -1,4 +1,4 @@
-//! Stones in bulk for benches, at rest or nearly so from the begin: a small pile that has come to rest is stored, and copies of it stand side
+//! Stones in bulk for benches, at rest or nearly so from the start: a small pile that has come to rest is stored, and copies of it stand side
 //! by side, cut to the region that is wanted.
 //!
 //! The stored pile has come to rest between smooth walls, which only push. Neighbouring copies are mirror images of each other, so that
@@ -44,7 +44,7 @@ fn block() -> Stones {
     ballast(BLOCK, &mut seeded(1)).into_iter().zip(numbers.lines().map(pose)).collect()
 }
 
-/// Makes the stored pile anew, in some minutes: stones rain between smooth walls and come to rest. The text of the file, and the speed of
+/// Regenerates the stored pile, in some minutes: stones rain between smooth walls and come to rest. The text of the file, and the speed of
 /// the fastest stone at the end [m/s].
 pub fn settle_block() -> (String, f64) {
     let (rough, smooth) = (rock(0.7, 0.0), Material::new("smooth"));
@@ -261,7 +261,7 @@ pub fn drum(n: usize) -> (SceneBuilder, Vec<Body>) {
 pub struct Tine {
     /// Where it goes down along x and y [m].
     pub at: [f64; 2],
-    /// Its lower edge at the begin [m].
+    /// Its lower edge at the start [m].
     pub above: f64,
     /// Floor of the box [m].
     pub floor: f64,

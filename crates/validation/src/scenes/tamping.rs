@@ -123,7 +123,7 @@ fn shapes(bed: &Bed) -> Vec<Polyhedron> {
     (0..bed.shapes.unwrap_or(0)).map(shape).collect()
 }
 
-/// Adds the floor and the walls; they go on above the box, so that no stone can leave it.
+/// Adds the floor and the walls; they extend above the box, so that no stone can leave it.
 fn add_walls(scene: &mut SceneBuilder, bed: &Bed, m: &Material) {
     let [x, y] = bed.size.map(|width| 0.5 * width);
     let planes = [
@@ -179,7 +179,7 @@ fn come_to_rest(
 }
 
 impl Settled {
-    /// Pours a bed and lets it settle around the sleeper; tells how it goes.
+    /// Pours a bed and lets it settle around the sleeper; reports progress.
     pub fn pour(
         bed: &Bed,
         tell: &mut dyn FnMut(&str),
@@ -280,7 +280,7 @@ impl Settled {
 /// When the machine does what, and where [s, m, m/s].
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Schedule {
-    /// Height of the support at the begin [m].
+    /// Initial height of the support [m].
     pub start: f64,
     /// Height of the support at which the dive ends before its time is over [m].
     pub target: f64,
@@ -301,7 +301,7 @@ pub struct Schedule {
 }
 
 impl Schedule {
-    /// The cycle over stones up to a height [m]: the tips begin 2 cm above it, of which their vibration takes a half.
+    /// The cycle over stones up to a height [m]: the tips start 2 cm above it, of which their vibration takes a half.
     pub fn over(top: f64) -> Schedule {
         // The chassis sags by 7 mm in its bushings.
         let start = top + 0.027 + TIP;
@@ -363,7 +363,7 @@ pub const CHASSIS: [&str; 3] = ["xc", "zc", "thc"];
 /// Coordinates from which all others follow.
 pub const INDEPENDENT: [&str; 6] = ["zs", "xc", "zc", "thc", "phif", "phiL"];
 
-/// How the machine moves at the begin: positions and velocities of [`INDEPENDENT`].
+/// Initial motion of the machine: positions and velocities of [`INDEPENDENT`].
 pub type Start = [[f64; 2]; 6];
 
 /// The tool of an arm: shaft and plate.

@@ -93,7 +93,7 @@ struct Window {
     #[arg(long, value_name = "NAME", default_value = Solver::default().name(), value_parser = solver_names())]
     solver: String,
     /// Write the states of the grains at the start and at the end of the measurement
-    #[arg(long, value_names = ["BEGIN", "END"], num_args = 2)]
+    #[arg(long, value_names = ["START", "END"], num_args = 2)]
     states: Option<Vec<PathBuf>>,
     /// Number of threads [default: all cores]
     #[arg(long, value_name = "N", value_parser = parse_threads)]

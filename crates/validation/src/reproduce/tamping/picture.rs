@@ -220,7 +220,7 @@ impl Cover {
     /// Side of a square [m].
     const CELL: f64 = 5e-3;
 
-    /// Adds a convex outline; tells whether some of it is in sight.
+    /// Adds a convex outline; returns whether some of it is visible.
     fn add(&mut self, outline: &[Vec3]) -> bool {
         let range = |of: fn(&Vec3) -> f64| {
             let ends = outline
