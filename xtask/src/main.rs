@@ -83,7 +83,7 @@ fn soak(release: bool, minutes: Option<f64>) -> Result<(), String> {
     let built = built.map_err(|error| format!("cannot start cargo: {error}"))?;
     // The line of the binary: `…,"executable":"/…/riprap",…`.
     let text = String::from_utf8_lossy(&built.stdout);
-    let path = text.lines().filter_map(|line| line.split_once("\"executable\":\"")).last();
+    let path = text.lines().filter_map(|line| line.split_once("\"executable\":\"")).next_back();
     let path =
         path.and_then(|(_, rest)| rest.split_once('"')).map(|(path, _)| path.replace("\\\\", "\\"));
     let path = path.ok_or("the command could not be built")?;

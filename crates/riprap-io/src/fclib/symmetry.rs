@@ -39,7 +39,8 @@ pub(super) fn asymmetry(w: &Sparse) -> Result<f64, String> {
             match (own.peek().copied(), other.peek().copied()) {
                 (Some((j, x)), Some((k, y))) if j == k => {
                     differ(i, j, x - y);
-                    (own.next(), other.next());
+                    own.next();
+                    other.next();
                 }
                 (Some((j, x)), Some((k, _))) if j < k => {
                     differ(i, j, x);

@@ -71,11 +71,14 @@ fn keep(target: &str, input: &[u8]) -> PathBuf {
 }
 
 /// Ends the process if a reader hangs: a thread cannot be ended.
-struct Watchdog(Arc<Mutex<Option<(Instant, Vec<u8>)>>>);
+struct Watchdog(Arc<Mutex<Current>>);
+
+/// The input at hand, and since when.
+type Current = Option<(Instant, Vec<u8>)>;
 
 impl Watchdog {
     fn new(target: &'static str) -> Watchdog {
-        let current: Arc<Mutex<Option<(Instant, Vec<u8>)>>> = Arc::default();
+        let current: Arc<Mutex<Current>> = Arc::default();
         let seen = Arc::downgrade(&current);
         std::thread::spawn(move || {
             while let Some(seen) = seen.upgrade() {
