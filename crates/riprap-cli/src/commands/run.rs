@@ -80,6 +80,9 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
             resumed => resumed?,
         },
     };
+    for note in prepared.scene().notes(&prepared.built().scene) {
+        eprintln!("note: {note}");
+    }
     on_interrupt(prepared.interrupt());
     let summary = prepared.execute(&mut Terminal::default())?;
     conclude(&file, &summary)
