@@ -22,7 +22,7 @@ Pa, bar, J, W, Hz, rad with decimal prefixes (n, u or µ, m, c, d, h, k, M, G), 
 
 A number may also be an **expression of `[parameters]`** in quotes: `start_velocity = \"omega\"`, `radius = \"0.5*width\"`. A parameter with a
 unit keeps its dimension: a length is refused where a time is expected, and a frequency in Hz where an angular velocity in rad/s is (write
-`2*pi*f`, or give it in rad/s or rpm). Lengths and coordinates may be 1e9 m at most.
+`2*pi*f`, or give it in rad/s or rpm). Lengths and coordinates may be 1e12 m at most.
 
 **Names** are made of letters, digits, `-`, `_` and `.`. **Paths** are relative to the scene file.
 

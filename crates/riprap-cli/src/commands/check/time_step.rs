@@ -3,7 +3,8 @@
 
 use riprap::math::Vec3;
 use riprap::multibody::{ModeKind, Multibody};
-use riprap::scene::Scene;
+use riprap::scene::{Scene, State};
+use riprap::shape::Shape;
 use riprap::simulation::Simulation;
 use riprap_io::build::Built;
 use riprap_io::run::LARGE_OVERLAP;
@@ -20,9 +21,11 @@ const SAG: f64 = 0.05;
 const TRAVEL: f64 = 0.1;
 /// A joint or body should turn by less than this per step [rad].
 const TURN: f64 = 0.2;
-/// Poles of mechanisms should stay below this over `dt`, as `|λ| dt` [–]: at 0.5 a period is off by 1 %, beyond 2 the motion
+/// Frequencies of mechanisms should stay below this over `dt`, as `ω dt` [–]: at 0.5 a period is off by 1 %, beyond 2 the motion
 /// grows without bound.
 const STIFFNESS: f64 = 0.5;
+/// The same for rates of damping, whose motion decays: beyond 2 it grows [–].
+const DAMPING: f64 = 1.0;
 /// A point should cross less than this share of its clearance in a step [–].
 const CLEARANCE: f64 = 0.1;
 /// Times at which prescribed motions are looked at.
@@ -118,8 +121,9 @@ fn criteria(file: &SceneFile, built: &Built) -> Vec<Criterion> {
     let (turn, who) = fastest_joint(scene);
     add("turn of a joint per step", (turn * dt, who), "rad", TURN, 1.0);
     for (described, system) in file.mechanisms.iter().zip(scene.mechanisms()) {
-        let (rate, who) = stiffest(described, system);
-        add("dt times the fastest rate", (rate * dt, who), "", STIFFNESS, 1.0);
+        let [(frequency, who), (rate, damped)] = stiffest(described, system);
+        add("dt times the highest frequency", (frequency * dt, who), "", STIFFNESS, 1.0);
+        add("dt times the highest damping", (rate * dt, damped), "", DAMPING, 1.0);
     }
     if let Some(smooth) = (!file.point_contacts.is_empty()).then(|| Smooth::new(file)).flatten() {
         let crossing = file.point_contacts.iter().filter_map(|contact| {
@@ -148,8 +152,11 @@ fn fastest(file: &SceneFile, built: &Built) -> (f64, String) {
     let scene = &built.scene;
     let (bodies, state) = (scene.bodies(), scene.initial_state());
     let fall = 2.0 * scene.gravity().norm() * fall_height(scene);
-    let reach = |i: usize| if bodies.radius[i].is_finite() { bodies.radius[i] } else { 0.0 };
-    let moving = (0..bodies.len()).filter(|i| bodies.movable[*i] || bodies.carried[*i].is_some());
+    let reach = |i: usize| edge(scene, &state, i);
+    let mut touches = vec![false; bodies.len()];
+    scene.colliders().iter().for_each(|collider| touches[collider.body as usize] = true);
+    let moving = (0..bodies.len())
+        .filter(|i| touches[*i] && (bodies.movable[*i] || bodies.carried[*i].is_some()));
     let now = moving.map(|i| {
         let v = &state.v[i];
         let linear = match bodies.movable[i] {
@@ -178,6 +185,24 @@ fn fastest(file: &SceneFile, built: &Built) -> (f64, String) {
     worst(now.chain(prescribed))
 }
 
+/// How far from its centre of mass a body has points that its turning moves against others [m]: its corners; of what is
+/// round, which turns in its own place, the centre.
+fn edge(scene: &Scene, state: &State, i: usize) -> f64 {
+    let (body, radius) = (scene.body_at(i), scene.bodies().radius[i]);
+    if !radius.is_finite() {
+        return 0.0;
+    }
+    let frame = scene.shape_pose(state, body);
+    let parts = scene.shape(body).parts();
+    let reaches = parts.iter().map(|(pose, shape)| match shape {
+        Shape::Sphere { .. } | Shape::Disc { .. } => {
+            (frame.point(pose.position) - state.q[i].position).norm()
+        }
+        _ => radius,
+    });
+    reaches.fold(0.0, f64::max)
+}
+
 fn norm(x: [f64; 3]) -> f64 {
     Vec3::from(x).norm()
 }
@@ -185,7 +210,7 @@ fn norm(x: [f64; 3]) -> f64 {
 /// Angular velocity [rad/s] and radius [m] of the body that turns fastest at the start.
 fn most_turned(scene: &Scene) -> (f64, f64, String) {
     let (bodies, state) = (scene.bodies(), scene.initial_state());
-    let free = (0..bodies.len()).filter(|i| bodies.movable[*i] && bodies.radius[*i].is_finite());
+    let free = (0..bodies.len()).filter(|i| bodies.movable[*i] && edge(scene, &state, *i) > 0.0);
     let turns = free.map(|i| (state.v[i].angular.norm(), i));
     let (turn, i) = turns.fold((0.0, 0), |a, b| if b.0 > a.0 { b } else { a });
     match turn > 0.0 {
@@ -205,35 +230,41 @@ fn fastest_joint(scene: &Scene) -> (f64, String) {
     }))
 }
 
-/// The fastest rate of a mechanism at its start [1/s]: its poles by springs, dampers and laws, and those of its stops.
-fn stiffest(described: &Mechanism, system: &Multibody) -> (f64, String) {
+/// The highest angular frequency and the highest rate of damping of a mechanism at its start [1/s]: its poles by springs,
+/// dampers and laws, and those of its stops.
+fn stiffest(described: &Mechanism, system: &Multibody) -> [(f64, String); 2] {
     // At rest: what it gains by its velocities is inertia, not stiffness.
     let mut state = system.start().clone();
     state.v.fill(0.0);
     let Ok(modes) = system.modes(&state, 0.0, &mut system.scratch()) else {
-        return (0.0, String::new());
+        return Default::default();
     };
-    let poles = modes.modes.iter().filter(|mode| mode.kind != ModeKind::Rigid).map(|mode| {
+    let [mut frequencies, mut rates] = [Vec::new(), Vec::new()];
+    for mode in modes.modes.iter().filter(|mode| mode.kind != ModeKind::Rigid) {
         let largest = mode.shape.iter().fold(0.0_f64, |m, x| m.max(x.norm()));
         let at = mode.shape.iter().position(|x| x.norm() >= 0.999 * largest).unwrap_or(0);
         let name = system.coordinates().nth(at).map_or("", |c| system.coordinate_name(c));
-        let what = match mode.kind {
-            ModeKind::Oscillation => format!("oscillation at {} Hz", number(mode.frequency())),
-            _ => format!("damping with {} 1/s", number(mode.pole.norm())),
-        };
-        (mode.pole.norm(), format!("`{name}` of `{}`: {what}", system.name()))
-    });
+        let (rate, of) = (mode.pole.norm(), format!("`{name}` of `{}`", system.name()));
+        match mode.kind {
+            ModeKind::Oscillation => {
+                frequencies.push((rate, format!("{of}: {} Hz", number(mode.frequency()))));
+            }
+            _ => rates.push((rate, format!("{of}: {} 1/s", number(rate)))),
+        }
+    }
     let inverse = modes.mass.clone().try_inverse();
-    let stops = described.joints.iter().filter_map(|joint| {
-        let (stops, inverse) = (joint.stops.as_ref()?, inverse.as_ref()?);
-        let at = system.coordinate_named(&joint.name)?;
-        let k = modes.partition.independent.iter().position(|c| *c == at.0)?;
-        // Poles of the stop alone on the inertia that the coordinate feels.
-        let light = inverse[(k, k)];
-        let (spring, damper) = ((stops.stiffness * light).sqrt(), stops.damping * light);
-        Some((spring.max(damper), format!("the stops of `{}` of `{}`", joint.name, system.name())))
-    });
-    worst(poles.chain(stops))
+    for joint in &described.joints {
+        let independent = &modes.partition.independent;
+        let at = system.coordinate_named(&joint.name);
+        let k = at.and_then(|at| independent.iter().position(|c| *c == at.0));
+        if let (Some(stops), Some(inverse), Some(k)) = (&joint.stops, &inverse, k) {
+            // Poles of the stop alone on the inertia that the coordinate feels.
+            let (light, of) = (inverse[(k, k)], format!("`{}` of `{}`", joint.name, system.name()));
+            frequencies.push(((stops.stiffness * light).sqrt(), format!("the stops of {of}")));
+            rates.push((stops.damping * light, format!("the stops of {of}")));
+        }
+    }
+    [worst(frequencies.into_iter()), worst(rates.into_iter())]
 }
 
 /// The mechanisms of a scene alone, without contacts: at the start, and a moment later.
