@@ -20,8 +20,15 @@ fn a_new_folder_holds_a_scene_that_runs() {
     {
         assert!(stdout(&check).contains(words), "{words}\n{}", stdout(&check));
     }
-    success(&folder.riprap(&["run", "first/scene.toml", "--until", "5 ms"]));
+    assert!(stdout(&check).contains("the time step fits"), "{}", stdout(&check));
+    // To its end, without a warning: it is the first thing that a new user sees.
+    let run = folder.riprap(&["run", "first/scene.toml"]);
+    success(&run);
+    assert!(!stderr(&run).contains("warning"), "{}", stderr(&run));
     assert!(folder.0.join("out/first/series.csv").is_file());
+    let summary: serde_json::Value =
+        serde_json::from_str(&folder.read("out/first/summary.json")).unwrap();
+    assert_eq!((&summary["unconverged_steps"], &summary["steps"]), (&0.into(), &2000.into()));
 
     let again = folder.riprap(&["new", "first"]);
     assert_eq!(code(&again), Some(2));

@@ -142,7 +142,7 @@ mod properties {
         fn any_numbers_survive_the_resolved_scene(
             numbers in prop::collection::vec(finite(), 12),
             quaternion in prop::array::uniform4(-1.0..1.0),
-            radius in 1e-300..1e9_f64,
+            radius in 1e-300..1e12_f64,
             title in any::<String>(),
             seed in 0..i64::MAX as u64,
         ) {
@@ -160,7 +160,7 @@ mod properties {
                 shape: ShapeRef::Inline(Shape::Sphere { radius }),
                 material: 0,
                 // The largest coordinate that a scene may have.
-                position: [numbers[3], numbers[4], numbers[5]].map(|x| x.clamp(-1e9, 1e9)),
+                position: [numbers[3], numbers[4], numbers[5]].map(|x| x.clamp(-1e12, 1e12)),
                 rotation: quaternion.map(|x| x / length),
                 mass: None,
                 kind: BodyKind::Free {

@@ -1,6 +1,7 @@
 //! `riprap check`: what a scene holds and whether its time step fits, without running it.
 
 mod mechanism;
+mod time_step;
 
 use std::path::PathBuf;
 
@@ -13,14 +14,6 @@ use riprap_io::scene_file::{BodyKind, ContactLaw, GrainShape, SceneFile, TimeSch
 
 use crate::failure::Failure;
 use crate::text::{number, print, table};
-
-/// A body should sag by less than this share of its size per step, as `dt √(g/size)` [–].
-const SAG: f64 = 0.05;
-/// A body should move by less than this share of its size per step [–].
-const TRAVEL: f64 = 0.1;
-
-/// A joint should turn by less than this per step [rad].
-const TURN: f64 = 0.2;
 
 /// Names and what they stand for.
 type Rows = Vec<Vec<String>>;
@@ -45,16 +38,17 @@ pub fn check(arguments: &Arguments) -> Result<(), Failure> {
     if matches!(file.run.scheme, TimeScheme::MoreauJean { .. }) {
         rows.extend(contacts(&built.scene));
     }
-    rows.extend(time_step(&file, &built.scene));
+    rows.extend(time_step::rows(&file, &built));
+    rows.extend(file.notes(&built.scene).into_iter().map(|note| vec!["note".into(), note]));
     text += &table(&rows, &[]);
     for grains in &file.grains {
         if let GrainShape::Scans { scans, .. } = &grains.shape {
             text += &format!("\nstones of `{}`\n{}", grains.name, stones(scans));
         }
     }
-    for system in built.scene.mechanisms() {
+    for (described, system) in file.mechanisms.iter().zip(built.scene.mechanisms()) {
         text.push('\n');
-        text += &mechanism::describe(system);
+        text += &mechanism::describe(described, system);
     }
     if !file.materials.is_empty() && matches!(file.run.scheme, TimeScheme::MoreauJean { .. }) {
         text.push('\n');
@@ -201,7 +195,7 @@ fn materials(file: &SceneFile) -> String {
     table(&rows, &[1, 2, 3])
 }
 
-/// Contacts at the begin.
+/// Contacts at the start.
 fn contacts(scene: &Scene) -> Rows {
     let detection = scene.detection();
     let state = scene.initial_state();
@@ -224,67 +218,8 @@ fn contacts(scene: &Scene) -> Rows {
     };
     let rows = vec![
         vec!["alert distance".into(), format!("{} mm", number(1e3 * detection.alert))],
-        vec!["contact points at the begin".into(), detector.points().count().to_string()],
-        vec!["smallest gap at the begin".into(), gap],
+        vec!["initial contact points".into(), detector.points().count().to_string()],
+        vec!["smallest initial gap".into(), gap],
     ];
     rows
-}
-
-/// Whether the time step fits gravity and the speeds to come.
-fn time_step(file: &SceneFile, scene: &Scene) -> Rows {
-    if let TimeScheme::DormandPrince { tolerance } = file.run.scheme {
-        let text = format!("chosen for a relative error of {tolerance:e} in each");
-        return vec![vec!["time steps".into(), text]];
-    }
-    let (dt, size, g) = (file.run.dt, scene.grain_size(), scene.gravity().norm());
-    let state = scene.initial_state();
-    let speed = state.v.iter().map(|v| v.linear.norm()).fold(0.0, f64::max);
-    let fall = fall_height(scene);
-    let impact = (speed * speed + 2.0 * g * fall).sqrt();
-    let (sag, travel) = (dt * (g / size).sqrt(), dt * impact / size);
-    let steps = (file.run.until / dt).round();
-    let mut rows = vec![
-        vec!["time step".into(), format!("{} ms, {steps} steps", number(1e3 * dt))],
-        vec!["dt √(g/size)".into(), format!("{}, good below {SAG}", number(sag))],
-        vec!["impact speed at most".into(), format!("{} m/s", number(impact))],
-        vec![
-            "its travel per step over size".into(),
-            format!("{}, good below {TRAVEL}", number(travel)),
-        ],
-    ];
-    let turn = dt * mechanism::fastest_turn(scene);
-    if turn > 0.0 {
-        let text = format!("{} rad, good below {TURN} rad", number(turn));
-        rows.push(vec!["turn of a joint per step".into(), text]);
-    }
-    let shrink = (SAG / sag).min(TRAVEL / travel).min(TURN / turn);
-    let advice = match shrink < 1.0 {
-        true => format!("take dt = {} ms or less", number(1e3 * round_down(dt * shrink))),
-        false => "the time step fits".into(),
-    };
-    rows.push(vec!["advice".into(), advice]);
-    rows
-}
-
-/// How far a free body may fall [m]: to the origin of the lowest body.
-fn fall_height(scene: &Scene) -> f64 {
-    let g = scene.gravity();
-    if g.norm() == 0.0 {
-        return 0.0;
-    }
-    let down = g.normalize();
-    let state = scene.initial_state();
-    let bodies = scene.bodies();
-    let depth = |i: usize| down.dot(&state.q[i].position);
-    let free = || (0..bodies.len()).filter(|&i| bodies.movable[i]);
-    let highest = free().map(depth).fold(f64::INFINITY, f64::min);
-    let held = (0..bodies.len()).filter(|&i| !bodies.movable[i]).map(depth);
-    let lowest = free().map(depth).chain(held).fold(f64::NEG_INFINITY, f64::max);
-    (lowest - highest).max(0.0)
-}
-
-/// The next number below with one digit.
-fn round_down(value: f64) -> f64 {
-    let unit = 10f64.powf(value.log10().floor());
-    (value / unit).floor() * unit
 }

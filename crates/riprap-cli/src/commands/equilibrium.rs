@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use riprap::multibody::{
-    AnalysisError, Coordinate, Equilibrium, Multibody, MultibodyState, Stability,
+    AnalysisError, Coordinate, Equilibrium, MotionError, Multibody, MultibodyState, Stability,
 };
 use riprap_io::scene_file::{SceneFile, closest};
 use serde_json::{Value, json};
@@ -83,8 +83,29 @@ pub(super) fn find(
             let help = format!("`--hold {coordinate}` holds it for this analysis");
             Failure::Run(format!("{error}; {help}"))
         }
-        _ => Failure::Run(error.to_string()),
+        _ => Failure::Run(explained(&error)),
     })
+}
+
+/// Why an analysis has no result. Nothing is stepped here, so that advice on the time step would mislead.
+pub(super) fn explained(error: &AnalysisError) -> String {
+    let AnalysisError::Motion(motion) = error else { return error.to_string() };
+    let advice = "start nearer to the pose you expect, or hold a coordinate by --hold";
+    match motion {
+        MotionError::LoopOpen { mechanism, name, residual, .. } => format!(
+            "mechanism `{mechanism}`: loop `{name}` does not close on the way to the pose (residual {residual:.1e} m or \
+             rad): it may be at the end of its range or at a singular position; {advice}"
+        ),
+        MotionError::Singular { mechanism, loops, dependent, .. } => format!(
+            "mechanism `{mechanism}`: on the way to the pose the loops `{loops}` do not determine the joints \
+             `{dependent}`: a singular position; {advice}"
+        ),
+        MotionError::NotFinite { mechanism, coordinate, .. } => format!(
+            "mechanism `{mechanism}`: the force on `{coordinate}` is not finite on the way to the pose; look at the laws \
+             of its forces"
+        ),
+        _ => error.to_string(),
+    }
 }
 
 /// Which part a coordinate has in a state: `independent`, `dependent` or `prescribed`.

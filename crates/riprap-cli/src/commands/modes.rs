@@ -74,7 +74,7 @@ fn find(system: &Multibody, at: Place, t: f64) -> Result<Modes, Failure> {
         Place::Equilibrium => equilibrium::find(system, &begin, t)?.state,
     };
     let found = system.modes(&state, t, &mut system.scratch());
-    found.map_err(|error| Failure::Run(error.to_string()))
+    found.map_err(|error| Failure::Run(equilibrium::explained(&error)))
 }
 
 fn kind(mode: &Mode) -> &'static str {

@@ -70,6 +70,9 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     if arguments.resume && !prepared.resumes() {
         eprintln!("no checkpoint in {}: the run starts from the beginning", out.display());
     }
+    for note in prepared.scene().notes(&prepared.built().scene) {
+        eprintln!("note: {note}");
+    }
     on_interrupt(prepared.interrupt());
     let summary = prepared.execute(&mut Terminal::default())?;
     conclude(&file, &summary)

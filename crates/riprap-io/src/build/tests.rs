@@ -451,6 +451,6 @@ fn coordinates_beyond_any_scene_are_refused_in_words_of_their_own() {
         shape = { type = "polyhedron", points = [[0,0,0], [1e200,0,0], [0,1e200,0], [0,0,1e200]] }
     "#;
     let told = SceneFile::parse(text, ".").unwrap_err().to_string();
-    assert!(told.contains("lengths and coordinates may be 1e9 m at most"), "{told}");
+    assert!(told.contains("lengths and coordinates may be 1e12 m at most"), "{told}");
     assert!(told.contains("`points` is 1e200 m") && !told.contains("plane"), "{told}");
 }

@@ -22,8 +22,8 @@ use super::values::{Entries, Entry, Item, Node};
 /// Longest name of a material, shape, body or probe, in characters.
 pub(super) const MAX_NAME: usize = 100;
 
-/// Largest length or coordinate [m]: there, positions are still resolved to a tenth of a micrometre.
-const MAX_LENGTH: f64 = 1e9;
+/// Largest length or coordinate [m]: there, positions are resolved to a tenth of a millimetre.
+const MAX_LENGTH: f64 = 1e12;
 
 static AXIS_COMPONENT: Kind = Kind::Number(Limits::Any);
 

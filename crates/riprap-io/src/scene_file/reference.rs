@@ -20,6 +20,10 @@ A scene is a TOML file. `riprap check scene.toml` reads it and reports every mis
 `\"-9.81 m/s^2\"`, `\"30 deg\"`, `\"1500 rpm\"`. Units are products (`N*m`), quotients (`m/s`) and powers (`m^2`, `m²`) of m, g, s, N,
 Pa, bar, J, W, Hz, rad with decimal prefixes (n, u or µ, m, c, d, h, k, M, G), and of t, l, min, h, deg, rev, rpm and %.
 
+A number may also be an **expression of `[parameters]`** in quotes: `start_velocity = \"omega\"`, `radius = \"0.5*width\"`. A parameter with a
+unit keeps its dimension: a length is refused where a time is expected, and a frequency in Hz where an angular velocity in rad/s is (write
+`2*pi*f`, or give it in rad/s or rpm). Lengths and coordinates may be 1e12 m at most.
+
 **Names** are made of letters, digits, `-`, `_` and `.`. **Paths** are relative to the scene file.
 
 ```toml

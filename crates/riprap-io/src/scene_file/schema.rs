@@ -141,12 +141,16 @@ fn kind_schema(kind: &'static Kind, definitions: &mut Map<String, Value>) -> Val
         Kind::Quantity(dimension, limits) => {
             let text = json!({
                 "type": "string",
-                "pattern": r"^\s*[-+]?(\d[\d_]*\.?\d*|\.\d+)([eE][-+]?\d+)?\s*[^\d\s]?.*$",
+                // A number with a unit, or an expression of parameters.
+                "pattern": r"[\dA-Za-z_]",
                 "examples": [dimension.example()],
             });
             json!({ "anyOf": [number_schema(*limits), text] })
         }
-        Kind::Number(limits) => number_schema(*limits),
+        // An expression of parameters has a name in it.
+        Kind::Number(limits) => {
+            json!({ "anyOf": [number_schema(*limits), { "type": "string", "pattern": "[A-Za-z_]" }] })
+        }
         Kind::Integer(low, i64::MAX) => json!({ "type": "integer", "minimum": low }),
         Kind::Integer(low, high) => json!({ "type": "integer", "minimum": low, "maximum": high }),
         Kind::Flag => json!({ "type": "boolean" }),

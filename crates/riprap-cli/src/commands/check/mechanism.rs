@@ -1,21 +1,12 @@
 //! What `riprap check` tells of a mechanism: its tree, coordinates, loops and which of its coordinates depend on others.
 
 use riprap::multibody::{Coordinate, Joint, Link, Multibody};
-use riprap::scene::Scene;
+use riprap_io::scene_file::Mechanism;
 
 use crate::text::{number, table};
 
-/// Fastest angular velocity of a joint at the begin [rad/s].
-pub fn fastest_turn(scene: &Scene) -> f64 {
-    let turns = scene.mechanisms().iter().flat_map(|system| {
-        let angles = system.coordinates().filter(|c| system.is_angle(*c));
-        angles.map(|c| system.start().v[c.0 as usize].abs())
-    });
-    turns.fold(0.0, f64::max)
-}
-
 /// A mechanism in words and tables.
-pub fn describe(system: &Multibody) -> String {
+pub fn describe(described: &Mechanism, system: &Multibody) -> String {
     let partition = &system.start().partition;
     let mass: f64 = system.links().map(|link| system.mass(link)).sum();
     let mut text = format!(
@@ -53,6 +44,20 @@ pub fn describe(system: &Multibody) -> String {
         };
         let depend = format!("{} ← {independent}", names(&partition.dependent));
         rows.push(vec!["dependent ← independent".into(), depend]);
+        let chosen = match described.dependent.is_empty() {
+            true => "chosen automatically",
+            false => "as `dependent` in the scene says",
+        };
+        rows.push(vec![String::new(), chosen.into()]);
+        if !partition.dependent.is_empty() && !partition.independent.is_empty() {
+            let advice = format!(
+                "if contacts chatter or overlap, name {} with `dependent`: those that move with the body in contact \
+                 are better independent",
+                count(partition.dependent.len(), "another coordinate", "other coordinates")
+                    .replacen("1 another", "another", 1)
+            );
+            rows.push(vec![String::new(), advice]);
+        }
         let conditioning = number(partition.conditioning);
         rows.push(vec!["conditioning".into(), format!("{conditioning} (1 is best)")]);
     }

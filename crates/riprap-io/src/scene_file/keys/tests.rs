@@ -116,7 +116,7 @@ fn every_mistake_is_reported_with_its_place_and_advice() {
 
 #[test]
 fn what_is_written_is_read_back_to_the_same_bits() {
-    for layer in [0.1 + 0.2, 5e-324, 1e9 - 0.1, 1.0 / 3.0] {
+    for layer in [0.1 + 0.2, 5e-324, 1e12 - 0.1, 1.0 / 3.0] {
         let form = Form::Liquid { size: layer };
         let kept = Paint { layer, colour: Colour::Red, coats: 2, gloss: Some(0.1), form };
         assert_eq!(paint(&written(&kept)), Ok(kept));
