@@ -143,7 +143,7 @@ fn test() -> ExitCode {
     if broken.is_empty() && tests.failed == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
-/// Licenses, duplicate versions and yanked crates (`deny.toml`), where `cargo-deny` is installed. What needs the network is left out: advisories.
+/// Licenses, duplicate versions and sources (`deny.toml`), where `cargo-deny` is installed. Advisories and yanked crates need the network and are left out.
 fn deny() -> Option<bool> {
     let installed = Command::new(cargo()).args(["deny", "--version"]).output();
     if !installed.is_ok_and(|output| output.status.success()) {

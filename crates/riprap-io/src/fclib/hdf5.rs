@@ -25,7 +25,10 @@ pub(super) struct Source {
 
 impl Source {
     pub(super) fn open(path: &Path) -> Result<Source, Error> {
-        let bytes = read_limited(path, MAX_BYTES)?;
+        let bytes = read_limited(path, MAX_BYTES).map_err(|error| match error {
+            Error::Io { path, source, .. } => Error::Io { action: "read", path, source },
+            error => error,
+        })?;
         let length = bytes.len() as u64;
         match guarded(|| File::from_bytes(bytes)) {
             Ok(file) => Ok(Source { path: path.to_owned(), file, length }),

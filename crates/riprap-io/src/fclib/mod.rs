@@ -103,10 +103,11 @@ pub fn read(path: &Path) -> Result<Stored, Error> {
         Form::Local => local(&file, n)?,
         Form::Global => global(&file, n)?,
     };
-    let asymmetry = symmetry::asymmetry(&w).map_err(|why| {
-        let matrix = if form == Form::Local { "W" } else { "M" };
-        file.error(&name(matrix), why)
-    })?;
+    let (asymmetry, verdict) = symmetry::judge(&w);
+    // The matrix of a global problem may be that of an implicit scheme, which is not symmetric.
+    if form == Form::Local {
+        verdict.map_err(|why| file.error(&name("W"), why))?;
+    }
     let problem = ContactProblem {
         rolling: Vec::new(),
         w: Delassus::Blocks(blocks(&w, dim)),

@@ -13,18 +13,19 @@ const NONSENSE: f64 = 0.1;
 const LOCKED: f64 = 1e-6;
 
 /// The largest `|W_ij − W_ji|` over the larger of `W_ii` and `W_jj`; an entry that is missing is zero. Or why `W` is nonsense.
-pub(super) fn asymmetry(w: &Sparse) -> Result<f64, String> {
+#[cfg(test)]
+fn asymmetry(w: &Sparse) -> Result<f64, String> {
+    let (share, verdict) = judge(w);
+    verdict.map(|()| share)
+}
+
+/// The largest `|W_ij − W_ji|` over the larger of `W_ii` and `W_jj`, where an entry that is missing is zero, and why `W` is nonsense, if it is.
+pub(super) fn judge(w: &Sparse) -> (f64, Result<(), String>) {
     let transposed = w.transposed();
     let diagonal: Vec<f64> = (0..w.rows())
         .map(|i| w.row(i).find(|(j, _)| *j == i).map_or(0.0, |(_, value)| value))
         .collect();
     let largest = diagonal.iter().fold(0.0f64, |m, x| m.max(x.abs()));
-    if let Some(i) = diagonal.iter().position(|x| *x < -ROUNDING * largest) {
-        return Err(format!(
-            "entry ({i}, {i}) is {:.3e}; an impulse never moves its own contact against itself",
-            diagonal[i]
-        ));
-    }
     let mut worst = (0.0, 0, 0);
     let mut differ = |i: usize, j: usize, difference: f64| {
         let size = diagonal[i].max(diagonal[j]).max(LOCKED * largest);
@@ -59,13 +60,18 @@ pub(super) fn asymmetry(w: &Sparse) -> Result<f64, String> {
         }
     }
     let (share, i, j) = worst;
-    match share <= NONSENSE {
-        true => Ok(share),
+    if let Some(i) = diagonal.iter().position(|x| *x < -ROUNDING * largest) {
+        let why = "an impulse never moves its own contact against itself";
+        return (share, Err(format!("entry ({i}, {i}) is {:.3e}; {why}", diagonal[i])));
+    }
+    let verdict = match share <= NONSENSE {
+        true => Ok(()),
         false => Err(format!(
             "entries ({i}, {j}) and ({j}, {i}) differ by {share:.1e} of the diagonal; W is symmetric: look for a triangle that is \
              missing, or for wrong indices"
         )),
-    }
+    };
+    (share, verdict)
 }
 
 #[cfg(test)]
