@@ -149,9 +149,8 @@ pub(super) fn best_axis(
     features.edges = None;
     let face = better_face(&top_a, &top_b, size, a, b, rel);
 
-    // Only edges that face the other shape can do better. Along any direction a shape is no higher
-    // than any one of its points: a point of b inside the contact region leaves few edges of a, and
-    // vice versa.
+    // Only edges that face the other shape can do better. A shape is no higher than any one of its
+    // points: a point of b inside the contact region leaves few edges of a, and vice versa.
     let bound = face.as_ref().map_or(f64::NEG_INFINITY, |f| f.separation + FACE_BIAS * size);
     let needed = crossing.as_ref().map_or(bound, |c| bound.max(c.separation)) - slack;
     edges_a.clear();
