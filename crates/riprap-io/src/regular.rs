@@ -1,5 +1,6 @@
-//! Files to read from. A path may name anything: opening a FIFO waits for a writer that may never come, and a device has no end. So the type
-//! is looked at before a file is opened, and its length before it is read.
+//! Opening of regular files for reading. A path may refer to anything: opening a FIFO waits for a
+//! writer that may never come, and a device is endless. So the file type is checked before a file
+//! is opened, and its length before it is read.
 
 use std::fs::{self, File};
 use std::io::{self, Read};
@@ -7,7 +8,7 @@ use std::path::Path;
 
 use crate::error::{Error, Place};
 
-/// Opens a regular file; anything else is refused by its kind.
+/// Opens a regular file; anything else is refused with its kind.
 pub(crate) fn open(path: &Path) -> io::Result<File> {
     let refuse = |kind: &str| {
         let message = format!("this is {kind}, not a regular file");
@@ -37,7 +38,7 @@ pub(crate) fn open(path: &Path) -> io::Result<File> {
     File::open(path)
 }
 
-/// Reads a regular file whole, unless it is larger than `limit` bytes.
+/// Reads a whole regular file, unless it is larger than `limit` bytes.
 pub(crate) fn read_limited(path: &Path, limit: u64) -> Result<Vec<u8>, Error> {
     let file = open(path).map_err(Error::io("open", path))?;
     let length = file.metadata().map_err(Error::io("read", path))?.len();

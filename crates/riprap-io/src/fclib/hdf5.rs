@@ -9,7 +9,7 @@ use hdf5_pure::{DType, Dataset, File, FileBuilder, FormatError, LibVer};
 use crate::regular::read_limited;
 use crate::{Error, Place};
 
-/// Largest file that is read [bytes].
+/// Maximum file size [bytes].
 const MAX_BYTES: u64 = 1 << 32;
 
 /// A compressed dataset may be this many times larger than its file (deflate reaches 1032).

@@ -49,8 +49,9 @@ pub struct Stored {
     pub problem: ContactProblem,
     /// The form of the file.
     pub form: Form,
-    /// Largest difference of two entries of `W` that should be equal, over the larger of their diagonal entries [–]. `W` is solved as it
-    /// is; [`Stored::warning`] tells when this is more than rounding.
+    /// Largest difference of two entries of `W` that should be equal, relative to the larger of
+    /// their diagonal entries [–]. `W` is solved as given; [`Stored::warning`] reports if this
+    /// exceeds rounding errors.
     pub asymmetry: f64,
     /// Its descriptive texts.
     pub info: Info,
@@ -62,7 +63,7 @@ pub struct Stored {
 }
 
 impl Stored {
-    /// What should be known before a solution is trusted.
+    /// A warning about the problem, if its solution may be unreliable.
     pub fn warning(&self) -> Option<String> {
         (self.asymmetry > symmetry::ROUNDING).then(|| {
             format!(

@@ -1,15 +1,17 @@
-//! Whether `W` can be that of a contact problem. `Hᵀ M⁻¹ H` is symmetric and has no negative number on its diagonal; files have it rounded,
-//! with noise, or wrong.
+//! Checks whether `W` can belong to a contact problem. `Hᵀ M⁻¹ H` is symmetric and has no negative
+//! diagonal entries; in files it may be rounded, noisy, or wrong.
 
 use super::matrix::Sparse;
 
-/// Relative asymmetry up to which `W` counts as symmetric [–]: what sums of thousands of products, single precision in between, or printed
-/// digits leave. It is the residual that problems are solved to by default.
+/// Relative asymmetry up to which `W` counts as symmetric [–]: the error of sums of thousands of
+/// products, intermediate single precision, or printed digits. It equals the default residual
+/// tolerance of solves.
 pub(super) const ROUNDING: f64 = 1e-8;
-/// Relative asymmetry from which a file is refused [–]: a tenth of the mobility of a contact is no noise, but a triangle that is missing,
-/// wrong indices, or another matrix.
+/// Relative asymmetry from which a file is refused [–]: a tenth of the mobility of a contact is not
+/// noise, but a missing triangle, wrong indices, or another matrix.
 const NONSENSE: f64 = 0.1;
-/// Diagonal entries below this share of the largest one say nothing about the size of rounding: locked or redundant directions [–].
+/// Diagonal entries below this fraction of the largest one do not indicate the size of rounding
+/// errors: they belong to locked or redundant directions [–].
 const LOCKED: f64 = 1e-6;
 
 /// The largest `|W_ij − W_ji|` over the larger of `W_ii` and `W_jj`; an entry that is missing is zero. Or why `W` is nonsense.
@@ -78,14 +80,14 @@ pub(super) fn judge(w: &Sparse) -> (f64, Result<(), String>) {
 mod tests {
     use super::*;
 
-    /// 3 × 3 with 2 on the diagonal and the given entries beside it.
+    /// 3 × 3 with 2 on the diagonal and the given off-diagonal entries.
     fn matrix(entries: &[(usize, usize, f64)]) -> Sparse {
         let own = (0..3).map(|i| (i, i, 2.0));
         Sparse::from_entries(3, 3, own.chain(entries.iter().copied()).collect())
     }
 
     #[test]
-    fn zeros_may_be_missing_and_digits_rounded() {
+    fn zeros_may_be_missing_and_entries_rounded() {
         for entries in [
             vec![],
             vec![(0, 1, 0.5), (1, 0, 0.5)],
@@ -106,7 +108,7 @@ mod tests {
     }
 
     #[test]
-    fn a_missing_triangle_and_a_negative_diagonal_are_nonsense() {
+    fn a_missing_triangle_and_a_negative_diagonal_are_refused() {
         let told = asymmetry(&matrix(&[(0, 1, 0.5), (0, 2, 0.7), (1, 2, 0.1)])).unwrap_err();
         assert!(told.contains("entries (0, 2) and (2, 0) differ by 3.5e-1"), "{told}");
         let told = asymmetry(&matrix(&[(1, 1, -2.5)])).unwrap_err();

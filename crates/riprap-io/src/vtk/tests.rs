@@ -1,11 +1,11 @@
-//! Files written, and read back by a reader of a few lines.
+//! Files are written, and read back by a minimal reader.
 
 use super::*;
 use std::collections::HashMap;
 use std::fs;
 use std::path::PathBuf;
 
-/// A unit square, a triangle beside it and a lonely point.
+/// A unit square, a triangle next to it and an isolated point.
 fn sample() -> PolyData {
     let mut data = PolyData::new();
     for point in [[0.0; 3], [1.0, 0.0, 0.0], [1.0, 1.0, 0.0], [0.0, 1.0, 0.0], [2.0, 0.5, 0.25]] {
@@ -66,7 +66,7 @@ fn integers(bytes: &[u8]) -> Vec<i64> {
 }
 
 #[test]
-fn what_is_written_is_read_back() {
+fn written_data_are_read_back() {
     let folder = folder("back");
     let path = folder.join("sample.vtp");
     sample().write(&path).unwrap();
@@ -86,7 +86,7 @@ fn what_is_written_is_read_back() {
 }
 
 #[test]
-fn nothing_at_all_is_a_file_too() {
+fn empty_data_give_a_valid_file() {
     let folder = folder("empty");
     let path = folder.join("empty.vtp");
     PolyData::new().write(&path).unwrap();
@@ -95,7 +95,7 @@ fn nothing_at_all_is_a_file_too() {
 }
 
 #[test]
-fn data_that_do_not_fit_are_refused() {
+fn inconsistent_data_are_refused() {
     let refused = |change: fn(&mut PolyData)| {
         let mut data = sample();
         change(&mut data);
@@ -135,7 +135,7 @@ fn the_index_is_complete_after_every_frame() {
 }
 
 #[test]
-fn an_index_that_grew_in_place_is_that_written_at_once_and_no_entry_crosses_a_page() {
+fn an_index_grown_in_place_equals_one_written_at_once_and_no_entry_crosses_a_page() {
     let folder = tempfile::TempDir::new().unwrap();
     let (path, whole) = (folder.path().join("run.pvd"), folder.path().join("whole.pvd"));
     let (mut index, mut recalled) = (Pvd::new(&path), Pvd::new(&whole));
@@ -151,7 +151,7 @@ fn an_index_that_grew_in_place_is_that_written_at_once_and_no_entry_crosses_a_pa
             assert!(text == fs::read(&whole).unwrap(), "frame {frame}");
         }
     }
-    // Its room doubles: 4, 8, 16, 32 and 64 KiB, each with the closing tags.
+    // Its space doubles: 4, 8, 16, 32 and 64 KiB, each plus the closing tags.
     assert_eq!(lengths.len(), 5, "{lengths:?}");
     let text = fs::read_to_string(&path).unwrap();
     assert_eq!(text.lines().filter(|line| line.starts_with("<DataSet")).count(), 400);
@@ -160,7 +160,7 @@ fn an_index_that_grew_in_place_is_that_written_at_once_and_no_entry_crosses_a_pa
         assert_eq!(start / 4096, end / 4096, "{entry}");
     }
 
-    // An index that somebody has changed or removed is written anew.
+    // An index that was changed or removed externally is rewritten.
     fs::write(&path, "mine").unwrap();
     index.add(0.4, "surfaces", "frames/a.vtp").unwrap();
     assert_eq!(fs::read_to_string(&path).unwrap().matches("<DataSet").count(), 401);
@@ -170,7 +170,7 @@ fn an_index_that_grew_in_place_is_that_written_at_once_and_no_entry_crosses_a_pa
 }
 
 #[test]
-fn coordinates_are_stored_in_single_precision_and_data_in_their_own() {
+fn coordinates_are_stored_in_single_precision_and_data_in_their_own_precision() {
     let folder = tempfile::TempDir::new().unwrap();
     let path = folder.path().join("precision.vtp");
     let mut data = PolyData::new();
@@ -193,7 +193,7 @@ fn coordinates_are_stored_in_single_precision_and_data_in_their_own() {
 }
 
 #[test]
-fn the_numbers_in_the_header_are_those_of_the_cells() {
+fn the_counts_in_the_header_agree_with_the_cells() {
     let folder = tempfile::TempDir::new().unwrap();
     let path = folder.path().join("cells.vtp");
     let data = sample();
@@ -227,7 +227,7 @@ fn names_cannot_break_the_xml() {
 }
 
 #[test]
-fn a_file_that_was_there_before_is_indexed_without_being_written() {
+fn an_existing_file_is_indexed_without_being_written() {
     let folder = tempfile::TempDir::new().unwrap();
     let path = folder.path().join("run.pvd");
     let mut index = Pvd::new(&path);

@@ -1,20 +1,23 @@
-//! Rotation of a free rigid body: angular momentum and kinetic energy are kept to round-off at any speed.
+//! Rotation of a free rigid body: angular momentum and kinetic energy are conserved to round-off at
+//! any speed.
 //!
-//! In the body frame the momentum `Π = Rᵀ L` follows `Π̇ = Π × J⁻¹ Π`. It stays on the sphere `|Π| = |L|` and on the ellipsoid
-//! `Π·J⁻¹ Π = 2 E`. A substep is the explicit midpoint rule, which stays on the sphere because it only turns the body; then
-//! the body is turned a little further, along the gradient of the energy on the sphere, back onto the ellipsoid. The correction is
-//! of third order in the angle of a substep, so the order of the step is two.
+//! In the body frame the momentum `Π = Rᵀ L` follows `Π̇ = Π × J⁻¹ Π`. It stays on the sphere `|Π|
+//! = |L|` and on the ellipsoid `Π·J⁻¹ Π = 2 E`. A substep is the explicit midpoint rule, which
+//! stays on the sphere because it only rotates the body; then the body is rotated a little further,
+//! along the gradient of the energy on the sphere, back onto the ellipsoid. The correction is of
+//! third order in the angle of a substep, so the order of the step is two.
 
 use crate::math::{Mat3, Pose, Quat, Vec3, parallel, turn};
 use crate::scene::{Bodies, Scene, State, Twist};
 
 /// Largest angle of a substep [rad].
 const SUBSTEP: f64 = 0.25;
-/// Largest angle in one call [rad]: half a million substeps. Beyond, the orientation at the end is noise.
+/// Largest angle in one call [rad]: half a million substeps. Beyond this, the final orientation is
+/// noise.
 pub(super) const LARGEST_ANGLE: f64 = 1e5;
-/// Angle below which the change of `ω` over the step is rounding [rad].
+/// Angle below which the change of `ω` over the step is at rounding level [rad].
 const STILL: f64 = 1e-8;
-/// Angle below which the midpoint rule keeps the energy to rounding by itself [rad].
+/// Angle below which the midpoint rule conserves the energy to rounding by itself [rad].
 const SLOW: f64 = 1e-5;
 
 /// Rotations of the tumbling bodies at `q_m`, a time `before` [s] after the state.
@@ -28,8 +31,8 @@ pub(super) fn predict(scene: &Scene, state: &State, before: f64, q_m: &mut [Pose
     });
 }
 
-/// Carries the angular momentum of the step, seen at `q_m`, over to its end: rotations of the tumbling bodies a time `after` [s]
-/// later, and `ω = J(q_next)⁻¹ L`.
+/// Carries the angular momentum of the step at `q_m` over to its end: rotations of the tumbling
+/// bodies a time `after` [s] later, and `ω = J(q_next)⁻¹ L`.
 pub(super) fn finish(
     scene: &Scene,
     q_m: &[Pose],
@@ -54,7 +57,8 @@ pub(super) fn finish(
     });
 }
 
-/// Whether a body turns freely. A locked axis carries momentum away, so there the velocity is kept instead.
+/// Whether a body rotates freely. A locked axis takes up momentum, so in that case the velocity is
+/// kept instead.
 fn spins(bodies: &Bodies, i: usize, v: &Twist) -> bool {
     bodies.tumbles[i] && v.angular != Vec3::zeros() && !bodies.locks[i].0[3..].contains(&true)
 }
@@ -86,7 +90,7 @@ pub(super) fn rotate(rotation: Quat, spin: Vec3, dt: f64, inertia: &Mat3, invers
     rotation
 }
 
-/// The rotation of the body frame over a time, by the angular velocity half-way.
+/// The rotation of the body frame over a time, by the angular velocity at the midpoint.
 fn midpoint(momentum: &Vec3, dt: f64, inverse: &Mat3) -> Quat {
     let half = turn(Quat::identity(), inverse * momentum * (0.5 * dt));
     turn(Quat::identity(), inverse * (half.inverse() * momentum) * dt)
@@ -100,8 +104,9 @@ fn onto_energy(mut turned: Quat, momentum: &Vec3, energy: f64, inverse: &Mat3) -
         let off = 0.5 * (now.dot(&spin) - energy);
         let gradient = now.cross(&spin);
         let slope = gradient.norm_squared();
-        // Below the first limit the error is rounding. The second holds so near to a principal axis that the energy is no longer
-        // linear in the correction; it differs from that of the axis by rounding there.
+        // Below the first limit the error is rounding. The second applies so close to a principal
+        // axis that the energy is no longer linear in the correction; there it differs from that of
+        // the axis only by rounding.
         if off.abs() <= 4e-16 * energy || off.abs() * energy > slope {
             break;
         }
@@ -123,7 +128,7 @@ mod tests {
         (j, j.try_inverse().unwrap())
     }
 
-    /// Angular velocity in the world that a momentum in the world gives.
+    /// Angular velocity in the world for a momentum in the world.
     fn spin_of(rotation: &Quat, momentum: &Vec3, inverse: &Mat3) -> Vec3 {
         rotation * (inverse * (rotation.inverse() * momentum))
     }
@@ -145,7 +150,7 @@ mod tests {
     }
 
     #[test]
-    fn energy_is_kept_at_any_angle_per_step() {
+    fn energy_is_conserved_at_any_angle_per_step() {
         let direction = Vec3::new(0.3, 1.0, -0.4);
         for angle in [1e-7, 1e-4, 1e-2, 0.1, 1.0, 10.0, 1000.0] {
             let (_, worst) = run(direction * (angle / 1e-3), 1e-3, 300);
@@ -154,7 +159,7 @@ mod tests {
     }
 
     #[test]
-    fn rotation_about_or_near_a_principal_axis_keeps_its_energy() {
+    fn rotation_about_or_near_a_principal_axis_conserves_its_energy() {
         let r = Quat::from_euler_angles(0.3, -0.7, 1.1);
         for axis in [Vec3::x(), Vec3::y(), Vec3::z()] {
             for tilt in [0.0, 1e-12, 1e-6, 1e-3] {
@@ -191,7 +196,7 @@ mod tests {
         let t = n as f64 * dt;
         let own = Vec3::z() * (t * (1.0 / c - 1.0 / a) * momentum.z);
         let exact = turn(Quat::identity(), momentum * (t / a)) * turn(Quat::identity(), own);
-        // Second order: an angle of 6e-4 rad a step leaves 1e-7 of it.
+        // Second order: an angle of 6e-4 rad per step gives a relative error of 1e-7.
         assert!(rotation.angle_to(&exact) < 1e-5, "{:e}", rotation.angle_to(&exact));
     }
 }

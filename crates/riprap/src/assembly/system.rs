@@ -46,7 +46,7 @@ pub enum SystemError {
         /// End of the step [s].
         t: f64,
     },
-    /// A body turns too often in one step.
+    /// A body rotates too far in one step.
     TooFast {
         /// Name of the body.
         body: String,
@@ -142,7 +142,8 @@ impl System {
     }
 }
 
-/// Names the first body that would turn by more than [`spin::LARGEST_ANGLE`] while its momentum is kept.
+/// Names the first body that would rotate by more than [`spin::LARGEST_ANGLE`] while its momentum
+/// is conserved.
 fn check_spin(scene: &Scene, v: &[Twist], step: &Interval) -> Result<(), SystemError> {
     let bodies = scene.bodies();
     let fast = |i: usize| bodies.tumbles[i] && v[i].angular.norm() * step.dt > spin::LARGEST_ANGLE;

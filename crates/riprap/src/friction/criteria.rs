@@ -106,7 +106,7 @@ impl Criterion {
         }
     }
 
-    /// The criterion that decided over a solve: the one nearest to its tolerance, or furthest beyond it.
+    /// The criterion that decided a solve: the one closest to its tolerance, or farthest beyond it.
     pub(super) fn deciding(options: &GaussSeidelOptions, report: &SolveReport) -> Criterion {
         let shares = [
             report.residual / options.tolerance,

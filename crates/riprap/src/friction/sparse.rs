@@ -19,12 +19,12 @@ pub(super) type Block = [[f64; 4]; 3];
 /// A system over some of the contacts of a problem.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Sparse {
-    /// All contacts of the problem in the order of elimination; made once.
+    /// All contacts of the problem in the order of elimination; computed once.
     order: Vec<u32>,
-    /// For each contact those that it has a block with, in its row or in its column; empty where each block has its transpose. Elimination
-    /// needs room for both.
+    /// For each contact, the contacts with which it shares a block in its row or column; empty if
+    /// each block has its transpose. Elimination needs space for both.
     ties: Vec<Vec<u32>>,
-    /// The contacts of the system in that order, and the place of each among them.
+    /// The contacts of the system in that order, and the index of each among them.
     nodes: Vec<u32>,
     place: Vec<u32>,
     /// Start of the blocks of each row, and the position of its diagonal; columns in order.
@@ -257,8 +257,9 @@ fn inverse(block: &Block) -> Option<Block> {
     Some(inverse)
 }
 
-/// The contacts of a problem in an order of elimination that ties few together: always one with the fewest neighbours left. What an
-/// elimination ties together is kept as one element, not as pairs. Gives also the neighbours, unless the blocks of `W` tell them already.
+/// The contacts of a problem in an elimination order that couples few of them: always one with the
+/// fewest remaining neighbours. Contacts coupled by an elimination are stored as one element, not
+/// as pairs. Also returns the neighbours, unless they follow from the blocks of `W`.
 fn minimum_degree(packed: &Packed) -> (Vec<u32>, Vec<Vec<u32>>) {
     let n = packed.len();
     let mut neighbours: Vec<Vec<u32>> = vec![Vec::new(); n];
@@ -326,12 +327,13 @@ mod tests {
     use rand::{RngExt, SeedableRng};
     use rand_pcg::Pcg64;
 
-    /// Contacts in a chain, each tied to the `reach` next ones by random blocks, numbered at random.
+    /// Contacts in a chain, each coupled to the `reach` next ones by random blocks, numbered at
+    /// random.
     fn chain(n: usize, reach: usize, rng: &mut Pcg64) -> Packed {
         with_holes(n, reach, 0.0, rng)
     }
 
-    /// The same, with a share of the blocks beside the diagonal missing.
+    /// The same, with a fraction of the off-diagonal blocks missing.
     fn with_holes(n: usize, reach: usize, holes: f64, rng: &mut Pcg64) -> Packed {
         let mut number: Vec<usize> = (0..n).collect();
         (1..n).for_each(|k| number.swap(k, rng.random_range(0..k + 1)));
@@ -362,7 +364,7 @@ mod tests {
     }
 
     #[test]
-    fn a_system_over_any_of_the_contacts_is_solved_also_where_blocks_have_no_transpose() {
+    fn a_system_over_any_contacts_is_solved_even_if_blocks_have_no_transpose() {
         let mut rng = Pcg64::seed_from_u64(4);
         let mut sparse = Sparse::default();
         for round in 0..60 {

@@ -56,7 +56,7 @@ impl Cut {
         if self.is_angle(equation) { "N m" } else { "N" }
     }
 
-    /// Whether an equation holds an angle, not a length.
+    /// Whether an equation constrains an angle rather than a length.
     pub(super) fn is_angle(&self, equation: usize) -> bool {
         matches!(self.rows()[equation], Row::Angle(..))
     }

@@ -174,7 +174,7 @@ pub enum MotionError {
         /// Time [s].
         t: f64,
     },
-    /// Whoever looks on asked the integration to end.
+    /// The integration was interrupted.
     #[error("the step was interrupted at t = {t:.6} s")]
     Interrupted {
         /// Time that the integration had reached [s].

@@ -97,8 +97,8 @@ impl Multibody {
         let tolerance = CLOSED * self.size;
         let mut residual = self.residual(w);
         let mut iterations = 0;
-        // Some digits beyond the tolerance cost little. Near a singular position, where the residual is felt enlarged, all
-        // that rounding leaves.
+        // Some digits beyond the tolerance cost little. Near a singular position, where the
+        // residual is amplified, iterate down to rounding level.
         while residual > if w.conditioning < 0.05 { 0.0 } else { 0.1 * tolerance } {
             if iterations == ITERATIONS || !residual.is_finite() {
                 break;
@@ -294,7 +294,8 @@ impl Multibody {
         for (c, ..) in &self.driven {
             driven[*c as usize] = true;
         }
-        // Dimensionless: lengths over the reach of the mechanism, both in the equations and in the coordinates.
+        // Dimensionless: lengths relative to the reach of the mechanism, both in the equations and
+        // in the coordinates.
         let (mut scaled, reach) = (w.jacobian.clone(), self.reach());
         for closure in &self.closures {
             for equation in 0..closure.cut.equations() {
@@ -308,8 +309,8 @@ impl Multibody {
         choose(&scaled, self.n_rows, n, preference, &driven, &self.weights)
     }
 
-    /// Marks the columns that move a body: rotations, and translations along `normal` (in the world; all without one); after
-    /// the tree's kinematics.
+    /// Marks the columns that move a body: rotations, and translations along `normal` (in the
+    /// world; all if it is `None`); after the tree's kinematics.
     pub(crate) fn mark_movers(
         &self,
         w: &MultibodyScratch,
@@ -323,8 +324,8 @@ impl Multibody {
         }
     }
 
-    /// Chooses the initial partition again so that `direct` columns, in which contacts are direct, stay independent where
-    /// the loops allow it. A partition that the user named is kept.
+    /// Chooses the initial partition again so that `direct` columns, in which contacts are direct,
+    /// stay independent if the loops allow it. A partition named by the user is kept.
     pub(crate) fn keep_independent(&mut self, direct: &[bool]) {
         for (weight, &direct) in self.weights.iter_mut().zip(direct) {
             *weight = if direct { DIRECT } else { 1.0 };

@@ -61,7 +61,7 @@ pub(super) fn choose(
             for i in k..n_rows {
                 for j in (0..n).filter(|&j| !used[j] && !driven[j] && preference[j] == stage) {
                     let size = a[i * n + j].abs();
-                    // What elimination left of zero is no pivot, whatever its weight.
+                    // Rounding errors left by elimination are not pivots, whatever their weight.
                     if size > REDUNDANT * scale && size * weight[j] > best.0 {
                         best = (size * weight[j], i, j);
                     }

@@ -1,16 +1,17 @@
-//! A look into a long step: how far an adaptive integration is between two states that observers see, and a way to end it.
+//! Progress of a long step: how far an adaptive integration has come between two observed states,
+//! and a way to interrupt it.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-/// Shared between the integrator, which beats at each inner step, and whoever shows progress or asks it to stop, in any thread. It changes
-/// no result.
+/// Shared between the integrator, which updates it at each inner step, and code in any thread that
+/// shows progress or requests a stop. It does not affect results.
 #[derive(Debug, Default)]
 pub struct Pulse {
     stop: Arc<AtomicBool>,
-    /// Bits of a time [s].
+    /// Bit pattern of a time [s].
     t: AtomicU64,
-    /// Bits of a length of a step [s].
+    /// Bit pattern of a step length [s].
     dt: AtomicU64,
     steps: AtomicU64,
 }
@@ -26,7 +27,7 @@ impl Pulse {
         f64::from_bits(self.t.load(Ordering::Relaxed))
     }
 
-    /// Length of the inner step that is tried now [s]; 0 before the first one.
+    /// Length of the current inner step [s]; 0 before the first one.
     pub fn dt(&self) -> f64 {
         f64::from_bits(self.dt.load(Ordering::Relaxed))
     }
@@ -36,7 +37,7 @@ impl Pulse {
         self.steps.load(Ordering::Relaxed)
     }
 
-    /// Notes an inner step that is about to be tried; gives whether the integration is to end.
+    /// Records an inner step that is about to be tried; returns whether the integration must end.
     pub(super) fn beat(&self, t: f64, dt: f64) -> bool {
         self.t.store(t.to_bits(), Ordering::Relaxed);
         self.dt.store(dt.to_bits(), Ordering::Relaxed);

@@ -391,8 +391,8 @@ pub(super) fn reach_of(colliders: &[Collider]) -> f64 {
     colliders.iter().map(reach).fold(0.0, f64::max)
 }
 
-/// Mean size of the free bodies; without any, of the bodies of mechanisms that have a shape; else the largest reach of a
-/// mechanism, or 1 m.
+/// Mean size of the free bodies; if there are none, of the bodies of mechanisms that have a shape;
+/// otherwise the largest reach of a mechanism, or 1 m.
 fn mean_size(bodies: &Bodies, mechanisms: &[Multibody]) -> f64 {
     let mean = |of: &dyn Fn(usize) -> bool| {
         let sizes: Vec<f64> =

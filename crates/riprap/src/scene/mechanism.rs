@@ -336,8 +336,9 @@ impl Bodies {
     }
 }
 
-/// Lets each mechanism choose its dependent coordinates so that its contacts are direct: with point contacts, those move
-/// along their normals by independent coordinates; otherwise the bodies whose shapes can touch something do.
+/// Lets each mechanism choose its dependent coordinates so that its contacts are direct: if there
+/// are point contacts, independent coordinates move these along their normals; otherwise they move
+/// the bodies whose shapes can have contacts.
 pub(super) fn keep_contacts_direct(
     mechanisms: &mut [Multibody],
     bodies: &Bodies,

@@ -194,14 +194,14 @@ impl Scene {
         self.grain_size
     }
 
-    /// The length that a penetration is judged by [m]: the grain size, or the smallest clearance (initial gap of a point
-    /// contact) where that is smaller.
+    /// The reference length for penetrations [m]: the grain size, or the smallest clearance
+    /// (initial gap of a point contact) if that is smaller.
     pub fn resolution(&self) -> f64 {
         self.resolution
     }
 
-    /// Pose in a state of the frame in which the body's shape was given (its origin need not be the
-    /// centre of mass).
+    /// Pose of the frame in which the body's shape was given (its origin need not be the centre of
+    /// mass).
     pub fn shape_pose(&self, state: &State, body: Body) -> Pose {
         let i = self.slot(body);
         let (pose, centre) = (state.q[i], self.bodies.centre[i]);

@@ -97,7 +97,7 @@ pub struct Workspace {
     pub scheme: Scratch,
     /// The state at the end of the step, until the step has succeeded.
     pub next: State,
-    /// Who looks on within steps that consist of many inner ones.
+    /// Progress and interruption of steps that consist of many inner ones.
     pub pulse: Option<Arc<Pulse>>,
 }
 
@@ -260,9 +260,9 @@ pub enum StepError {
         /// End of the failed step [s].
         t: f64,
     },
-    /// A body turns too often in one step.
+    /// A body rotates too far in one step.
     #[error(
-        "body `{body}` spins at {speed:.3e} rad/s at t = {t:.6} s, more than 100 000 rad in one step; look at its \
+        "body `{body}` spins at {speed:.3e} rad/s at t = {t:.6} s, more than 100 000 rad in one step; check its \
          initial velocity and its torques, or try a smaller dt"
     )]
     TooFast {
@@ -276,7 +276,7 @@ pub enum StepError {
     /// A mechanism cannot continue.
     #[error(transparent)]
     Mechanism(#[from] crate::multibody::MotionError),
-    /// Whoever looks on asked the step to end ([`Pulse`]).
+    /// The step was interrupted through its [`Pulse`].
     #[error("the step from t = {t:.6} s was interrupted")]
     Interrupted {
         /// Start of the step [s].

@@ -19,8 +19,9 @@ const COPLANAR: f64 = 1e-10;
 const BROKEN: ShapeError = ShapeError::HullCheck { error: f64::INFINITY };
 /// Thinner than this share of its extent, a hull has no volume.
 const FLAT: f64 = 1e-9;
-/// Smallest extent of a hull [m]. Below it the squares of areas underflow and no plane can be told; moments of inertia, which go with
-/// the fifth power of lengths, underflow even earlier.
+/// Smallest extent of a hull [m]. Below it the squares of areas underflow and no plane can be
+/// determined; moments of inertia, which scale with the fifth power of length, underflow even
+/// earlier.
 const SMALLEST: f64 = 1e-60;
 
 struct Triangle {
@@ -269,7 +270,7 @@ fn border(
             }
         }
     }
-    // A group of all triangles has no border: nothing bends.
+    // A group of all triangles has no border: the surface has no bends.
     if start == usize::MAX {
         return Err(BROKEN);
     }
