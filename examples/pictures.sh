@@ -3,7 +3,7 @@
 set -e
 
 riprap="cargo run --release -q -p riprap-cli --"
-picture="cargo run --release -q -p validation --example picture --"
+picture="cargo run --release -q -p riprap-validation --example picture --"
 
 for example in bucket wheel wrecking-ball; do
     [ -e "out/$example/run.pvd" ] || $riprap run "examples/$example/scene.toml"

@@ -1,7 +1,7 @@
 //! Draws frames of a run folder without ParaView, as a PNG picture or an animated GIF:
 //!
 //! ```sh
-//! cargo run --release -p validation --example picture -- out/bucket picture.png time=1.73 eye=0.6,-2.4,0.9 at=0.35,0,0.35 \
+//! cargo run --release -p riprap-validation --example picture -- out/bucket picture.png time=1.73 eye=0.6,-2.4,0.9 at=0.35,0,0.35 \
 //!     speed=1 max=1 ghost=1
 //! ```
 //!
