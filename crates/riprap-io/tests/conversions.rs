@@ -237,7 +237,7 @@ fn tables_may_appear_in_any_order() {
     for turn in 1..parts.len() {
         let mut turned = parts;
         turned.rotate_left(turn);
-        // Materials are numbered in the order of the file; everything else refers to them by name.
+        // Materials are numbered in file order; everything else refers to them by name.
         let scene = parse(&turned.concat());
         let names = |scene: &SceneFile| -> Vec<String> {
             let bodies = scene.bodies.iter().map(|body| body.material);
@@ -253,7 +253,7 @@ fn tables_may_appear_in_any_order() {
 }
 
 #[test]
-fn times_between_outputs_follow_from_the_run() {
+fn output_intervals_default_to_a_fraction_of_the_run() {
     let run =
         |text: &str| parse(&format!("[run]\n{text}\n[materials.rock]\ndensity = 1\n{BALL}")).run;
     assert_eq!(run("dt = 1e-3\nuntil = 2").output_every, 0.02);
