@@ -21,7 +21,7 @@ pub(crate) fn write(
     replace(path, content, |_| Ok(()), || Ok(()))
 }
 
-/// As [`write`], but the file is synced to disk before it replaces the old one, so that it survives a power failure.
+/// As [`write()`], but the file is synced to disk before it replaces the old one, so that it survives a power failure.
 pub(crate) fn write_durable(
     path: &Path,
     content: impl FnOnce(&mut BufWriter<File>) -> io::Result<()>,
