@@ -350,7 +350,7 @@ fn mistakes_in_the_run_and_in_probes_are_reported() {
             "point of a mechanism",
             "[[probe]]\nmechanism = \"mechanism-1\"\npoint = [0, 0, 1]",
             26,
-            "belongs to a probe of a body",
+            "only for probes of a body",
         ),
         arm("body alone", "[[probe]]\nbody = \"upper\"", 25, "write \"mechanism-1/upper\""),
         arm("misspelt body", "[[probe]]\nbody = \"mechanism-1/uper\"", 25, "did you mean `upper`?"),

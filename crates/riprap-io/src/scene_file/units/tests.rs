@@ -64,8 +64,8 @@ fn mistakes_in_units_are_explained() {
     assert!(message("3 m/", Dimension::LENGTH).contains("missing at the end"));
     assert!(message("3 (m", Dimension::LENGTH).contains("not closed"));
     assert!(message("3 m)", Dimension::LENGTH).contains("unexpected `)`"));
-    assert!(message("3 m^", Dimension::AREA).contains("whole power"));
-    assert!(message("3 m^99", Dimension::AREA).contains("whole power"));
+    assert!(message("3 m^", Dimension::AREA).contains("integer power"));
+    assert!(message("3 m^99", Dimension::AREA).contains("integer power"));
     assert!(message("3 mm,", Dimension::LENGTH).contains("unexpected `,`"));
     assert!(message("", Dimension::LENGTH).contains("expected a length"));
     assert!(message("mm", Dimension::LENGTH).contains("expected a length"));
