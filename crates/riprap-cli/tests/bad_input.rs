@@ -153,7 +153,7 @@ fn shapes_and_bodies() -> Vec<Case> {
     vec![
         shape("no radius", "{ type = \"sphere\" }", "radius"),
         shape("negative radius", "{ type = \"sphere\", radius = -1 }", "greater than 0"),
-        shape("flat hull", &format!("{{ type = \"polyhedron\", points = {flat} }}"), "plane"),
+        shape("flat hull", &format!("{{ type = \"polyhedron\", points = {flat} }}"), "coplanar"),
         shape(
             "three points",
             "{ type = \"polyhedron\", points = [[0,0,0],[1,0,0],[0,1,0]] }",

@@ -205,7 +205,7 @@ fn only_its_own_checkpoint_is_taken() {
     folder.write("scene.toml", &text);
     let good = std::fs::read(folder.0.join("o/checkpoint.bin")).unwrap();
     folder.write("o/checkpoint.bin", &good[..good.len() - 100]);
-    refused("cut off");
+    refused("truncated");
     let mut bad = good.clone();
     bad[good.len() / 2] ^= 1;
     folder.write("o/checkpoint.bin", bad);
@@ -213,7 +213,7 @@ fn only_its_own_checkpoint_is_taken() {
     folder.write("o/checkpoint.bin", "solid stone");
     refused("not a riprap checkpoint");
 
-    // The series must be the one that the checkpoint knows.
+    // The series must be the one recorded in the checkpoint.
     folder.write("o/checkpoint.bin", &good);
     let series = folder.read("o/series.csv");
     folder.write("o/series.csv", &series[..series.len() / 2]);
