@@ -100,7 +100,12 @@ fn keys_and_quantities() -> Vec<Case> {
         instead("infinite", 3, "until = inf", "finite"),
         instead("negative time step", 2, "dt = -1e-3", "greater than 0"),
         instead("no time step", 2, "dt = 0", "greater than 0"),
-        instead("end before the first step", 3, "until = \"1 us\"", "before the first step"),
+        instead(
+            "end before the first step",
+            3,
+            "until = \"1 us\"",
+            "before the end of the first step",
+        ),
         instead("too many steps", 2, "dt = 1e-12", "steps"),
         instead("theta", 3, "until = 1\ntheta = 0.1\n", "between 0.5 and 1").at(4),
         instead("negative density", 5, "density = -1", "greater than 0"),
@@ -148,7 +153,7 @@ fn shapes_and_bodies() -> Vec<Case> {
     vec![
         shape("no radius", "{ type = \"sphere\" }", "radius"),
         shape("negative radius", "{ type = \"sphere\", radius = -1 }", "greater than 0"),
-        shape("flat hull", &format!("{{ type = \"polyhedron\", points = {flat} }}"), "plane"),
+        shape("flat hull", &format!("{{ type = \"polyhedron\", points = {flat} }}"), "coplanar"),
         shape(
             "three points",
             "{ type = \"polyhedron\", points = [[0,0,0],[1,0,0],[0,1,0]] }",
@@ -204,7 +209,7 @@ fn grains() -> Vec<Case> {
                 "stones = {{}}\ngrading = {{ sieves = [0.01, 0.02, 0.03], passing = [0, 60, 50] }}\ncount = 5\n{COLUMN}"
             ),
             13,
-            "must not fall",
+            "must not decrease",
         ),
         heap(
             "empty column",
@@ -239,7 +244,7 @@ fn grains() -> Vec<Case> {
                 "planar = true\n{START}{HEAP}shape = {{ type = \"disc\", radius = 0.1 }}\ncount = 5\nbox = {{ min = [0, 0], max = [1, 1] }}"
             ),
             11,
-            "works in space",
+            "for three-dimensional scenes",
         ),
     ]
 }

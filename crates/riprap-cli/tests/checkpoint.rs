@@ -180,7 +180,7 @@ fn a_shorter_run_is_made_longer() {
     same(&folder, "o", "whole");
     let refused = folder.riprap(&["run", "scene.toml", "--out", "o", "--resume", "--until", "0"]);
     assert_eq!(code(&refused), Some(2));
-    assert!(stderr(&refused).contains("nothing is left to do"), "{}", stderr(&refused));
+    assert!(stderr(&refused).contains("nothing left to do"), "{}", stderr(&refused));
 }
 
 #[test]
@@ -205,15 +205,15 @@ fn only_its_own_checkpoint_is_taken() {
     folder.write("scene.toml", &text);
     let good = std::fs::read(folder.0.join("o/checkpoint.bin")).unwrap();
     folder.write("o/checkpoint.bin", &good[..good.len() - 100]);
-    refused("cut off");
+    refused("truncated");
     let mut bad = good.clone();
     bad[good.len() / 2] ^= 1;
     folder.write("o/checkpoint.bin", bad);
     refused("damaged");
     folder.write("o/checkpoint.bin", "solid stone");
-    refused("no checkpoint of riprap");
+    refused("not a riprap checkpoint");
 
-    // The series must be the one that the checkpoint knows.
+    // The series must be the one recorded in the checkpoint.
     folder.write("o/checkpoint.bin", &good);
     let series = folder.read("o/series.csv");
     folder.write("o/series.csv", &series[..series.len() / 2]);

@@ -133,7 +133,7 @@ fn a_bed_in_a_file_of_its_own_starts_a_run_of_its_scene_only() {
         assert!(!folder.0.join("c").exists());
     };
     refused(&BED.replace("count = 12", "count = 13"), "bed.bin", "`count = 12`, now `count = 13`");
-    refused(BED, "scene.toml", "no settled bed of riprap");
+    refused(BED, "scene.toml", "not a riprap settled bed");
     refused(BED, "none.bin", "none.bin");
     let still = BED.replace("settle = { speed = \"10 cm/s\", at_most = \"1 s\" }", "");
     refused(&still, "bed.bin", "no grains of this scene settle");

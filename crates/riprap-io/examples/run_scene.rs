@@ -8,7 +8,7 @@ use riprap::simulation::Frame;
 use riprap_io::run::{Event, Options, Phase, Run, Watch};
 use riprap_io::scene_file::SceneFile;
 
-/// Prints how far the run is.
+/// Prints the progress of the run.
 #[derive(Default)]
 struct Lines {
     end: f64,

@@ -1,5 +1,5 @@
-//! Files that are either old or new, never half-written: the content goes to a temporary file in the same folder,
-//! which then takes the place of the old one. A run may be killed at any moment.
+//! Atomic file replacement: the content is written to a temporary file in the same folder, which then replaces the old
+//! file. A run may be killed at any moment without leaving a partial file.
 
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
@@ -9,11 +9,11 @@ use tempfile::NamedTempFile;
 
 use crate::error::Error;
 
-/// End of the name of a temporary file, and random characters before it.
+/// Suffix of the name of a temporary file, and the number of random characters before it.
 const SUFFIX: &str = ".tmp";
 const RANDOM: usize = 8;
 
-/// Writes a file through `content`; on error the old file, if any, stays as it was.
+/// Writes a file through `content`; on error the old file, if any, is unchanged.
 pub(crate) fn write(
     path: &Path,
     content: impl FnOnce(&mut BufWriter<File>) -> io::Result<()>,
@@ -21,12 +21,12 @@ pub(crate) fn write(
     replace(path, content, |_| Ok(()), || Ok(()))
 }
 
-/// The same, and the file is on the disk before it takes the place of the old one: not even a power failure leaves half of it.
+/// As [`write()`], but the file is synced to disk before it replaces the old one, so that it survives a power failure.
 pub(crate) fn write_durable(
     path: &Path,
     content: impl FnOnce(&mut BufWriter<File>) -> io::Result<()>,
 ) -> Result<(), Error> {
-    // Folders cannot be opened as files everywhere; where they can, their entries are made safe too.
+    // Where folders can be opened as files, their entries are synced too.
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
     let folder = folder.unwrap_or(Path::new("."));
     let sync_folder = || match File::open(folder) {
@@ -43,7 +43,7 @@ fn replace(
     sync_folder: impl FnOnce() -> io::Result<()>,
 ) -> Result<(), Error> {
     let result = (|| {
-        // Until it is in its place, the temporary file is removed when dropped.
+        // The temporary file is removed on drop until it has been renamed.
         let (file, temporary) = temporary(path)?.into_parts();
         let mut writer = BufWriter::with_capacity(1 << 16, file);
         content(&mut writer)?;
@@ -54,23 +54,23 @@ fn replace(
     result.map_err(Error::io("write", path))
 }
 
-/// Writes a file whole: nobody finds it half-written, and on error the old file, if any, stays as it was.
+/// Writes a file atomically: readers never see a partial file, and on error the old file, if any, is unchanged.
 pub fn write_whole(path: &Path, content: &[u8]) -> Result<(), Error> {
     write(path, |out| out.write_all(content))
 }
 
-/// A new file with a hidden name beside `path`.
+/// A new hidden file next to `path`.
 fn temporary(path: &Path) -> io::Result<NamedTempFile<File>> {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     let prefix = format!(".{name}.{}-", std::process::id());
     let mut builder = tempfile::Builder::new();
     builder.prefix(&prefix).suffix(SUFFIX).rand_bytes(RANDOM);
-    // Made by us, so that others may read it as any other file, and so that errors are those of the system.
+    // Created here for default permissions and unmodified system errors.
     builder.make_in(folder.unwrap_or(Path::new(".")), |path| File::create_new(path))
 }
 
-/// Removes what killed programs have left half-written in a folder.
+/// Removes temporary files left in a folder by killed processes.
 pub(crate) fn sweep(folder: &Path) -> Result<(), Error> {
     for entry in fs::read_dir(folder).map_err(Error::io("open the folder", folder))? {
         let entry = entry.map_err(Error::io("read", folder))?;
@@ -81,7 +81,7 @@ pub(crate) fn sweep(folder: &Path) -> Result<(), Error> {
     Ok(())
 }
 
-/// Whether a name is one that [`temporary`] gives, or that earlier versions gave (with a number at the end).
+/// Whether a name is one that [`temporary`] creates, or that earlier versions created (with a number at the end).
 fn is_temporary(name: &str) -> bool {
     let digits = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
     let random =
@@ -112,7 +112,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_is_replaced_whole_and_may_be_read_like_any_other() {
+    fn a_file_is_replaced_atomically_with_default_permissions() {
         let folder = TempDir::new().unwrap();
         let path = folder.path().join("checkpoint.bin");
         fs::write(&path, "a longer old file").unwrap();
@@ -125,13 +125,13 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_written_is_said_with_its_name_alone() {
+    fn a_failed_write_is_reported_with_the_path_of_the_target() {
         let folder = TempDir::new().unwrap();
         let path = folder.path().join("no/such/folder/series.csv");
         let error = write_whole(&path, b"x").unwrap_err().to_string();
         assert!(error.starts_with(&format!("cannot write {}: ", path.display())), "{error}");
         assert!(!error.contains("at path"), "{error}");
-        // A folder in the way is not replaced, and nothing is left beside it.
+        // A folder of the same name is not replaced, and no temporary file is left next to it.
         let path = folder.path().join("frames");
         fs::create_dir(&path).unwrap();
         assert!(write_whole(&path, b"x").is_err());
@@ -139,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn writers_of_one_file_do_not_meet() {
+    fn concurrent_writers_of_one_file_do_not_interfere() {
         let folder = TempDir::new().unwrap();
         let path = folder.path().join("run.pvd");
         std::thread::scope(|scope| {
@@ -156,7 +156,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_swept_away_is_ours() {
+    fn only_temporary_files_are_removed() {
         let folder = TempDir::new().unwrap();
         let left = temporary(&folder.path().join("run.pvd")).unwrap();
         let left = left.keep().unwrap().1; // as if the program had been killed

@@ -1,5 +1,5 @@
-//! Checkpoints: all that a killed run needs to go on and to end with the same bits. The state is the whole of it for the
-//! simulator; the rest tells the writers of the run folder where they were.
+//! Checkpoints: everything an interrupted run needs to resume with bitwise identical results. The simulator needs only the
+//! state; the rest is the position of the writers of the run folder.
 
 use std::path::{Path, PathBuf};
 
@@ -19,21 +19,21 @@ const KIND: Kind = Kind {
     magic: *b"riprapCP",
     layout: 3,
     name: "checkpoint",
-    advice: "start the run anew, overwriting the old one",
+    advice: "restart the run, overwriting the old one",
 };
 
-/// Where a run goes on.
+/// The point from which a run resumes.
 #[derive(Clone, Debug, Deserialize)]
 pub struct Checkpoint {
-    /// What the scene was: [`SceneFile::identity`].
+    /// The identity of the scene: [`SceneFile::identity`].
     scene: String,
     /// The state.
     pub state: State,
-    /// Where the writers were.
+    /// The position of the writers.
     pub(crate) output: Progress,
 }
 
-/// The same, to be written.
+/// A borrowed [`Checkpoint`], for writing.
 #[derive(Serialize)]
 struct Writing<'a> {
     scene: &'a str,
@@ -47,28 +47,28 @@ impl Checkpoint {
         folder.join(FILE)
     }
 
-    /// Reads the checkpoint in the folder of a run, which must be one of this scene. The end of the run may be another.
+    /// Reads the checkpoint in the folder of a run, which must belong to this scene. The end time may differ.
     pub fn read(folder: &Path, scene: &SceneFile) -> Result<Checkpoint, Error> {
         let path = Self::path(folder);
         let (read, hash): (Checkpoint, _) = sealed::read_with_hash(&path, &KIND)?;
         let refuse = |message: String| Err(Error::format(&path, Place::Whole, message));
         if Record::read(folder).is_some_and(|record| !record.knows_checkpoint(&hash)) {
             return refuse(format!(
-                "the checkpoint is not one that this run wrote: its SHA-256 is {hash}, summary.json has another. Start the run anew, \
-                 overwriting the old one; if you have replaced the file yourself, remove `{}` from summary.json",
+                "the checkpoint was not written by this run: its SHA-256 is {hash}, which differs from the one in summary.json. Restart \
+                 the run, overwriting the old one; if you replaced the file yourself, remove `{}` from summary.json",
                 Record::CHECKPOINT
             ));
         }
         if let Some(what) = first_difference(&read.scene, &scene.identity()) {
             return refuse(format!(
-                "the scene has changed since the checkpoint: {what}; take back the change, or start the run anew, overwriting \
+                "the scene has changed since the checkpoint: {what}; undo the change, or restart the run, overwriting \
                  the old one"
             ));
         }
         if scene.run.is_over(read.state.t) {
             let (t, until) = (read.state.t, scene.run.until);
             return refuse(format!(
-                "the checkpoint is at t = {t} s, the run ends at {until} s: nothing is left to do; run longer, or start anew"
+                "the checkpoint is at t = {t} s and the run ends at {until} s: nothing left to do; increase `until`, or restart the run"
             ));
         }
         Ok(read)
@@ -116,7 +116,7 @@ mod tests {
         SceneFile::parse(text, ".").unwrap_or_else(|e| panic!("{e}"))
     }
 
-    /// Runs for 23 steps and writes a checkpoint; gives the folder and the state.
+    /// Runs for 23 steps and writes a checkpoint; returns the folder and the state.
     fn stopped() -> (TempDir, State) {
         let (folder, file) = (TempDir::new().unwrap(), scene(BALL));
         let built = file.build().unwrap();
@@ -130,20 +130,20 @@ mod tests {
     }
 
     #[test]
-    fn the_state_comes_back_to_the_last_bit() {
+    fn the_state_is_restored_bitwise() {
         let (folder, state) = stopped();
         let read = Checkpoint::read(&folder.path().join("run"), &scene(BALL)).unwrap();
         assert_eq!(read.state, state);
         assert_eq!(read.state.step, 23);
         assert!(!read.state.warm_start.is_empty(), "the ball touches the floor");
-        // Neither the title nor the end of the run belong to what the scene is.
+        // Neither the title nor the end time is part of the identity of the scene.
         let other =
             BALL.replace("\"50 ms\"", "\"1 s\"").replace("run =", "title = \"b\"\n        run =");
         assert!(Checkpoint::read(&folder.path().join("run"), &scene(&other)).is_ok());
     }
 
     #[test]
-    fn another_scene_is_named_with_its_first_difference() {
+    fn a_changed_scene_is_rejected_with_its_first_difference() {
         let (folder, _) = stopped();
         let refused = |old: &str, new: &str| {
             let file = scene(&BALL.replace(old, new));
@@ -157,11 +157,11 @@ mod tests {
         assert!(told.contains("`friction = 0.5`, now `friction = 0.25`"), "{told}");
         assert!(refused("radius = 0.1", "radius = 0.2").contains("the scene has changed"));
         let told = refused("\"50 ms\"", "\"23 ms\"");
-        assert!(told.contains("the run ends at 0.023 s: nothing is left to do"), "{told}");
+        assert!(told.contains("the run ends at 0.023 s: nothing left to do"), "{told}");
     }
 
     #[test]
-    fn damaged_checkpoints_are_refused_whatever_is_wrong() {
+    fn damaged_checkpoints_are_always_rejected() {
         let (folder, _) = stopped();
         let (run, file) = (folder.path().join("run"), scene(BALL));
         let path = Checkpoint::path(&run);
@@ -171,21 +171,21 @@ mod tests {
             Checkpoint::read(&run, &file).unwrap_err().to_string()
         };
         for end in (0..good.len()).step_by(53) {
-            assert!(message(&good[..end]).contains("start the run anew"), "first {end} bytes");
+            assert!(message(&good[..end]).contains("restart the run"), "first {end} bytes");
         }
         for at in (0..good.len()).step_by(29) {
             let mut bad = good.clone();
             bad[at] ^= 0x10;
-            assert!(message(&bad).contains("start the run anew"), "byte {at}");
+            assert!(message(&bad).contains("restart the run"), "byte {at}");
         }
-        assert!(message(b"").contains("no checkpoint of riprap"));
+        assert!(message(b"").contains("not a riprap checkpoint"));
         fs::remove_file(&path).unwrap();
         let told = Checkpoint::read(&run, &file).unwrap_err().to_string();
         assert!(told.contains("cannot open"), "{told}");
     }
 
     #[test]
-    fn a_series_that_does_not_fit_is_refused_before_anything_is_removed() {
+    fn a_series_that_does_not_match_is_rejected_before_anything_is_removed() {
         let (folder, _) = stopped();
         let (run, file) = (folder.path().join("run"), scene(BALL));
         let built = file.build().unwrap();
@@ -195,7 +195,7 @@ mod tests {
         let before = frames();
         for (content, told) in [
             (&series[..series.len() / 3], "shorter than it was at the checkpoint"),
-            (&[&b"tame"[..], &series[4..]].concat(), "columns are not those of the scene"),
+            (&[&b"tame"[..], &series[4..]].concat(), "columns do not match the scene"),
         ] {
             fs::write(run.join("series.csv"), content).unwrap();
             let refused = RunWriter::resume(&run, &file, &built, 1, &checkpoint);
@@ -205,7 +205,7 @@ mod tests {
         }
         assert_eq!(frames(), before);
 
-        // With its own series it goes on.
+        // With its own series it resumes.
         fs::write(run.join("series.csv"), &series).unwrap();
         assert!(RunWriter::resume(&run, &file, &built, 1, &checkpoint).is_ok());
     }

@@ -1,23 +1,23 @@
-//! What can go wrong with a file other than a scene: each error names the path and what to do.
+//! Errors with files other than scenes. Each error names the path and suggests a remedy.
 
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// An error of reading or writing a file.
+/// An error reading or writing a file.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// The operating system refused.
+    /// The operating system reported an error.
     #[error("cannot {action} {}: {source}", path.display())]
     Io {
         /// What was attempted, such as `read`.
         action: &'static str,
         /// The file or folder.
         path: PathBuf,
-        /// What the system said.
+        /// The error of the operating system.
         source: io::Error,
     },
-    /// The content of a file is not what its format demands.
+    /// The content of a file does not conform to its format.
     #[error("{}{place}: {message}", path.display())]
     Format {
         /// The file.
@@ -27,27 +27,27 @@ pub enum Error {
         /// What is wrong.
         message: String,
     },
-    /// The data given to a writer do not fit together.
+    /// The data given to a writer are inconsistent.
     #[error("cannot write {}: {message}", path.display())]
     Data {
-        /// The file that was to be written.
+        /// The file to be written.
         path: PathBuf,
-        /// What does not fit.
+        /// The inconsistency.
         message: String,
     },
-    /// The folder of a run holds something already.
+    /// The folder of a run is not empty.
     #[error(
-        "{} already holds {what}; choose another folder, or allow it to be overwritten",
+        "{} already contains {what}; choose another folder, or allow it to be overwritten",
         path.display()
     )]
     Exists {
         /// The folder.
         path: PathBuf,
-        /// What is in it, such as `a run`.
+        /// What it contains, such as `a run`.
         what: &'static str,
     },
-    /// Another process writes to it.
-    #[error("{} is in use by {holder}; wait until that has ended, or choose another place", path.display())]
+    /// Another process is writing to it.
+    #[error("{} is in use by {holder}; wait until it has ended, or choose another location", path.display())]
     InUse {
         /// The folder or file.
         path: PathBuf,
@@ -56,7 +56,7 @@ pub enum Error {
     },
 }
 
-/// A place in a file.
+/// A location in a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Place {
     /// The file as a whole.
@@ -68,7 +68,7 @@ pub enum Place {
 }
 
 impl std::fmt::Display for Place {
-    /// Continues the name of the file: `, line 7`, or nothing for the whole of it.
+    /// Formatted to follow the name of the file: `, line 7`, or empty for the whole file.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Place::Whole => Ok(()),

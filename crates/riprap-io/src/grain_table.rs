@@ -1,5 +1,5 @@
-//! Tables of placed grains: one row per grain, in SI, with a first line that names the columns. Written by hand,
-//! by other programs, or from the end of another run.
+//! Tables of placed grains: one row per grain, in SI units, with a header line that names the columns. They may be written
+//! by hand, by other programs, or from the end of another run.
 
 use std::io::{BufRead, BufReader, Read};
 use std::path::Path;
@@ -8,26 +8,26 @@ use crate::error::{Error, Place};
 use crate::regular;
 use crate::unit_vector::unit;
 
-/// Largest number of rows that is read.
+/// Maximum number of rows.
 const MAX_ROWS: usize = 10_000_000;
-/// Longest line that is read [bytes].
+/// Maximum line length [bytes].
 const MAX_LINE: u64 = 10_000;
 
 /// The columns, in the order of [`row`].
 const COLUMNS: [&str; 14] =
     ["x", "y", "z", "qw", "qx", "qy", "qz", "vx", "vy", "vz", "wx", "wy", "wz", "scale"];
 
-/// Columns that come together: the first three always, the others or none of them.
+/// Groups of columns. The first group is required; the others are optional, but only as a whole.
 const GROUPS: [std::ops::Range<usize>; 4] = [0..3, 3..7, 7..10, 10..13];
 
 /// Grains placed one by one.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct GrainTable {
-    /// The grains, in the order of the file; at least one.
+    /// The grains, in file order; at least one.
     pub grains: Vec<PlacedGrain>,
 }
 
-/// A grain at its place.
+/// A placed grain.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PlacedGrain {
     /// Origin of its shape [m].
@@ -38,7 +38,7 @@ pub struct PlacedGrain {
     pub velocity: [f64; 3],
     /// Angular velocity in the world frame [rad/s].
     pub angular_velocity: [f64; 3],
-    /// Factor on the size of the shape [–].
+    /// Scale factor of the shape [–].
     pub scale: f64,
 }
 
@@ -67,7 +67,8 @@ impl GrainTable {
             if read as u64 == MAX_LINE {
                 return Err(wrong(format!("the line is longer than {MAX_LINE} bytes")));
             }
-            let text = std::str::from_utf8(&line).map_err(|_| wrong("this is not text".into()))?;
+            let text =
+                std::str::from_utf8(&line).map_err(|_| wrong("not valid UTF-8 text".into()))?;
             let text = text.trim_start_matches('\u{feff}').trim();
             if text.is_empty() || text.starts_with('#') {
                 continue;
@@ -83,7 +84,7 @@ impl GrainTable {
         if grains.is_empty() {
             let message = match columns {
                 None => "the file is empty",
-                Some(_) => "there are no grains after the line with the columns",
+                Some(_) => "there are no grains after the header line",
             };
             return Err(Failure::Format(Place::Whole, message.into()));
         }
@@ -102,7 +103,7 @@ impl From<std::io::Error> for Failure {
     }
 }
 
-/// For each column of the file its index in [`COLUMNS`].
+/// The index in [`COLUMNS`] of each column of the file.
 fn header(line: &str) -> Result<Vec<usize>, String> {
     let mut columns = Vec::new();
     for name in line.split(',').map(str::trim) {
@@ -118,7 +119,7 @@ fn header(line: &str) -> Result<Vec<usize>, String> {
     for group in GROUPS {
         let found = group.clone().filter(|index| columns.contains(index)).count();
         if found != group.len() && (found > 0 || group.start == 0) {
-            return Err(format!("the columns {} come together", COLUMNS[group].join(",")));
+            return Err(format!("the columns {} must be given together", COLUMNS[group].join(",")));
         }
     }
     Ok(columns)
@@ -138,7 +139,7 @@ fn row(line: &str, columns: &[usize]) -> Result<PlacedGrain, String> {
         })?;
     }
     if words.next().is_some() {
-        return Err(format!("there are more than {} values", columns.len()));
+        return Err(format!("there are more than {} values in this line", columns.len()));
     }
     let [x, y, z, qw, qx, qy, qz, vx, vy, vz, wx, wy, wz, scale] = values;
     let rotation = unit([qw, qx, qy, qz]).ok_or("the quaternion has zero length")?;
@@ -166,7 +167,7 @@ mod tests {
     }
 
     #[test]
-    fn columns_come_in_any_order_and_defaults_fill_the_rest() {
+    fn columns_may_be_in_any_order_and_have_defaults() {
         let table = parse("# from a run\nz, y,x,scale\r\n\n3,2,1,0.5\n").unwrap();
         let grain = table.grains[0];
         assert_eq!(grain.position, [1.0, 2.0, 3.0]);
@@ -176,12 +177,12 @@ mod tests {
     }
 
     #[test]
-    fn broken_tables_are_explained_with_their_line() {
+    fn mistakes_in_tables_are_reported_with_their_line() {
         let message = |text: &str| parse(text).unwrap_err();
         assert!(message("").contains("empty"));
         assert!(message("x,y,z\n").contains("no grains"));
-        assert!(message("x,y\n1,2").contains("x,y,z come together"));
-        assert!(message("x,y,z,qw\n1,2,3,1").contains("qw,qx,qy,qz come together"));
+        assert!(message("x,y\n1,2").contains("x,y,z must be given together"));
+        assert!(message("x,y,z,qw\n1,2,3,1").contains("qw,qx,qy,qz must be given together"));
         assert!(message("x,y,z,colour\n").contains("unknown column `colour`"));
         assert!(message("x,y,z,x\n").contains("twice"));
         assert_eq!(message("x,y,z\n1,2,three"), "file, line 2: `z` is not a number: `three`");
@@ -194,7 +195,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_are_counted_with_comments_and_blank_ones() {
+    fn line_numbers_count_comments_and_blank_lines() {
         let text = "# a\n  # b\nx,y,z\n\n   \n1,2,three\n";
         assert_eq!(parse(text).unwrap_err(), "file, line 6: `z` is not a number: `three`");
         let bom = parse("\u{feff}x,y,z\n1,2,3").unwrap();
@@ -210,21 +211,21 @@ mod tests {
     }
 
     #[test]
-    fn hostile_tables_are_refused_at_their_line() {
+    fn hostile_tables_are_rejected_with_their_line() {
         let message = |text: &str| parse(text).unwrap_err();
         assert_eq!(message("x,y,z\n1,2,3\n1,,3"), "file, line 3: `y` is not a number: ``");
         assert!(message("x,y,z\n1,2,1e999").contains("`z` is not a number: `1e999`"));
         assert!(message("x,y,z\n1,2,-inf").contains("line 2"));
         assert!(message("x,y,z\n1;2;3").contains("`x` is not a number: `1;2;3`"));
         assert!(message("x;y;z\n").contains("unknown column `x;y;z`"));
-        assert!(message("x,y,z,vx,vy\n1,2,3,4,5").contains("vx,vy,vz come together"));
-        assert!(message("x,y,z,wz\n1,2,3,4").contains("wx,wy,wz come together"));
+        assert!(message("x,y,z,vx,vy\n1,2,3,4,5").contains("vx,vy,vz must be given together"));
+        assert!(message("x,y,z,wz\n1,2,3,4").contains("wx,wy,wz must be given together"));
         assert!(message("x,y,z,scale\n1,2,3,-1").contains("got -1"));
         assert!(message(&format!("{}\n", "a".repeat(500))).len() < 200);
         let not_text = GrainTable::parse(&b"x,y,z\n1,2,3\n1,2,\xff\n"[..]);
         let Err(Failure::Format(place, message)) = not_text else { panic!() };
-        assert_eq!(format!("{place}: {message}"), ", line 3: this is not text");
-        // The same file ends without its last line end, or with one of another system.
+        assert_eq!(format!("{place}: {message}"), ", line 3: not valid UTF-8 text");
+        // The file may end with or without a line end, in any convention.
         for end in ["", "\n", "\r\n", "\n\n# end\n"] {
             assert_eq!(parse(&format!("x,y,z\n1,2,3{end}")).unwrap().grains.len(), 1, "{end:?}");
         }
@@ -236,7 +237,7 @@ mod tests {
 
         proptest! {
             #[test]
-            fn columns_may_be_shuffled_without_changing_a_grain(
+            fn the_order_of_columns_does_not_change_the_grains(
                 values in prop::array::uniform14(-1e3..1e3_f64),
                 order in Just((0..14).collect::<Vec<usize>>()).prop_shuffle(),
             ) {

@@ -1,5 +1,5 @@
-//! What a study keeps for the next time: a value in a sealed file, under the text of all that determines it. A file of other
-//! settings, of another version of the numbers, or a damaged one is refused with the reason.
+//! Stored results of a study: a value in a sealed file, together with the text of all settings that determine it. A file with
+//! other settings, another numerics version, or damage is rejected with the reason.
 
 use std::borrow::Cow;
 use std::path::Path;
@@ -18,27 +18,27 @@ const KIND: Kind = Kind {
     magic: *b"riprapKP",
     layout: 1,
     name: "stored result",
-    advice: "it is not used, and overwritten later",
+    advice: "it is ignored and will be overwritten",
 };
 
-/// What a file holds.
+/// The content of a file.
 #[derive(Serialize, Deserialize)]
 struct Kept<'a, T> {
     settings: Cow<'a, str>,
     value: T,
 }
 
-/// Writes a value, whole or not at all, and waits until it is on the disk. `settings` tells all that determines it, a line
-/// each. The folder is made where it is missing.
+/// Writes a value atomically and syncs it to disk. `settings` lists everything that determines it, one item per line. The
+/// folder is created if it is missing.
 pub fn write(path: &Path, settings: &str, value: &impl Serialize) -> Result<(), Error> {
     if let Some(folder) = path.parent() {
-        std::fs::create_dir_all(folder).map_err(Error::io("make the folder", folder))?;
+        std::fs::create_dir_all(folder).map_err(Error::io("create the folder", folder))?;
     }
     sealed::write(path, &KIND, &Kept { settings: settings.into(), value })
 }
 
-/// Reads a value that was written under the same settings; `None` where there is no file. What killed programs have left
-/// half-written beside it is removed, so nobody may be writing there meanwhile.
+/// Reads a value that was written with the same settings; `None` if there is no file. Temporary files of killed processes next
+/// to it are removed, so no other process may be writing there.
 pub fn read<T: DeserializeOwned>(path: &Path, settings: &str) -> Result<Option<T>, Error> {
     if let Some(folder) = path.parent().filter(|folder| folder.is_dir()) {
         atomic::sweep(folder)?;
@@ -52,7 +52,7 @@ pub fn read<T: DeserializeOwned>(path: &Path, settings: &str) -> Result<Option<T
         Some(what) => Err(Error::format(
             path,
             Place::Whole,
-            format!("the {} has other settings: {what}; {}", KIND.name, KIND.advice),
+            format!("the {} was computed with other settings: {what}; {}", KIND.name, KIND.advice),
         )),
     }
 }
@@ -62,7 +62,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_value_comes_back_under_its_settings_and_under_no_others() {
+    fn a_value_is_read_with_its_own_settings_only() {
         let folder = std::env::temp_dir().join(format!("riprap-kept-{}", std::process::id()));
         let path = folder.join("deep/run.bin");
         let none: Option<Vec<f64>> = read(&path, "dt = 1").unwrap();
@@ -74,20 +74,23 @@ mod tests {
         assert_eq!(read(&path, "dt = 1\nseed = 2\n").unwrap(), Some(value));
         assert!(!left.exists());
         let refused = read::<Vec<f64>>(&path, "dt = 1\nseed = 3\n").unwrap_err().to_string();
-        assert!(refused.contains("run.bin: the stored result has other settings"), "{refused}");
+        assert!(
+            refused.contains("run.bin: the stored result was computed with other settings"),
+            "{refused}"
+        );
         assert!(refused.contains("`seed = 2`, now `seed = 3`"), "{refused}");
 
-        // The version of the numbers stands in bytes 12 to 15.
+        // Bytes 12 to 15 are the numerics version.
         let mut bytes = std::fs::read(&path).unwrap();
         bytes[12] ^= 0x40;
         std::fs::write(&path, bytes).unwrap();
         let refused = read::<Vec<f64>>(&path, "dt = 1\nseed = 2\n").unwrap_err().to_string();
-        assert!(refused.contains("of the numbers, this riprap has version"), "{refused}");
+        assert!(refused.contains("but this version of riprap has numerics version"), "{refused}");
         std::fs::remove_dir_all(folder).unwrap();
     }
 
     #[test]
-    fn every_damaged_file_is_refused_with_what_happens_to_it() {
+    fn damaged_files_are_rejected_and_will_be_overwritten() {
         let folder = tempfile::TempDir::new().unwrap();
         let path = folder.path().join("run.bin");
         write(&path, "seed = 1\n", &(0.25_f64, vec![1_u32, 2, 3], "text".to_owned())).unwrap();
@@ -98,24 +101,24 @@ mod tests {
         };
         for end in 0..good.len() {
             let told = message(&good[..end]);
-            assert!(told.contains("run.bin: ") && told.contains("overwritten later"), "{told}");
+            assert!(told.contains("run.bin: ") && told.contains("will be overwritten"), "{told}");
         }
         for at in 0..good.len() {
             let mut bad = good.clone();
             bad[at] = !bad[at];
-            assert!(message(&bad).contains("overwritten later"), "byte {at}");
+            assert!(message(&bad).contains("will be overwritten"), "byte {at}");
         }
-        // A value of another kind under the same settings: the layout was not raised.
+        // A value of another type with the same settings, as if the layout version had not been increased.
         std::fs::write(&path, &good).unwrap();
         assert!(read::<Vec<String>>(&path, "seed = 1\n").is_err());
-        // A checkpoint is no stored result.
+        // A checkpoint is not a stored result.
         assert!(
-            message(&[b"riprapCP", &good[8..]].concat()).contains("no stored result of riprap")
+            message(&[b"riprapCP", &good[8..]].concat()).contains("not a riprap stored result")
         );
     }
 
     #[test]
-    fn a_value_is_replaced_whole_and_settings_may_be_long() {
+    fn a_value_is_replaced_atomically_and_settings_may_be_long() {
         let folder = tempfile::TempDir::new().unwrap();
         let path = folder.path().join("study/depth.bin");
         let settings: String =

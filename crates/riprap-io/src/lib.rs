@@ -1,10 +1,11 @@
-//! Files: scenes in, frames and tables out.
+//! Input and output files of riprap: scenes, frames and tables.
 //!
-//! [`scene_file`] reads scenes from TOML, [`mesh`], [`scans`] and [`grain_table`] the files that a scene refers to, [`peer_scene`] scenes and
-//! states shared with other engines.
-//! [`build`] makes the scene of the simulator, [`run`] runs it into a folder. [`vtk`] writes frames for ParaView, [`table`] the series of a run, and [`run_folder`] holds them together.
-//! These writers know nothing of the simulator: they take points, numbers and names. [`output`] observes a run and
-//! feeds them; [`checkpoint`] keeps what a killed run goes on from, [`kept`] what a study does. [`fclib`] reads and writes contact problems.
+//! [`scene_file`] reads scenes from TOML; [`mesh`], [`scans`] and [`grain_table`] read the files that a scene refers to, and
+//! [`peer_scene`] reads scenes and states shared with other engines. [`build`] builds the scene of the simulator, and [`run`] runs
+//! it and writes a run folder. [`vtk`] writes frames for ParaView, [`table`] writes time series, and [`run_folder`] manages the files
+//! of a run. These writers are independent of the simulator: they take points, numbers and names. [`output`] observes a run and
+//! passes data to them. [`checkpoint`] stores the state from which an interrupted run resumes, [`kept`] stores results of studies.
+//! [`fclib`] reads and writes contact problems.
 
 mod atomic;
 pub mod build;

@@ -1,7 +1,7 @@
-//! Locks that keep two programs from writing to one place. The lock is the operating system's, on a small file: it goes with its process,
-//! however that ends, so nothing has to be cleaned up after a crash. The file names the process, so that others can be told who it is.
+//! Locks that keep two processes from writing to the same place. The operating system holds the lock on a small file and releases it
+//! when the process ends, so no cleanup is needed after a crash. The file names the process, for the error messages of others.
 //!
-//! On Linux the lock is `flock`, which NFS forwards to the server; a file system without locks is used without one, and the caller is told.
+//! On Linux the lock is `flock`, which NFS forwards to the server; on a file system without locks none is taken, and [`Lock::holds`] is false.
 
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, Read, Seek, Write};
@@ -10,17 +10,17 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use crate::error::Error;
 
-/// A lock that is held until it is dropped.
+/// A lock, released on drop.
 #[derive(Debug)]
 pub(crate) struct Lock {
     path: PathBuf,
-    /// `None` where the file system has no locks.
+    /// `None` if the file system has no locks.
     file: Option<File>,
 }
 
 impl Lock {
-    /// Takes the lock whose file is `path`, in a folder that exists. Where another process has it, the error names that process and
-    /// `what` it holds, a folder or a file.
+    /// Acquires the lock with the file `path`, in an existing folder. If another process has it, the error names that process and
+    /// `what` it protects, a folder or a file.
     pub fn take(path: &Path, what: &Path) -> Result<Lock, Error> {
         loop {
             let mut open = OpenOptions::new();
@@ -37,16 +37,16 @@ impl Lock {
                 }
                 Err(TryLockError::Error(error)) => return Err(Error::io("lock", path)(error)),
             }
-            // Whoever had it before may have removed the file between our opening and locking it.
+            // The previous owner may have removed the file after we opened and before we locked it.
             if is_in_place(&file, path) {
-                // The name is for people; the lock holds without it, on a full disk for example.
+                // The name is only informative; the lock is valid without it, for example if the disk is full.
                 let _ = file.set_len(0).and_then(|()| file.write_all(own_name().as_bytes()));
                 return Ok(Lock { path: path.to_owned(), file: Some(file) });
             }
         }
     }
 
-    /// Whether it keeps others out; not on a file system without locks.
+    /// Whether it excludes other processes; `false` on a file system without locks.
     pub fn holds(&self) -> bool {
         self.file.is_some()
     }
@@ -54,14 +54,14 @@ impl Lock {
 
 impl Drop for Lock {
     fn drop(&mut self) {
-        // Removed before it is unlocked, by the only one who may. Elsewhere an open file cannot be removed; it stays, unlocked.
+        // Removed before it is unlocked, while no other process may. Where an open file cannot be removed, it stays, unlocked.
         if self.file.is_some() && cfg!(unix) {
             let _ = fs::remove_file(&self.path);
         }
     }
 }
 
-/// Whether a path still leads to an open file.
+/// Whether a path still refers to an open file.
 #[cfg(unix)]
 fn is_in_place(file: &File, path: &Path) -> bool {
     use std::os::unix::fs::MetadataExt;
@@ -76,14 +76,14 @@ fn is_in_place(_: &File, _: &Path) -> bool {
     true
 }
 
-/// Whether a file system has no locks: those of Linux say so by `ENOLCK`, which has no name in the standard library.
+/// Whether an error means that the file system has no locks. Linux returns `ENOLCK`, which has no name in the standard library.
 fn is_unsupported(error: &io::Error) -> bool {
     const ENOLCK: i32 = 37;
     error.kind() == io::ErrorKind::Unsupported
         || cfg!(target_os = "linux") && error.raw_os_error() == Some(ENOLCK)
 }
 
-/// Who holds the lock, in the words of its file.
+/// The holder of the lock, as described in its file.
 fn holder(file: &mut File) -> String {
     let mut text = String::new();
     let read = file.rewind().and_then(|()| file.take(1000).read_to_string(&mut text));
@@ -93,7 +93,7 @@ fn holder(file: &mut File) -> String {
     }
 }
 
-/// This process: `process 4711 on node12, since 2026-11-16 16:12:43 UTC`.
+/// A description of this process: `process 4711 on node12, since 2026-11-16 16:12:43 UTC`.
 fn own_name() -> String {
     let seconds = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |t| t.as_secs());
     let host = fs::read_to_string("/proc/sys/kernel/hostname").ok();
@@ -106,7 +106,7 @@ fn own_name() -> String {
     format!("process {} on {host}, since {} UTC\n", std::process::id(), date(seconds))
 }
 
-/// Date and time of day of a Unix time [s]; the calendar is Gregorian (Hinnant's algorithm, in years that begin in March).
+/// Date and time of day of a Unix time [s]; the calendar is Gregorian (Hinnant's algorithm, with years that start in March).
 fn date(seconds: u64) -> String {
     let (days, second) = (seconds / 86_400 + 719_468, seconds % 86_400);
     let (era, day) = (days / 146_097, days % 146_097);
@@ -125,14 +125,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_lock_is_held_once_and_names_its_holder() {
+    fn a_lock_is_exclusive_and_names_its_holder() {
         let folder = tempfile::TempDir::new().unwrap();
         let path = folder.path().join("run.lock");
         let lock = Lock::take(&path, folder.path()).unwrap();
         if !lock.holds() {
             return;
         }
-        // Locks belong to the opened file, so that a second one in the same process is refused too.
+        // Locks belong to the open file, so a second one in the same process is rejected too.
         let told = Lock::take(&path, folder.path()).unwrap_err().to_string();
         assert!(told.contains(&format!("in use by process {} on ", std::process::id())), "{told}");
         assert!(told.contains(" UTC"), "{told}");
@@ -142,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_left_by_a_killed_process_is_no_lock() {
+    fn a_file_left_by_a_killed_process_is_not_a_lock() {
         let folder = tempfile::TempDir::new().unwrap();
         let path = folder.path().join("run.lock");
         fs::write(&path, "process 1 on nowhere, since ever").unwrap();
@@ -152,7 +152,7 @@ mod tests {
     }
 
     #[test]
-    fn of_many_that_want_a_lock_one_has_it_at_a_time() {
+    fn only_one_thread_holds_a_lock_at_a_time() {
         use std::sync::atomic::{AtomicUsize, Ordering};
         let folder = tempfile::TempDir::new().unwrap();
         let path = folder.path().join("run.lock");

@@ -1,5 +1,5 @@
-//! Opening of regular files for reading. A path may refer to anything: opening a FIFO waits for a
-//! writer that may never come, and a device is endless. So the file type is checked before a file
+//! Opening of regular files for reading. A path may refer to anything: opening a FIFO blocks until
+//! a writer opens it, and a device may be endless. So the file type is checked before a file
 //! is opened, and its length before it is read.
 
 use std::fs::{self, File};
@@ -8,7 +8,7 @@ use std::path::Path;
 
 use crate::error::{Error, Place};
 
-/// Opens a regular file; anything else is refused with its kind.
+/// Opens a regular file; anything else is rejected with its kind.
 pub(crate) fn open(path: &Path) -> io::Result<File> {
     let refuse = |kind: &str| {
         let message = format!("this is {kind}, not a regular file");
@@ -56,7 +56,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn folders_and_devices_are_refused_by_their_kind() {
+    fn folders_and_devices_are_rejected_with_their_kind() {
         let folder = tempfile::TempDir::new().unwrap();
         let told = read_limited(folder.path(), 10).unwrap_err().to_string();
         assert!(told.contains("this is a folder, not a regular file"), "{told}");

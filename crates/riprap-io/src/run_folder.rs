@@ -1,14 +1,14 @@
 //! The folder of a run: the resolved scene, the summary, the series and the frames.
 //!
 //! ```text
-//! out/scene.toml      the scene with all defaults, in SI
-//! out/summary.json    what came out
+//! out/scene.toml      the scene with all defaults, in SI units
+//! out/summary.json    run summary
 //! out/series.csv      one row per output
 //! out/run.pvd         index of the frames, for ParaView
 //! out/frames/         surfaces and contacts, one file per output
-//! out/problems/       contact problems, if asked for
-//! out/checkpoint.bin  where a killed run goes on, if asked for
-//! out/run.lock        while a run writes: which process it is
+//! out/problems/       contact problems, if requested
+//! out/checkpoint.bin  state from which the run can resume, if requested
+//! out/run.lock        lock that names the writing process, during the run
 //! ```
 
 use std::fs;
@@ -32,13 +32,13 @@ const SIGNS: [&str; 3] = ["summary.json", "series.csv", "run.pvd"];
 /// The lock of a folder, held while a run writes to it.
 const LOCK: &str = "run.lock";
 
-/// What to do with a run that is in the folder already.
+/// What to do if the folder already contains a run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Existing {
-    /// Refuse: results are not lost by accident.
+    /// Fail, so that results are not lost by accident.
     #[default]
     Keep,
-    /// Remove the files of the old run; other files in the folder stay.
+    /// Remove the files of the old run; other files in the folder are kept.
     Overwrite,
 }
 
@@ -48,26 +48,26 @@ pub struct RunFolder {
     path: PathBuf,
     index: Pvd,
     record: Record,
-    /// What `summary.json` holds besides the record.
+    /// The content of `summary.json` apart from the record.
     summary: serde_json::Value,
 }
 
-/// What `summary.json` tells about other files: with what content the run wrote its checkpoint, and from which bed it started. Whoever can
-/// change one file can change both; but a file that was exchanged, damaged with a checksum that fits, or taken from another run shows.
+/// Hashes of other files recorded in `summary.json`: that of the checkpoint and that of the bed from which the run started. They do not
+/// protect against someone who can change both files, but they detect a file that was replaced or copied from another run.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Record {
-    /// SHA-256 of the checkpoint. Two while it is being replaced: the run may be killed before and after.
+    /// SHA-256 of the checkpoint. There are two while it is being replaced, because the run may be killed before or after.
     checkpoint: Vec<String>,
     /// [`crate::build::Settled::hash`].
     bed: Option<String>,
 }
 
 impl Record {
-    /// Their keys in `summary.json`.
+    /// Key in `summary.json`.
     pub const CHECKPOINT: &'static str = "checkpoint_sha256";
     const BED: &'static str = "bed_sha256";
 
-    /// That of the run in a folder; `None` where there is no summary that can be read, or none with a record.
+    /// The record of the run in a folder; `None` if there is no readable summary with a record.
     pub fn read(folder: &Path) -> Option<Record> {
         let text = read_limited(&folder.join("summary.json"), 1 << 24).ok()?;
         let summary: serde_json::Value = serde_json::from_slice(&text).ok()?;
@@ -77,12 +77,12 @@ impl Record {
         Some(Record { checkpoint: checkpoint.collect(), bed })
     }
 
-    /// Whether the run wrote a checkpoint of this SHA-256.
+    /// Whether the run wrote a checkpoint with this SHA-256.
     pub fn knows_checkpoint(&self, hash: &str) -> bool {
         self.checkpoint.iter().any(|known| known == hash)
     }
 
-    /// Whether the run started from a bed of this hash, or from none that is known.
+    /// Whether the run started from a bed with this hash, or from an unknown one.
     pub fn may_start_from(&self, hash: &str) -> bool {
         self.bed.as_ref().is_none_or(|known| known == hash)
     }
@@ -98,10 +98,10 @@ impl Record {
 }
 
 impl RunFolder {
-    /// Makes the folder, or takes an empty one.
+    /// Creates the folder, or uses an empty one.
     ///
-    /// A folder that holds a run is taken with [`Existing::Overwrite`] only. One that holds other files but
-    /// no run is never taken: it may be a mistaken path.
+    /// A folder that contains a run is used only with [`Existing::Overwrite`]. One that contains other files but
+    /// no run is never used: the path may be a mistake.
     pub fn create(path: impl AsRef<Path>, existing: Existing) -> Result<Self, Error> {
         let path = path.as_ref().to_owned();
         Self::check(&path, existing)?;
@@ -109,12 +109,12 @@ impl RunFolder {
             remove_run(&path)?;
         }
         let frames = path.join("frames");
-        fs::create_dir_all(&frames).map_err(Error::io("make the folder", &frames))?;
+        fs::create_dir_all(&frames).map_err(Error::io("create the folder", &frames))?;
         let index = Pvd::new(path.join("run.pvd"));
         Ok(Self { path, index, record: Record::default(), summary: json!({}) })
     }
 
-    /// Whether [`RunFolder::create`] would take a folder, or make it.
+    /// Whether [`RunFolder::create`] would use or create a folder.
     pub(crate) fn check(path: &Path, existing: Existing) -> Result<(), Error> {
         if !path.exists() {
             return Ok(());
@@ -127,24 +127,24 @@ impl RunFolder {
             (true, Existing::Overwrite) => Ok(()),
             (true, Existing::Keep) => Err(Error::Exists { path: path.to_owned(), what: "a run" }),
             (false, _) if others => {
-                let message = "it holds files, but no run; choose an empty or new folder".into();
+                let message = "it contains files, but no run; choose an empty or new folder".into();
                 Err(Error::Data { path: path.to_owned(), message })
             }
             (false, _) => Ok(()),
         }
     }
 
-    /// Locks a folder for a run that is going to write to it, or to read its checkpoint; the folder is made where it is missing.
+    /// Locks a folder for a run that writes to it or reads its checkpoint; the folder is created if it is missing.
     pub(crate) fn lock(path: &Path) -> Result<Lock, Error> {
-        fs::create_dir_all(path).map_err(Error::io("make the folder", path))?;
+        fs::create_dir_all(path).map_err(Error::io("create the folder", path))?;
         Lock::take(&path.join(LOCK), path)
     }
 
-    /// The folder of a run that is resumed: of each part the frames at these times [s] are kept, later ones removed.
+    /// The folder of a run that is resumed. For each part, the frames at these times [s] are kept and later ones are removed.
     pub fn resume(path: impl AsRef<Path>, parts: &[(&str, &[f64])]) -> Result<Self, Error> {
         let path = path.as_ref().to_owned();
         let frames = path.join("frames");
-        fs::create_dir_all(&frames).map_err(Error::io("make the folder", &frames))?;
+        fs::create_dir_all(&frames).map_err(Error::io("create the folder", &frames))?;
         let mut index = Pvd::new(path.join("run.pvd"));
         let mut kept = std::collections::HashSet::new();
         let of = |(part, times): &(&str, &[f64])| -> Vec<(f64, String, usize)> {
@@ -155,7 +155,7 @@ impl RunFolder {
                 .collect()
         };
         let mut shown: Vec<_> = parts.iter().flat_map(of).collect();
-        // In the order in which they were written; the parts of one time keep theirs.
+        // In the order in which they were written; the sort is stable, so parts at the same time keep their order.
         shown.sort_by(|a, b| a.0.total_cmp(&b.0));
         for (time, part, number) in &shown {
             let file = frame_name(part, *number);
@@ -175,7 +175,7 @@ impl RunFolder {
         }
         atomic::sweep(&path)?;
         atomic::sweep(&frames)?;
-        // The checkpoint that the run goes on from stays until the next one.
+        // The checkpoint from which the run resumes is kept until the next one.
         let bed = Record::read(&path).unwrap_or_default().bed;
         let checkpoint = read_limited(&path.join(checkpoint::FILE), u64::MAX).ok();
         let checkpoint = checkpoint.map(|bytes| sha256(&bytes)).into_iter().collect();
@@ -183,7 +183,7 @@ impl RunFolder {
         Ok(Self { path, index, record, summary: json!({}) })
     }
 
-    /// Whether a folder holds a run.
+    /// Whether a folder contains a run.
     pub fn holds_run(path: &Path) -> bool {
         SIGNS.iter().any(|name| path.join(name).exists())
     }
@@ -203,20 +203,20 @@ impl RunFolder {
         atomic::write(&self.path.join("scene.toml"), |out| out.write_all(resolved.as_bytes()))
     }
 
-    /// Writes `summary.json`, whole or not at all, with the hashes of the checkpoint and of the bed.
+    /// Writes `summary.json` atomically, with the hashes of the checkpoint and the bed.
     pub fn write_summary(&mut self, summary: &serde_json::Value) -> Result<(), Error> {
         self.summary.clone_from(summary);
         self.record.add_to(&mut self.summary);
         atomic::write(&self.path.join("summary.json"), |out| write_json(out, &self.summary))
     }
 
-    /// Puts on record from which bed the run starts.
+    /// Records the bed from which the run starts.
     pub(crate) fn set_bed(&mut self, hash: String) {
         self.record.bed = Some(hash);
     }
 
-    /// Writes `checkpoint.bin` in the place of the last one. The summary knows its hash before, and that of the last one until then: a run that
-    /// is killed in between goes on from either.
+    /// Replaces `checkpoint.bin`. The summary contains the hashes of both the old and the new checkpoint in the meantime, so that a run
+    /// killed in between can resume from either.
     pub(crate) fn write_checkpoint(&mut self, bytes: &[u8]) -> Result<(), Error> {
         let hash = sha256(bytes);
         self.record.checkpoint.push(hash.clone());
@@ -256,7 +256,7 @@ fn frame_name(part: &str, number: usize) -> String {
     format!("{part}-{number:06}.vtp")
 }
 
-/// Removes what a run writes, and only that.
+/// Removes the files of a run, and only those.
 fn remove_run(path: &Path) -> Result<(), Error> {
     atomic::sweep(path)?;
     for name in SIGNS.into_iter().chain(["scene.toml", checkpoint::FILE]) {
@@ -315,12 +315,12 @@ mod tests {
     }
 
     #[test]
-    fn an_old_run_is_kept_unless_told_otherwise() {
+    fn an_old_run_is_kept_unless_overwriting_is_allowed() {
         let path = folder("old");
         filled(&path);
         fs::write(path.join("notes.txt"), "mine").unwrap();
         let error = RunFolder::create(&path, Existing::Keep).unwrap_err().to_string();
-        assert!(error.contains("already holds a run; choose another folder"), "{error}");
+        assert!(error.contains("already contains a run; choose another folder"), "{error}");
         RunFolder::create(&path, Existing::Overwrite).unwrap();
         let mut left: Vec<_> =
             fs::read_dir(&path).unwrap().map(|entry| entry.unwrap().file_name()).collect();
@@ -331,13 +331,13 @@ mod tests {
     }
 
     #[test]
-    fn a_folder_of_other_files_is_never_taken() {
+    fn a_folder_of_other_files_is_never_used() {
         let path = folder("other");
         fs::create_dir_all(&path).unwrap();
         fs::write(path.join("thesis.tex"), "years of work").unwrap();
         for existing in [Existing::Keep, Existing::Overwrite] {
             let error = RunFolder::create(&path, existing).unwrap_err().to_string();
-            assert!(error.contains("it holds files, but no run"), "{error}");
+            assert!(error.contains("it contains files, but no run"), "{error}");
         }
         fs::remove_file(path.join("thesis.tex")).unwrap();
         RunFolder::create(&path, Existing::Keep).unwrap();
@@ -345,7 +345,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_in_the_way_is_reported() {
+    fn a_file_at_the_path_of_the_folder_is_reported() {
         let path = folder("file");
         fs::write(&path, "").unwrap();
         assert!(RunFolder::create(&path, Existing::Keep).is_err());
@@ -388,20 +388,20 @@ mod tests {
     }
 
     #[test]
-    fn a_folder_resumed_without_frames_has_none() {
+    fn a_run_resumed_without_frames_has_none() {
         let path = folder("no-frames");
         filled(&path);
         RunFolder::resume(&path, &[("surfaces", &[])]).unwrap();
         assert_eq!(fs::read_dir(path.join("frames")).unwrap().count(), 0);
         fs::remove_dir_all(&path).unwrap();
-        // A folder that is gone is made again.
+        // A missing folder is created again.
         let run = RunFolder::resume(&path, &[("surfaces", &[])]).unwrap();
         assert!(run.frames().is_dir() && !RunFolder::holds_run(&path));
         fs::remove_dir_all(path).unwrap();
     }
 
     #[test]
-    fn overwriting_removes_problems_and_checkpoint_but_no_file_of_others() {
+    fn overwriting_removes_problems_and_checkpoint_but_no_other_files() {
         let path = folder("overwritten");
         filled(&path);
         fs::write(path.join(checkpoint::FILE), "old").unwrap();
@@ -418,11 +418,11 @@ mod tests {
     }
 
     #[test]
-    fn any_file_that_only_a_run_writes_makes_a_run() {
+    fn any_file_written_only_by_runs_identifies_a_run() {
         let path = folder("signs");
         fs::create_dir_all(&path).unwrap();
         assert!(!RunFolder::holds_run(&path));
-        // The user's own scene is no run.
+        // The user's own scene is not a run.
         fs::write(path.join("scene.toml"), "").unwrap();
         assert!(!RunFolder::holds_run(&path));
         for name in SIGNS {

@@ -1,4 +1,4 @@
-//! Scanned stones: a folder of meshes, each reduced to a convex polyhedron of few corners. Files are read in the order of their
+//! Scanned stones: a folder of meshes, each reduced to a convex polyhedron with few vertices. Files are read in the order of their
 //! names.
 
 use std::path::{Path, PathBuf};
@@ -9,7 +9,7 @@ use riprap::shape::{Polyhedron, ShapeError};
 use crate::error::{Error, Place};
 use crate::mesh::{Mesh, is_mesh_file};
 
-/// Most files that are read from a folder.
+/// Maximum number of files read from a folder.
 const MAX_FILES: usize = 100_000;
 
 /// A stone from a file.
@@ -17,22 +17,22 @@ const MAX_FILES: usize = 100_000;
 pub struct Scan {
     /// Name of the file.
     pub file: String,
-    /// Vertices in the file.
+    /// Number of vertices in the file.
     pub n_vertices: usize,
-    /// Corners of its hull.
+    /// Number of vertices of its hull.
     pub n_hull: usize,
-    /// Volume inside the mesh, in the cube of the file's unit; `None` if it is not closed.
+    /// Volume of the mesh, in the cubed unit of the file; `None` if the mesh is not closed.
     pub volume: Option<f64>,
     /// Volume of its hull.
     pub hull_volume: f64,
-    /// Volume of the polyhedron that is left.
+    /// Volume of the reduced polyhedron.
     pub reduced_volume: f64,
-    /// Its corners, in the unit of the file.
+    /// Its vertices, in the unit of the file.
     pub points: Vec<[f64; 3]>,
 }
 
 impl Scan {
-    /// Reads a mesh and reduces its hull to at most `max_vertices` corners.
+    /// Reads a mesh and reduces its hull to at most `max_vertices` vertices.
     pub fn read(path: &Path, max_vertices: usize) -> Result<Scan, Error> {
         let mesh = Mesh::read(path)?;
         let shape = |e: ShapeError| Error::format(path, Place::Whole, e.to_string());
@@ -51,13 +51,13 @@ impl Scan {
         })
     }
 
-    /// Volume that the reduction took from the hull, as a share of it [–].
+    /// Fraction of the volume of the hull removed by the reduction [–].
     pub fn volume_error(&self) -> f64 {
         1.0 - self.reduced_volume / self.hull_volume
     }
 }
 
-/// Reads all meshes (`.stl`, `.obj`, `.ply`) of a folder; other files are left alone.
+/// Reads all meshes (`.stl`, `.obj`, `.ply`) of a folder; other files are ignored.
 pub fn read_folder(folder: &Path, max_vertices: usize) -> Result<Vec<Scan>, Error> {
     let mut files: Vec<PathBuf> = Vec::new();
     for entry in std::fs::read_dir(folder).map_err(Error::io("open the folder", folder))? {
@@ -68,11 +68,11 @@ pub fn read_folder(folder: &Path, max_vertices: usize) -> Result<Vec<Scan>, Erro
     }
     let refuse = |message: String| Err(Error::format(folder, Place::Whole, message));
     if files.is_empty() {
-        return refuse("the folder holds no .stl, .obj or .ply files".into());
+        return refuse("the folder contains no .stl, .obj or .ply files".into());
     }
     if files.len() > MAX_FILES {
         return refuse(format!(
-            "the folder holds {} meshes, {MAX_FILES} are read at most",
+            "the folder contains {} meshes; the maximum is {MAX_FILES}",
             files.len()
         ));
     }

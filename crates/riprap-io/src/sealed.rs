@@ -1,17 +1,17 @@
-//! Sealed files: what a program keeps for itself, in postcard between a header and a checksum. Numbers keep their bits.
-//! Whatever a file holds, the reader answers with the value or an error that names the file.
+//! Sealed files: internal data of the program in postcard format, between a header and a checksum. Numbers are stored exactly.
+//! For any content of a file, the reader returns the value or an error that names the file.
 //!
 //! ```text
-//! 8 bytes  which kind of file
-//! u32      version of its layout, little-endian like all that follows
-//! u32      version of the numbers, riprap::NUMERICS
+//! 8 bytes  kind of file
+//! u32      version of its layout, little-endian like everything that follows
+//! u32      numerics version, riprap::NUMERICS
 //! u64      length of the content [bytes]
 //! …        the content, postcard
-//! u32      CRC-32 of everything before
+//! u32      CRC-32 of everything above
 //! ```
 //!
-//! Nothing is compressed: what fills these files are the last digits of floating-point numbers. A checkpoint of 300 falling stones
-//! has 48 kB; zstd would leave three fifths of it, and bring a library along.
+//! Nothing is compressed: these files consist mostly of the trailing digits of floating-point numbers. A checkpoint of 300 falling
+//! stones has 48 kB; zstd would reduce it to three fifths, at the cost of another dependency.
 
 use std::io::Write;
 use std::path::Path;
@@ -25,7 +25,7 @@ use crate::regular::read_limited;
 
 const HEADER: usize = 24;
 const CHECKSUM: usize = 4;
-/// Largest file that is read [bytes].
+/// Maximum file size [bytes].
 const MAX_BYTES: u64 = 1 << 34;
 
 /// A kind of sealed file.
@@ -33,21 +33,21 @@ const MAX_BYTES: u64 = 1 << 34;
 pub(crate) struct Kind {
     /// The first bytes.
     pub magic: [u8; 8],
-    /// Version of the layout; raised whenever the content changes its form.
+    /// Version of the layout; increased whenever the format of the content changes.
     pub layout: u32,
-    /// What it is called, such as `checkpoint`.
+    /// Its name in messages, such as `checkpoint`.
     pub name: &'static str,
-    /// What to do about one that cannot be read.
+    /// Advice for a file that cannot be read.
     pub advice: &'static str,
 }
 
-/// Writes a value, whole or not at all, and waits until it is on the disk.
+/// Writes a value atomically and syncs it to disk.
 pub(crate) fn write(path: &Path, kind: &Kind, value: &impl Serialize) -> Result<(), Error> {
     let bytes = bytes(path, kind, value)?;
     atomic::write_durable(path, |out| out.write_all(&bytes))
 }
 
-/// The bytes of the file `path` that holds a value.
+/// The bytes of a file `path` that contains a value.
 pub(crate) fn bytes(path: &Path, kind: &Kind, value: &impl Serialize) -> Result<Vec<u8>, Error> {
     let data = |message: String| Error::Data { path: path.to_owned(), message };
     let mut bytes = Vec::with_capacity(1 << 16);
@@ -68,7 +68,7 @@ pub(crate) fn read<T: DeserializeOwned>(path: &Path, kind: &Kind) -> Result<T, E
     read_with_hash(path, kind).map(|(value, _)| value)
 }
 
-/// Reads a value, and tells the SHA-256 of the file.
+/// Reads a value and returns it with the SHA-256 of the file.
 pub(crate) fn read_with_hash<T: DeserializeOwned>(
     path: &Path,
     kind: &Kind,
@@ -80,7 +80,7 @@ pub(crate) fn read_with_hash<T: DeserializeOwned>(
     Ok((value, sha256(&bytes)))
 }
 
-/// SHA-256 in hexadecimal digits. The checksum in a file finds accidents; this, kept elsewhere, finds changes made on purpose.
+/// SHA-256 in hexadecimal digits. The checksum in a file detects accidental damage; this hash, stored elsewhere, detects deliberate changes.
 pub(crate) fn sha256(bytes: &[u8]) -> String {
     use sha2::{Digest, Sha256};
     Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
@@ -89,38 +89,38 @@ pub(crate) fn sha256(bytes: &[u8]) -> String {
 fn parse<T: DeserializeOwned>(bytes: &[u8], kind: &Kind) -> Result<T, String> {
     let name = kind.name;
     if bytes.get(..8) != Some(&kind.magic[..]) {
-        return Err(format!("this is no {name} of riprap"));
+        return Err(format!("this is not a riprap {name}"));
     }
     let Some(header) = bytes.get(8..HEADER) else {
-        return Err(format!("the {name} ends in its header"));
+        return Err(format!("the {name} is truncated in its header"));
     };
     let word = |at: usize| u32::from_le_bytes([0, 1, 2, 3].map(|k| header[at + k]));
     let (layout, numerics) = (word(0), word(4));
     if layout != kind.layout {
         return Err(format!(
-            "the {name} has layout {layout}, this riprap reads layout {}",
+            "the {name} has layout {layout}, but this version of riprap reads layout {}",
             kind.layout
         ));
     }
     if numerics != riprap::NUMERICS {
         return Err(format!(
-            "the {name} was made with version {numerics} of the numbers, this riprap has version {}",
+            "the {name} was written with numerics version {numerics}, but this version of riprap has numerics version {}",
             riprap::NUMERICS
         ));
     }
     let length = u64::from_le_bytes([0, 1, 2, 3, 4, 5, 6, 7].map(|k| header[8 + k]));
     let rest = bytes.len() - HEADER;
     if length.checked_add(CHECKSUM as u64) != Some(rest as u64) {
-        return Err(format!("the {name} is cut off, or something was added to it"));
+        return Err(format!("the {name} is truncated or has trailing data"));
     }
     let (sealed, sum) = bytes.split_at(bytes.len() - CHECKSUM);
     if sum != checksum(sealed).to_le_bytes() {
-        return Err(format!("the {name} is damaged: its checksum does not fit"));
+        return Err(format!("the {name} is damaged: the checksum does not match"));
     }
     let content = postcard::take_from_bytes(&sealed[HEADER..]);
     match content {
         Ok((value, [])) => Ok(value),
-        Ok(_) => Err(format!("the {name} holds more than it should")),
+        Ok(_) => Err(format!("the {name} has trailing content")),
         Err(error) => Err(format!("the {name} cannot be read: {error}")),
     }
 }
@@ -150,7 +150,7 @@ mod tests {
     }
 
     #[test]
-    fn every_bit_of_a_number_comes_back() {
+    fn numbers_are_read_back_bitwise_identical() {
         let bits = [0.1, -0.0, f64::MIN_POSITIVE / 3.0, f64::NAN, -f64::INFINITY, 1e300]
             .map(f64::to_bits)
             .to_vec();
@@ -160,14 +160,14 @@ mod tests {
     }
 
     #[test]
-    fn hashes_are_those_of_the_standard() {
+    fn hashes_agree_with_the_standard() {
         // FIPS 180-4, the message "abc".
         let known = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad";
         assert_eq!(sha256(b"abc"), known);
     }
 
     #[test]
-    fn any_byte_changed_missing_or_added_is_noticed() {
+    fn any_changed_missing_or_added_byte_is_detected() {
         let good = sealed(&vec![1.0_f64, 2.0, 3.0]);
         for at in 0..good.len() {
             for flip in [1, 0x80, 0xff] {
@@ -181,8 +181,8 @@ mod tests {
     }
 
     #[test]
-    fn a_good_seal_around_something_else_is_an_error() {
-        // A list that claims to be longer than memory, and text that is none.
+    fn a_valid_seal_around_other_content_is_an_error() {
+        // A list that claims to be larger than memory, and invalid text.
         for content in [vec![0xff_u8; 9], vec![200], vec![]] {
             let raw: Vec<u8> = content;
             let bytes = sealed(&raw);
@@ -190,6 +190,6 @@ mod tests {
             assert!(parse::<(u64, Vec<[f64; 3]>, String)>(&bytes, &KIND).is_err());
         }
         let message = parse::<u8>(b"solid stone", &KIND).unwrap_err();
-        assert!(message.contains("no note of riprap"), "{message}");
+        assert!(message.contains("not a riprap note"), "{message}");
     }
 }

@@ -1,5 +1,5 @@
-//! Series of a run as CSV: a line of column names with units, then one row per output. A row reaches the file
-//! with a single write, so a run that is killed leaves whole rows, and the file can be plotted while it grows.
+//! Time series as CSV: a line of column names with units, then one row per output. Each row is written to the file with a
+//! single write, so an interrupted run leaves complete rows, and the file can be plotted during the run.
 
 use std::fs::{File, OpenOptions};
 use std::io::{Read, Seek, SeekFrom, Write};
@@ -7,12 +7,12 @@ use std::path::{Path, PathBuf};
 
 use crate::error::Error;
 
-/// A column: what it holds and in which unit.
+/// A column: its name and unit.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Column {
     /// Name, such as `kinetic_energy`.
     pub name: String,
-    /// Unit, such as `J`; `-` for pure numbers.
+    /// Unit, such as `J`; `-` for dimensionless numbers.
     pub unit: String,
 }
 
@@ -52,7 +52,7 @@ pub struct TableWriter {
 }
 
 impl TableWriter {
-    /// Makes the file, replacing an old one, and writes the line of headings.
+    /// Creates the file, replacing an old one, and writes the line of headings.
     pub fn create(path: impl AsRef<Path>, columns: &[Column]) -> Result<Self, Error> {
         let path = path.as_ref().to_owned();
         let line = headings(&path, columns)?;
@@ -63,8 +63,7 @@ impl TableWriter {
         Ok(writer)
     }
 
-    /// Goes on with a file after its first `length` bytes; what follows them is cut off. The headings must be those of
-    /// `columns`.
+    /// Continues a file after its first `length` bytes; the rest is truncated. The headings must match `columns`.
     pub fn resume(path: impl AsRef<Path>, columns: &[Column], length: u64) -> Result<Self, Error> {
         let path = path.as_ref().to_owned();
         let data = |message: &str| Error::Data { path: path.clone(), message: message.to_owned() };
@@ -73,31 +72,34 @@ impl TableWriter {
         let mut file = file.map_err(Error::io("open", &path))?;
         let found = file.metadata().map_err(Error::io("read", &path))?.len();
         if found < length || length < line.len() as u64 {
-            return Err(data("it is shorter than it was at the checkpoint; start the run anew"));
+            return Err(data("it is shorter than it was at the checkpoint; restart the run"));
         }
         let mut first = vec![0; line.len()];
         file.read_exact(&mut first).map_err(Error::io("read", &path))?;
         if first != line.as_bytes() {
-            return Err(data("its columns are not those of the scene; start the run anew"));
+            return Err(data("its columns do not match the scene; restart the run"));
         }
         file.set_len(length).map_err(Error::io("write", &path))?;
         file.seek(SeekFrom::Start(length)).map_err(Error::io("write", &path))?;
         Ok(Self { path, file, n_columns: columns.len(), line, length })
     }
 
-    /// Waits until all rows are on the disk, and tells how long the file is [bytes].
+    /// Syncs all rows to disk and returns the length of the file [bytes].
     pub fn sync(&mut self) -> Result<u64, Error> {
         let synced = self.file.sync_data().and_then(|()| self.file.stream_position());
         synced.map_err(Error::io("write", &self.path))
     }
 
-    /// Appends a row: one number per column, in the order of the columns. Numbers are written with as
-    /// many digits as it takes to read them back unchanged.
+    /// Appends a row: one number per column, in the order of the columns. Numbers are written with
+    /// enough digits to be read back exactly.
     pub fn row(&mut self, values: &[f64]) -> Result<(), Error> {
         use std::fmt::Write as _;
         if values.len() != self.n_columns {
-            let message =
-                format!("a row has {} values for {} columns", values.len(), self.n_columns);
+            let message = format!(
+                "the number of values ({}) differs from the number of columns ({})",
+                values.len(),
+                self.n_columns
+            );
             return Err(Error::Data { path: self.path.clone(), message });
         }
         self.line.clear();
@@ -105,7 +107,7 @@ impl TableWriter {
             if index > 0 {
                 self.line.push(',');
             }
-            // Very large and small numbers as 1e-9; the digits are the shortest in both forms.
+            // Very large and small numbers are written as 1e-9; both forms use the shortest digits.
             let size = value.abs();
             let _ = match size == 0.0 || (1e-4..1e15).contains(&size) || !value.is_finite() {
                 true => write!(self.line, "{value}"),
@@ -115,7 +117,7 @@ impl TableWriter {
         self.end_line()
     }
 
-    /// Sends the line to the file at once. Where only half of it arrives, on a full disk for example, that half is taken back.
+    /// Writes the line to the file at once. If only a part is written, for example because the disk is full, that part is removed.
     fn end_line(&mut self) -> Result<(), Error> {
         self.line.push('\n');
         let sent = self.file.write_all(self.line.as_bytes()).and_then(|()| self.file.flush());
@@ -135,9 +137,9 @@ fn headings(path: &Path, columns: &[Column]) -> Result<String, Error> {
     let headings: Vec<String> = columns.iter().map(Column::heading).collect();
     for (index, heading) in headings.iter().enumerate() {
         let message = if heading.contains([',', '"', '\n', '\r']) {
-            format!("the heading `{heading}` holds a comma, a quote or a line break")
+            format!("the heading `{heading}` contains a comma, a quote or a line break")
         } else if headings[..index].contains(heading) {
-            format!("two columns are called `{heading}`")
+            format!("two columns are named `{heading}`")
         } else {
             continue;
         };
@@ -155,7 +157,7 @@ mod tests {
     }
 
     #[test]
-    fn rows_stand_under_their_headings_as_soon_as_they_are_written() {
+    fn rows_are_in_the_file_as_soon_as_they_are_written() {
         let path = path("series.csv");
         let columns =
             [Column::new("time", "s"), Column::new("kinetic_energy", "J"), Column::new("n", "-")];
@@ -172,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn a_table_goes_on_where_it_was_and_only_if_it_is_the_same() {
+    fn a_table_is_continued_only_if_it_is_the_same() {
         let path = path("resumed.csv");
         let columns = [Column::new("time", "s")];
         let mut table = TableWriter::create(&path, &columns).unwrap();
@@ -183,7 +185,7 @@ mod tests {
         table.row(&[3.0]).unwrap();
         assert_eq!(std::fs::read_to_string(&path).unwrap(), "time [s]\n1\n3\n");
         for (columns, length, what) in [
-            (&[Column::new("tame", "s")], length, "columns are not"),
+            (&[Column::new("tame", "s")], length, "columns do not match"),
             (&columns, 1000, "shorter"),
             (&columns, 3, "shorter"),
         ] {
@@ -194,10 +196,16 @@ mod tests {
     }
 
     #[test]
-    fn rows_and_headings_that_would_break_the_table_are_refused() {
+    fn rows_and_headings_that_would_break_the_table_are_rejected() {
         let path = path("bad.csv");
         let mut table = TableWriter::create(&path, &[Column::new("time", "s")]).unwrap();
-        assert!(table.row(&[1.0, 2.0]).unwrap_err().to_string().contains("2 values for 1 columns"));
+        assert!(
+            table
+                .row(&[1.0, 2.0])
+                .unwrap_err()
+                .to_string()
+                .contains("the number of values (2) differs")
+        );
         for columns in
             [vec![Column::new("a,b", "m")], vec![Column::new("a", "m"), Column::new("a", "m")]]
         {
@@ -211,7 +219,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_are_short_and_never_lose_a_digit() {
+    fn numbers_are_short_and_exact() {
         let path = path("forms.csv");
         let mut table = TableWriter::create(&path, &[Column::new("x", "m")]).unwrap();
         let forms = [
@@ -236,7 +244,7 @@ mod tests {
     }
 
     #[test]
-    fn a_refused_row_leaves_the_file_as_it_was() {
+    fn a_rejected_row_leaves_the_file_unchanged() {
         let path = path("refused.csv");
         let columns = [Column::new("a", "m"), Column::new("b", "m")];
         let mut table = TableWriter::create(&path, &columns).unwrap();

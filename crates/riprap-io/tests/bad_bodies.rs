@@ -32,13 +32,13 @@ fn mistakes_in_shapes_are_reported() {
             "points in a plane",
             "{ type = \"polyhedron\", points = [[0,0,0],[1,0,0],[0,1,0],[1,1,0]] }",
             9,
-            "one plane",
+            "coplanar",
         ),
         body(
             "points on a point",
             "{ type = \"polyhedron\", points = [[0,0,0],[0,0,0],[0,0,0],[0,0,0]] }",
             9,
-            "one plane",
+            "coplanar",
         ),
         body("free half-space", "{ type = \"half-space\" }", 9, "cannot be a free body"),
         body(
@@ -51,12 +51,12 @@ fn mistakes_in_shapes_are_reported() {
         planar(
             "box in the plane",
             "{ type = \"box\", size = [1, 1, 1] }",
-            "does not fit a planar scene",
+            "not available in planar scenes",
         ),
         planar(
             "points on a line",
             "{ type = \"polygon\", points = [[0,0],[1,1],[2,2]] }",
-            "one line",
+            "collinear",
         ),
         planar(
             "three coordinates",
@@ -154,7 +154,7 @@ fn mistakes_in_motions_are_reported() {
         Case { name, text: format!("planar = true\n{START}{disc}\n{text}"), line: 11, says }
     };
     check(&[
-        after_ball("locked twice", "locked = [\"x\", \"x\"]", 11, "names x twice"),
+        after_ball("locked twice", "locked = [\"x\", \"x\"]", 11, "lists x twice"),
         after_ball("locked nowhere", "locked = [\"w\"]", 11, "unknown value \"w\""),
         after_ball("moving without motion", "kind = \"moving\"", 7, "`motion` is missing"),
         after_ball(
@@ -186,7 +186,7 @@ fn mistakes_in_motions_are_reported() {
             "unit in an expression",
             "kind = \"moving\"\nmotion = { velocity = [0, 0, \"3 mm/s\"] }",
             12,
-            "without units",
+            "without unit symbols",
         ),
         after_ball(
             "unknown variable",
@@ -208,11 +208,11 @@ fn mistakes_in_motions_are_reported() {
         ),
         planar("out of the plane", "position = [0, 0, 1]", "third component"),
         planar("spin out of the plane", "angular_velocity = [1, 0, 0]", "about z"),
-        planar("turned out of the plane", "rotation = { axis = [1, 0, 0], angle = 1 }", "about z"),
+        planar("rotated out of the plane", "rotation = { axis = [1, 0, 0], angle = 1 }", "about z"),
         planar(
             "moved out of the plane",
             "motion = { velocity = [0, 0, 1] }\nkind = \"moving\"",
-            "stay in the plane",
+            "stay in the x–y plane",
         ),
     ]);
 }
@@ -238,7 +238,7 @@ fn mistakes_in_grains_are_reported() {
             "a drag so large that they float",
             &format!("{column}\n{sphere}\nsettle = {{ speed = 0.1, drag = 100 }}"),
             14,
-            "would count as settled while they fall",
+            "would count as settled while falling",
         ),
         after_rain(
             "a drag that drives",
@@ -250,7 +250,7 @@ fn mistakes_in_grains_are_reported() {
             "two shapes",
             &format!("{column}\n{sphere}\nspheres = {{}}"),
             14,
-            "exclude each other",
+            "mutually exclusive",
         ),
         after_rain("no grading", &format!("{column}\nspheres = {{}}"), 13, "need a `grading`"),
         after_rain(
@@ -266,8 +266,12 @@ fn mistakes_in_grains_are_reported() {
             "{ sieves = [1, 2], passing = [0, 50, 100] }",
             "2 sieves, but 3 values",
         ),
-        graded("falling sieves", "{ sieves = [2, 1], passing = [0, 100] }", "must grow"),
-        graded("falling curve", "{ sieves = [1, 2, 3], passing = [0, 100, 50] }", "must not fall"),
+        graded("falling sieves", "{ sieves = [2, 1], passing = [0, 100] }", "increasing order"),
+        graded(
+            "falling curve",
+            "{ sieves = [1, 2, 3], passing = [0, 100, 50] }",
+            "must not decrease",
+        ),
         graded("open below", "{ sieves = [1, 2], passing = [10, 100] }", "must start at 0"),
         graded("open above", "{ sieves = [1, 2], passing = [0, 90] }", "must end at 100"),
         graded("beyond everything", "{ sieves = [1, 2], passing = [0, 110] }", "between 0 and 100"),
@@ -292,13 +296,13 @@ fn mistakes_in_the_placement_of_grains_are_reported() {
             "too many",
             "spacing = [1, 1, 1]\ncounts = [1000, 1000, 1000]",
             12,
-            "1000000000 grains; at most 10000000",
+            "1000000000 grains; the maximum is 10000000",
         ),
         lattice(
             "far too many",
             "spacing = [1, 1, 1]\ncounts = [10000000, 10000000, 10000000]",
             12,
-            "at most 10000000",
+            "the maximum is 10000000",
         ),
         lattice(
             "key of another generator",
@@ -338,10 +342,10 @@ fn mistakes_in_the_placement_of_grains_are_reported() {
             "cannot be a grain",
         ),
         after_rain(
-            "too many in all",
+            "too many in total",
             &format!("{column}\n{sphere}\n{group}\"rain\"\n{sphere}\n{column}\ncount = 10000000"),
             19,
-            "10000010 grains in all",
+            "10000010 grains in total",
         ),
     ]);
 }
@@ -393,7 +397,7 @@ fn mistakes_in_joints_between_bodies_are_reported() {
             hung,
             &format!("{ball}name = \"a\"\n[[joint]]\nname = \"a\"\nbetween = [{hung}]\n{ball}"),
             17,
-            "two joints are called `a`",
+            "two joints are named `a`",
         ),
         joint("flag", hung, &format!("{ball}project = 1"), 15, "true or false"),
         after_rain(
@@ -436,7 +440,7 @@ fn mistakes_in_joints_between_bodies_are_reported() {
             hung,
             &format!("{ball}[[probe]]\njoint = \"joint-1\"\npoint = [0, 0, 0]"),
             17,
-            "`point` belongs to a probe of a body",
+            "`point` is only for probes of a body",
         ),
     ]);
 }
@@ -450,7 +454,12 @@ fn joints_in_a_planar_scene_must_stay_in_the_plane() {
         |name, text: &str, line, says| Case { name, text: format!("{start}{text}"), line, says };
     check(&[
         planar("hinge", "position = [0, 0]\ntype = \"hinge\"\naxis = \"x\"", 15, "must be z"),
-        planar("slider", "position = [0, 0]\ntype = \"slider\"\naxis = \"z\"", 15, "in the plane"),
+        planar(
+            "slider",
+            "position = [0, 0]\ntype = \"slider\"\naxis = \"z\"",
+            15,
+            "in the x–y plane",
+        ),
         planar("place", "position = [0, 0, 1]\ntype = \"ball\"", 13, "planar"),
     ]);
 }

@@ -111,7 +111,7 @@ fn mistakes_in_forces_are_reported() {
             "point of a coordinate",
             "coordinate = \"hip\"\nlaw = 1\npoint = [0, 0, 1]",
             27,
-            "belongs to a force on a body",
+            "only for forces on a body",
         ),
         force(
             "unknown variable",
@@ -125,7 +125,7 @@ fn mistakes_in_forces_are_reported() {
             26,
             "unknown variable `hip`",
         ),
-        force("law with a unit", "coordinate = \"hip\"\nlaw = \"3 N\"", 26, "without units"),
+        force("law with a unit", "coordinate = \"hip\"\nlaw = \"3 N\"", 26, "without unit symbols"),
         force("infinite law", "coordinate = \"hip\"\nlaw = \"1/0\"", 26, "this is inf"),
         force(
             "single equals sign",
@@ -160,7 +160,7 @@ fn mistakes_in_phases_are_reported() {
             "law beside phases",
             "coordinate = \"hip\"\nlaw = 1\nphases = [{ law = 1 }]",
             26,
-            "belongs into the phases",
+            "belongs in each phase",
         ),
         force(
             "phase without law",
@@ -178,7 +178,7 @@ fn mistakes_in_phases_are_reported() {
             "condition in another unit",
             "coordinate = \"hip\"\nphases = [{ law = 1, until = \"1 m\" }]",
             26,
-            "without units",
+            "without unit symbols",
         ),
         force(
             "latched too late",
@@ -196,7 +196,7 @@ fn mistakes_in_phases_are_reported() {
             "latched time",
             "coordinate = \"hip\"\nphases = [{ latch = { t = 1 }, law = 1 }]",
             26,
-            "use this name already",
+            "reserved in expressions",
         ),
         force(
             "unknown frame",
@@ -208,7 +208,7 @@ fn mistakes_in_phases_are_reported() {
             "force against a motor",
             "[[mechanism.force]]\ncoordinate = \"knee\"\nlaw = 1",
             26,
-            "changes nothing",
+            "has no effect",
         ),
         arm(
             "several coordinates",
@@ -250,7 +250,12 @@ fn mistakes_in_dependent_coordinates_are_reported() {
             &rod.replace("type = \"rod\"\nlength = 1", "type = \"ball\""),
             "listed twice",
         ),
-        dependent("too many", "[\"hip\", \"knee\"]", rod, "2 coordinates cannot follow from 1"),
+        dependent(
+            "too many",
+            "[\"hip\", \"knee\"]",
+            rod,
+            "coordinates (2) exceeds the number of loop equations (1)",
+        ),
         dependent("none", "[]", rod, "at least one"),
     ]);
 }
@@ -264,12 +269,12 @@ fn mistakes_in_parameters_are_reported() {
         says,
     };
     check(&[
-        parameter("time", "t = 1", "use this name already"),
-        parameter("circle", "pi = 3", "use this name already"),
-        parameter("function", "sin = 3", "use this name already"),
-        parameter("keyword", "and = 3", "use this name already"),
+        parameter("time", "t = 1", "reserved in expressions"),
+        parameter("circle", "pi = 3", "reserved in expressions"),
+        parameter("function", "sin = 3", "reserved in expressions"),
+        parameter("keyword", "and = 3", "reserved in expressions"),
         parameter("hyphen", "k-p = 3", "write `k_p`"),
-        parameter("digit", "1a = 3", "starts with a letter"),
+        parameter("digit", "1a = 3", "start with a letter"),
         parameter("unit", "k = \"3 furlong\"", "unknown unit `furlong`"),
         parameter("expression", "k = \"2*sine(1)\"", "did you mean `sin`?"),
         parameter("later one", "k = \"2*l\"\nl = 3", "unknown variable `l`"),
@@ -314,9 +319,9 @@ fn mistakes_in_the_run_and_in_probes_are_reported() {
                 "[run]\nscheme = \"dormand-prince\"\nuntil = 1\n[materials.a]\n[[body]]\nkind = \"fixed\"\nmaterial = \"a\"\nshape = {{ type = \"half-space\" }}\n[[mechanism]]\n{ARM}"
             ),
             line: 2,
-            says: "knows no contacts",
+            says: "does not support contacts",
         },
-        arm("empty probe", "[[probe]]\nname = \"a\"", 24, "follows nothing"),
+        arm("empty probe", "[[probe]]\nname = \"a\"", 24, "has no target"),
         arm(
             "probe of both",
             "[[probe]]\nbody = \"mechanism-1/upper\"\nmechanism = \"mechanism-1\"",
@@ -345,7 +350,7 @@ fn mistakes_in_the_run_and_in_probes_are_reported() {
             "point of a mechanism",
             "[[probe]]\nmechanism = \"mechanism-1\"\npoint = [0, 0, 1]",
             26,
-            "belongs to a probe of a body",
+            "only for probes of a body",
         ),
         arm("body alone", "[[probe]]\nbody = \"upper\"", 25, "write \"mechanism-1/upper\""),
         arm("misspelt body", "[[probe]]\nbody = \"mechanism-1/uper\"", 25, "did you mean `upper`?"),
@@ -405,13 +410,13 @@ fn mistakes_in_point_contacts_are_reported() {
                  plane = {{ body = \"mechanism-1/upper\", normal = \"-y\" }}"
             ),
             29,
-            "two point contacts are called `a`",
+            "two point contacts are named `a`",
         ),
         arm(
             "itself",
             "[[ignore_contact]]\nbetween = [\"mechanism-1/upper\", \"mechanism-1/upper\"]",
             25,
-            "does not touch itself",
+            "never collides with itself",
         ),
         arm(
             "one body of a pair",
@@ -426,7 +431,7 @@ fn mistakes_in_point_contacts_are_reported() {
                  point = {{ body = \"mechanism-1/lower\" }}\n{plane}"
             ),
             line: 2,
-            says: "knows no contacts",
+            says: "does not support contacts",
         },
     ]);
 }

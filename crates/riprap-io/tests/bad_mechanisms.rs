@@ -45,28 +45,33 @@ fn mistakes_in_the_tree_are_reported() {
             swap,
             "parent = \"lower\"\nchild = \"lower\"",
             22,
-            "cannot carry itself",
+            "cannot be its own parent",
         ),
         arm(
             "two joints",
             "[[mechanism.joint]]\ntype = \"free\"\nchild = \"lower\"",
             26,
-            "make a [[mechanism.loop]]",
+            "into a [[mechanism.loop]]",
         ),
-        arm("no joint", "[[mechanism.body]]\nname = \"tail\"\nmass = 1", 25, "hangs on nothing"),
+        arm(
+            "no joint",
+            "[[mechanism.body]]\nname = \"tail\"\nmass = 1",
+            25,
+            "not the child of any joint",
+        ),
         instead(
             "ring",
             "child = \"upper\"",
             "parent = \"lower\"\nchild = \"upper\"",
             17,
-            "`hip`, `knee` carry each other",
+            "`hip`, `knee` form a cycle",
         ),
         instead(
             "body called ground",
             "name = \"lower\"",
             "name = \"ground\"",
             11,
-            "carries the mechanism",
+            "the base of the mechanism",
         ),
         arm(
             "two bodies with one name",
@@ -137,7 +142,7 @@ fn mistakes_in_bodies_are_reported() {
             "half-space",
             "name = \"lower\"\nmass = 1\nshapes = [{ shape = { type = \"half-space\" }, material = \"rock\" }]",
             13,
-            "no body of a mechanism can carry it",
+            "cannot be a shape of a mechanism body",
         ),
         second(
             "centre beside shapes",
@@ -184,13 +189,13 @@ fn mistakes_in_joints_are_reported() {
             "crooked plane",
             "type = \"planar\"\nchild = \"upper\"\naxes = [\"x\", [1, 1, 0]]",
             17,
-            "not at right angles",
+            "not perpendicular",
         ),
         kind(
             "too few starts",
             "type = \"planar\"\nchild = \"upper\"\nstart = [1, 2]",
             17,
-            "expected [x, y, angle]; got 2 values",
+            "expected [x, y, angle]; got a list of length 2",
         ),
         kind(
             "too many starts",
@@ -218,13 +223,13 @@ fn mistakes_in_start_values_and_joint_forces_are_reported() {
             "start of a ball",
             "type = \"spherical\"\nchild = \"upper\"\nstart = 1",
             17,
-            "has no meaning with type = \"spherical\"",
+            "is not allowed with type = \"spherical\"",
         ),
         kind(
             "start of a fixed joint",
             "type = \"fixed\"\nchild = \"upper\"\nstart_velocity = 1",
             17,
-            "has no meaning",
+            "is not allowed",
         ),
         kind(
             "spring of a plane",
@@ -252,25 +257,25 @@ fn mistakes_in_start_values_and_joint_forces_are_reported() {
             "spring = { stiffness = \"5 N*m/rad\" }",
             "expected a stiffness such as",
         ),
-        knee("damping twice", "damping = 1\nspring = { stiffness = 1 }", "belongs into `spring`"),
-        knee("stops nowhere", "stops = { stiffness = 1 }", "these stops are nowhere"),
+        knee("damping twice", "damping = 1\nspring = { stiffness = 1 }", "belongs in the spring"),
+        knee("stops nowhere", "stops = { stiffness = 1 }", "these stops have no positions"),
         knee(
             "crossed stops",
             "stops = { stiffness = 1, lower = 1, upper = 0 }",
             "not below the upper one",
         ),
         knee("soft stops", "stops = { stiffness = 0, lower = 1 }", "greater than 0"),
-        arm("motion and speed", "motion = \"t\"\nspeed = 1", 25, "both move this joint"),
-        arm("motion and start", "motion = \"t\"\nstart = 1", 25, "has no meaning with `motion`"),
+        arm("motion and speed", "motion = \"t\"\nspeed = 1", 25, "both drive this joint"),
+        arm("motion and start", "motion = \"t\"\nstart = 1", 25, "is not allowed with `motion`"),
         arm(
             "speed and its start",
             "speed = 1\nstart_velocity = 1",
             25,
-            "has no meaning with `speed`",
+            "is not allowed with `speed`",
         ),
         knee("speed as an expression", "speed = \"sin(t)\"", "expected a velocity"),
         knee("motion of a coordinate", "motion = \"2*q.hip\"", "unknown variable `q.hip`"),
-        knee("motion with a unit", "motion = \"3 mm\"", "without units"),
+        knee("motion with a unit", "motion = \"3 mm\"", "without unit symbols"),
         knee(
             "motion that jumps off",
             "motion = \"sqrt(t)\"",
@@ -323,7 +328,12 @@ fn mistakes_in_urdf_files_are_reported() {
         plain("no file", "urdf = \"none.urdf\"", 7, "cannot open"),
         plain("another file", "urdf = \"grains.csv\"", 7, "is not a URDF file"),
         plain("folder", "urdf = \".\"", 7, "not a regular file"),
-        plain("negative mass", "urdf = \"broken.urdf\"", 7, "the mass of the link `a` is no mass"),
+        plain(
+            "negative mass",
+            "urdf = \"broken.urdf\"",
+            7,
+            "the mass properties of the link `a` are invalid",
+        ),
         plain("mimic", "urdf = \"mimic.urdf\"", 7, "mimics another one"),
         plain("material without a file", "urdf_material = \"rock\"", 7, "without `urdf`").with(ARM),
         plain(
@@ -374,9 +384,9 @@ fn mistakes_in_planar_mechanisms_are_reported() {
         Case { name, text: format!("planar = true\n{start}{body}{joint}"), line: 11, says }
     };
     check(&[
-        planar("type", "type = \"free\"", "does not fit a planar scene"),
-        planar("axis", "axis = \"x\"\ntype = \"revolute\"", "turn about z only"),
-        planar("slide", "axis = \"z\"\ntype = \"prismatic\"", "must lie in the plane"),
+        planar("type", "type = \"free\"", "not available in planar scenes"),
+        planar("axis", "axis = \"x\"\ntype = \"revolute\"", "rotate about z only"),
+        planar("slide", "axis = \"z\"\ntype = \"prismatic\"", "must lie in the x–y plane"),
         planar("plane", "axes = [\"x\", \"z\"]\ntype = \"planar\"", "in a planar scene"),
     ]);
 }

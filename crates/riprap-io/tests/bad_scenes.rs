@@ -113,11 +113,11 @@ fn mistakes_in_quantities_are_reported() {
             3,
             "until = 1e-4",
             3,
-            "comes before the first step ends",
+            "before the end of the first step",
         ),
         instead("sweeps", 1, "solver = { max_sweeps = 0 }\n[run]", 1, "between 1 and"),
         instead("tolerance", 1, "solver = { tolerance = 0 }\n[run]", 1, "greater than 0"),
-        instead("tiny end", 3, "until = 1e-300", 3, "`until` (1e-300 s) comes before"),
+        instead("tiny end", 3, "until = 1e-300", 3, "`until` (1e-300 s) is before"),
         instead(
             "rows too often",
             3,
@@ -126,7 +126,7 @@ fn mistakes_in_quantities_are_reported() {
             "`series_every` (1e-5 s)",
         ),
         after_ball("frequency", "angular_velocity = [0, 0, \"3 Hz\"]", 11, "got a frequency"),
-        after_ball("in radians", "angular_velocity = [0, 0, \"3 Hz\"]", 11, "are \"2*pi*3\""),
+        after_ball("in radians", "angular_velocity = [0, 0, \"3 Hz\"]", 11, "write \"2*pi*3\""),
     ]);
 }
 
@@ -149,7 +149,7 @@ fn mistakes_in_names_are_reported() {
             "no shape at all",
             "[[body]]\nshape = \"brick\"\nmaterial = \"rock\"",
             8,
-            "no shape is described",
+            "no shape is defined",
         ),
         after_ball("unknown body", "[[probe]]\nbody = \"bal\"", 12, "did you mean `ball`?"),
         after_ball("two bodies of one name", BALL, 12, "`ball` is used twice"),
@@ -157,7 +157,7 @@ fn mistakes_in_names_are_reported() {
             "two probes of one name",
             "[[probe]]\nbody = \"ball\"\n[[probe]]\nbody = \"ball\"",
             14,
-            "two probes are called `ball`",
+            "two probes are named `ball`",
         ),
         after_ball(
             "quantity twice",
@@ -176,7 +176,7 @@ fn mistakes_in_names_are_reported() {
             "pair twice",
             "[[pair]]\nbetween = [\"rock\", \"rock\"]\n[[pair]]\nbetween = [\"rock\", \"rock\"]",
             14,
-            "described twice",
+            "defined twice",
         ),
         after_ball(
             "quasi-shock that bounces",
@@ -194,7 +194,7 @@ fn mistakes_in_names_are_reported() {
             "grain beyond the last",
             "box = { min = [0, 0, 0], max = [1, 1, 1] }\nshape = { type = \"sphere\", radius = 0.1 }\n[[probe]]\nbody = \"heap-11\"",
             15,
-            "`heap` has 10 grains",
+            "heap-1 to heap-10",
         ),
         after_rain(
             "name of a grain",
@@ -206,7 +206,7 @@ fn mistakes_in_names_are_reported() {
 }
 
 #[test]
-fn all_mistakes_are_reported_at_once_in_the_order_of_the_file() {
+fn all_mistakes_are_reported_at_once_in_file_order() {
     let text = "[run]\ndt = \"1 kg\"\nuntil = -1\ntheata = 0.5\n[materials.rock]\n[[body]]\nmaterial = \"rok\"\n";
     let errors = errors(text);
     let lines: Vec<usize> =
@@ -215,7 +215,7 @@ fn all_mistakes_are_reported_at_once_in_the_order_of_the_file() {
 }
 
 #[test]
-fn unlimited_nesting_is_refused() {
+fn unlimited_nesting_is_rejected() {
     let errors = errors(&format!("title = {}", "[".repeat(100_000)));
     assert!(errors.to_string().contains("max recursion depth"), "{errors}");
 }

@@ -237,7 +237,7 @@ fn tables_may_appear_in_any_order() {
     for turn in 1..parts.len() {
         let mut turned = parts;
         turned.rotate_left(turn);
-        // Materials are numbered in the order of the file; everything else refers to them by name.
+        // Materials are numbered in file order; everything else refers to them by name.
         let scene = parse(&turned.concat());
         let names = |scene: &SceneFile| -> Vec<String> {
             let bodies = scene.bodies.iter().map(|body| body.material);
@@ -253,7 +253,7 @@ fn tables_may_appear_in_any_order() {
 }
 
 #[test]
-fn times_between_outputs_follow_from_the_run() {
+fn output_intervals_default_to_a_fraction_of_the_run() {
     let run =
         |text: &str| parse(&format!("[run]\n{text}\n[materials.rock]\ndensity = 1\n{BALL}")).run;
     assert_eq!(run("dt = 1e-3\nuntil = 2").output_every, 0.02);
@@ -301,7 +301,7 @@ fn contact_laws_follow_from_restitution_and_pairs_from_materials() {
 }
 
 #[test]
-fn conflicts_between_keys_mark_the_wrong_words() {
+fn conflicts_between_keys_mark_the_wrong_values() {
     let free = |text: &str| format!("{START}{BALL}{text}");
     for (text, marked, says) in [
         (free("inertia = [1, 1, 1]"), "inertia", "without `mass`"),
@@ -330,9 +330,13 @@ fn conflicts_between_keys_mark_the_wrong_words() {
         (
             free("[[ignore_contact]]\nbetween = [\"body-1\", \"body-1\"]"),
             "[\"body-1\", \"body-1\"]",
-            "does not touch itself",
+            "never collides with itself",
         ),
-        (START.replace("until = 1", "until = 1e-4") + BALL, "1e-4", "before the first step ends"),
+        (
+            START.replace("until = 1", "until = 1e-4") + BALL,
+            "1e-4",
+            "before the end of the first step",
+        ),
         (START.replace("dt = 1e-3", "dt = 1e-12") + BALL, "1e-12", "1.0e12 steps"),
     ] {
         let errors = SceneFile::parse(&text, "").expect_err(&text);

@@ -167,7 +167,7 @@ proptest! {
 }
 
 #[test]
-fn deeply_nested_urdf_files_are_refused() {
+fn deeply_nested_urdf_files_are_rejected() {
     let name = format!("riprap-deep-{}.urdf", std::process::id());
     let path = std::env::temp_dir().join(&name);
     let scene = format!("[run]\ndt = 1\nuntil = 1\n[[mechanism]]\nurdf = \"{name}\"\n");

@@ -50,7 +50,7 @@ fn motions_of_bodies_may_use_parameters() {
 }
 
 #[test]
-fn joints_are_sorted_after_those_that_carry_them() {
+fn joints_are_sorted_after_those_of_their_parents() {
     for name in ["mechanisms.toml", "tamping-unit.toml", "urdf.toml"] {
         for mechanism in scene(name).mechanisms {
             let mut there = vec![false; mechanism.bodies.len()];
@@ -96,7 +96,7 @@ fn start_values_and_drives_are_converted_to_si() {
 }
 
 #[test]
-fn masses_are_given_or_follow_from_shapes() {
+fn masses_are_given_or_computed_from_shapes() {
     let scene = scene("mechanisms.toml");
     let robot = &scene.mechanisms[0];
     assert_eq!(body(robot, "hand").mass, None);
@@ -147,7 +147,7 @@ fn phases_latch_values_and_end_without_force() {
 }
 
 #[test]
-fn a_scene_of_mechanisms_alone_needs_no_material_and_no_time_step() {
+fn a_scene_of_only_mechanisms_needs_no_material_and_no_time_step() {
     let text = "[run]\nscheme = \"dormand-prince\"\nuntil = 2\n[[mechanism]]\n[[mechanism.body]]\nname = \"bob\"\nmass = 1\n\
                 centre = [0, 0, -1]\n[[mechanism.joint]]\ntype = \"revolute\"\nchild = \"bob\"\naxis = \"y\"";
     let scene = SceneFile::parse(text, "").unwrap_or_else(|e| panic!("{e}"));

@@ -1,4 +1,4 @@
-//! Stones from a folder of scans: reading, reduction, scaling, and refusals.
+//! Stones from a folder of scans: reading, reduction, scaling, and invalid input.
 
 use std::f64::consts::{PI, TAU};
 use std::path::{Path, PathBuf};
@@ -89,7 +89,7 @@ fn read(folder: &Folder, stones: &str) -> Result<SceneFile, SceneErrors> {
 }
 
 #[test]
-fn stones_have_reduced_corners_and_the_sizes_of_the_grading() {
+fn stones_have_reduced_vertices_and_the_sizes_of_the_grading() {
     let folder = Folder::new("sizes");
     folder.write("b.OBJ", obj(&pebble(24, 0.1)));
     folder.write("a.ply", ply(&pebble(30, 0.0)));
@@ -145,7 +145,7 @@ fn a_seed_and_the_resolved_scene_give_the_same_stones() {
 }
 
 #[test]
-fn an_invalid_stone_is_refused_with_its_file_name() {
+fn an_invalid_stone_is_rejected_with_its_file_name() {
     let folder = Folder::new("refused");
     let refused = |stones: &str, what: &str| {
         let errors = read(&folder, stones).unwrap_err();
@@ -153,14 +153,17 @@ fn an_invalid_stone_is_refused_with_its_file_name() {
         assert!(all.iter().any(|message| message.contains(what)), "{what}: {all:?}");
     };
     refused("{ folder = \"none\" }", "none");
-    refused("{ folder = \"scans\" }", "holds no .stl, .obj or .ply files");
+    refused("{ folder = \"scans\" }", "contains no .stl, .obj or .ply files");
     refused("{ max_vertices = 20 }", "`folder` is missing");
     folder.write("flat.obj", "v 0 0 0\nv 1 0 0\nv 1 1 0\nv 0 1 0\nf 1 2 3 4\n");
     refused("{ folder = \"scans\" }", "flat.obj");
     folder.write("flat.obj", "v 0 0 0\nv 1 0\n");
     refused("{ folder = \"scans\" }", "flat.obj, line 2");
     folder.write("flat.obj", obj(&pebble(12, 0.0)));
-    refused("{ folder = \"scans\", flatness = 0.5 }", "`folder` and `flatness` exclude each other");
+    refused(
+        "{ folder = \"scans\", flatness = 0.5 }",
+        "`folder` and `flatness` are mutually exclusive",
+    );
     refused("{ folder = \"scans\", max_vertices = 3 }", "max_vertices");
     read(&folder, "{ folder = \"scans\", max_vertices = 4 }").unwrap();
 }

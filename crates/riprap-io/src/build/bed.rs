@@ -1,5 +1,5 @@
-//! Settled beds in files. A bed settles once; whoever describes the same grains, walls and held tools again takes it from there,
-//! whatever happens in the run that follows.
+//! Settled beds in files. A bed settles once; scenes with the same grains, walls and held tools reuse it, independent of the
+//! run that follows.
 
 use std::fmt::Write;
 use std::path::Path;
@@ -21,12 +21,12 @@ const KIND: Kind = Kind {
     advice: "remove the file, or let the grains settle again",
 };
 
-/// What a file holds.
+/// The content of a file.
 #[derive(Serialize, Deserialize)]
 struct Bed<'a> {
-    /// What determined it: [`Settling::identity`].
+    /// What determines the bed: [`Settling::identity`].
     scene: std::borrow::Cow<'a, str>,
-    /// Of the grains that settled, group by group.
+    /// For the settled grains, group by group.
     q: Vec<Pose>,
     v: Vec<Twist>,
     warm_start: Vec<WarmContact>,
@@ -36,7 +36,7 @@ struct Bed<'a> {
 }
 
 impl Settled {
-    /// SHA-256 of where the grains are, how they move and touch, without how long that took: the same for the same bed on any machine.
+    /// SHA-256 of the positions, velocities and contacts of the grains, without timings: the same for the same bed on any machine.
     pub fn hash(&self) -> String {
         let State { q, v, warm_start, .. } = &self.state;
         sealed::sha256(&postcard::to_stdvec(&(q, v, warm_start)).unwrap_or_default())
@@ -44,8 +44,8 @@ impl Settled {
 }
 
 impl Settling {
-    /// All that determines how the grains come to rest, as text: the scene without what comes after, and the tools where they
-    /// wait. Scenes that differ in a force or a motion only have one bed.
+    /// Everything that determines how the grains come to rest, as text: the parts of the scene that affect settling, and the
+    /// initial poses of the tools. Scenes that differ only in a force or a motion share one bed.
     pub fn identity(&self, file: &SceneFile) -> String {
         let mut scene = file.clone();
         scene.title = None;
@@ -66,7 +66,7 @@ impl Settling {
         scene.mechanism_probes.clear();
         scene.joint_probes.clear();
         for body in &mut scene.bodies {
-            // It is held where it begins.
+            // It is held at its initial position.
             body.kind = BodyKind::Fixed;
             body.mass = None;
         }
@@ -116,16 +116,16 @@ impl Settling {
         sealed::write(path, &KIND, &bed)
     }
 
-    /// Reads the bed of this scene from a file; that of another is refused.
+    /// Reads the bed of this scene from a file; a bed of another scene is rejected.
     pub fn read(&self, path: &Path, file: &SceneFile, scene: &Scene) -> Result<Settled, Error> {
         let bed: Bed = sealed::read(path, &KIND)?;
         let refuse = |message: String| Err(Error::format(path, Place::Whole, message));
         if let Some(what) = first_difference(&bed.scene, &self.identity(file)) {
-            return refuse(format!("the bed settled in another scene: {what}"));
+            return refuse(format!("the bed was settled in another scene: {what}"));
         }
         if bed.q.len() != self.n_grains() || bed.v.len() != self.n_grains() {
             return refuse(format!(
-                "the bed has {} grains, the scene {}",
+                "the bed has {} grains, but the scene has {}",
                 bed.q.len(),
                 self.n_grains()
             ));

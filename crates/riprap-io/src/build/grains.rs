@@ -1,4 +1,4 @@
-//! Groups of grains: their sizes are drawn, their shapes made, and their places found.
+//! Groups of grains: sizes are drawn, shapes are generated, and grains are placed.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -14,9 +14,9 @@ use crate::grain_table::GrainTable;
 use crate::scans::Scan;
 use crate::scene_file::{self as file, GrainShape, Grains, Placement, SceneFile};
 
-/// The grains of a group and their sieve sizes or diameters [m]; on failure, why.
+/// The grains of a group and their sieve sizes or diameters [m]; on failure, the reason.
 ///
-/// All random choices come from one generator, in this order: sizes, shapes, places.
+/// All random choices come from one generator, in this order: sizes, shapes, positions.
 pub(super) fn generate(
     scene: &SceneFile,
     grains: &Grains,
@@ -64,7 +64,7 @@ pub(super) fn generate(
     Ok((grains.map(|(index, (shape, pose))| describe(index, shape, pose)).collect(), sizes))
 }
 
-/// One shape per row of a table; grains of one scale share theirs.
+/// One shape per row of a table; grains of the same scale share a shape.
 fn tabled_shapes(
     scene: &SceneFile,
     grains: &Grains,
@@ -137,7 +137,7 @@ fn drawn_shapes(
     }
 }
 
-/// Corners of a scanned stone about its centre of mass, scaled to a sieve size of 1.
+/// Vertices of a scanned stone relative to its centre of mass, scaled to a sieve size of 1.
 fn unit_stone(scan: &Scan) -> Result<Vec<Vec3>, String> {
     let points: Vec<Vec3> = scan.points.iter().map(|p| Vec3::from(*p)).collect();
     let stone = Polyhedron::from_points(&points).map_err(|e| format!("{}: {e}", scan.file))?;
@@ -159,7 +159,7 @@ fn grading_of(grading: &file::Grading) -> Result<Grading, String> {
     .map_err(|error| error.to_string())
 }
 
-/// Rains the grains by balls around their centres of mass.
+/// Places the grains by rain, using bounding spheres about their centres of mass.
 fn rained(
     shapes: &[Shape],
     min: file::Vector,
@@ -177,7 +177,7 @@ fn rained(
     Ok(poses)
 }
 
-/// The part of a rotation that is about z; evenly spread if the rotation is.
+/// The part of a rotation about z; uniformly distributed if the rotation is.
 fn about_z(rotation: Quat) -> Quat {
     let length = rotation.w.hypot(rotation.k);
     if length < 1e-12 {

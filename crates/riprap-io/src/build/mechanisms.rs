@@ -1,7 +1,7 @@
-//! Mechanisms of the file as mechanisms of the simulator, and the places of mistakes that it finds in them.
+//! Conversion of mechanisms of the file to mechanisms of the simulator, and the locations of mistakes that it finds in them.
 //!
-//! Joint `k` of the file carries link `k` of the simulator; coordinates keep the names of the joints, links those of the
-//! bodies.
+//! The child of joint `k` of the file is link `k` of the simulator; coordinates keep the names of the joints, and links those
+//! of the bodies.
 
 use std::ops::Range;
 
@@ -18,11 +18,11 @@ use crate::scene_file::{
     LoopKind, MechanismSource, Problem, SceneFile, SpringKind,
 };
 
-/// Variables of a law that are gathered without asking for memory.
+/// Number of variables of a law that are collected without allocating.
 const FEW: usize = 16;
 
 impl SceneFile {
-    /// Mechanism `index` of the file; what is wrong with its shapes goes to `problems`.
+    /// Builds mechanism `index` of the file; mistakes in its shapes are added to `problems`.
     pub(super) fn mechanism(
         &self,
         index: usize,
@@ -103,7 +103,7 @@ impl SceneFile {
         let mut made = Vec::new();
         for part in &body.shapes {
             let shape = match &part.shape {
-                // What is wrong with a named shape was said already.
+                // Mistakes in named shapes have already been reported.
                 file::ShapeRef::Named(index) => match &named[*index] {
                     Some(shape) => shape.clone(),
                     None => continue,
@@ -117,13 +117,13 @@ impl SceneFile {
         Ok(made)
     }
 
-    /// The mass of a body: given, or that of its shapes; what is not given of it follows from the shapes.
+    /// The mass properties of a body; those that are not given are computed from its shapes.
     fn link_mass(
         &self,
         body: &file::MechanismBody,
         shapes: &[(Shape, Pose, usize)],
     ) -> Option<MassProperties> {
-        // Where a density is missing the mass is given, and the shapes count by their volumes.
+        // If a density is missing, the mass is given, and the shapes are weighted by volume.
         let even =
             shapes.iter().any(|(_, _, material)| self.materials[*material].density.is_none());
         let parts = shapes.iter().map(|(shape, pose, material)| {
@@ -146,7 +146,7 @@ impl SceneFile {
         })
     }
 
-    /// Where a mistake that the simulator found in a mechanism is written.
+    /// The location of a mistake that the simulator found in a mechanism.
     pub(super) fn mechanism_place(&self, error: &MechanismError) -> Range<usize> {
         match error {
             MechanismError::Description { mechanism, item, .. } => self.part_place(mechanism, item),
@@ -173,7 +173,7 @@ impl SceneFile {
         }
     }
 
-    /// Where a part of a mechanism is written.
+    /// The location of a part of a mechanism.
     pub(super) fn part_place(&self, mechanism: &str, part: &Part) -> Range<usize> {
         let find = |known: &file::Mechanism| known.name == mechanism;
         let Some(index) = self.mechanisms.iter().position(find) else { return 0..0 };
@@ -205,7 +205,7 @@ impl SceneFile {
     }
 }
 
-/// The link that each body of a mechanism is.
+/// The link of each body of a mechanism.
 pub(super) fn links(mechanism: &file::Mechanism) -> Vec<u32> {
     let mut links = vec![0; mechanism.bodies.len()];
     for (link, joint) in mechanism.joints.iter().enumerate() {
@@ -231,7 +231,7 @@ fn kind(kind: &JointKind) -> Joint {
     }
 }
 
-/// Start values, drive, spring and stops of a joint.
+/// Initial values, drive, spring and stops of a joint.
 fn set_joint(mechanism: &mut Mechanism, link: Link, joint: &file::Joint) {
     let n_named = joint.kind.n_named_positions();
     for (component, value) in joint.start[..n_named].iter().enumerate() {
@@ -276,7 +276,7 @@ fn set_joint(mechanism: &mut Mechanism, link: Link, joint: &file::Joint) {
     }
 }
 
-/// The cut of a loop, and the axis that becomes z of both frames.
+/// The constraint of a loop, and the axis that becomes z of both frames.
 fn cut(kind: &LoopKind) -> (Cut, Option<Axis>) {
     match kind {
         LoopKind::Ball => (Cut::Ball, None),
@@ -288,7 +288,7 @@ fn cut(kind: &LoopKind) -> (Cut, Option<Axis>) {
     }
 }
 
-/// A frame on a body, turned so that its z axis is `axis` of the frame that was given.
+/// A frame on a body, rotated so that its z axis is `axis` of the given frame.
 fn frame(end: &Attachment, link: Link, axis: Option<Axis>) -> Marker {
     let given = pose(end.position, end.rotation);
     let Some(axis) = axis else { return Marker { link, pose: given } };
@@ -296,7 +296,7 @@ fn frame(end: &Attachment, link: Link, axis: Option<Axis>) -> Marker {
     Marker { link, pose: given.compose(&turned.pose) }
 }
 
-/// A phase; its latched values begin at the slot `first` of the mechanism.
+/// A phase; its latched values start at the slot `first` of the mechanism.
 fn phase_of(phase: &file::Phase, first: usize, mechanism: &Mechanism) -> Phase {
     let law = |law: &Law| signal(law, first, mechanism);
     Phase {
@@ -310,7 +310,7 @@ fn phase_of(phase: &file::Phase, first: usize, mechanism: &Mechanism) -> Phase {
     }
 }
 
-/// Where a variable of a law is found.
+/// The source of a variable of a law.
 #[derive(Clone, Copy)]
 enum Variable {
     Time,
@@ -336,7 +336,7 @@ fn signal(law: &Law, first: usize, mechanism: &Mechanism) -> Signal {
     }
     let variable = |input: &Input| match input {
         Input::Time => Variable::Time,
-        // Rotations in space have no positions: the file was checked for that.
+        // Spatial rotations have no positions; the file was checked for that.
         Input::Position(at) => {
             let place = mechanism.q_index(coordinate(mechanism, *at));
             place.map_or(Variable::Time, Variable::Position)

@@ -1,4 +1,4 @@
-//! How much memory a scene will need, roughly: a scene that cannot fit is refused before anything is made.
+//! A rough estimate of the memory of a scene. A scene that cannot fit is rejected before it is built.
 
 use super::place;
 use crate::scene_file::{GrainShape, Problem, SceneFile, Stones};
@@ -7,7 +7,7 @@ use crate::scene_file::{GrainShape, Problem, SceneFile, Stones};
 const PER_GRAIN: u64 = 6_000;
 /// A vertex of a polyhedron, with its share of edges and faces [bytes].
 const PER_VERTEX: u64 = 400;
-/// Memory of a machine that does not tell [bytes].
+/// Assumed memory if the system does not report it [bytes].
 const USUAL: u64 = 16 << 30;
 
 /// Memory of this machine [bytes].
@@ -18,7 +18,7 @@ pub(super) fn available() -> u64 {
     kibibytes.map_or(USUAL, |k: u64| k.saturating_mul(1024))
 }
 
-/// Names the largest group if the scene needs more than `memory` [bytes].
+/// Reports the largest group if the scene needs more than `memory` [bytes].
 pub(super) fn check(scene: &SceneFile, memory: u64, problems: &mut Vec<Problem>) {
     let bytes = |index: &usize| {
         let grains = &scene.grains[*index];
@@ -46,5 +46,5 @@ pub(super) fn check(scene: &SceneFile, memory: u64, problems: &mut Vec<Problem>)
         gib(memory)
     );
     let problem = Problem::new(place(&scene.source.grains, largest), message);
-    problems.push(problem.with_help("take fewer grains, or a larger machine"));
+    problems.push(problem.with_help("use fewer grains, or a machine with more memory"));
 }

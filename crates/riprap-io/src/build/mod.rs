@@ -1,5 +1,5 @@
-//! From a scene file to a scene: shapes are made, grains are generated and placed, and everything is handed to the
-//! builder of the simulator. Whatever it refuses comes back as [`SceneErrors`] that point to the place in the file.
+//! From a scene file to a scene: shapes are built, grains are generated and placed, and everything is passed to the
+//! builder of the simulator. Its errors are returned as [`SceneErrors`] with their location in the file.
 
 mod bed;
 mod grains;
@@ -32,14 +32,14 @@ use crate::scene_file::{
 /// A scene ready to run.
 #[derive(Clone, Debug)]
 pub struct Built {
-    /// The scene. Its first bodies are [`SceneFile::bodies`], then come the groups of grains, and last those of the
+    /// The scene. Its bodies are those of [`SceneFile::bodies`], followed by the groups of grains and the bodies of the
     /// mechanisms.
     pub scene: Scene,
-    /// The groups of grains, in the order of the file.
+    /// The groups of grains, in file order.
     pub groups: Vec<Group>,
-    /// What has to come to rest before the time starts, if anything.
+    /// The settling before t = 0, if any.
     pub settling: Option<Settling>,
-    /// For each mechanism the links that its bodies are.
+    /// For each mechanism, the links of its bodies.
     links: Vec<Vec<u32>>,
 }
 
@@ -55,7 +55,7 @@ pub struct Group {
 }
 
 impl Built {
-    /// The body behind a target of the file.
+    /// The body that a target of the file refers to.
     pub fn body(&self, target: Target) -> Body {
         let index = match target {
             Target::MechanismBody { mechanism, body } => {
@@ -70,12 +70,12 @@ impl Built {
 }
 
 impl SceneFile {
-    /// Makes the scene: all mistakes that show only now are collected, each with its place in the file.
+    /// Builds the scene. Mistakes found at this stage are collected, each with its location in the file.
     pub fn build(&self) -> Result<Built, SceneErrors> {
         self.build_within(memory::available())
     }
 
-    /// Makes the scene unless it would need more than `memory` [bytes].
+    /// Builds the scene unless it would need more than `memory` [bytes].
     fn build_within(&self, memory: u64) -> Result<Built, SceneErrors> {
         let mut problems = Vec::new();
         memory::check(self, memory, &mut problems);
@@ -154,7 +154,7 @@ impl SceneFile {
         Ok(Built { scene, groups, settling, links })
     }
 
-    /// The time-stepping scheme, as the file asks for.
+    /// The time integration scheme specified in the file.
     pub fn scheme(&self) -> Box<dyn Scheme> {
         match self.run.scheme {
             TimeScheme::MoreauJean { .. } => Box::new(self.moreau_jean()),
@@ -164,7 +164,7 @@ impl SceneFile {
         }
     }
 
-    /// The scheme for everything that touches, with its solver; grains settle by it.
+    /// The scheme for contacts, with its solver; it is also used for settling.
     pub fn moreau_jean(&self) -> MoreauJean {
         let solver = &self.solver;
         let options = GaussSeidelOptions {
@@ -189,12 +189,12 @@ impl SceneFile {
         }
     }
 
-    /// What happens in a step whose solve stops short of its tolerances.
+    /// What happens in a step that does not converge.
     pub fn on_unconverged(&self) -> OnUnconverged {
         self.run.on_unconverged
     }
 
-    /// A builder with everything but the bodies.
+    /// A builder with everything except the bodies.
     fn builder(&self) -> SceneBuilder {
         let mut builder = Scene::builder();
         builder.gravity(self.gravity);
@@ -202,7 +202,7 @@ impl SceneFile {
             builder.planar();
         }
         if let TimeScheme::DormandPrince { .. } = self.run.scheme {
-            builder.accept_overlap(f64::INFINITY); // it knows no contacts
+            builder.accept_overlap(f64::INFINITY); // the scheme has no contacts
         }
         if let Some(alert) = self.contact.alert {
             builder.alert(alert);
@@ -218,7 +218,7 @@ impl SceneFile {
         builder
     }
 
-    /// The named shapes, made once to be shared; `None` for those that cannot be.
+    /// The named shapes, built once and shared; `None` for invalid ones.
     fn named_shapes(&self, problems: &mut Vec<Problem>) -> Vec<Option<Shape>> {
         let mut named = Vec::new();
         for (index, shape) in self.shapes.iter().enumerate() {
@@ -231,7 +231,7 @@ impl SceneFile {
         named
     }
 
-    /// The single bodies.
+    /// The individual bodies.
     fn body_descriptions(
         &self,
         named: &[Option<Shape>],
@@ -240,7 +240,7 @@ impl SceneFile {
         let mut bodies = Vec::new();
         for (index, body) in self.bodies.iter().enumerate() {
             let shape = match &body.shape {
-                // What is wrong with a named shape was said above.
+                // Mistakes in named shapes have been reported above.
                 file::ShapeRef::Named(shape) => named[*shape].clone(),
                 file::ShapeRef::Inline(shape) => shapes::make(self, shape, 1.0)
                     .map_err(|error| {
@@ -279,8 +279,8 @@ impl SceneFile {
         built
     }
 
-    /// The mistakes that the builder found. What follows from a mechanism that could not be built is left out: its bodies are
-    /// missing then, so that nothing may be left that moves.
+    /// The mistakes that the builder found, without those that follow from a mechanism that could not be built: its bodies are
+    /// then missing, so that the scene may have nothing that moves.
     fn build_errors(&self, errors: &[BuildError]) -> SceneErrors {
         let missing = errors.iter().any(|error| matches!(error, BuildError::Mechanism(_)));
         let follows = |error: &BuildError| matches!(error, BuildError::NothingMoves);
@@ -288,10 +288,10 @@ impl SceneFile {
         self.errors(errors.map(|error| self.problem(error)).collect())
     }
 
-    /// A mistake that the builder found, at its place in the file.
+    /// A mistake that the builder found, with its location in the file.
     fn problem(&self, error: &BuildError) -> Problem {
         let span = match error {
-            // Of two bodies, the one that comes later in the file is more likely the culprit.
+            // Of two bodies, the later one in the file is more likely the cause.
             BuildError::Overlap { a, b, .. } => {
                 let [a, b] = [a, b].map(|name| self.place_of(name).unwrap_or_default());
                 if a.start > b.start { a } else { b }
@@ -310,13 +310,13 @@ impl SceneFile {
         let problem = Problem::new(span, error.to_string());
         match error {
             BuildError::NothingMoves => {
-                problem.with_help("leave out `kind` of a body to make it free, or add [[grains]]")
+                problem.with_help("remove `kind` from a body to make it free, or add [[grains]]")
             }
             _ => problem,
         }
     }
 
-    /// Where something that the builder refused is written; nowhere if the file has no place for it.
+    /// The location of something that the builder rejected; empty if the file has none.
     fn item_place(&self, item: &Item) -> Range<usize> {
         let source = &self.source;
         match item {
@@ -334,7 +334,7 @@ impl SceneFile {
         }
     }
 
-    /// Where a body, or the group of a grain, is written.
+    /// The location of a body or of the group of a grain.
     fn place_of(&self, name: &str) -> Option<Range<usize>> {
         if let Some((mechanism, body)) = name.split_once('/') {
             return Some(self.part_place(mechanism, &Part::Body(body.to_owned())));
@@ -347,7 +347,7 @@ impl SceneFile {
         self.source.grains.get(index).cloned()
     }
 
-    /// Mistakes in the order of the text.
+    /// Mistakes in file order.
     fn errors(&self, mut problems: Vec<Problem>) -> SceneErrors {
         problems.sort_by_key(|problem| problem.span.start);
         problems.dedup();
@@ -357,7 +357,7 @@ impl SceneFile {
     }
 }
 
-/// A joint between bodies, at their poses at the start.
+/// A joint between bodies, at their initial poses.
 fn joint_of(
     joint: &file::BodyJoint,
     on: impl Fn(Target) -> On,

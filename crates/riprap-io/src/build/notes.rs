@@ -1,22 +1,22 @@
-//! What a scene says and the run does otherwise: times that are rounded to steps, and starts that the loops of a mechanism move.
+//! Notes on where the run deviates from the scene: times rounded to steps, and initial coordinates moved to close loops.
 
 use riprap::multibody::{Coordinate, Link};
 use riprap::scene::Scene;
 
 use crate::scene_file::{SceneFile, number};
 
-/// Movements below this share of a radian or of the size of the coordinate are rounding.
+/// Changes below this fraction of a radian, or of the magnitude of the coordinate, are rounding.
 const MOVED: f64 = 1e-6;
 
 impl SceneFile {
-    /// What the run does otherwise than the scene says; one sentence each.
+    /// Deviations of the run from the scene, one sentence each.
     pub fn notes(&self, scene: &Scene) -> Vec<String> {
         let mut notes = self.run.rounded_times();
         notes.extend(self.moved_starts(scene));
         notes
     }
 
-    /// Coordinates whose `start` does not close the loops, and where they start instead.
+    /// Coordinates whose `start` does not close the loops, and the values used instead.
     fn moved_starts(&self, scene: &Scene) -> Vec<String> {
         let mut notes = Vec::new();
         for (described, system) in self.mechanisms.iter().zip(scene.mechanisms()) {
@@ -43,7 +43,7 @@ impl SceneFile {
             }
             if !moved.is_empty() {
                 notes.push(format!(
-                    "mechanism `{}`: the loops do not close at the given `start`: {}; write `guess` where a start may move",
+                    "mechanism `{}`: the loops do not close at the given `start`: {}; use `guess` for coordinates that may move",
                     described.name,
                     moved.join(", ")
                 ));
@@ -53,7 +53,7 @@ impl SceneFile {
     }
 }
 
-/// To six digits.
+/// Rounds to six digits.
 fn rounded(value: f64) -> f64 {
     format!("{value:.5e}").parse().unwrap_or(value)
 }
@@ -99,27 +99,27 @@ mod tests {
     }
 
     #[test]
-    fn a_start_that_the_loops_move_is_told_with_its_distance() {
+    fn a_start_moved_by_the_loops_is_reported_with_the_change() {
         let told = notes(FOUR_BAR).join("\n");
         for words in
             ["mechanism `bars`", "`slide` starts at", "instead of 1.5 m", "moved by", "`guess`"]
         {
             assert!(told.contains(words), "{words}: {told}");
         }
-        // Held or roughly right, nothing is told: 2 cos 0.5 closes the loop.
+        // No note if the loop closes, as with 2 cos 0.5, or with `guess`.
         let closed = FOUR_BAR.replace("\"1.5 m\"", &format!("{}", 2.0 * 0.5f64.cos()));
         assert_eq!(notes(&closed), Vec::<String>::new());
         assert_eq!(notes(&FOUR_BAR.replace("start =", "guess =")), Vec::<String>::new());
     }
 
     #[test]
-    fn times_that_are_no_whole_number_of_steps_are_told_with_both_values() {
+    fn times_that_are_not_a_whole_number_of_steps_are_reported_with_both_values() {
         let closed = FOUR_BAR.replace("start =", "guess =");
         let told = notes(&closed.replace("\"0.1 s\"", "\"0.1004 s\", output_every = \"2.5 ms\""));
         assert_eq!(told.len(), 2, "{told:?}");
         assert!(told[0].contains("`until` = 0.1004 s") && told[0].contains("ends at 0.1 s"));
         assert!(told[1].contains("`output_every` = 0.0025 s") && told[1].contains("0.003 s"));
-        // A hundredth of the run is no number of the user's.
+        // The default, a hundredth of the run, was not chosen by the user.
         assert_eq!(notes(&closed.replace("0.1 s", "0.123 s")), Vec::<String>::new());
     }
 }

@@ -1,5 +1,5 @@
-//! Grains that come to rest before the time starts. Only the groups that ask for it move; everything else is held
-//! where it begins, so that a tool waits for the bed to be ready.
+//! Settling of grains before t = 0. Only groups with `settle` move; everything else is held at its initial position, so that
+//! tools wait for the bed.
 
 use std::ops::Range;
 
@@ -12,12 +12,12 @@ use riprap::simulation::{Error, Frame, Observer, OnUnconverged, RunReport, Simul
 use super::Group;
 use crate::scene_file::{Placement, SceneFile};
 
-/// Grains count as settled when they were slow for this long [s]: a grain that is let go is slow too, at first.
+/// Grains count as settled when they have been slow for this long [s]; a grain that is released is also slow at first.
 const CALM: f64 = 0.05;
 /// … and for at least this many steps.
 const CALM_STEPS: u64 = 10;
 
-/// Which groups settle, and when they have.
+/// Which groups settle, and when they count as settled.
 pub(super) struct Plan {
     groups: Vec<(Range<usize>, f64)>,
     at_most: f64,
@@ -38,7 +38,7 @@ impl Plan {
         (!plan.groups.is_empty()).then_some(plan)
     }
 
-    /// The scene in which only the settling groups move; `scene` is the one that runs afterwards.
+    /// The scene in which only the settling groups move; `scene` is the scene of the run.
     pub fn build(
         self,
         mut builder: SceneBuilder,
@@ -46,7 +46,7 @@ impl Plan {
         scene: &Scene,
     ) -> Result<Settling, BuildErrors> {
         builder.alert(scene.detection().alert);
-        builder.accept_overlap(f64::INFINITY); // checked already, with all bodies as they are
+        builder.accept_overlap(f64::INFINITY); // already checked with all bodies in their actual kinds
         let first_held = bodies.len();
         for (index, mut body) in bodies.into_iter().enumerate() {
             if !self.groups.iter().any(|(group, _)| group.contains(&index)) {
@@ -54,7 +54,7 @@ impl Plan {
             }
             builder.add_body(body);
         }
-        // Mechanisms wait where they begin, their shapes in the order in which the scene has them: impulses are remembered.
+        // Mechanisms are held at their initial pose, with their shapes in the order of the scene, so that impulses carry over.
         let state = scene.initial_state();
         for (m, system) in scene.mechanisms().iter().enumerate() {
             for link in system.links() {
@@ -75,38 +75,38 @@ impl Plan {
     }
 }
 
-/// What has to come to rest before the time starts.
+/// The settling before t = 0.
 #[derive(Clone, Debug)]
 pub struct Settling {
     pub(super) scene: Scene,
     pub(super) groups: Vec<(Range<usize>, f64)>,
     at_most: f64,
-    /// Rate at which velocities fall meanwhile, the largest of all groups [1/s].
+    /// Drag during settling, the largest of all groups [1/s].
     drag: f64,
-    /// First body that stands for a part of a mechanism.
+    /// First body that represents a part of a mechanism.
     pub(super) first_held: usize,
 }
 
-/// How settling went.
+/// The result of settling.
 #[derive(Clone, Debug)]
 pub struct Settled {
-    /// The state in which the run begins, at t = 0.
+    /// The initial state of the run, at t = 0.
     pub state: State,
-    /// Whether the grains came to rest; otherwise their time was up, or an observer stopped it.
+    /// Whether the grains came to rest; otherwise the maximum time was reached, or an observer stopped it.
     pub calm: bool,
-    /// Time that was simulated [s].
+    /// Simulated time [s].
     pub time: f64,
-    /// What it took.
+    /// Statistics of the steps.
     pub report: RunReport,
 }
 
 impl Settling {
-    /// Longest time that is simulated [s].
+    /// Maximum simulated time [s].
     pub fn at_most(&self) -> f64 {
         self.at_most
     }
 
-    /// Lets the grains come to rest, shown to `observer`. `scene` is the scene of the run, `scheme` that of the
+    /// Lets the grains come to rest, observed by `observer`. `scene` is the scene of the run, and `scheme` that of the
     /// file.
     pub fn run(
         &self,
@@ -122,7 +122,7 @@ impl Settling {
         let report = run.until(self.at_most, &mut watch)?;
         let calm = watch.calm >= needed;
 
-        // Held bodies keep their begin; their place is that of another point once they are free.
+        // Held bodies keep their initial state; the reference point of their position differs once they are free.
         let mut state = scene.initial_state();
         for (group, _) in &self.groups {
             for index in group.clone() {
@@ -135,7 +135,7 @@ impl Settling {
     }
 }
 
-/// Counts the steps for which all groups were slow.
+/// Counts the steps during which all groups were slow.
 struct Watch<'a> {
     groups: &'a [(Range<usize>, f64)],
     calm: u64,

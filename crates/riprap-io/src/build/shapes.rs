@@ -1,4 +1,4 @@
-//! Shapes of the file as shapes of the simulator, scaled where a table of grains asks for it.
+//! Conversion of shapes of the file to shapes of the simulator, scaled as specified by a table of grains.
 
 use riprap::math::Vec3;
 use riprap::shape::{Shape, ShapeError};
@@ -47,7 +47,7 @@ pub(super) fn make(
     }
 }
 
-/// Radius of a ball around a point of the shape's frame that holds the shape [m]; 0 for a half-space.
+/// Radius of the bounding sphere about a point in the frame of the shape [m]; 0 for a half-space.
 pub(super) fn radius_about(shape: &Shape, centre: Vec3) -> f64 {
     let part = |(pose, shape): &(riprap::math::Pose, Shape)| {
         let reach = |point: Vec3| (pose.point(point) - centre).norm();

@@ -1,4 +1,4 @@
-//! Scenes built from text: what arrives in the simulator, and where mistakes are shown.
+//! Scenes built from text: the scene of the simulator, and the locations of mistakes.
 
 use super::*;
 use riprap::simulation::Simulation;
@@ -42,10 +42,10 @@ box = { min = [-0.1, -0.1, 0], max = [0.1, 0.1, 1] }
 ";
 
 #[test]
-fn the_resolved_scene_begins_with_the_same_bits() {
+fn the_resolved_scene_has_a_bitwise_identical_initial_state() {
     let data = std::path::Path::new("tests/data");
     let text = std::fs::read_to_string(data.join("everything.toml")).unwrap();
-    // The bodies of that file stand in each other's way; apart from that it is complete.
+    // The bodies of that file overlap; otherwise it is complete.
     let text = text.replace("position = [0, 0, \"1 + 0.1", "position = [9, 0, \"1 + 0.1");
     let text = text.replace("origin = [0, 0, 1]", "origin = [2, 2, 1]");
     let text = text.replace("max = [1, 1, 1]", "max = [9, 9, 9]");
@@ -69,7 +69,7 @@ fn the_resolved_scene_begins_with_the_same_bits() {
 }
 
 #[test]
-fn grains_have_the_sizes_names_and_places_asked_for() {
+fn grains_have_the_specified_sizes_names_and_positions() {
     let scene = built(&format!("{RAIN}spheres = {{}}\ngrading = {{ uniform = [0.02, 0.03] }}"));
     assert_eq!(scene.scene.bodies().len(), 21);
     assert_eq!(scene.scene.bodies().names[1], "heap-1");
@@ -86,7 +86,7 @@ fn a_rained_shape_keeps_its_own_frame() {
     let scene = built(&format!("{RAIN}{shape}")).scene;
     let state = scene.initial_state();
     for index in 1..scene.bodies().len() {
-        // All of the stone is inside the column, though its frame begins at a corner.
+        // The whole stone is inside the column, although the origin of its frame is a corner.
         assert!(state.q[index].position.x.abs() + 0.03 < 0.1 + 1e-9);
     }
 }
@@ -101,7 +101,7 @@ fn a_planar_lattice_stays_in_its_plane() {
 }
 
 #[test]
-fn mistakes_of_building_point_to_their_item() {
+fn mistakes_found_when_building_point_to_their_item() {
     let ball = |name: &str, z: f64| {
         format!(
             "[[body]]\nname = \"{name}\"\nshape = {{ type = \"sphere\", radius = 0.1 }}\n\
@@ -120,7 +120,7 @@ fn mistakes_of_building_point_to_their_item() {
 }
 
 #[test]
-fn a_scene_too_large_for_the_machine_is_refused_at_once() {
+fn a_scene_too_large_for_the_machine_is_rejected_immediately() {
     let many = RAIN.replace("count = 20", "count = 10000000");
     let scene = read(&format!("{many}stones = {{}}\ngrading = \"EN 13450 31.5-50\""));
     let errors = scene.build_within(8 << 30).unwrap_err();
@@ -130,7 +130,7 @@ fn a_scene_too_large_for_the_machine_is_refused_at_once() {
 }
 
 #[test]
-fn settling_brings_grains_to_rest_and_holds_the_rest() {
+fn settling_brings_grains_to_rest_and_holds_everything_else() {
     let text = format!(
         "{RAIN}spheres = {{}}\ngrading = {{ uniform = [0.02, 0.03] }}\n\
          settle = {{ speed = 0.01, at_most = 5 }}\n\
@@ -155,7 +155,7 @@ fn settling_brings_grains_to_rest_and_holds_the_rest() {
 }
 
 #[test]
-fn spheres_that_roll_for_ever_settle_with_drag() {
+fn spheres_that_roll_forever_settle_with_drag() {
     let calm = |drag: &str| {
         let heap = RAIN.replace("count = 20", "count = 60");
         let scene = read(&format!(
@@ -188,7 +188,7 @@ position = [0, 0, 1]
 ";
 
 #[test]
-fn mistakes_of_mechanisms_point_to_their_parts() {
+fn mistakes_in_mechanisms_point_to_their_parts() {
     let far =
         "[[mechanism.loop]]\ntype = \"ball\"\na = { body = \"bar\" }\nb = { body = \"ground\" }\n";
     let (line, message) = mistake(&format!("{ROCKER}{far}"));
@@ -247,19 +247,19 @@ friction = 0.1
 ";
 
 #[test]
-fn chosen_points_come_to_rest_on_chosen_planes() {
+fn contact_points_come_to_rest_on_their_planes() {
     let scene = read(SLIDER);
     let again = SceneFile::parse(&scene.to_toml(), "/").unwrap_or_else(|e| panic!("{e}"));
     assert_eq!(scene, again);
     let mut run = Simulation::new(scene.build().unwrap().scene, scene.scheme()).unwrap();
     run.until(1.0, &mut ()).unwrap();
     let q = &run.state().mechanisms[0].q;
-    // Both corners lie on the plane at 0.9 m, the middle 5 cm above it.
+    // Both corners are on the plane at 0.9 m, and the centre is 5 cm above it.
     assert!((q[1] - 0.95).abs() < 1e-5 && q[2].abs() < 1e-5, "{q:?}");
 }
 
 #[test]
-fn ignored_contacts_let_bodies_pass() {
+fn bodies_with_ignored_contacts_pass_through_each_other() {
     let apart = "[[ignore_contact]]\nbetween = [\"slider/block\", \"floor\"]";
     let sunk = SLIDER.replace("[0, 1, 0.01]", "[0, 0.02, 0]").replace("0.9]", "-0.1]");
     let (_, message) = mistake(&sunk);
@@ -322,7 +322,7 @@ quantities = [\"error\", \"torque\", \"force\"]
 ";
 
 #[test]
-fn joints_between_bodies_hold_them_and_read_back_to_the_same() {
+fn joints_between_bodies_hold_and_are_read_back_identically() {
     let scene = read(PENDULUM);
     let again = SceneFile::parse(&scene.to_toml(), "/").unwrap_or_else(|e| panic!("{e}"));
     assert_eq!(scene, again);
@@ -334,15 +334,15 @@ fn joints_between_bodies_hold_them_and_read_back_to_the_same() {
     let (rod, bob) = (run.state().q[1], run.state().q[2]);
     assert!(rod.point(Vec3::new(-0.5, 0.0, 0.0)).metric_distance(&Vec3::new(0.0, 0.0, 5.0)) < 1e-9);
     assert!(bob.position.z < 4.8 && bob.position.y.abs() < 1e-9, "{bob:?}"); // it swings about y
-    // Without projection the bob drifts, but not far in a third of a second.
+    // Without projection the bob drifts, but only slightly in a third of a second.
     assert!(rod.point(Vec3::new(0.5, 0.0, 0.0)).metric_distance(&bob.position) < 1e-3);
-    // The slider holds the first grain up, the second hangs on it by a ball.
+    // The slider holds the first grain, and the second is connected to it by a ball joint.
     assert!((run.state().q[3].position.z - 5.0).abs() < 1e-3);
     assert!(run.state().q[4].position.z < 4.9);
 }
 
 #[test]
-fn a_wrong_choice_of_dependent_coordinates_is_told_alone() {
+fn a_wrong_choice_of_dependent_coordinates_is_the_only_error() {
     let text = r#"
         run = { dt = "1 ms", until = "0.1 s" }
         [[mechanism]]
@@ -392,7 +392,7 @@ fn a_wrong_choice_of_dependent_coordinates_is_told_alone() {
 }
 
 #[test]
-fn parameters_stand_for_values_and_frequencies_are_not_angular_velocities() {
+fn parameters_can_replace_values_and_frequencies_are_not_angular_velocities() {
     let text = r#"
         run = { dt = "tick", until = "100*tick" }
         [parameters]
@@ -442,7 +442,7 @@ fn parameters_stand_for_values_and_frequencies_are_not_angular_velocities() {
 }
 
 #[test]
-fn coordinates_beyond_any_scene_are_refused_in_words_of_their_own() {
+fn excessive_coordinates_are_rejected_with_a_specific_message() {
     let text = r#"
         run = { dt = 1e-3, until = 1 }
         materials.rock = { density = 1000 }
@@ -451,6 +451,6 @@ fn coordinates_beyond_any_scene_are_refused_in_words_of_their_own() {
         shape = { type = "polyhedron", points = [[0,0,0], [1e200,0,0], [0,1e200,0], [0,0,1e200]] }
     "#;
     let told = SceneFile::parse(text, ".").unwrap_err().to_string();
-    assert!(told.contains("lengths and coordinates may be 1e12 m at most"), "{told}");
+    assert!(told.contains("lengths and coordinates must not exceed 1e12 m"), "{told}");
     assert!(told.contains("`points` is 1e200 m") && !told.contains("plane"), "{told}");
 }

@@ -1,7 +1,7 @@
-//! Forces over an output interval: impulse, mean and largest value of each.
+//! Forces over an output interval: impulse, mean and maximum of each.
 //!
-//! Impacts are shorter than any output interval, so that the force at an output time says little about them. Every step adds to
-//! these sums; a row of the series takes them and starts the next interval.
+//! Impacts are shorter than any output interval, so the force at an output time says little about them. Every step adds to these
+//! sums; a row of the series reads them and starts the next interval.
 
 use riprap::math::Vec3;
 use serde::{Deserialize, Serialize};
@@ -23,7 +23,7 @@ pub(crate) struct Loads {
 struct Load {
     /// [N s] or [N m s].
     impulse: Vec3,
-    /// Largest magnitude of a step's mean [N] or [N m].
+    /// Maximum magnitude of the mean over a step [N] or [N m].
     max: f64,
 }
 
@@ -47,12 +47,12 @@ impl Loads {
         }
     }
 
-    /// Whether no step was added since the last row.
+    /// Whether no step has been added since the last row.
     pub fn is_empty(&self) -> bool {
         self.elapsed == 0.0
     }
 
-    /// Ends the interval and starts the next. Where no time has passed, means and largest values are those of `now`.
+    /// Ends the interval and starts the next. If no time has passed, the means and maxima are those of `now`.
     pub fn take(&mut self, now: &[Vec3]) -> Taken {
         let elapsed = std::mem::take(&mut self.elapsed);
         let loads = self.loads.iter_mut().enumerate().map(|(k, load)| {
@@ -66,11 +66,11 @@ impl Loads {
     }
 }
 
-/// Forces of an interval, in the order in which they were sampled: mean, largest magnitude, impulse.
+/// Forces of an interval, in the order in which they were sampled: mean, maximum magnitude, impulse.
 pub(super) struct Taken(std::vec::IntoIter<(Vec3, f64, Vec3)>);
 
 impl Taken {
-    /// Writes the next force: mean x, y, z; largest; impulse x, y, z.
+    /// Writes the next force: mean x, y, z; maximum; impulse x, y, z.
     pub fn vector(&mut self, row: &mut Vec<f64>) {
         let (mean, max, impulse) = self.0.next().expect("as many as were sampled");
         row.extend(mean.iter());
@@ -78,7 +78,7 @@ impl Taken {
         row.extend(impulse.iter());
     }
 
-    /// Writes the next scalar force: mean, largest magnitude, impulse.
+    /// Writes the next scalar force: mean, maximum magnitude, impulse.
     pub fn scalar(&mut self, row: &mut Vec<f64>) {
         let (mean, max, impulse) = self.0.next().expect("as many as were sampled");
         row.extend([mean.x, max, impulse.x]);
@@ -120,7 +120,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_interval_has_the_impulse_the_mean_and_the_largest_value() {
+    fn an_interval_has_the_impulse_the_mean_and_the_maximum() {
         let mut loads = Loads::new(2);
         loads.add(&[Vec3::new(0.0, 0.0, 6.0), Vec3::new(-2.0, 0.0, 0.0)], 0.5);
         loads.add(&[Vec3::new(0.0, 8.0, 6.0), Vec3::new(1.0, 0.0, 0.0)], 0.5);
@@ -130,14 +130,14 @@ mod tests {
         taken.scalar(&mut row);
         assert_eq!(row, [0.0, 4.0, 6.0, 10.0, 0.0, 4.0, 6.0, -0.5, 2.0, -0.5]);
         assert_eq!(loads, Loads::new(2));
-        // Before the first step there is only the force of the moment.
+        // Before the first step there is only the instantaneous force.
         let (mut row, mut taken) = (Vec::new(), loads.take(&[Vec3::x() * 3.0, Vec3::zeros()]));
         taken.scalar(&mut row);
         assert_eq!(row, [3.0, 3.0, 0.0]);
     }
 
     #[test]
-    fn columns_match_what_is_written() {
+    fn columns_match_the_written_values() {
         let mut columns = Vec::new();
         force_columns("hook", &mut columns);
         scalar_columns("pull.tension", "pull.tension_impulse", false, &mut columns);

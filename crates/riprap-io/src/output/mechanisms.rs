@@ -1,7 +1,7 @@
-//! Columns of `series.csv` for mechanisms: coordinates of all of them, and the forces of those that are probed.
+//! Columns of `series.csv` for mechanisms: the coordinates of all mechanisms, and the forces of those with a probe.
 //!
 //! Forces are those of the equations of motion at the end of each step, with the mean contact forces of that step; the series
-//! has their impulses, means and largest values over the output interval.
+//! contains their impulses, means and maxima over the output interval.
 
 use riprap::math::Vec3;
 use riprap::multibody::{Coordinate, Multibody, MultibodyScratch, MultibodyState};
@@ -12,7 +12,7 @@ use crate::build::Built;
 use crate::scene_file::{self as file, ForceTarget, JointKind, MechanismQuantity, SceneFile};
 use crate::table::Column;
 
-/// What is written of the mechanisms at every output.
+/// The mechanism columns of every output.
 #[derive(Debug, Default)]
 pub(super) struct Mechanisms {
     moving: Vec<Moving>,
@@ -22,10 +22,10 @@ pub(super) struct Mechanisms {
 #[derive(Debug)]
 struct Moving {
     work: MultibodyScratch,
-    /// A state of its own, in which laws are in the phases that are due.
+    /// A separate state, with the laws in their current phases.
     state: MultibodyState,
     driven: Vec<Coordinate>,
-    /// Places in `q` of the rotations in space: each has four numbers x, y, z, w.
+    /// Indices in `q` of spatial rotations; each has four values x, y, z, w.
     rotations: Vec<usize>,
     probes: Vec<MechanismQuantity>,
     joints: Vec<(Vec3, Vec3)>,
@@ -57,14 +57,14 @@ impl Mechanisms {
         Mechanisms { moving }
     }
 
-    /// Adds the forces that are probed, as they are at the end of a step; a scalar is the first component.
+    /// Adds the probed forces at the end of a step; a scalar is stored in the first component.
     pub fn sample(&mut self, frame: &Frame, forces: &mut Vec<Vec3>) {
         for (index, moving) in self.moving.iter_mut().enumerate() {
             moving.sample(index, frame, forces);
         }
     }
 
-    /// Adds the numbers of a row; `loads` are the forces of [`Mechanisms::sample`] over the interval.
+    /// Adds the values of a row; `loads` are the forces of [`Mechanisms::sample`] over the interval.
     pub fn row(&mut self, frame: &Frame, loads: &mut Taken, row: &mut Vec<f64>) {
         for (index, moving) in self.moving.iter_mut().enumerate() {
             moving.row(index, frame, loads, row);
@@ -73,7 +73,7 @@ impl Mechanisms {
 }
 
 impl Moving {
-    /// Takes over the state of a frame.
+    /// Copies the state of a frame.
     fn follow(&mut self, index: usize, frame: &Frame) {
         self.state.clone_from(&frame.state.mechanisms[index]);
         frame.scene.mechanisms()[index].switch_phases(frame.state.t, &mut self.state);
@@ -178,7 +178,7 @@ impl Moving {
         }
     }
 
-    /// Forces in loops, joints and drives; false where the position is singular.
+    /// Forces in loops, joints and drives; false if the configuration is singular.
     fn evaluate(&mut self, index: usize, frame: &Frame) -> bool {
         let (system, t) = (&frame.scene.mechanisms()[index], frame.state.t);
         let (state, work) = (&self.state, &mut self.work);
@@ -208,7 +208,7 @@ impl Moving {
     }
 }
 
-/// Columns of the coordinates, in the order of the velocities; gives the places of rotations in space, which come last.
+/// Columns of the coordinates, in the order of the velocities. Returns the indices of spatial rotations, which come last.
 fn coordinates(
     described: &file::Mechanism,
     system: &Multibody,
@@ -238,7 +238,7 @@ fn coordinates(
     rotations
 }
 
-/// Columns of a quantity that a probe asks for.
+/// Columns of a quantity requested by a probe.
 fn probed(
     quantity: MechanismQuantity,
     prefix: &str,

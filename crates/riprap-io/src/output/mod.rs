@@ -1,5 +1,5 @@
-//! What a run leaves behind: an observer that writes the series, the frames and the summary into a [`RunFolder`], by a thread of
-//! its own. Whenever the run ends, also by a kill, every file is whole and tells how far it came.
+//! Output of a run: an observer that writes the series, the frames and the summary to a [`RunFolder`], in a separate thread.
+//! Whenever the run ends, even if it is killed, every file is complete up to the last output.
 
 mod loads;
 mod mechanisms;
@@ -29,9 +29,9 @@ use queue::{Files, Queue};
 use series::Series;
 use summary::Tally;
 
-/// Writes a run while it goes on.
+/// Writes the output of a run.
 ///
-/// Show it every step of a run ([`Observer`]), and call [`RunWriter::finish`] at the end.
+/// Pass it every step of a run ([`Observer`]), and call [`RunWriter::finish`] at the end.
 #[derive(Debug)]
 pub struct RunWriter {
     path: PathBuf,
@@ -40,11 +40,11 @@ pub struct RunWriter {
     series: Series,
     /// When rows of the series are due.
     rows: Schedule,
-    /// When frames of each of the [`PARTS`] are due; `None` if none are wanted.
+    /// When frames of each of the [`PARTS`] are due; `None` if disabled.
     frames: Option<[Schedule; 2]>,
-    /// When checkpoints are due; `None` if none are wanted.
+    /// When checkpoints are due; `None` if disabled.
     checkpoints: Option<Schedule>,
-    /// What the scene is, for the checkpoints.
+    /// The identity of the scene, for the checkpoints.
     identity: String,
     /// Step of the last row.
     written: Option<u64>,
@@ -54,7 +54,7 @@ pub struct RunWriter {
     begin: Instant,
 }
 
-/// Where the writers of a run are: their part of a checkpoint.
+/// The position of the writers of a run: their part of a checkpoint.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Progress {
     /// Length of `series.csv` [bytes].
@@ -67,15 +67,15 @@ pub(crate) struct Progress {
     settled: Option<(bool, f64, u64)>,
 }
 
-/// What a frame consists of.
+/// The parts of a frame.
 const PARTS: [&str; 2] = ["surfaces", "contacts"];
 
-/// When something is written.
+/// When output is written.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Schedule {
-    /// At every multiple of so many steps of equal length.
+    /// After every multiple of this number of fixed steps.
     Steps(u64),
-    /// At the end of the step that reaches a multiple of a time [s], where the scheme chooses its steps.
+    /// At the end of the step that reaches a multiple of a time [s], with adaptive steps.
     Times(f64),
 }
 
@@ -93,7 +93,7 @@ impl Schedule {
     fn is_due(self, step: u64, t: f64, dt: f64) -> bool {
         match self {
             Schedule::Steps(every) => step.is_multiple_of(every),
-            // Rounding of sums must not postpone an output by a step.
+            // Rounding of sums must not delay an output by a step.
             Schedule::Times(every) => {
                 let reached = |t: f64| (t / every + 1e-9).floor();
                 step == 0 || reached(t) > reached(t - dt)
@@ -106,7 +106,7 @@ impl Schedule {
     }
 }
 
-/// What the summary tells of the scene and the machine.
+/// Properties of the scene and the machine for the summary.
 #[derive(Debug)]
 struct Description {
     title: Option<String>,
@@ -123,7 +123,7 @@ struct Description {
 }
 
 impl RunWriter {
-    /// Makes the folder of a run and writes the resolved scene and a first summary. `threads` is for the record.
+    /// Creates the folder of a run and writes the resolved scene and an initial summary. `threads` is only recorded.
     pub fn create(
         path: impl AsRef<Path>,
         existing: Existing,
@@ -137,7 +137,7 @@ impl RunWriter {
         Self::begin(folder, series, table, file, built, threads)
     }
 
-    /// Goes on with the folder of a run after a checkpoint; what was written after it is removed. The run has to go on
+    /// Continues the folder of a run after a checkpoint; everything written after it is removed. The run must continue
     /// with [`Checkpoint::state`].
     pub fn resume(
         path: impl AsRef<Path>,
@@ -148,10 +148,10 @@ impl RunWriter {
     ) -> Result<RunWriter, Error> {
         let (path, kept) = (path.as_ref(), &checkpoint.output);
         let mut series = Series::new(file, built);
-        // The series says whether the folder is the right one: it comes before anything is removed.
+        // The series shows whether this is the right folder, so it is checked before anything is removed.
         let table = TableWriter::resume(path.join("series.csv"), &series.columns, kept.series)?;
         if !series.resume(checkpoint.state.step, &kept.probes) {
-            let message = "the checkpoint knows other probes than the scene".into();
+            let message = "the probes of the checkpoint differ from those of the scene".into();
             return Err(Error::Data { path: Checkpoint::path(path), message });
         }
         let frames = PARTS.iter().copied().zip(kept.frame_times.iter().map(Vec::as_slice));
@@ -164,7 +164,7 @@ impl RunWriter {
         Ok(writer)
     }
 
-    /// The writer of a folder that is ready.
+    /// The writer for a prepared folder.
     fn begin(
         folder: RunFolder,
         series: Series,
@@ -187,7 +187,7 @@ impl RunWriter {
                 seed: file.seed,
                 threads,
                 run: run.clone(),
-                // Without the world, to which joints and chosen contacts may be fixed.
+                // Excludes the world, to which joints and point contacts may be attached.
                 n_bodies: file.n_bodies() as usize
                     + scene.bodies().carried.iter().flatten().count(),
                 n_free: scene.bodies().n_movable(),
@@ -225,7 +225,7 @@ impl RunWriter {
         self.frame_times.iter().map(Vec::len).max().unwrap_or(0)
     }
 
-    /// Sums over all steps of the run, those before a checkpoint included.
+    /// Statistics over all steps of the run, including those before a checkpoint.
     pub fn report(&self) -> RunReport {
         let mut report = self.tally.report;
         report.wall += self.begin.elapsed().as_secs_f64();
@@ -237,31 +237,31 @@ impl RunWriter {
         self.scene.n_mechanisms
     }
 
-    /// Deepest overlap of the run so far over the mean grain size [–].
+    /// Maximum overlap so far, relative to the mean grain size [–].
     pub fn worst_penetration(&self) -> f64 {
         self.tally.report.penetration / self.scene.grain_size
     }
 
-    /// Largest distance by which a joint between bodies was off so far, over the mean grain size [–].
+    /// Maximum drift of a joint between bodies so far, relative to the mean grain size [–].
     pub fn worst_joint_drift(&self) -> f64 {
         self.tally.joint_drift.unwrap_or(0.0) / self.scene.grain_size
     }
 
-    /// Puts on record how the grains settled before the time started.
+    /// Records how the grains settled before t = 0.
     pub fn settled(&mut self, settled: &Settled) {
         self.scene.settled = Some((settled.calm, settled.time, settled.report.steps));
         let hash = settled.hash();
-        // A failure is that of an earlier job, and comes back with the next one.
+        // A failure is that of an earlier job, and is returned with the next one.
         self.files.hand_over(move |files| {
             files.folder.set_bed(hash);
             Ok(())
         });
     }
 
-    /// Writes the last output, if the run ended between two, and the summary. After a run that did not even begin,
-    /// `frame` is `None`.
+    /// Writes the last output, if the run ended between two outputs, and the summary. `frame` is `None` if the run did not
+    /// start.
     pub fn finish(&mut self, frame: Option<&Frame>, ending: &Ending) -> Result<(), Error> {
-        // A step after which the run was given up has not been shown.
+        // A step in which the run was aborted has not been observed.
         if let Some(frame) = frame
             && frame.state.step > self.tally.seen
         {
@@ -274,7 +274,7 @@ impl RunWriter {
         self.files.wait()
     }
 
-    /// Writes a checkpoint, in the place of the last one. All that is seen of the run later has to come after it.
+    /// Replaces the checkpoint. All subsequent observations must come after it.
     pub fn write_checkpoint(&mut self, frame: &Frame) -> Result<(), Error> {
         self.send_checkpoint(frame)?;
         self.files.wait()
@@ -300,7 +300,7 @@ impl RunWriter {
         })
     }
 
-    /// Sums up a step.
+    /// Adds a step to the statistics.
     fn see(&mut self, frame: &Frame) {
         if self.tally.begin.is_none() {
             self.tally.begin = Some(Balance::of(frame.scene, frame.state));
@@ -315,7 +315,7 @@ impl RunWriter {
         self.series.step(frame);
     }
 
-    /// Writes what is due at a frame and not yet written; at the end of a run everything is.
+    /// Writes output that is due at a frame and not yet written; at the end of a run, everything is due.
     fn output(&mut self, frame: &Frame, end: bool) -> Result<(), Error> {
         let (t, step) = (frame.state.t, frame.state.step);
         let due = |schedule: Schedule| end || schedule.is_due_at(frame);
@@ -353,7 +353,7 @@ impl RunWriter {
         if row_due {
             self.written = Some(step);
         }
-        // Should the run be killed, the summary tells how far it came.
+        // If the run is killed, the summary shows the progress.
         self.write_summary(&Ending::Running, Some(frame))
     }
 
@@ -370,7 +370,7 @@ impl Observer for RunWriter {
         self.files.check()?;
         self.see(frame);
         self.output(frame, false)?;
-        // At the end nothing is left to resume.
+        // At the end there is nothing left to resume.
         if self.checkpoints.is_some_and(|schedule| schedule.is_due_at(frame))
             && frame.state.step > 0
             && !self.scene.run.is_over(frame.state.t)
@@ -381,7 +381,7 @@ impl Observer for RunWriter {
     }
 }
 
-/// The smallest box around all finite bodies at the begin: lower and upper corner [m].
+/// The initial bounding box of all bounded bodies: lower and upper corner [m].
 fn extent(scene: &Scene) -> [riprap::math::Vec3; 2] {
     use riprap::math::Vec3;
     let state = scene.initial_state();

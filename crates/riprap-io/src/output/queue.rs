@@ -1,5 +1,5 @@
-//! The files of a run, written by a thread of their own while the run goes on. Jobs are done in their order; few may wait, so that
-//! a slow disk holds up the run instead of filling the memory. An error comes back with the next word to the queue.
+//! The files of a run, written by a separate thread during the run. Jobs are done in order. The queue is short, so that a slow disk
+//! blocks the run instead of filling the memory. An error is returned by the next call to the queue.
 
 use std::sync::mpsc::{self, SyncSender};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -15,26 +15,26 @@ use crate::table::TableWriter;
 pub(super) struct Files {
     pub folder: RunFolder,
     pub table: TableWriter,
-    /// `None` if no frames are wanted.
+    /// `None` if frames are disabled.
     pub surfaces: Option<Surfaces>,
 }
 
 /// Something to write.
 type Job<F> = Box<dyn FnOnce(&mut F) -> Result<(), Error> + Send>;
 
-/// Jobs that may wait while one is done.
+/// Maximum number of waiting jobs.
 const WAITING: usize = 1;
 
-/// A thread that does jobs with `F`. Dropping it waits until all are done.
+/// A thread that runs jobs with `F`. Dropping it waits until all jobs are done.
 #[derive(Debug)]
 pub(super) struct Queue<F> {
-    /// `None` while it is dropped.
+    /// `None` during drop.
     jobs: Option<SyncSender<Job<F>>>,
     thread: Option<JoinHandle<()>>,
     failure: Failure,
 }
 
-/// Why a job failed, until somebody is told. What was handed over before that is left out.
+/// The error of a failed job, until it has been returned. Jobs submitted before that are skipped.
 #[derive(Clone, Debug, Default)]
 struct Failure(Arc<Mutex<Option<Error>>>);
 
@@ -62,7 +62,7 @@ impl<F: Send + 'static> Queue<F> {
         Queue { jobs: Some(jobs), thread: Some(thread), failure }
     }
 
-    /// Tells whether an earlier job has failed; then all that was handed over since has been left out.
+    /// Returns the error of an earlier job, if any; all jobs submitted since have been skipped.
     pub fn check(&self) -> Result<(), Error> {
         if self.failure.get().is_none() {
             return Ok(());
@@ -71,7 +71,7 @@ impl<F: Send + 'static> Queue<F> {
         self.failure.get().take().map_or(Ok(()), Err)
     }
 
-    /// Hands over a job, unless an earlier one has failed.
+    /// Submits a job, unless an earlier one has failed.
     pub fn send(
         &self,
         job: impl FnOnce(&mut F) -> Result<(), Error> + Send + 'static,
@@ -81,23 +81,23 @@ impl<F: Send + 'static> Queue<F> {
         Ok(())
     }
 
-    /// Waits until everything is done.
+    /// Waits until all jobs are done.
     pub fn wait(&self) -> Result<(), Error> {
         self.catch_up();
         self.check()
     }
 
-    /// Hands over a job, whatever has become of those before.
+    /// Submits a job, regardless of earlier failures.
     pub fn hand_over(&self, job: impl FnOnce(&mut F) -> Result<(), Error> + Send + 'static) {
-        let jobs = self.jobs.as_ref().expect("taken by `drop` alone");
-        // The thread goes on until `drop`; had a job panicked, joining it there tells.
+        let jobs = self.jobs.as_ref().expect("taken only by `drop`");
+        // The thread runs until `drop`, where joining it reveals a panic.
         let _ = jobs.send(Box::new(job));
     }
 
-    /// Waits until all jobs are done or left out.
+    /// Waits until all jobs are done or skipped.
     fn catch_up(&self) {
         let (done, all_done) = mpsc::channel::<()>();
-        // Done or left out, the job drops its end.
+        // Whether done or skipped, the job drops its end of the channel.
         self.hand_over(move |_| {
             drop(done);
             Ok(())
@@ -127,7 +127,7 @@ mod tests {
     }
 
     #[test]
-    fn jobs_are_done_in_order_and_all_of_them_before_the_queue_is_gone() {
+    fn all_jobs_are_done_in_order_before_the_queue_is_dropped() {
         let (out, seen) = mpsc::channel();
         let queue = Queue::new(0);
         for k in 0..100 {
@@ -160,7 +160,7 @@ mod tests {
                 count.fetch_add(1, Ordering::SeqCst);
             }
         });
-        // One in work and those that may wait; the next one holds up whoever brings it.
+        // One running job and the waiting ones; the next one blocks its caller.
         while started.load(Ordering::SeqCst) < WAITING + 1 {
             std::thread::yield_now();
         }
@@ -172,7 +172,7 @@ mod tests {
     }
 
     #[test]
-    fn a_failure_is_told_once_and_what_came_after_it_is_left_out() {
+    fn a_failure_is_returned_once_and_later_jobs_are_skipped() {
         let queue = Queue::new(Vec::new());
         let push = |k: i32| {
             move |done: &mut Vec<i32>| {
@@ -182,7 +182,7 @@ mod tests {
         };
         queue.send(push(1)).unwrap();
         queue.send(|_| Err(refuse())).unwrap();
-        // Whether it is told here or by `wait`, the job is not done.
+        // Whether the error is returned here or by `wait`, the job is not done.
         let told = queue.send(push(2)).and_then(|()| queue.wait());
         assert_eq!(told.unwrap_err().to_string(), refuse().to_string());
         queue.send(push(3)).unwrap();

@@ -1,6 +1,6 @@
 //! The columns of `series.csv` and how a row is filled: energies, momenta, contacts and solver, then the mechanisms and
-//! the probes. Positions, velocities and energies are those of the row's time; forces have their impulse, mean and largest
-//! value since the row before.
+//! the probes. Positions, velocities and energies are those at the time of the row; forces have their impulse, mean and
+//! maximum since the previous row.
 
 use riprap::assembly::{joint_drift, joint_wrenches};
 use riprap::math::{Twist, Vec3};
@@ -16,7 +16,7 @@ use crate::build::Built;
 use crate::scene_file::{JointProbe, JointQuantity, Quantity, SceneFile};
 use crate::table::Column;
 
-/// What is written at every output.
+/// The columns of every output.
 #[derive(Debug)]
 pub(super) struct Series {
     pub columns: Vec<Column>,
@@ -32,11 +32,11 @@ pub(super) struct Series {
     counted: u64,
 }
 
-/// What has to be kept of the series to resume it after a step.
+/// The state of the series that is needed to resume it after a step.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Kept {
     loads: Loads,
-    /// Of each probe of a body the velocity at the end of the last step and the work so far [J].
+    /// For each probe of a body, the velocity at the end of the last step and the work so far [J].
     probes: Vec<(Twist, f64)>,
 }
 
@@ -44,15 +44,15 @@ pub(crate) struct Kept {
 #[derive(Debug)]
 struct Follow {
     body: Body,
-    /// The point that is followed, in the frame of the shape [m].
+    /// The recorded point, in the frame of the shape [m].
     point: Vec3,
     quantities: Vec<Quantity>,
     /// Velocity at the end of the last step.
     before: Twist,
     /// Work of the contacts so far [J].
     work: f64,
-    /// Where the body was pushed in the last step: arm from its centre of mass [m], arm from the followed point [m], and
-    /// mean force [N].
+    /// Contact forces on the body in the last step: lever arm from its centre of mass [m], lever arm from the recorded point [m],
+    /// and mean force [N].
     pushes: Vec<(Vec3, Vec3, Vec3)>,
 }
 
@@ -69,7 +69,7 @@ impl Series {
         for (name, unit) in [("momentum", "kg m/s"), ("angular_momentum", "kg m^2/s")] {
             columns.extend(AXES.map(|axis| Column::new(format!("{name}_{axis}"), unit)));
         }
-        // Sweeps, residual, penetration and loop residual are the worst since the row before.
+        // Sweeps, residual, penetration and loop residual are maxima since the previous row.
         let steps = ["contacts", "sweeps", "residual", "penetration", "unconverged_steps"];
         columns.extend(steps.map(|name| Column::new(name, "-")));
         let has_loops = built.scene.mechanisms().iter().any(|m| m.n_equations() > 0);
@@ -113,7 +113,7 @@ impl Series {
         let counted = 0;
         let mut series =
             Series { columns, has_loops, mechanisms, probes, joints, loads, forces, counted };
-        // How many forces there are shows at the initial state.
+        // The number of forces is known from the initial state.
         let (state, work, step) = (begin, Workspace::default(), StepReport::default());
         let frame =
             Frame { scene: &built.scene, state: &state, work: &work, step: &step, dt: file.run.dt };
@@ -122,13 +122,13 @@ impl Series {
         series
     }
 
-    /// What has to be kept to resume.
+    /// The state needed to resume.
     pub fn kept(&self) -> Kept {
         let probes = self.probes.iter().map(|follow| (follow.before, follow.work)).collect();
         Kept { loads: self.loads.clone(), probes }
     }
 
-    /// Continues after a step with what was kept then; false if it does not fit.
+    /// Continues after a step with the state stored then; false if it does not match.
     pub fn resume(&mut self, step: u64, kept: &Kept) -> bool {
         let fits = self.probes.len() == kept.probes.len() && self.loads.len() == kept.loads.len();
         for (follow, (before, work)) in self.probes.iter_mut().zip(&kept.probes) {
@@ -139,13 +139,13 @@ impl Series {
         fits
     }
 
-    /// Counts the forces of the last step and the work that contacts have done in it.
+    /// Adds the forces of the last step and the work done by contacts in it.
     pub fn step(&mut self, frame: &Frame) {
         if frame.state.step > self.counted {
             self.sample(frame);
             self.loads.add(&self.forces, frame.dt);
             for follow in &mut self.probes {
-                // An impulse works on the mean of the velocities before and after, at the arm at which it acted.
+                // The work of an impulse is its product with the mean of the velocities before and after, at the lever arm at which it acted.
                 let now = frame.state.v[frame.scene.slot(follow.body)];
                 let linear = 0.5 * (follow.before.linear + now.linear);
                 let angular = 0.5 * (follow.before.angular + now.angular);
@@ -160,7 +160,7 @@ impl Series {
         self.counted = frame.state.step;
     }
 
-    /// Gathers the forces of the last step: mechanisms, bodies, joints.
+    /// Collects the forces of the last step: mechanisms, bodies, joints.
     fn sample(&mut self, frame: &Frame) {
         self.forces.clear();
         self.mechanisms.sample(frame, &mut self.forces);
@@ -194,7 +194,7 @@ impl Series {
         }
     }
 
-    /// The numbers of a row; what is counted from row to row starts anew.
+    /// The values of a row; the statistics per row are reset.
     pub fn row(&mut self, frame: &Frame, tally: &mut Tally) -> Vec<f64> {
         let balance = frame.balance();
         let total = balance.kinetic + balance.potential;
@@ -266,8 +266,8 @@ impl Follow {
     }
 }
 
-/// Gathers where the followed bodies were pushed in the last step, in one pass over the contacts. Arms are those of the
-/// configuration in which the contacts acted, midway through the step.
+/// Collects the contact forces on the probed bodies in the last step, in one pass over the contacts. Lever arms are those of
+/// the configuration in which the contacts acted, midway through the step.
 fn gather(probes: &mut [Follow], frame: &Frame) {
     let mut slots = Vec::new();
     for (k, follow) in probes.iter_mut().enumerate() {
@@ -288,7 +288,7 @@ fn gather(probes: &mut [Follow], frame: &Frame) {
             let force = contact.impulse_w(impulse) * (sign / frame.dt);
             let (follow, i) = (&mut probes[k], slot as usize);
             let arm = contact.point.point - middle[i].position;
-            // The followed point, from the centre of mass.
+            // The recorded point, relative to the centre of mass.
             let end = &frame.state.q[i];
             let point = frame.scene.shape_pose(frame.state, follow.body).point(follow.point);
             let local = end.rotation.inverse() * (point - end.position);
@@ -324,7 +324,7 @@ fn body_columns(name: &str, quantities: &[Quantity], columns: &mut Vec<Column>) 
     }
 }
 
-/// Numbers names that are used again, as a force that is called like a driven coordinate.
+/// Numbers duplicate names, such as a force with the name of a driven coordinate.
 fn make_unique(columns: &mut [Column]) {
     let mut seen = std::collections::HashSet::new();
     for column in columns {
@@ -341,7 +341,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn columns_of_one_name_are_numbered_and_never_meet() {
+    fn columns_of_the_same_name_are_numbered_uniquely() {
         let names = |given: &[&str]| {
             let mut columns: Vec<Column> =
                 given.iter().map(|name| Column::new(*name, "N")).collect();
@@ -350,7 +350,7 @@ mod tests {
         };
         assert_eq!(names(&["a", "b"]), ["a", "b"]);
         assert_eq!(names(&["a", "a", "a"]), ["a", "a-2", "a-3"]);
-        // A name that looks like a number given before.
+        // A name that looks like a numbered one.
         assert_eq!(names(&["a", "a-2", "a"]), ["a", "a-2", "a-3"]);
         assert_eq!(names(&["a", "a", "a-2"]), ["a", "a-2", "a-2-2"]);
     }

@@ -1,4 +1,4 @@
-//! Rows of the series against the states, impulses and balances of the run that wrote them.
+//! Rows of the series compared with the states, impulses and balances of the run that wrote them.
 
 use super::*;
 use riprap::math::Vec3;
@@ -44,7 +44,7 @@ body = \"slab\"
 quantities = [\"position\", \"velocity\", \"force\", \"work\"]
 ";
 
-/// What a frame says by itself.
+/// Values taken directly from a frame.
 struct Seen {
     t: f64,
     balance: Balance,
@@ -58,7 +58,7 @@ struct Seen {
     slab: riprap::math::Pose,
 }
 
-/// Shows each frame to the writer, and keeps what it says.
+/// Passes each frame to the writer, and stores its values.
 struct Both<'a>(&'a mut RunWriter, Vec<Seen>);
 
 impl Observer for Both<'_> {
@@ -82,7 +82,7 @@ impl Observer for Both<'_> {
     }
 }
 
-/// The columns of a series by their names, without units.
+/// The columns of a series by name, without units.
 struct Columns(HashMap<String, Vec<f64>>);
 
 impl Columns {
@@ -119,7 +119,7 @@ fn run(text: &str) -> (Vec<Seen>, Columns) {
     (seen, columns)
 }
 
-/// The series of a scene that is run to its end.
+/// The series of a complete run of a scene.
 fn run_with(text: &str, until_end: impl FnOnce(&mut Simulation, f64, &mut RunWriter)) -> Columns {
     let file = SceneFile::parse(text, ".").unwrap_or_else(|e| panic!("{e}"));
     let built = file.build().unwrap_or_else(|e| panic!("{e}"));
@@ -133,7 +133,7 @@ fn run_with(text: &str, until_end: impl FnOnce(&mut Simulation, f64, &mut RunWri
 }
 
 #[test]
-fn every_row_holds_the_bits_of_its_frame() {
+fn every_row_is_bitwise_identical_to_its_frame() {
     let (seen, columns) = run(SLIDING);
     assert_eq!((seen.len(), columns.get("time").len()), (201, 201));
     for (row, frame) in seen.iter().enumerate() {
@@ -159,7 +159,7 @@ fn every_row_holds_the_bits_of_its_frame() {
 }
 
 #[test]
-fn forces_are_what_changes_the_momentum() {
+fn forces_equal_the_change_of_momentum() {
     let (_, columns) = run(SLIDING);
     let (mass, dt, gravity) = (1000.0 * 4.0 / 3.0 * std::f64::consts::PI * 1e-3, 1e-3, 9.81);
     let mut pushed = 0;
@@ -170,12 +170,12 @@ fn forces_are_what_changes_the_momentum() {
         let expected = change * mass / dt + Vec3::new(0.0, 0.0, mass * gravity);
         // Differences of velocities of 2 m/s over a step of 1 ms lose three digits.
         assert!((force - expected).norm() < 1e-9 * (1.0 + expected.norm()), "row {row}");
-        // It slides or rolls: never more than Coulomb's cone allows, and the contact is below it.
+        // It slides or rolls: the force stays within the Coulomb cone, and the contact is below it.
         let sideways = force.x.hypot(force.y);
         assert!(sideways <= 0.3 * force.z * (1.0 + 1e-6) + 1e-9, "row {row}: {force}");
         assert_eq!(force.z > 0.0, columns.get("ball.contacts")[row] > 0.0 && force.z > 0.0);
         pushed += usize::from(force.z > 0.0);
-        // The force acts at the lowest point: its moment about the centre has no part along z.
+        // The force acts at the lowest point, so its moment about the centre has no z component.
         assert!(columns.vector("ball.torque_mean", row).z.abs() < 1e-6, "row {row}");
     }
     assert!(pushed > 150, "{pushed}");
@@ -183,7 +183,7 @@ fn forces_are_what_changes_the_momentum() {
 
 #[test]
 fn the_work_of_contacts_is_the_change_of_energy() {
-    // With θ = 0.5, gravity works along the mean velocity, which is how positions advance: no energy is lost elsewhere.
+    // With θ = 0.5, the work of gravity uses the mean velocity, as does the position update: no energy is lost elsewhere.
     let smooth = SLIDING
         .replace("friction = 0.3", "friction = 0")
         .replace("angular_velocity = [0, -5, 1]", "angular_velocity = [0, 0, 0]");
@@ -193,11 +193,11 @@ fn the_work_of_contacts_is_the_change_of_energy() {
         for row in 1..seen.len() {
             let work = columns.get("ball.work")[row] + columns.get("corner.work")[row];
             let change = total[row] - total[0];
-            // Arms are those at which the contacts acted. What is left is rounding, and what the solver's tolerance of 1e-10
-            // leaves over 200 steps.
+            // Lever arms are those at which the contacts acted. The remaining error is rounding, and that of the solver tolerance
+            // of 1e-10 over 200 steps.
             assert!((work - change).abs() < 1e-9, "row {row}: {work} {change}");
         }
-        // Friction and impact only take energy; the impact takes that of the fall.
+        // Friction and impact only dissipate energy; the impact dissipates that of the fall.
         let work = columns.get("ball.work");
         assert!(work.windows(2).all(|pair| pair[1] <= pair[0] + 1e-9));
         assert!(*work.last().unwrap() < -0.5, "{:?}", work.last());
@@ -229,7 +229,7 @@ quantities = [\"position\"]
 ";
 
 #[test]
-fn a_point_moves_as_its_body_turns() {
+fn a_point_moves_with_the_rotation_of_its_body() {
     let (seen, columns) = run(&format!("{SLIDING}{SPINNING}"));
     let length = Vec3::new(0.4, 0.4, 0.1).norm();
     for row in 1..seen.len() - 1 {
@@ -245,7 +245,7 @@ fn a_point_moves_as_its_body_turns() {
 }
 
 #[test]
-fn the_largest_values_since_the_row_before_are_told_and_none_is_lost() {
+fn rows_contain_the_maxima_since_the_previous_row() {
     let coarse = SLIDING.replace("output_every = \"1 ms\"", "output_every = \"7 ms\"");
     let (_, fine) = run(SLIDING);
     let (_, coarse) = run(&coarse);
@@ -294,7 +294,7 @@ quantities = [\"velocity\", \"angular_velocity\", \"force\", \"torque\", \"conta
 ";
 
 #[test]
-fn an_impact_between_two_outputs_shows_its_impulse() {
+fn an_impact_between_two_outputs_is_recorded_with_its_impulse() {
     let columns = run_with(IMPACT, |run, until, writer| {
         run.until(until, writer).unwrap();
     });
@@ -310,7 +310,7 @@ fn an_impact_between_two_outputs_shows_its_impulse() {
             ["hook.force_mean", "hook.impulse"].map(|name| columns.vector(name, row));
         let max = columns.get("hook.force_max")[row];
         assert!((force * time - impulse).norm() <= 1e-12 * impulse.norm(), "row {row}");
-        // One step carries all of an impact.
+        // A single step contains the whole impact.
         assert!(max * dt <= impulse.norm() * (1.0 + 1e-12), "row {row}");
         sums[0] += impulse;
         sums[1] += columns.vector("hook.angular_impulse", row);
@@ -322,7 +322,7 @@ fn an_impact_between_two_outputs_shows_its_impulse() {
     }
     assert_eq!(struck.len(), 1, "{struck:?}");
     let change = |name: &str| columns.vector(name, rows - 1) - columns.vector(name, 0);
-    // The momentum that the impulses and gravity have brought; rounding of 200 steps.
+    // The momentum from the impulses and gravity, up to the rounding of 200 steps.
     let momentum = change("hook.velocity") * mass + Vec3::new(0.0, 0.0, mass * 9.81 * 0.2);
     assert!((sums[0] - momentum).norm() < 1e-12 * momentum.norm(), "{} {momentum}", sums[0]);
     let spin = change("hook.angular_velocity") * inertia;

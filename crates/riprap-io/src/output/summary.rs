@@ -1,4 +1,4 @@
-//! `summary.json`: what a run was, how it ended and how well the contact problems were solved.
+//! `summary.json`: properties of the run, how it ended, and how well the contact problems were solved.
 
 use riprap::scheme::StepReport;
 use riprap::simulation::{Balance, RunReport};
@@ -10,21 +10,21 @@ use super::Description;
 /// How a run ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Ending {
-    /// Not yet; a run that was killed stays like this.
+    /// It has not ended; a killed run stays in this state.
     Running,
-    /// At its time.
+    /// It reached its end time.
     Finished,
-    /// By the user.
+    /// The user interrupted it.
     Interrupted,
-    /// By an error.
+    /// An error stopped it.
     Failed(
-        /// What it said.
+        /// The error message.
         String,
     ),
 }
 
 impl Ending {
-    /// The word for it in `summary.json`.
+    /// Its name in `summary.json`.
     pub fn word(&self) -> &'static str {
         match self {
             Ending::Running => "running",
@@ -35,20 +35,20 @@ impl Ending {
     }
 }
 
-/// Sums over the steps so far.
+/// Statistics over the steps so far.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Tally {
     pub begin: Option<Balance>,
-    /// Sums; its wall time is that of the run before it went on from a checkpoint [s].
+    /// Statistics; the wall time is that of the run before it resumed from a checkpoint [s].
     pub report: RunReport,
     /// The last step that was added.
     pub seen: u64,
-    /// Largest distance by which a joint between bodies was off [m]; `None` if there are none.
+    /// Maximum drift of a joint between bodies [m]; `None` if there are none.
     pub joint_drift: Option<f64>,
     pub since_output: Worst,
 }
 
-/// The worst since the last output.
+/// Maxima since the last output.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Worst {
     pub sweeps: usize,
@@ -161,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn a_tally_has_the_mean_and_the_worst_of_all_steps() {
+    fn a_tally_has_the_mean_and_the_maximum_of_all_steps() {
         let mut tally = Tally::default();
         for report in [step(2, 10, 1e-4, 0.0), step(6, 30, 1e-2, 1e-3), step(4, 20, 1e-5, 5e-4)] {
             tally.add(&report);
@@ -173,7 +173,7 @@ mod tests {
         assert_eq!(summary["residual_max"], 1e-2);
         assert_eq!(summary["penetration_max_rel"], 1e-3 / 0.04);
         assert_eq!((&summary["wall_s"], &summary["threads"]), (&1.5.into(), &2.into()));
-        // What is counted since the last output starts anew with each, the rest does not.
+        // The statistics since the last output are reset at each output; the others are not.
         let since = std::mem::take(&mut tally.since_output);
         assert_eq!((since.sweeps, since.residual, since.penetration), (30, 1e-2, 1e-3));
         tally.add(&step(1, 5, 1e-6, 2e-3));
@@ -181,7 +181,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_known_is_null_and_joints_appear_only_where_there_are_some() {
+    fn unknown_values_are_null_and_joints_appear_only_if_there_are_any() {
         let mut tally = Tally::default();
         let of = |tally: &Tally, ending: &Ending| summary(&description(), tally, ending, None, 0.0);
         let running = of(&tally, &Ending::Running);
@@ -201,7 +201,7 @@ mod tests {
     }
 
     #[test]
-    fn energies_are_told_with_their_sum() {
+    fn energies_are_written_with_their_sum() {
         let balance = Balance { kinetic: 3.0, potential: -1.0, ..Balance::default() };
         let tally = Tally { begin: Some(balance), ..Tally::default() };
         let end = Balance { kinetic: 0.5, potential: 0.25, ..Balance::default() };

@@ -9,15 +9,15 @@ use riprap::simulation::{ContactForce, Frame};
 use super::extent;
 use crate::vtk::PolyData;
 
-/// Corners of the polygon that stands for a disc.
+/// Number of vertices of the polygon that approximates a disc.
 const DISC_CORNERS: usize = 48;
-/// With more spheres than this each gets fewer faces.
+/// With more spheres than this, each gets fewer faces.
 const MANY_SPHERES: usize = 2000;
 
-/// The surfaces of all bodies in their own frames: made once for a scene, then placed for each frame.
+/// The surfaces of all bodies in their own frames: generated once for a scene, then placed for each frame.
 #[derive(Debug)]
 pub struct Surfaces {
-    /// For each body its corners and faces.
+    /// The vertices and faces of each body.
     bodies: Vec<Vec<Part>>,
     materials: Vec<i64>,
 }
@@ -77,7 +77,7 @@ impl Surfaces {
     }
 }
 
-/// What pictures show of a frame: poses, speeds and contacts, copied so that they can be written later.
+/// The data of a frame that is written to files: poses, speeds and contacts, copied so that they can be written later.
 #[derive(Debug)]
 pub struct Snapshot {
     /// Pose of each shape, and speed of its centre of mass [m/s].
@@ -87,7 +87,7 @@ pub struct Snapshot {
 }
 
 impl Snapshot {
-    /// Copies what is needed from a frame.
+    /// Copies the data from a frame.
     pub fn of(frame: &Frame) -> Snapshot {
         let Frame { scene, state, dt, .. } = *frame;
         let body = |i: usize| (scene.shape_pose(state, scene.body_at(i)), state.v[i].linear.norm());
@@ -118,7 +118,7 @@ impl Snapshot {
     }
 }
 
-/// The surface of a convex part; `pose` is its place in its body, `begin` that of the body at the begin.
+/// The surface of a convex part; `pose` is its pose in its body, `begin` the initial pose of the body.
 fn part(scene: &Scene, pose: &Pose, shape: &Shape, begin: &Pose, ball: &Part) -> Part {
     let placed = |corners: Vec<Vec3>, faces: Vec<Vec<usize>>| {
         let corners = corners.into_iter().map(|corner| pose.point(corner)).collect();
@@ -153,8 +153,8 @@ fn part(scene: &Scene, pose: &Pose, shape: &Shape, begin: &Pose, ball: &Part) ->
     }
 }
 
-/// Four corners, in the body frame, that show the plane of a half-space below the scene: a square in space, a strip
-/// in the plane.
+/// Four corners, in the body frame, of a patch that shows the plane of a half-space below the scene: a square, or a strip in
+/// planar scenes.
 fn patch(scene: &Scene, normal: Vec3, begin: &Pose) -> Vec<Vec3> {
     let [low, high] = extent(scene);
     let half = 0.75 * (high - low).norm();
@@ -175,7 +175,7 @@ fn patch(scene: &Scene, normal: Vec3, begin: &Pose) -> Vec<Vec3> {
         .into()
 }
 
-/// A ball of radius 1 as triangles: an octahedron whose faces are split in four `splits + 1` times.
+/// A triangulated unit sphere: an octahedron whose faces are split in four `splits + 1` times.
 fn ball(splits: usize) -> Part {
     let mut corners = vec![Vec3::x(), Vec3::y(), Vec3::z(), -Vec3::x(), -Vec3::y(), -Vec3::z()];
     let octants =
@@ -203,9 +203,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_ball_is_closed_and_faces_outwards() {
+    fn a_triangulated_sphere_is_closed_and_faces_outwards() {
         let ball = ball(2);
-        // Euler: corners - edges + faces = 2, with three half-edges per triangle.
+        // Euler: vertices - edges + faces = 2, with three half-edges per triangle.
         assert_eq!(ball.corners.len() + ball.faces.len(), 3 * ball.faces.len() / 2 + 2);
         let volume: f64 = ball
             .faces
@@ -215,11 +215,11 @@ mod tests {
                 a.dot(&b.cross(&c)) / 6.0
             })
             .sum();
-        // Inside the ball, and 512 triangles lose some percent of its volume.
+        // Inscribed in the sphere; 512 triangles lose a few percent of its volume.
         assert!((3.9..4.2).contains(&volume), "{volume}");
     }
 
-    /// A body of each shape, lifted above a tilted plane.
+    /// A body of each shape above a tilted plane.
     fn shapes() -> riprap::scene::Scene {
         use riprap::prelude::*;
         let rock = Material::new("rock").density(1000.0);
@@ -246,7 +246,7 @@ mod tests {
         assert!(corners.iter().all(|c| normal.dot(c).abs() < 1e-12), "{corners:?}");
         let side = |k: usize| corners[(k + 1) % 4] - corners[k];
         assert!((0..4).all(|k| (side(k).norm() - side(0).norm()).abs() < 1e-12));
-        // Seen from outside, from above, its corners go anticlockwise.
+        // Seen from outside, that is from above, its vertices are in anticlockwise order.
         assert!(side(0).cross(&side(1)).dot(&normal) > 0.0);
         assert!(ball[0].corners.iter().all(|c| (c.norm() - 0.5).abs() < 1e-15));
         assert_eq!((cuboid[0].corners.len(), cuboid[0].faces.len()), (8, 6));
@@ -255,7 +255,7 @@ mod tests {
     }
 
     #[test]
-    fn a_frame_shows_every_body_where_it_is_and_how_fast() {
+    fn a_frame_shows_the_position_and_speed_of_every_body() {
         use riprap::prelude::*;
         let scene = shapes();
         let surfaces = Surfaces::new(&scene);
@@ -267,12 +267,12 @@ mod tests {
         let (corners, faces) =
             all.fold((0, 0), |(c, f), part| (c + part.corners.len(), f + part.faces.len()));
         assert_eq!((data.n_points(), data.n_cells()), (corners, faces));
-        // Nothing touches: no contact is shown.
+        // There are no contacts, so none are shown.
         assert_eq!(snapshot.contacts().n_points(), 0);
     }
 
     #[test]
-    fn more_splits_come_nearer_to_the_ball() {
+    fn more_splits_approximate_the_sphere_better() {
         let volume = |splits| -> f64 {
             let part = ball(splits);
             let cone = |f: &Vec<usize>| {
@@ -282,7 +282,7 @@ mod tests {
         };
         let full = 4.0 / 3.0 * std::f64::consts::PI;
         let errors = [0, 1, 2, 3].map(|splits| full - volume(splits));
-        // Second order in the length of an edge: each split leaves a quarter.
+        // Second order in the edge length: each split divides the error by four.
         for pair in errors.windows(2).skip(1) {
             assert!((3.5..4.5).contains(&(pair[0] / pair[1])), "{errors:?}");
         }

@@ -37,7 +37,7 @@ fn json(path: &Path) -> serde_json::Value {
 }
 
 #[test]
-fn a_run_is_written_whole_and_says_how_it_ended() {
+fn the_output_of_a_run_is_complete_and_records_its_ending() {
     let file = SceneFile::parse(BALL, ".").unwrap();
     let built = file.build().unwrap();
     let path = folder("whole");
@@ -58,7 +58,7 @@ fn a_run_is_written_whole_and_says_how_it_ended() {
     let column = |name: &str| rows[0].iter().position(|heading| *heading == name).unwrap();
     assert_eq!(rows[5][column("contacts [-]")], "4");
     let x: f64 = rows[5][column("block.position_x [m]")].parse().unwrap();
-    assert!(x.abs() < 1e-9, "{x}"); // the corner of the block, which rests
+    assert!(x.abs() < 1e-9, "{x}"); // the corner of the block, which is at rest
     let weight: f64 = rows[5][column("block.force_mean_z [N]")].parse().unwrap();
     assert!((weight - 9810.0).abs() < 1.0); // the tolerance of the solver is 1e-4
     for number in 0..5 {
@@ -72,7 +72,7 @@ fn a_run_is_written_whole_and_says_how_it_ended() {
 }
 
 #[test]
-fn a_run_that_fails_leaves_its_reason() {
+fn a_run_that_fails_records_the_reason() {
     let file = SceneFile::parse(BALL, ".").unwrap();
     let built = file.build().unwrap();
     let path = folder("failed");
@@ -86,7 +86,7 @@ fn a_run_that_fails_leaves_its_reason() {
 }
 
 #[test]
-fn every_face_is_shown_and_the_floor_as_a_patch() {
+fn every_face_is_shown_and_the_floor_is_a_patch() {
     let file = SceneFile::parse(BALL, ".").unwrap();
     let surfaces = Surfaces::new(&file.build().unwrap().scene);
     let run = Simulation::new(file.build().unwrap().scene, file.scheme()).unwrap();
@@ -95,7 +95,7 @@ fn every_face_is_shown_and_the_floor_as_a_patch() {
 }
 
 #[test]
-fn the_error_of_a_frame_that_cannot_be_written_comes_back() {
+fn the_error_of_a_frame_that_cannot_be_written_is_returned() {
     let file = SceneFile::parse(BALL, ".").unwrap();
     let built = file.build().unwrap();
     let path = folder("refused");
@@ -104,7 +104,7 @@ fn the_error_of_a_frame_that_cannot_be_written_comes_back() {
     run.until(0.04, &mut writer).unwrap();
     writer.files.wait().unwrap();
     std::fs::remove_dir_all(path.join("frames")).unwrap();
-    // The frame of 60 ms is handed over with the last step: the error comes back then, or when the queue is waited for.
+    // The frame of 60 ms is submitted with the last step: the error is returned then, or when waiting for the queue.
     let told = run.until(0.06, &mut writer).map(drop).map_err(|e| e.to_string());
     let error = told.and_then(|()| writer.files.wait().map_err(|e| e.to_string())).unwrap_err();
     assert!(error.contains("cannot write") && error.contains("surfaces-000002"), "{error}");
@@ -115,7 +115,7 @@ fn the_error_of_a_frame_that_cannot_be_written_comes_back() {
     std::fs::remove_dir_all(path).unwrap();
 }
 
-/// The last row of a run, by the headings of the columns.
+/// The last row of a run, by column heading.
 fn last_row(text: &str, name: &str) -> impl Fn(&str) -> f64 {
     let file = SceneFile::parse(text, ".").unwrap_or_else(|e| panic!("{e}"));
     let built = file.build().unwrap_or_else(|e| panic!("{e}"));
@@ -208,12 +208,12 @@ fn forces_of_a_mechanism_are_in_the_series_by_name() {
     };
     near("held.hinge.q [rad]", 0.0);
     near("held.rise.q [m]", 1.0);
-    near("held.rise.force [N]", 3.0 * (9.81 + 2.0) - 5.0); // inertia and weight less the spring
+    near("held.rise.force [N]", 3.0 * (9.81 + 2.0) - 5.0); // inertia and weight minus the spring
     near("held.socket.wz.v [rad/s]", 0.0);
     near("held.socket.q_w [-]", 0.0);
     near("held.socket.q_z [-]", 1.0);
     near("held.load.torque_mean_z [N m]", 7.0);
-    near("held.rise.force_mean [N m]", 0.0); // a force of the name of a driven coordinate
+    near("held.rise.force_mean [N m]", 0.0); // a force with the name of a driven coordinate
     near("held.rise.drive_mean [N]", 3.0 * (9.81 + 2.0) - 5.0);
     near("held.rise.drive_impulse [N s]", 0.0);
     near("held.pull.tension_mean [N]", 5.0);
@@ -262,25 +262,25 @@ quantities = [\"force\", \"torque\", \"contacts\", \"work\"]
 ";
 
 #[test]
-fn joint_forces_know_the_contacts_and_contacts_their_work() {
+fn joint_forces_include_contacts_and_contacts_do_work() {
     let value = last_row(LYING, "lying");
-    // It was thrown up and has not come down: nothing pushes, though the edge at the hinge is near the floor.
+    // It was thrown up and has not come down: no contact carries a force, although the edge at the hinge is near the floor.
     assert_eq!((value("bar.work [J]"), value("bar.force_mean_z [N]")), (0.0, 0.0));
     let falling = LYING.replace("start_velocity = 1", "start_velocity = -1");
     let value = last_row(&falling, "fallen");
     assert!(value("bar.contacts [-]") > 0.0);
     let (floor, hinge) = (value("bar.force_mean_z [N]"), value("flap.hinge.force_mean_z [N]"));
     assert!((floor + hinge - 2.0 * 9.81).abs() < 1e-2, "{floor} {hinge}");
-    // Against the moment of its weight about the hinge; the tolerance of the solver is 1e-4.
+    // It balances the moment of its weight about the hinge; the tolerance of the solver is 1e-4.
     let torque = value("bar.torque_mean_y [N m]");
     assert!((torque + 9.81).abs() < 1e-2, "{torque}");
-    // All of its energy, and what its weight did in the one step of the impact: 1.5 %.
+    // All of its energy, plus the work of its weight in the single step of the impact: 1.5 %.
     let begun = 0.5 * (2.0 * (1.0 + 0.01) / 12.0 + 2.0 * 0.25);
     assert!((value("bar.work [J]") + begun).abs() < 0.02 * begun, "{}", value("bar.work [J]"));
 }
 
 #[test]
-fn the_force_of_a_joint_is_the_weight_that_hangs_on_it() {
+fn the_force_of_a_joint_is_the_weight_it_carries() {
     let text = "\
 [run]
 dt = \"1 ms\"
@@ -319,7 +319,7 @@ quantities = [\"force\", \"torque\", \"error\"]
         rows[row][at.unwrap_or_else(|| panic!("no {name} in {:?}", rows[0]))].parse().unwrap()
     };
     assert_eq!(value(1, "bracket.force_mean_z [N]"), 0.0); // before the first step
-    // 1 kg at 0.2 m: the joint carries its weight and the moment of it, which would turn the lamp down about +y.
+    // 1 kg at 0.2 m: the joint carries its weight and the moment of it, which would rotate the lamp down about +y.
     assert!((value(2, "bracket.force_mean_z [N]") - 9.81).abs() < 1e-6);
     assert!((value(2, "bracket.torque_mean_y [N m]") + 0.2 * 9.81).abs() < 1e-6);
     assert!(
@@ -327,12 +327,12 @@ quantities = [\"force\", \"torque\", \"error\"]
             && value(2, "bracket.torque_mean_x [N m]").abs() < 1e-6
     );
     assert!(value(2, "bracket.error [m]") < 1e-9 && value(2, "bracket.error_angle [rad]") < 1e-9);
-    assert_eq!(json(&path)["bodies"], 1); // the world is none
+    assert_eq!(json(&path)["bodies"], 1); // the world does not count
     assert!(json(&path)["joint_drift_max"].as_f64().unwrap() < 1e-9);
     std::fs::remove_dir_all(path).unwrap();
 }
 
-/// Asks the run to end after a number of steps.
+/// Requests the end of the run after a number of steps.
 struct Until<'a>(&'a mut RunWriter, u64, u64);
 
 impl Observer for Until<'_> {
@@ -347,7 +347,7 @@ impl Observer for Until<'_> {
 }
 
 #[test]
-fn a_run_stopped_at_any_step_goes_on_to_the_same_state_and_series() {
+fn a_run_stopped_at_any_step_resumes_to_the_same_state_and_series() {
     // A block that tips over an edge, so that its contacts change.
     let text = BALL.replace(
         "[[body]]\nname = \"block\"",
@@ -385,14 +385,14 @@ fn a_run_stopped_at_any_step_goes_on_to_the_same_state_and_series() {
     std::fs::remove_dir_all(whole_path).unwrap();
 }
 
-/// Numbers in the first column of the series [s].
+/// The times in the first column of the series [s].
 fn row_times(path: &Path) -> Vec<f64> {
     let series = std::fs::read_to_string(path.join("series.csv")).unwrap();
     series.lines().skip(1).map(|line| line.split(',').next().unwrap().parse().unwrap()).collect()
 }
 
 #[test]
-fn series_surfaces_and_contacts_have_intervals_of_their_own() {
+fn series_surfaces_and_contacts_have_separate_intervals() {
     let text = BALL.replace(
         "output_every = \"30 ms\"",
         "output_every = \"10 ms\"\nseries_every = \"5 ms\"\ncontacts_every = \"25 ms\"",
@@ -436,7 +436,7 @@ fn series_surfaces_and_contacts_have_intervals_of_their_own() {
 }
 
 #[test]
-fn where_steps_are_chosen_outputs_come_with_the_step_that_reaches_their_time() {
+fn with_adaptive_steps_output_is_written_by_the_step_that_reaches_its_time() {
     let schedule = Schedule::Times(0.5);
     let ends = [0.3, 0.6, 0.9, 1.2, 1.5, 1.6];
     let mut before = 0.0;

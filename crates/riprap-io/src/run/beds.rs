@@ -1,4 +1,4 @@
-//! Settling before a run. A bed is kept in a folder, under everything that determines it, and taken from there the next time.
+//! Settling before a run. Beds are cached in a folder, keyed by everything that determines them, and reused.
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -13,10 +13,10 @@ use crate::error::Error;
 use crate::lock::Lock;
 use crate::scene_file::SceneFile;
 
-/// Lets the grains of a scene come to rest, or takes their bed from `cache`, and keeps it there. A cache that cannot be read
-/// or written is told to `watch` and is no error. `settling` is that of `built`, and `built` is built from `scene`.
+/// Lets the grains of a scene come to rest and stores the bed in `cache`, or reads the bed from there. A cache that cannot be
+/// read or written is reported to `watch` and is not an error. `settling` belongs to `built`, which was built from `scene`.
 ///
-/// Once `interrupt` is true, settling ends, and its bed is not kept.
+/// Once `interrupt` is true, settling ends, and its bed is not stored.
 pub fn settle(
     scene: &SceneFile,
     built: &Built,
@@ -43,7 +43,7 @@ pub fn settle(
     if let Some(bed) = take(watch) {
         return Ok(bed);
     }
-    // Of several runs that begin with one bed, the first settles it; the others wait and take it.
+    // Of several runs that start from the same bed, the first settles it; the others wait and reuse it.
     let lock = kept.as_deref().and_then(|path| Turn::wait(path, interrupt, watch));
     if lock.as_ref().is_some_and(|lock| lock.waited)
         && let Some(bed) = take(watch)
@@ -76,12 +76,12 @@ struct Turn {
     lock: Option<Lock>,
     /// Whether another process had it before.
     waited: bool,
-    /// The folder of the cache, if it was made for the lock.
+    /// The folder of the cache, if it was created for the lock.
     made: Option<PathBuf>,
 }
 
 impl Turn {
-    /// Waits until no other process settles the bed for `path`. `None` where the cache cannot be written, or if interrupted.
+    /// Waits until no other process settles the bed for `path`. `None` if the cache cannot be written, or if interrupted.
     fn wait(path: &Path, interrupt: &AtomicBool, watch: &mut dyn Watch) -> Option<Turn> {
         let folder = path.parent()?;
         let made = (!folder.exists()).then(|| folder.to_owned());
@@ -108,7 +108,7 @@ impl Drop for Turn {
     fn drop(&mut self) {
         self.lock = None;
         if let Some(folder) = &self.made {
-            // Only if it is empty: nothing was kept.
+            // Succeeds only if it is empty, that is if nothing was stored.
             let _ = std::fs::remove_dir(folder);
         }
     }
@@ -116,23 +116,23 @@ impl Drop for Turn {
 
 fn keep(path: &Path, scene: &SceneFile, settling: &Settling, bed: &Settled) -> Result<(), Error> {
     if let Some(folder) = path.parent() {
-        std::fs::create_dir_all(folder).map_err(Error::io("make the folder", folder))?;
+        std::fs::create_dir_all(folder).map_err(Error::io("create the folder", folder))?;
     }
     settling.write(path, scene, bed)
 }
 
-/// The folder in which the command line keeps settled beds: `$RIPRAP_CACHE`, or `riprap` in the cache folder of the user.
+/// The folder in which the command line caches settled beds: `$RIPRAP_CACHE`, or `riprap` in the cache folder of the user.
 /// `None` if `$RIPRAP_CACHE` is empty, or if there is no such folder.
 pub fn user_cache() -> Option<PathBuf> {
     cache_from(|name| std::env::var_os(name).map(PathBuf::from))
 }
 
-/// The same for an environment.
+/// As [`user_cache`], for a given environment.
 fn cache_from(variable: impl Fn(&str) -> Option<PathBuf>) -> Option<PathBuf> {
     if let Some(told) = variable("RIPRAP_CACHE") {
         return (!told.as_os_str().is_empty()).then_some(told);
     }
-    // Relative paths are to be ignored, says the standard.
+    // The XDG standard requires relative paths to be ignored.
     let user = variable("XDG_CACHE_HOME").filter(|path| path.is_absolute());
     let user = user.or_else(|| variable("HOME").map(|home| home.join(".cache")));
     user.or_else(|| variable("LOCALAPPDATA")).map(|user| user.join("riprap"))
@@ -143,7 +143,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_cache_of_the_user_follows_the_environment() {
+    fn the_user_cache_is_determined_by_the_environment() {
         let cache = |set: &[(&str, &str)]| {
             let variable = |name: &str| {
                 set.iter().find(|(known, _)| *known == name).map(|(_, value)| PathBuf::from(value))

@@ -1,11 +1,11 @@
-//! Which law of a mechanism made a step fail.
+//! The law of a mechanism that made a step fail.
 
 use riprap::simulation::Simulation;
 
 use crate::scene_file::{Component, Drive, SceneFile};
 
-/// The first law of a mechanism that is not finite in the step that failed, in words: at its start, its middle or its end,
-/// with the state before it.
+/// A description of the first law of a mechanism that is not finite in the failed step: at its start, midpoint or end, with the
+/// state before the step.
 pub(super) fn not_finite(scene: &SceneFile, run: &Simulation) -> Option<String> {
     let (state, dt) = (run.state(), scene.run.dt);
     for (m, described) in scene.mechanisms.iter().enumerate() {

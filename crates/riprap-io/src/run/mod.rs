@@ -1,8 +1,8 @@
 //! Running a scene: grains settle, the scheme steps, and a folder receives series, frames, checkpoints and a summary.
 //!
-//! [`Run::new`] checks and builds everything without touching a file; [`Run::execute`] makes the folder and runs.
-//! [`Run::resume`] continues from the checkpoint in a folder, and the result is bitwise identical to that of a run that was
-//! never stopped. The library prints nothing: a [`Watch`] is told about every step and everything else that happens.
+//! [`Run::new`] checks and builds everything without touching a file; [`Run::execute`] creates the folder and runs.
+//! [`Run::resume`] continues from the checkpoint in a folder, and the result is bitwise identical to that of an
+//! uninterrupted run. The library prints nothing: a [`Watch`] is notified of every step and every other event.
 //!
 //! ```
 //! use riprap_io::output::Ending;
@@ -70,27 +70,27 @@ use watch::Stepping;
 pub struct Options {
     /// Folder for the results.
     pub folder: PathBuf,
-    /// What to do with a run that is in the folder already; by default it is refused.
+    /// What to do if the folder already contains a run; by default, fail.
     pub existing: Existing,
-    /// Time at which the run ends, instead of that of the scene [s].
+    /// End time, overriding that of the scene [s].
     pub until: Option<f64>,
-    /// Time between two checkpoints, instead of that of the scene [s].
+    /// Interval between checkpoints, overriding that of the scene [s].
     pub checkpoint_every: Option<f64>,
-    /// Steps between two contact problems written to `problems/`; `None` writes none.
+    /// Number of steps between contact problems written to `problems/`; `None` writes none.
     pub problems_every: Option<u32>,
     /// File with the settled bed to start from, written by [`Settling::write`]; `None` lets the grains settle.
     pub bed: Option<PathBuf>,
-    /// Folder in which settled beds are kept and looked up; `None` keeps none. The command line uses [`user_cache`].
+    /// Folder in which settled beds are cached; `None` disables the cache. The command line uses [`user_cache`].
     pub cache: Option<PathBuf>,
-    /// Number of threads, for the record in `summary.json` only: the thread pool belongs to the caller.
+    /// Number of threads, only recorded in `summary.json`: the thread pool belongs to the caller.
     pub threads: usize,
-    /// Ends the run before the next step once it is true: a signal handler or another thread sets it. A checkpoint is written
-    /// then, from which [`Run::resume`] continues.
+    /// Ends the run before the next step once it is true; set by a signal handler or another thread. A checkpoint is then
+    /// written, from which [`Run::resume`] continues.
     pub interrupt: Arc<AtomicBool>,
 }
 
 impl Options {
-    /// Results go to `folder`; everything else is as the scene says, and no bed is kept.
+    /// Results go to `folder`; everything else is as specified in the scene, and beds are not cached.
     pub fn new(folder: impl Into<PathBuf>) -> Options {
         Options {
             folder: folder.into(),
@@ -106,38 +106,38 @@ impl Options {
     }
 }
 
-/// Why a run did not start, or why its results could not be written. A run that fails after it has started gives
-/// [`Ending::Failed`] instead, and its folder is complete.
+/// Why a run did not start, or why its results could not be written. A run that fails after it has started returns
+/// [`Ending::Failed`] instead, with a complete folder.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// The scene has mistakes that show only when it is built.
+    /// The scene has mistakes that are only detected when it is built.
     #[error(transparent)]
     Scene(#[from] SceneErrors),
-    /// The run would end before its first step does.
-    #[error("the run cannot end at {until} s, before the first step ends ({dt} s)")]
+    /// The run would end before the end of its first step.
+    #[error("the run cannot end at {until} s, before the end of the first step ({dt} s)")]
     EndsBeforeFirstStep {
         /// End of the run [s].
         until: f64,
         /// Time step [s].
         dt: f64,
     },
-    /// Checkpoints are asked for more often than there are steps.
-    #[error("checkpoints every {every} s are more frequent than the steps ({dt} s)")]
+    /// The checkpoint interval is shorter than the time step.
+    #[error("the checkpoint interval ({every} s) is shorter than the time step ({dt} s)")]
     CheckpointsTooFrequent {
-        /// Time between two checkpoints [s].
+        /// Interval between checkpoints [s].
         every: f64,
         /// Time step [s].
         dt: f64,
     },
     /// There is nothing to resume from.
-    #[error("no checkpoint in {}; start the run anew", folder.display())]
+    #[error("no checkpoint in {}; restart the run", folder.display())]
     NoCheckpoint {
         /// The folder of the run.
         folder: PathBuf,
     },
     /// A bed is given for a scene in which no grains settle.
-    #[error("{}: no grains of this scene settle, so that no bed is needed", bed.display())]
+    #[error("{}: no grains of this scene settle, so no bed is needed", bed.display())]
     NothingSettles {
         /// The file of the bed.
         bed: PathBuf,
@@ -190,7 +190,7 @@ pub struct Run {
     built: Built,
     start: Start,
     options: Options,
-    /// That of the folder, where it was needed before the run.
+    /// The lock of the folder, if it was needed before the run.
     lock: Option<Lock>,
 }
 
@@ -199,11 +199,11 @@ pub struct Run {
 enum Start {
     /// The initial state of the scene.
     Initial,
-    /// The state in which these grains have come to rest.
+    /// The state after these grains have come to rest.
     Settle(Box<Settling>),
     /// A settled bed from a file.
     Bed { path: PathBuf, grains: usize, bed: Box<Settled> },
-    /// Where the run was stopped, and the file of its bed if that has changed since it began.
+    /// The checkpoint of the run, and the file of its bed if that has changed since the run started.
     Checkpoint { checkpoint: Box<Checkpoint>, changed_bed: Option<PathBuf> },
 }
 
@@ -225,8 +225,8 @@ impl Run {
         Ok(Run { scene, built, start, options, lock: None })
     }
 
-    /// Prepares to continue the run in `options.folder` from its checkpoint, which must be one of this scene; only the end
-    /// of the run may differ. The folder is locked from now on: the checkpoint stays the one that was read. Nothing else is written yet.
+    /// Prepares to continue the run in `options.folder` from its checkpoint, which must belong to this scene; only the end time
+    /// may differ. The folder is locked from now on, so that the checkpoint cannot change. Nothing else is written yet.
     pub fn resume(scene: &SceneFile, options: Options) -> Result<Run, Error> {
         let scene = with_options(scene, &options)?;
         let no_checkpoint = || !Checkpoint::path(&options.folder).exists();
@@ -234,7 +234,7 @@ impl Run {
             return Err(Error::NoCheckpoint { folder: options.folder });
         }
         let lock = RunFolder::lock(&options.folder).map_err(Error::Start)?;
-        // Whoever had the lock before may have begun anew.
+        // The previous holder of the lock may have restarted the run.
         if no_checkpoint() {
             return Err(Error::NoCheckpoint { folder: options.folder });
         }
@@ -245,9 +245,9 @@ impl Run {
         Ok(Run { scene, built, start, options, lock: Some(lock) })
     }
 
-    /// Prepares to continue the run in `options.folder`, or to start one where there is none. Where a run left no checkpoint, it starts anew
-    /// with [`Existing::Overwrite`] and is refused otherwise. A job that may be killed and queued again can always call it: the folder is
-    /// locked before it is looked at, so that neither a run that still goes on nor one that has just finished is overwritten.
+    /// Prepares to continue the run in `options.folder`, or to start one if there is none. If a run left no checkpoint, it is restarted
+    /// with [`Existing::Overwrite`] and rejected otherwise. A job that may be killed and requeued can always call this: the folder is
+    /// locked before it is inspected, so that neither a run in progress nor one that has just finished is overwritten.
     pub fn resume_or_new(scene: &SceneFile, options: Options) -> Result<Run, Error> {
         if Checkpoint::path(&options.folder).exists() {
             return Run::resume(scene, options);
@@ -266,7 +266,7 @@ impl Run {
         Ok(Run { lock: Some(lock), ..run })
     }
 
-    /// Prepares to continue the run in a folder, with the scene that is written there.
+    /// Prepares to continue the run in a folder, with the scene stored there.
     pub fn resume_folder(folder: impl AsRef<Path>) -> Result<Run, Error> {
         let folder = folder.as_ref();
         if !Checkpoint::path(folder).exists() {
@@ -275,12 +275,12 @@ impl Run {
         Run::resume(&SceneFile::read(folder.join("scene.toml"))?, Options::new(folder))
     }
 
-    /// The scene, with its end and its checkpoints as the options ask for.
+    /// The scene, with the end time and checkpoint interval of the options.
     pub fn scene(&self) -> &SceneFile {
         &self.scene
     }
 
-    /// What the scene was built to: bodies, groups of grains.
+    /// The built scene: bodies and groups of grains.
     pub fn built(&self) -> &Built {
         &self.built
     }
@@ -295,7 +295,7 @@ impl Run {
         Arc::clone(&self.options.interrupt)
     }
 
-    /// Runs to the end. The folder is locked meanwhile and complete afterwards, however the run ended: the summary tells.
+    /// Runs to the end. The folder is locked during the run and complete afterwards, however the run ended; see the summary.
     pub fn execute(self, watch: &mut dyn Watch) -> Result<Summary, Error> {
         let Run { scene, built, start, options, lock } = self;
         match &start {
@@ -312,7 +312,7 @@ impl Run {
             }
         }
         let (folder, threads) = (&options.folder, options.threads);
-        // Given back last: the files are closed before.
+        // Released last, after the files are closed.
         let lock = match lock {
             Some(lock) => lock,
             None => RunFolder::check(folder, options.existing)
@@ -338,7 +338,7 @@ impl Run {
                 Ok(summary)
             }
             Err(error) => {
-                // As far as the disk allows; the error itself is what matters.
+                // Best effort; the original error is the one that matters.
                 let _ = writer.finish(None, &Ending::Failed(error.to_string()));
                 Err(error)
             }
@@ -346,7 +346,7 @@ impl Run {
     }
 }
 
-/// Lets the grains settle where they have to, and runs.
+/// Lets the grains settle if needed, and runs.
 fn run_into(
     writer: &mut RunWriter,
     scene: &SceneFile,
@@ -378,7 +378,7 @@ fn run_into(
     }
 }
 
-/// The file of the bed that the run in a folder would start from now, if it is another than that which it started from.
+/// The file of the bed that the run in a folder would start from now, if it differs from the bed it started from.
 fn changed_bed(
     settling: &Settling,
     scene: &SceneFile,
@@ -392,13 +392,13 @@ fn changed_bed(
     (!record.may_start_from(&bed.hash())).then_some(path)
 }
 
-/// Puts a bed on record and gives its state.
+/// Records a bed and returns its state.
 fn recorded(writer: &mut RunWriter, bed: Settled) -> State {
     writer.settled(&bed);
     bed.state
 }
 
-/// The scene with its end and its checkpoints as the options ask for.
+/// The scene with the end time and checkpoint interval of the options.
 fn with_options(scene: &SceneFile, options: &Options) -> Result<SceneFile, Error> {
     let mut scene = scene.clone();
     let dt = scene.run.dt;
@@ -418,7 +418,7 @@ fn with_options(scene: &SceneFile, options: &Options) -> Result<SceneFile, Error
     Ok(scene)
 }
 
-/// Steps from `state`, or from the initial one, to the end of the run.
+/// Steps from `state`, or from the initial state, to the end of the run.
 fn simulate(
     scene: &SceneFile,
     built: Built,
@@ -433,7 +433,7 @@ fn simulate(
     if let Some(state) = state {
         run.set_state(state).map_err(Error::State)?;
     }
-    // A bed whose settling was interrupted is nothing to start from.
+    // A run cannot start from a bed whose settling was interrupted.
     let interrupted_before = interrupt.load(Ordering::Relaxed);
 
     let (phase, end) = (Phase::Running, scene.run.until);
@@ -448,13 +448,13 @@ fn simulate(
     let result = run.until(end, &mut stepping);
     watch.event(Event::PhaseEnded { phase });
     let ending = match &result {
-        // A step that failed may have a law to blame; a full disk has not.
+        // A failed step may be caused by a law; a full disk is not.
         Err(error @ riprap::simulation::Error::Step(_)) => {
             let law = laws::not_finite(scene, &run).map(|law| format!("; {law}"));
             Ending::Failed(format!("{error}{}", law.unwrap_or_default()))
         }
         Err(error) => Ending::Failed(error.to_string()),
-        // An interrupt in the last step comes too late.
+        // An interrupt in the last step has no effect.
         Ok(_) if !scene.run.is_over(run.time()) => Ending::Interrupted,
         Ok(_) => Ending::Finished,
     };
@@ -463,7 +463,7 @@ fn simulate(
         watch.event(Event::CheckpointWritten);
     }
     writer.finish(Some(&run.frame()), &ending).map_err(Error::Write)?;
-    // All steps, those before a checkpoint included; the time of settling is not part of it.
+    // All steps, including those before a checkpoint, but without settling.
     let report = RunReport { wall: run.report().wall, ..writer.report() };
     Ok(Summary::new(scene, writer, ending, report, Some(run.state().clone())))
 }

@@ -1,4 +1,4 @@
-//! The contact problems of a run, in files of their own.
+//! The contact problems of a run, each in its own file.
 
 use std::path::{Path, PathBuf};
 
@@ -8,7 +8,7 @@ use crate::error::Error;
 use crate::fclib;
 use crate::scene_file::SceneFile;
 
-/// Writes the contact problem of every so many steps, with its impulses.
+/// Writes the contact problem of every n-th step, with its impulses.
 pub(super) struct Problems {
     folder: PathBuf,
     every: u64,
@@ -16,15 +16,15 @@ pub(super) struct Problems {
 }
 
 impl Problems {
-    /// Makes the folder `problems` in that of the run.
+    /// Creates the folder `problems` in the folder of the run.
     pub fn create(run: &Path, scene: &SceneFile, every: u32) -> Result<Problems, Error> {
         let folder = run.join("problems");
-        std::fs::create_dir_all(&folder).map_err(Error::io("make", &folder))?;
+        std::fs::create_dir_all(&folder).map_err(Error::io("create", &folder))?;
         let title = scene.title.clone().unwrap_or_default();
         Ok(Problems { folder, every: u64::from(every.max(1)), title })
     }
 
-    /// Writes the problem of a step, if it is its turn and there are contacts.
+    /// Writes the problem of a step, if it is due and there are contacts.
     pub fn write(&self, frame: &Frame) -> Result<(), Error> {
         let (step, problem) = (frame.state.step, frame.work.problem());
         if step == 0 || !step.is_multiple_of(self.every) || problem.is_empty() {

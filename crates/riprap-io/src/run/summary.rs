@@ -1,4 +1,4 @@
-//! What came out of a run.
+//! Summary of a run.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -9,10 +9,10 @@ use riprap::simulation::RunReport;
 use crate::output::{Ending, RunWriter};
 use crate::scene_file::{OnUnconverged, SceneFile};
 
-/// Overlap, or drift of joints, over the grain size beyond which a run should not be trusted without a look [–].
+/// Overlap, or drift of joints, relative to the grain size, beyond which a warning is issued [–].
 pub const LARGE_OVERLAP: f64 = 0.02;
 
-/// What came out of a run.
+/// Summary of a run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Summary {
     /// The folder with the results.
@@ -21,20 +21,20 @@ pub struct Summary {
     pub ending: Ending,
     /// Simulated time [s].
     pub time: f64,
-    /// Sums over all steps, those before a checkpoint included. Its wall time is without settling, except for a run that was
-    /// resumed.
+    /// Statistics over all steps, including those before a checkpoint. The wall time excludes settling, except for a resumed
+    /// run.
     pub report: RunReport,
     /// The final state; `None` if the grains could not settle.
     pub state: Option<State>,
-    /// Deepest overlap over the mean grain size [–].
+    /// Maximum overlap, relative to the mean grain size [–].
     pub worst_penetration: f64,
-    /// Largest drift of a joint between bodies over the mean grain size [–].
+    /// Maximum drift of a joint between bodies, relative to the mean grain size [–].
     pub worst_joint_drift: f64,
     /// Number of mechanisms.
     pub n_mechanisms: usize,
     /// Number of frames written for ParaView.
     pub n_frames: usize,
-    /// What should be looked at before the results are trusted.
+    /// Reasons to check the results before trusting them.
     pub warnings: Vec<Warning>,
 }
 
@@ -78,29 +78,29 @@ impl Summary {
     }
 }
 
-/// A reason to look at the results before trusting them. Its text says what to try.
+/// A reason to check the results before trusting them. The message suggests a remedy.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Warning {
-    /// Steps stopped short of the solver's tolerances, and the scene asks for a warning then.
+    /// The solver did not converge in some steps, and the scene requests a warning for that.
     Unconverged {
-        /// How many of them.
+        /// Number of unconverged steps.
         unconverged: u64,
-        /// Steps of the run.
+        /// Number of steps of the run.
         steps: u64,
-        /// Largest residual [–].
+        /// Maximum residual [–].
         residual: f64,
-        /// Largest approach in a step over the grain size [–].
+        /// Maximum approach in a step, relative to the grain size [–].
         approach: f64,
     },
     /// Bodies overlapped by more than 2 % of the grain size.
     Overlap {
-        /// Deepest overlap over the grain size [–].
+        /// Maximum overlap, relative to the grain size [–].
         relative: f64,
     },
-    /// Joints between bodies came apart by more than 2 % of the grain size.
+    /// Joints between bodies drifted by more than 2 % of the grain size.
     JointDrift {
-        /// Largest drift over the grain size [–].
+        /// Maximum drift, relative to the grain size [–].
         relative: f64,
     },
 }
@@ -110,19 +110,19 @@ impl fmt::Display for Warning {
         match self {
             Warning::Unconverged { unconverged, steps, residual, approach } => write!(
                 f,
-                "{unconverged} of {steps} steps stopped short of the solver's tolerances (residual up to {residual:.1e}, \
-                 approach of a step up to {approach:.1e} of the grain size); allow more sweeps, or take a smaller dt"
+                "the solver did not converge in {unconverged} of {steps} steps (residual up to {residual:.1e}, \
+                 approach per step up to {approach:.1e} of the grain size); increase `max_sweeps`, or use a smaller `dt`"
             ),
             Warning::Overlap { relative } => write!(
                 f,
-                "bodies overlapped by up to {:.1} % of the grain size; a smaller dt keeps fast or turning bodies apart \
+                "bodies overlapped by up to {:.1} % of the grain size; a smaller `dt` reduces the overlap of fast or rotating bodies \
                  (`riprap check` has advice)",
                 100.0 * relative
             ),
             Warning::JointDrift { relative } => write!(
                 f,
-                "joints between bodies came apart by up to {:.1} % of the grain size; write `project = true` or take a \
-                 smaller dt, and look for joints that contradict each other",
+                "joints between bodies drifted by up to {:.1} % of the grain size; set `project = true` or use a \
+                 smaller `dt`, and check for joints that contradict each other",
                 100.0 * relative
             ),
         }

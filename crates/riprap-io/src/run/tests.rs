@@ -1,4 +1,4 @@
-//! Small runs through the library: interrupted, resumed, settled, refused.
+//! Small runs through the library: interrupted, resumed, settled, rejected.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -12,7 +12,7 @@ use crate::fclib;
 
 mod guarded;
 
-/// A block that tips over an edge, so that its contacts change; two spheres on a joint beside it.
+/// A block that tips over an edge, so that its contacts change; two spheres connected by a joint next to it.
 const BLOCK: &str = r#"
 seed = 5
 [run]
@@ -82,7 +82,7 @@ fn folder() -> TempDir {
     TempDir::new().unwrap()
 }
 
-/// Notes what is shown, and sets the flag after a step of a phase.
+/// Records the events, and sets the flag after a step of a phase.
 #[derive(Default)]
 struct Notes {
     steps: [u64; 2],
@@ -124,7 +124,7 @@ impl Watch for Notes {
     }
 }
 
-/// Every file of a run, but for wall times and the checkpoint.
+/// Every file of a run, without wall times and the checkpoint.
 fn contents(run: &Path) -> BTreeMap<String, Vec<u8>> {
     let mut files = BTreeMap::new();
     for part in ["", "frames"] {
@@ -138,7 +138,7 @@ fn contents(run: &Path) -> BTreeMap<String, Vec<u8>> {
             if name == "summary.json" {
                 let mut summary: serde_json::Value = serde_json::from_slice(&content).unwrap();
                 summary["wall_s"] = 0.into();
-                // Checkpoints hold wall times, too.
+                // Checkpoints also contain wall times.
                 summary.as_object_mut().unwrap().remove("checkpoint_sha256");
                 content = summary.to_string().into_bytes();
             }
@@ -158,13 +158,13 @@ fn same_files(a: &Path, b: &Path) {
 }
 
 #[test]
-fn a_run_shows_every_step_and_sums_up() {
+fn a_run_reports_every_step_and_a_summary() {
     let out = folder();
     let mut notes = Notes::default();
     let run = Run::new(&scene(BLOCK), Options::new(out.path().join("a"))).unwrap();
     assert_eq!(run.scene().run.until, 0.1);
     assert_eq!(run.built().scene.bodies().n_movable(), 2);
-    assert!(!out.path().join("a").exists(), "preparing touches no file");
+    assert!(!out.path().join("a").exists(), "preparing a run touches no file");
     let summary = run.execute(&mut notes).unwrap();
     assert_eq!(notes.events, ["Running to 0.1", "Running over"]);
     assert_eq!(notes.steps, [0, 100]);
@@ -178,7 +178,7 @@ fn a_run_shows_every_step_and_sums_up() {
 }
 
 #[test]
-fn a_run_interrupted_at_any_step_resumes_to_the_same_bits() {
+fn a_run_interrupted_at_any_step_resumes_bitwise_identically() {
     let out = folder();
     let scene = scene(BLOCK);
     let whole = Run::new(&scene, Options::new(out.path().join("whole"))).unwrap();
@@ -203,7 +203,7 @@ fn a_run_interrupted_at_any_step_resumes_to_the_same_bits() {
 }
 
 #[test]
-fn a_run_interrupted_again_and_again_resumes_to_the_same_bits() {
+fn a_run_interrupted_repeatedly_resumes_bitwise_identically() {
     let out = folder();
     let scene = scene(&BLOCK.replace("output_every", "checkpoint_every = \"7 ms\"\noutput_every"));
     let whole = out.path().join("whole");
@@ -220,7 +220,7 @@ fn a_run_interrupted_again_and_again_resumes_to_the_same_bits() {
 }
 
 #[test]
-fn a_shorter_run_is_resumed_to_a_later_end() {
+fn a_finished_run_is_resumed_to_a_later_end() {
     let out = folder();
     let scene = scene(BLOCK);
     let whole = out.path().join("whole");
@@ -236,14 +236,14 @@ fn a_shorter_run_is_resumed_to_a_later_end() {
     assert_eq!(longer.report.steps, 100);
     same_files(&short, &whole);
 
-    // Nothing is left to do before the checkpoint.
+    // There is nothing left to do before the checkpoint.
     let options = Options { until: Some(0.04), ..Options::new(&short) };
     let error = Run::resume(&scene, options).unwrap_err();
-    assert!(error.to_string().contains("nothing is left to do"), "{error}");
+    assert!(error.to_string().contains("nothing left to do"), "{error}");
 }
 
 #[test]
-fn a_folder_that_holds_something_is_refused() {
+fn a_folder_that_is_not_empty_is_rejected() {
     let out = folder();
     let scene = scene(BLOCK);
     let options = Options { until: Some(0.002), ..Options::new(out.path().join("a")) };
@@ -257,7 +257,7 @@ fn a_folder_that_holds_something_is_refused() {
     assert_eq!(contents(&options.folder), before);
     execute(&Options { existing: Existing::Overwrite, ..options.clone() }).unwrap();
 
-    // A folder of other files is never taken, nor is a file.
+    // A folder of other files is never used, nor is a file.
     let thesis = out.path().join("thesis");
     fs::create_dir(&thesis).unwrap();
     fs::write(thesis.join("chapter.tex"), "years of work").unwrap();
@@ -269,7 +269,7 @@ fn a_folder_that_holds_something_is_refused() {
 }
 
 #[test]
-fn what_does_not_fit_is_said_before_a_file_is_touched() {
+fn invalid_options_are_rejected_before_a_file_is_touched() {
     let out = folder();
     let path = out.path().join("a");
     let scene = scene(BLOCK);
@@ -292,7 +292,7 @@ fn what_does_not_fit_is_said_before_a_file_is_touched() {
 }
 
 #[test]
-fn mistakes_that_show_when_the_scene_is_built_come_back_with_their_place() {
+fn mistakes_found_when_building_the_scene_have_their_location() {
     let twin = BLOCK.replace("name = \"weight\"\nposition = [2.6, 0, 0.5]", "name = \"weight\"");
     let error = Run::new(&scene(&twin), Options::new("never-made")).unwrap_err();
     let Error::Scene(errors) = error else { panic!("{error}") };
@@ -301,7 +301,7 @@ fn mistakes_that_show_when_the_scene_is_built_come_back_with_their_place() {
 }
 
 #[test]
-fn grains_settle_once_and_their_bed_is_kept() {
+fn grains_settle_once_and_their_bed_is_cached() {
     let out = folder();
     let scene = scene(BED);
     let run = |name: &str, cache: Option<PathBuf>| {
@@ -328,7 +328,7 @@ fn grains_settle_once_and_their_bed_is_kept() {
     assert_eq!(taken, settled);
     same_files(&out.path().join("a"), &out.path().join("b"));
 
-    // A damaged bed is made again, and replaced.
+    // A damaged bed is regenerated and replaced.
     let file = fs::read_dir(&beds).unwrap().next().unwrap().unwrap().path();
     let good = fs::read(&file).unwrap();
     fs::write(&file, &good[..good.len() / 2]).unwrap();
@@ -336,14 +336,18 @@ fn grains_settle_once_and_their_bed_is_kept() {
     assert!(notes.events[0].starts_with("refused: "), "{:?}", notes.events);
     assert_eq!(notes.events[1], "Settling to 1");
     assert_eq!(again, settled);
-    // Nor does a cache that cannot be written stop a run.
+    // A cache that cannot be written does not stop a run either.
     let (again, notes) = run("d", Some(file.join("below-a-file")));
-    assert!(notes.events[3].starts_with("not kept: cannot make the folder"), "{:?}", notes.events);
+    assert!(
+        notes.events[3].starts_with("not kept: cannot create the folder"),
+        "{:?}",
+        notes.events
+    );
     assert_eq!(again, settled);
 }
 
 #[test]
-fn a_bed_from_a_file_starts_the_run_of_its_scene_only() {
+fn a_bed_from_a_file_is_accepted_for_its_own_scene_only() {
     let out = folder();
     let file = scene(BED);
     let mut built = file.build().unwrap();
@@ -364,7 +368,7 @@ fn a_bed_from_a_file_starts_the_run_of_its_scene_only() {
 }
 
 #[test]
-fn settling_that_is_interrupted_leaves_neither_bed_nor_checkpoint() {
+fn interrupted_settling_leaves_neither_bed_nor_checkpoint() {
     let out = folder();
     let beds = out.path().join("beds");
     let options = Options { cache: Some(beds.clone()), ..Options::new(out.path().join("a")) };
@@ -379,7 +383,7 @@ fn settling_that_is_interrupted_leaves_neither_bed_nor_checkpoint() {
 }
 
 #[test]
-fn a_run_that_fails_names_the_law_and_leaves_a_whole_folder() {
+fn a_run_that_fails_names_the_law_and_leaves_a_complete_folder() {
     let text = r#"
         run = { dt = "1 ms", until = "50 ms", output_every = "10 ms" }
         [[mechanism]]
@@ -425,17 +429,17 @@ fn contact_problems_are_written_with_their_solution() {
     assert_eq!(stored.info.title, "a block");
     assert!(stored.info.description.contains("step 80"), "{}", stored.info.description);
     let impulses = stored.solution.unwrap();
-    // The rope is an equality constraint; what is left are the contacts of the block.
+    // The rope is an equality constraint; the rest are the contacts of the block.
     assert!(!impulses.is_empty() && impulses.len() == stored.problem.len());
     let found = residual(&stored.problem, &impulses);
-    // The tolerance of the solver, and what elimination rounds.
+    // The tolerance of the solver, and rounding of the elimination.
     assert!(found.natural_map < 1e-8 * found.impulses, "{found:?}");
 }
 
 #[test]
-fn warnings_tell_what_to_try() {
+fn warnings_suggest_a_remedy() {
     let out = folder();
-    // One sweep is not enough for a block on four points beside a hanging weight.
+    // One sweep is not enough for a block on four points next to a hanging weight.
     let text = BLOCK
         .replace("seed = 5", "seed = 5\nsolver = { max_sweeps = 1, tolerance = 1e-12 }")
         .replace("output_every", "on_unconverged = \"warn\"\noutput_every");
@@ -447,7 +451,7 @@ fn warnings_tell_what_to_try() {
         panic!("{:?}", summary.warnings);
     };
     assert_eq!(*unconverged, summary.report.unconverged);
-    assert!(warning.to_string().contains("allow more sweeps"), "{warning}");
+    assert!(warning.to_string().contains("increase `max_sweeps`"), "{warning}");
     let overlap = Warning::Overlap { relative: 0.034 }.to_string();
     assert!(overlap.starts_with("bodies overlapped by up to 3.4 % of the grain size"), "{overlap}");
     let drift = Warning::JointDrift { relative: 0.5 }.to_string();

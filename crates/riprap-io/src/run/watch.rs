@@ -1,4 +1,4 @@
-//! Who looks on while a run goes on, and what is shown to it.
+//! Observation of a run: the [`Watch`] trait and its events.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -11,28 +11,28 @@ use super::problems::Problems;
 use crate::build::Settled;
 use crate::output::RunWriter;
 
-/// Looks on while a run goes on: progress bars, logs. To end the run, set [`super::Options::interrupt`].
+/// Observes a run, for progress bars and logs. To end the run, set [`super::Options::interrupt`].
 pub trait Watch {
     /// Called at the start of a phase and after every step.
     fn step(&mut self, _phase: Phase, _frame: &Frame) {}
 
-    /// Called for everything else.
+    /// Called for all other events.
     fn event(&mut self, _event: Event) {}
 }
 
-/// Looks at nothing.
+/// Ignores everything.
 impl Watch for () {}
 
 /// A part of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Phase {
-    /// Grains come to rest before the time starts.
+    /// Grains settle before t = 0.
     Settling,
     /// The run itself.
     Running,
 }
 
-/// Something that happens during a run besides its steps.
+/// An event during a run other than a step.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub enum Event<'a> {
@@ -40,10 +40,10 @@ pub enum Event<'a> {
     Resumed {
         /// Its time [s].
         time: f64,
-        /// Steps made until then.
+        /// Number of steps up to then.
         step: u64,
     },
-    /// A settled bed is taken from a file.
+    /// A settled bed is read from a file.
     BedTaken {
         /// The file.
         path: &'a Path,
@@ -52,27 +52,27 @@ pub enum Event<'a> {
         /// The bed.
         bed: &'a Settled,
     },
-    /// The file of a kept bed cannot be used; the grains settle again.
+    /// The file of a cached bed cannot be used; the grains settle again.
     BedRefused {
         /// Why.
         error: &'a crate::Error,
     },
-    /// The file system has no locks: nothing keeps another run from writing to the same folder.
+    /// The file system has no locks: nothing prevents another run from writing to the same folder.
     NotLocked {
         /// The folder of the run.
         folder: &'a Path,
     },
-    /// Another process settles the same bed; its bed is waited for.
+    /// Another process is settling the same bed; the run waits for it.
     BedAwaited {
         /// Which process, on which machine, since when.
         holder: &'a str,
     },
-    /// Steps consist of many inner ones; the pulse tells how far they are, from any thread.
+    /// Steps consist of many inner steps; the pulse shows their progress and can be read from any thread.
     InnerSteps {
         /// The pulse.
         pulse: &'a Arc<Pulse>,
     },
-    /// The bed that a resumed run had started from is kept in a file, and that has changed since.
+    /// The file of the bed that a resumed run started from has changed since.
     BedChanged {
         /// The file.
         path: &'a Path,
@@ -81,7 +81,7 @@ pub enum Event<'a> {
     PhaseStarted {
         /// Which one.
         phase: Phase,
-        /// Time at which it ends, at the latest [s].
+        /// Latest end time [s].
         end: f64,
     },
     /// A phase is over.
@@ -89,19 +89,19 @@ pub enum Event<'a> {
         /// Which one.
         phase: Phase,
     },
-    /// Settling is over, and was not interrupted.
+    /// Settling has ended without being interrupted.
     Settled {
-        /// The bed; [`Settled::calm`] tells whether its grains came to rest.
+        /// The bed; [`Settled::calm`] is true if its grains came to rest.
         bed: &'a Settled,
     },
-    /// A settled bed is kept in a file.
+    /// A settled bed is stored in a file.
     BedKept {
         /// The file.
         path: &'a Path,
         /// Number of grains that have settled.
         grains: usize,
     },
-    /// A settled bed cannot be kept; the run goes on.
+    /// A settled bed cannot be stored; the run continues.
     BedNotKept {
         /// Why.
         error: &'a crate::Error,
@@ -110,12 +110,12 @@ pub enum Event<'a> {
     CheckpointWritten,
 }
 
-/// Shows every step to the watch and hands it to the writers.
+/// Passes every step to the watch and to the writers.
 pub(super) struct Stepping<'a> {
     pub phase: Phase,
     pub watch: &'a mut dyn Watch,
     pub problems: Option<Problems>,
-    /// `None` while grains settle: nothing is written of it.
+    /// `None` while grains settle: settling writes no output.
     pub writer: Option<&'a mut RunWriter>,
     pub interrupt: &'a AtomicBool,
 }

@@ -1,6 +1,6 @@
-//! From TOML text to checked values: every table is compared with its description in `model/`, quantities
-//! become numbers in SI, absent keys get their defaults, and every mistake is noted with its place. What comes
-//! out is still a tree of keys and values; `convert/` makes the model of it.
+//! From TOML text to checked values: every table is checked against its description in `model/`, quantities are
+//! converted to SI units, missing keys get their defaults, and every mistake is recorded with its location. The result
+//! is still a tree of keys and values; `convert/` turns it into the model.
 
 mod toml_types;
 
@@ -19,16 +19,16 @@ use super::suggest;
 use super::units::{Dimension, QuantityError};
 use super::values::{Entries, Entry, Item, Node};
 
-/// Longest name of a material, shape, body or probe, in characters.
+/// Maximum length of the name of a material, shape, body or probe, in characters.
 pub(super) const MAX_NAME: usize = 100;
 
-/// Largest length or coordinate [m]: there, positions are resolved to a tenth of a millimetre.
+/// Largest length or coordinate [m]; at this magnitude, positions are resolved to a tenth of a millimetre.
 const MAX_LENGTH: f64 = 1e12;
 
 static AXIS_COMPONENT: Kind = Kind::Number(Limits::Any);
 
-/// Parses `text` and checks it against `table`. `None` after a syntax error: the rest cannot be trusted then,
-/// and keys that were lost would be reported as missing.
+/// Parses `text` and checks it against `table`. Returns `None` after a syntax error: the rest cannot be trusted, and
+/// lost keys would be reported as missing.
 pub(crate) fn check(text: &str, table: &'static Table, problems: &mut Problems) -> Option<Entries> {
     let (document, errors) = DeTable::parse_recoverable(text);
     for error in errors {
@@ -82,7 +82,7 @@ impl Checker<'_> {
                         node,
                     });
                 }
-                // Without a valid tag it is not known which keys belong here.
+                // Without a valid tag, the allowed keys are unknown.
                 None if tag_known => self.unknown_key(table, variant, title, name, key.span()),
                 None => {}
             }
@@ -105,7 +105,7 @@ impl Checker<'_> {
         entries
     }
 
-    /// Reads the tag of a table; `false` if it has one that is absent or wrong.
+    /// Reads the tag of a table; `false` if the tag is missing or invalid.
     fn tag(
         &mut self,
         table: &'static Table,
@@ -159,7 +159,7 @@ impl Checker<'_> {
             let tag = table.tag.map(|tag| tag.key);
             tag.into_iter().chain(table.fields_of(variant).map(|field| field.key))
         };
-        // A key of another variant is a mistake of its own.
+        // A key of another variant gets its own message.
         if let (Some(tag), Some(variant)) = (table.tag, variant) {
             let owners: Vec<String> = tag
                 .variants
@@ -171,7 +171,7 @@ impl Checker<'_> {
                 .collect();
             if !owners.is_empty() {
                 let message =
-                    format!("`{name}` has no meaning with {} = \"{}\"", tag.key, variant.value);
+                    format!("`{name}` is not allowed with {} = \"{}\"", tag.key, variant.value);
                 let help = format!("it belongs to {}", owners.join(" or "));
                 return self.problems.advise(span, message, help);
             }
@@ -195,10 +195,10 @@ impl Checker<'_> {
         self.problems.advise(span, message, help);
     }
 
-    /// The default of a field as if it stood in the file, at `span`.
+    /// The default of a field as if it were written in the file, at `span`.
     fn default(&mut self, field: &'static Field, value: &str, span: Range<usize>) -> Node {
         let Ok(parsed) = DeValue::parse(value) else {
-            return Node { item: Item::Invalid, span }; // not reached: a test reads every default
+            return Node { item: Item::Invalid, span }; // unreachable: a test reads every default
         };
         let mut node = self.value(&field.kind, field.key, &parsed);
         node.span = span.clone();
@@ -259,7 +259,8 @@ impl Checker<'_> {
             }
             (Kind::Tuple(parts), DeValue::Array(items)) => {
                 let n = items.len();
-                let message = format!("`{what}`: expected {}; got {n} values", tuple_names(parts));
+                let message =
+                    format!("`{what}`: expected {}; got a list of length {n}", tuple_names(parts));
                 self.problems.report(span.clone(), message);
                 Item::Invalid
             }
@@ -308,7 +309,7 @@ impl Checker<'_> {
         Node { item, span }
     }
 
-    /// The number that a text stands for, or the report of what is wrong with it.
+    /// Parses a text as a number; a mistake is reported.
     fn parsed(
         &mut self,
         parsed: Result<f64, QuantityError>,
@@ -327,12 +328,12 @@ impl Checker<'_> {
         }
     }
 
-    /// A length must be one that positions can be resolved at.
+    /// Limits lengths to a magnitude at which positions can be resolved.
     fn within_reach(&mut self, kind: &Kind, what: &str, item: Item, span: &Range<usize>) -> Item {
         match (kind, &item) {
             (Kind::Quantity(Dimension::LENGTH, _), Item::Number(x)) if x.abs() > MAX_LENGTH => {
                 let message = format!(
-                    "`{what}` is {} m; lengths and coordinates may be {MAX_LENGTH:e} m at most",
+                    "`{what}` is {} m; lengths and coordinates must not exceed {MAX_LENGTH:e} m",
                     shown(*x)
                 );
                 self.problems.report(span.clone(), message);
@@ -342,7 +343,7 @@ impl Checker<'_> {
         }
     }
 
-    /// A direction along an axis.
+    /// A direction along a coordinate axis.
     fn axis(&mut self, what: &str, word: &str, span: &Range<usize>) -> Item {
         let (sign, letter) = match word.strip_prefix('-') {
             Some(letter) => (-1.0, letter),
@@ -358,7 +359,7 @@ impl Checker<'_> {
         Item::List(items.collect())
     }
 
-    /// Values under names that the user chose, in the order of the file.
+    /// Values under user-defined names, in file order.
     fn map(&mut self, of: &'static Kind, values: &DeTable<'_>, span: Range<usize>) -> Entries {
         let mut entries = Entries { span, ..Entries::default() };
         for (key, value) in values {
@@ -414,7 +415,7 @@ impl Checker<'_> {
         Item::Invalid
     }
 
-    /// A whole number; `1e6` is accepted as one.
+    /// A whole number; `1e6` is accepted.
     fn integer(&mut self, low: i64, high: i64, what: &str, value: &Spanned<DeValue<'_>>) -> Item {
         let Some(number) = self.plain_number(what, value) else { return Item::Invalid };
         if number.fract() != 0.0 {
@@ -424,7 +425,7 @@ impl Checker<'_> {
         }
         let exact = match value.get_ref() {
             DeValue::Integer(digits) => i64::from_str_radix(digits.as_str(), digits.radix()).ok(),
-            // Beyond 2^53 a float does not name a single whole number.
+            // Beyond 2^53, a float does not represent a unique whole number.
             _ if number.abs() <= 9e15 => Some(number as i64),
             _ => None,
         };
@@ -470,11 +471,11 @@ impl Checker<'_> {
         } else {
             return Item::Text(name.to_owned());
         };
-        self.problems.advise(span.clone(), message, "names are made of letters, digits, - _ and .");
+        self.problems.advise(span.clone(), message, "names consist of letters, digits, - _ and .");
         Item::Invalid
     }
 
-    /// Three components. What points out of the plane of a planar scene has to vanish.
+    /// Three components. In planar scenes, components out of the plane must be zero.
     fn space(
         &mut self,
         of: &'static Kind,
@@ -496,7 +497,7 @@ impl Checker<'_> {
         Item::List(nodes)
     }
 
-    /// In planar scenes a vector must lie in the plane, and one of rotation be about z. Laws are checked when they are known.
+    /// In planar scenes, vectors must lie in the plane and axial vectors must be about z. Laws are checked later, when compiled.
     fn in_plane(&mut self, kind: &Kind, what: &str, item: &Item, span: &Range<usize>) {
         let Item::List(nodes) = item else { return };
         let numbers: Option<Vec<f64>> = nodes.iter().map(Node::number).collect();
@@ -546,7 +547,7 @@ impl Checker<'_> {
     }
 }
 
-/// The place of `inner`, a range in the text of a string, in the file. Strings with escapes are marked as a whole.
+/// The location in the file of `inner`, a range in the text of a string. Strings with escapes are marked as a whole.
 pub(crate) fn inside(
     file: &str,
     span: &Range<usize>,
@@ -560,7 +561,7 @@ pub(crate) fn inside(
     }
 }
 
-/// The zero that belongs beside a component; beside an invalid one nothing more is checked.
+/// The zero that pads a component; next to an invalid component, an invalid one, so that nothing more is checked.
 fn zero_like(item: &Item) -> Item {
     match item {
         Item::Number(_) | Item::Text(_) => Item::Number(0.0),
@@ -568,7 +569,7 @@ fn zero_like(item: &Item) -> Item {
     }
 }
 
-/// A word as it is shown in a message: not longer than a line.
+/// A word as shown in a message, truncated to one line.
 pub(crate) fn excerpt(text: &str) -> String {
     match text.char_indices().nth(60) {
         Some((end, _)) => format!("{}…", &text[..end]),

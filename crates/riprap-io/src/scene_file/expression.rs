@@ -1,7 +1,7 @@
 //! Expressions such as `0.05*cos(2*pi*30*t)`: the components of a prescribed motion, and the laws of forces. An
 //! expression is compiled once to a postfix program and evaluated on a stack of fixed size, so that the time step
-//! allocates nothing. The names of its variables are chosen by the caller; they may contain dots. What is true has the
-//! value 1, what is false 0; everything but 0 counts as true.
+//! allocates nothing. The caller chooses the names of the variables; they may contain dots. True has the value 1
+//! and false 0; every nonzero value counts as true.
 //!
 //! ```text
 //! or      = and ("or" and)*
@@ -28,10 +28,10 @@ use super::jet::Jet;
 use super::units::Dimension;
 use functions::{Function, power};
 
-/// Values that an expression may hold at once; deeper ones are refused when compiled.
+/// Maximum stack depth of an expression; deeper ones are rejected at compile time.
 const STACK: usize = 32;
 
-/// A compiled expression; cheap to evaluate, and shared freely between threads.
+/// A compiled expression; cheap to evaluate, and can be shared between threads.
 ///
 /// ```
 /// use riprap_io::scene_file::Expression;
@@ -46,18 +46,18 @@ pub struct Expression {
     n_variables: usize,
 }
 
-/// Two expressions are equal when they were written alike.
+/// Two expressions are equal if their source texts are equal.
 impl PartialEq for Expression {
     fn eq(&self, other: &Self) -> bool {
         self.source == other.source && self.n_variables == other.n_variables
     }
 }
 
-/// Why a text is not an expression, and where.
+/// A syntax error in an expression, with its location.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("column {column}: {message}")]
 pub struct ExpressionError {
-    /// Byte range of the mistake inside the text.
+    /// Byte range of the mistake in the text.
     pub span: Range<usize>,
     /// Column of the mistake, in characters from 1.
     pub column: usize,
@@ -81,7 +81,7 @@ enum Op {
 }
 
 impl Expression {
-    /// Compiles `source`, in which the names of `variables` may appear.
+    /// Compiles `source`, which may use the names in `variables`.
     pub fn parse(source: &str, variables: &[&str]) -> Result<Self, ExpressionError> {
         Self::parse_in(source, &Scope::new(variables))
     }
@@ -91,13 +91,13 @@ impl Expression {
         Self { source: format!("{value:?}"), ops: Box::new([Op::Constant(value)]), n_variables: 0 }
     }
 
-    /// Leaves out the variables that do not appear, and gives the former indices of those that do, in their new order.
+    /// Removes unused variables and returns the former indices of the remaining ones, in their new order.
     pub(crate) fn compact(&mut self) -> Vec<usize> {
         let mut used: Vec<usize> = Vec::new();
         let mut place: HashMap<u16, u16> = HashMap::new();
         for op in &mut self.ops {
             if let Op::Variable(index) = op {
-                let next = place.len() as u16; // at most as many as there were
+                let next = place.len() as u16; // at most the former number of variables
                 *index = *place.entry(*index).or_insert_with_key(|index| {
                     used.push(usize::from(*index));
                     next
@@ -108,12 +108,12 @@ impl Expression {
         used
     }
 
-    /// The text that was compiled.
+    /// The source text.
     pub fn source(&self) -> &str {
         &self.source
     }
 
-    /// The dimension of the value for variables of these dimensions, where it follows from them; plain numbers may have any.
+    /// The dimension of the value for variables of these dimensions, if it can be inferred; plain numbers match any dimension.
     pub(super) fn dimension(&self, variables: &[Option<Dimension>]) -> Option<Dimension> {
         let mut stack: Vec<Option<Dimension>> = Vec::new();
         for op in &self.ops {
@@ -137,18 +137,17 @@ impl Expression {
         stack.pop().flatten()
     }
 
-    /// Whether no variable appears.
+    /// Whether the expression uses no variables.
     pub fn is_constant(&self) -> bool {
         self.ops.iter().all(|op| !matches!(op, Op::Variable(_)))
     }
 
-    /// The value for the given variables, in the order in which they were named. Allocates nothing.
+    /// The value for the given variables, in the order passed to `parse`. Does not allocate.
     ///
-    /// A result that is not a number (`sqrt(-1)`) comes back as such. A variable that is not given
-    /// counts as not a number.
+    /// An undefined result such as `sqrt(-1)` is NaN. A missing variable counts as NaN.
     pub fn evaluate(&self, variables: &[f64]) -> f64 {
         let mut stack = [0.0; STACK];
-        let mut top = 0; // values on the stack; the compiler proved that it stays within bounds
+        let mut top = 0; // stack height; the compiler has checked its bounds
         for op in &self.ops {
             match *op {
                 Op::Constant(value) => {
@@ -170,10 +169,10 @@ impl Expression {
         stack[0]
     }
 
-    /// The value, its first and its second derivative along the first variable, the others held. Allocates nothing.
+    /// The value and its first and second derivatives with respect to the first variable. Does not allocate.
     ///
-    /// The value is that of [`Expression::evaluate`], and the derivatives are exact but for rounding. At a kink or jump
-    /// (`abs`, `min`, `floor`, `if`, comparisons, …) they are those of the branch on which the value is.
+    /// The value is that of [`Expression::evaluate`], and the derivatives are exact up to rounding. At a kink or jump
+    /// (`abs`, `min`, `floor`, `if`, comparisons, …) they are those of the branch taken.
     ///
     /// ```
     /// use riprap_io::scene_file::Expression;
@@ -218,7 +217,7 @@ impl Op {
         }
     }
 
-    /// The result of an operation on as many values as it takes.
+    /// The result of an operation on its operands.
     fn apply(self, x: &[f64]) -> f64 {
         match self {
             Op::Constant(value) => value,
@@ -235,7 +234,7 @@ impl Op {
         }
     }
 
-    /// The same, with derivatives.
+    /// As `apply`, with derivatives.
     fn apply_jet(self, x: &[Jet]) -> Jet {
         match self {
             Op::Constant(value) => Jet::constant(value),

@@ -1,6 +1,6 @@
-//! The words in which the format of scene files is described: tables, their fields, and the kinds of values.
-//! The description itself stands beside the model, in `model/`; the checks, the JSON schema and the reference page are made
-//! from it, so that they cannot disagree.
+//! The vocabulary that describes the scene file format: tables, their fields, and the kinds of values.
+//! The description itself is next to the model, in `model/`; the checks, the JSON schema and the reference page are
+//! generated from it, so that they cannot disagree.
 
 use super::number;
 use super::units::Dimension;
@@ -9,13 +9,13 @@ use super::units::Dimension;
 pub(crate) struct Table {
     /// Name of the definition in the JSON schema and title in the reference.
     pub name: &'static str,
-    /// How its place is called in messages, such as `[run]`.
+    /// How messages refer to it, such as `[run]`.
     pub title: &'static str,
-    /// What it is for.
+    /// Its description.
     pub doc: &'static str,
-    /// Keys that it may always hold, in groups of those that make one member of the model.
+    /// Keys that are always allowed, grouped by member of the model.
     pub fields: Groups,
-    /// The key, if any, whose value decides about further keys.
+    /// The key, if any, whose value determines further keys.
     pub tag: Option<&'static Tag>,
 }
 
@@ -23,19 +23,19 @@ pub(crate) struct Table {
 pub(crate) struct Tag {
     pub key: &'static str,
     pub doc: &'static str,
-    /// The variant taken when the key is absent; without it the key is required.
+    /// The default variant; without one the key is required.
     pub default: Option<&'static str>,
     pub variants: &'static [Variant],
 }
 
-/// One value of a tag, with the keys that come with it.
+/// One value of a tag, with its additional keys.
 pub(crate) struct Variant {
     pub value: &'static str,
     pub doc: &'static str,
     pub fields: Groups,
 }
 
-/// Keys, in groups of those that make one member of the model.
+/// Keys, grouped by member of the model.
 pub(crate) type Groups = &'static [&'static [Field]];
 
 /// One key of a table.
@@ -47,55 +47,55 @@ pub(crate) struct Field {
     pub doc: &'static str,
 }
 
-/// Whether a key must be there, and what happens when it is not.
+/// Whether a key is required, and what happens if it is missing.
 #[derive(Clone, Copy)]
 pub(crate) enum Need {
     Required,
     Optional,
-    /// The value that is taken, as it would be written in the file.
+    /// The default value, as it would be written in the file.
     Default(&'static str),
-    /// The value follows from others; this says how.
+    /// The value is computed from others; this describes how.
     Computed(&'static str),
 }
 
-/// Numbers that are allowed.
+/// The range of allowed numbers.
 #[derive(Clone, Copy, PartialEq)]
 pub(crate) enum Limits {
     Any,
     Positive,
     NonNegative,
-    /// Both ends included.
+    /// Both bounds included.
     Within(f64, f64),
 }
 
-/// What a value may be.
+/// The type of a value.
 #[derive(Clone, Copy)]
 pub(crate) enum Kind {
-    /// A number in SI, or a text with a unit.
+    /// A number in SI units, or a text with a unit.
     Quantity(Dimension, Limits),
-    /// A number without unit.
+    /// A dimensionless number.
     Number(Limits),
-    /// A whole number between two ends, both included.
+    /// A whole number between two bounds, both included.
     Integer(i64, i64),
     Flag,
     Text,
-    /// A name given to something.
+    /// A name that is being defined.
     Name,
-    /// The name of something described elsewhere, such as a `material`.
+    /// The name of something defined elsewhere, such as a `material`.
     Refers(&'static str),
     /// A path, relative to the scene file.
     File,
     /// One of several words, each with its meaning.
     Choice(&'static [(&'static str, &'static str)]),
-    /// A number in SI or an expression, in the given dimension.
+    /// A number in SI units or an expression, of the given dimension.
     Law(Dimension),
     /// A number, a text with a unit of any dimension, or an expression of numbers.
     Value,
     /// A direction: `"x"`, `"-y"` or three components.
     Axis,
-    /// Components along x, y and z; in planar scenes the last may be left out.
+    /// Components along x, y and z; in planar scenes the last may be omitted.
     Polar(&'static Kind),
-    /// Components about x, y and z; in planar scenes a plain value is about z.
+    /// Components about x, y and z; in planar scenes a single value is about z.
     Axial(&'static Kind),
     /// A list with between `min` and `max` items.
     List {
@@ -106,9 +106,9 @@ pub(crate) enum Kind {
     /// A list with one value for each of these names.
     Tuple(&'static [(&'static str, Kind)]),
     Table(&'static Table),
-    /// A table whose keys are names chosen by the user, each with a value.
+    /// A table with user-defined keys, each with a value.
     Map(&'static Kind),
-    /// A table whose keys are names chosen by the user.
+    /// A table with user-defined keys, each with a table.
     Named(&'static Table),
     /// Alternatives that differ in the type of their TOML value.
     OneOf(&'static [Kind]),
@@ -124,7 +124,7 @@ impl Limits {
         }
     }
 
-    /// The rule in words, such as `greater than 0`; empty if there is none.
+    /// The range in words, such as `greater than 0`; empty if there is none.
     pub fn words(self) -> String {
         match self {
             Limits::Any => String::new(),
@@ -136,7 +136,7 @@ impl Limits {
 }
 
 impl Kind {
-    /// The value in words, with an example: what a message says was expected.
+    /// The expected value in words, with an example, for messages.
     pub fn expected(&self) -> String {
         match self {
             Kind::Quantity(dimension, _) => {
@@ -192,7 +192,7 @@ impl Kind {
     }
 }
 
-/// Some key, where [`table!`](super::keys::table) does not describe it.
+/// A key that is not declared by [`table!`](super::keys::table).
 pub(crate) const fn field(key: &'static str, kind: Kind, need: Need, doc: &'static str) -> Field {
     Field { key, kind, need, doc }
 }

@@ -1,5 +1,5 @@
-//! What a scene is, as text: two runs with the same text go through the same states. Files stand for their content, wherever
-//! they lie.
+//! The identity of a scene as text: two runs with the same text go through the same states. Files are identified by their
+//! content, not by their path.
 
 use std::fmt::{self, Debug, Write};
 use std::path::PathBuf;
@@ -7,8 +7,8 @@ use std::path::PathBuf;
 use super::{GrainShape, Placement, SceneFile, Shape, ShapeRef};
 
 impl SceneFile {
-    /// The resolved scene without its title, its end and how often checkpoints are written; a file that it refers to is named
-    /// by its content.
+    /// The resolved scene without its title, end time and checkpoint interval; files it refers to are identified by their
+    /// content.
     pub fn identity(&self) -> String {
         let mut scene = self.clone();
         scene.title = None;
@@ -61,7 +61,7 @@ fn by_content(content: &impl Debug) -> PathBuf {
     PathBuf::from(format!("content {:016x}", fingerprint(content)))
 }
 
-/// A number that changes with anything in a value: FNV-1a of its text, in which numbers have all their digits.
+/// A hash of a value: FNV-1a of its debug text, in which numbers have all their digits.
 pub fn fingerprint(value: &impl Debug) -> u64 {
     struct Fnv(u64);
     impl Write for Fnv {
@@ -73,11 +73,11 @@ pub fn fingerprint(value: &impl Debug) -> u64 {
         }
     }
     let mut hash = Fnv(0xcbf2_9ce4_8422_2325);
-    let _ = write!(hash, "{value:?}"); // this writer does not fail
+    let _ = write!(hash, "{value:?}"); // this writer never fails
     hash.0
 }
 
-/// The first place where two such texts differ, in words for a message; `None` if they are equal.
+/// The first difference between two such texts, in words for a message; `None` if they are equal.
 pub(crate) fn first_difference(kept: &str, here: &str) -> Option<String> {
     if kept == here {
         return None;

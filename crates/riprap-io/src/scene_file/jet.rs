@@ -1,8 +1,8 @@
-//! Values with their first two derivatives in time, carried through every operation of an expression: the exact
+//! Values with their first two derivatives in time, propagated through every operation of an expression: the exact
 //! velocity and acceleration of a prescribed motion. Functions with kinks or jumps are differentiated on the branch
-//! that they are on.
+//! taken.
 
-/// A value, its rate and the rate of its rate.
+/// A value with its first and second derivatives.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Jet {
     pub value: f64,
@@ -30,7 +30,7 @@ impl Jet {
     pub fn power(self, y: Self, value: f64) -> Self {
         if y.is_constant() {
             let (x, n) = (self.value, y.value);
-            // x² and x³ at 0 have derivatives, whatever x^(n-2) is there.
+            // x² and x³ have derivatives at 0 even if x^(n-2) is undefined there.
             let first = times(n, x.powf(n - 1.0));
             let second = times(n * (n - 1.0), x.powf(n - 2.0));
             return self.chain([value, first, second]);
@@ -54,7 +54,7 @@ impl Jet {
     }
 }
 
-/// A product in which 0 wins even over infinity: what does not change has no rate, however steep the function.
+/// A product in which 0 times infinity is 0: a constant has no rate, however steep the function.
 fn times(a: f64, b: f64) -> f64 {
     if a == 0.0 || b == 0.0 { 0.0 } else { a * b }
 }
@@ -186,7 +186,7 @@ mod tests {
         fn sine_and_cosine_stay_on_the_circle(a in jet()) {
             let (sin, cos) = (a.chain(SIN(a.value)), a.chain(COS(a.value)));
             assert_near(sin * sin + cos * cos, Jet::constant(1.0), 1e3);
-            // Within half a turn, the direction of the point on the circle is the angle itself.
+            // Within half a revolution, the direction of the point on the circle is the angle itself.
             let angle = sin.atan2(cos);
             if a.value.abs() < 3.1 {
                 assert_near(angle, a, 1e3);
@@ -201,7 +201,7 @@ mod tests {
         assert!(still.is_constant() && (still * Jet::constant(2.0)).is_constant());
         let root = still.power(Jet::constant(0.5), 0.0);
         assert_eq!(root, still);
-        // What does change has the infinite slope that is there.
+        // A varying argument gives the infinite slope.
         let moving = Jet { rate: 1.0, ..still };
         assert_eq!(moving.power(Jet::constant(0.5), 0.0).rate, f64::INFINITY);
     }

@@ -1,9 +1,10 @@
-//! One source for a key of the scene file. [`table!`] and [`variants!`] declare a part of the model together with its keys: the
-//! member, its type, the kind of value, whether it is needed, and its meaning stand in one place. From that come the struct, its
-//! reading from checked values, its writing by serde, and the description that the checks, the schema and the reference page use.
+//! A single source for each key of the scene file. [`table!`] and [`variants!`] declare a part of the model together with its
+//! keys: the member, its type, the kind of value, whether it is required, and its meaning. They generate the struct, its
+//! conversion from checked values, its serialization by serde, and the description used by the checks, the schema and the
+//! reference page.
 //!
-//! How a member is read and written is the matter of a [`Codec`]: [`Plain`] for numbers, words, lists and tables, others for what
-//! refers to something else in the scene.
+//! A [`Codec`] reads and writes a member: [`Plain`] for numbers, words, lists and tables, others for members that refer to
+//! something else in the scene.
 
 use std::path::PathBuf;
 
@@ -14,20 +15,20 @@ use super::model::{Mechanism, SceneFile};
 pub(super) use super::values::Entries;
 use super::values::Node;
 
-/// What is needed to write names instead of indices.
+/// The context needed to write names instead of indices.
 #[derive(Clone, Copy)]
 pub(crate) struct Names<'a> {
     pub scene: &'a SceneFile,
-    /// The mechanism whose parts are written, if any.
+    /// The mechanism whose parts are being written, if any.
     pub mechanism: Option<&'a Mechanism>,
 }
 
-/// Reads and writes values of type `T` under one key, or under several.
+/// Reads and writes values of type `T` under one or several keys.
 pub(crate) trait Codec<T> {
-    /// The value in `entries`; `None` if it is wrong, which has been reported.
+    /// The value in `entries`; `None` if it is invalid, which has been reported.
     fn read(from: &mut Converter<'_>, entries: &Entries, key: &'static str) -> Option<T>;
 
-    /// Writes the value so that it is read back equal.
+    /// Writes the value such that reading it back gives an equal value.
     fn write<M: SerializeMap>(
         value: &T,
         names: Names<'_>,
@@ -36,19 +37,19 @@ pub(crate) trait Codec<T> {
     ) -> Result<(), M::Error>;
 }
 
-/// What is made of the keys of a table.
+/// A type read from the keys of a table.
 pub(crate) trait ReadKeys: Sized {
-    /// Reads all keys before it gives up on one, so that every mistake is reported.
+    /// Reads all keys even if one is invalid, so that every mistake is reported.
     fn read_keys(from: &mut Converter<'_>, entries: &Entries) -> Option<Self>;
 }
 
-/// A struct of the simulator some of whose members are keys.
+/// A struct of the simulator with some members set by keys.
 pub(crate) trait SetKeys {
-    /// Sets the members whose keys are there; those that are wrong stay as they are.
+    /// Sets the members whose keys are present; those with invalid values are left unchanged.
     fn set_keys(&mut self, from: &mut Converter<'_>, entries: &Entries);
 }
 
-/// What becomes the keys of a table.
+/// A type written as the keys of a table.
 pub(crate) trait WriteKeys {
     /// Writes all keys.
     fn write_keys<M: SerializeMap>(&self, names: Names<'_>, map: &mut M) -> Result<(), M::Error>;
@@ -71,7 +72,7 @@ pub(crate) const fn words_of<T: Choice>() -> &'static [(&'static str, &'static s
     T::WORDS
 }
 
-/// A table with the names that it needs, to be written by serde.
+/// A table with the names it refers to, for serialization by serde.
 pub(crate) struct In<'a, T>(pub Names<'a>, pub &'a T);
 
 impl<T: WriteKeys> Serialize for In<'_, T> {
@@ -82,7 +83,7 @@ impl<T: WriteKeys> Serialize for In<'_, T> {
     }
 }
 
-/// Tables of the same kind, one after the other; none are not written.
+/// A list of tables of the same kind; omitted if empty.
 pub(crate) struct All<'a, T>(pub Names<'a>, pub &'a [T]);
 
 impl<T: WriteKeys> Serialize for All<'_, T> {
@@ -94,7 +95,7 @@ impl<T: WriteKeys> Serialize for All<'_, T> {
     }
 }
 
-/// A table whose only key is given here.
+/// A table with a single key.
 pub(crate) struct Single<'a, T>(pub &'static str, pub &'a T);
 
 impl<T: Serialize> Serialize for Single<'_, T> {
@@ -103,10 +104,10 @@ impl<T: Serialize> Serialize for Single<'_, T> {
     }
 }
 
-/// Values that need nothing else.
+/// The codec of values that need no context.
 pub(crate) struct Plain;
 
-/// A value that one checked node holds.
+/// A value stored in a single checked node.
 trait FromNode: Sized {
     fn from_node(node: &Node) -> Option<Self>;
 }
@@ -246,7 +247,7 @@ macro_rules! words {
     };
 }
 
-/// Keys that no macro below declares together with a member: `key: kind, need;` each, under its meaning.
+/// Keys that no macro below declares together with a member, each as `key: kind, need;` preceded by its meaning.
 macro_rules! keys {
     ($($(#[doc = $doc:literal])+ $key:ident: $kind:expr, $need:expr;)+) => {
         &[$($crate::scene_file::keys::table!(@field [$($doc)+] stringify!($key), $kind, $need)),+]
@@ -255,9 +256,9 @@ macro_rules! keys {
 
 /// Declares a struct of the model and the table of the scene file that it is read from.
 ///
-/// A member is `name("key"): Type = kind, need, with Codec;`, where the key and the codec may be left out if they are the name
-/// and [`Plain`], or `name: Type => keys, with Codec;` if it is made of several keys, or of none. The documentation is the
-/// meaning of the key. `unless` says when a key is not written, `and` adds keys that are read elsewhere. `for Type { … }`
+/// A member is `name("key"): Type = kind, need, with Codec;`, where the key and the codec may be omitted if they are the name
+/// and [`Plain`], or `name: Type => keys, with Codec;` if it is read from several keys, or from none. The doc comment is the
+/// meaning of the key. `unless` specifies when a key is not written, `and` adds keys that are read elsewhere. `for Type { … }`
 /// describes keys of a struct of the simulator instead, which are set one by one.
 macro_rules! table {
     (
@@ -309,7 +310,7 @@ macro_rules! table {
                 }
             }
 
-            /// As a table under a key of another one.
+            /// Read as a table under a key of another table.
             impl Codec<$ty> for Plain {
                 fn read(from: &mut Converter<'_>, entries: &Entries, key: &'static str) -> Option<$ty> {
                     <$ty>::read_keys(from, entries.table(key)?)
@@ -427,7 +428,7 @@ macro_rules! variants {
 
         const _: () = {
             use serde::ser::SerializeMap;
-            #[allow(unused_imports)] // `table` where it is known already
+            #[allow(unused_imports)] // `table` where it is already in scope
             use $crate::scene_file::keys::{Codec, Converter, Entries, Names, Plain, ReadKeys, WriteKeys, table};
 
             impl ReadKeys for $ty {
@@ -458,7 +459,7 @@ macro_rules! variants {
                 }
             }
 
-            /// Among the keys of the table that has the tag.
+            /// Read from the keys of the table that has the tag.
             impl Codec<$ty> for Plain {
                 fn read(from: &mut Converter<'_>, entries: &Entries, _: &'static str) -> Option<$ty> {
                     <$ty>::read_keys(from, entries)

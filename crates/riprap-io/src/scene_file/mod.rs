@@ -1,10 +1,10 @@
 //! Scene files: a scene described in TOML, read into a [`SceneFile`].
 //!
-//! A key is declared once, beside the member of the model that it becomes (`model`, in the words of `fields` and `keys`).
-//! Reading goes through four steps: the text is parsed and compared with this description (`document`),
-//! quantities become numbers in SI (`units`), the values become the model and are checked against each other (`convert`), and
-//! all mistakes come back together, each with its place ([`SceneErrors`]). The JSON schema for editors, the reference page
-//! and the resolved scene are made from the same declarations.
+//! Each key is declared once, next to the member of the model it becomes (`model`, with the vocabulary of `fields` and `keys`).
+//! Reading takes four steps: the text is parsed and checked against this description (`document`), quantities are converted to
+//! SI units (`units`), the values are converted to the model and checked against each other (`convert`), and all mistakes are
+//! returned together, each with its location ([`SceneErrors`]). The JSON schema for editors, the reference page and the
+//! resolved scene are generated from the same declarations.
 
 mod convert;
 mod document;
@@ -39,7 +39,7 @@ pub use units::{Dimension, QuantityError, parse_quantity};
 use std::io::Read;
 use std::path::Path;
 
-/// Largest scene file that is read [bytes].
+/// Maximum size of a scene file [bytes].
 const MAX_BYTES: u64 = 64 << 20;
 
 impl SceneFile {
@@ -57,7 +57,7 @@ impl SceneFile {
                 let at = error.utf8_error().valid_up_to();
                 let text = String::from_utf8_lossy(error.as_bytes()).into_owned();
                 let problem = Problem::new(at..at, "the file is not valid UTF-8 text")
-                    .with_help("save it with the encoding UTF-8");
+                    .with_help("save it in UTF-8 encoding");
                 return Err(SceneErrors { path: path.to_owned(), text, problems: vec![problem] });
             }
         };
@@ -76,7 +76,7 @@ impl SceneFile {
             problems.advise(
                 0..0,
                 "the scene file is empty",
-                "`riprap new` writes one to start from",
+                "`riprap new` creates one to start from",
             );
         }
         if problems.is_empty()
@@ -114,7 +114,7 @@ fn read_bytes(path: &Path) -> Result<Vec<u8>, Problem> {
     let mut bytes = Vec::new();
     file.take(MAX_BYTES + 1).read_to_end(&mut bytes).map_err(refused)?;
     if bytes.len() as u64 > MAX_BYTES {
-        let help = "put large sets of grains into a table: generator = \"file\"";
+        let help = "move large sets of grains to a table: generator = \"file\"";
         return Err(Problem::new(0..0, "the scene file is larger than 64 MiB").with_help(help));
     }
     Ok(bytes)

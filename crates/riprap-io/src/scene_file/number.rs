@@ -1,6 +1,6 @@
 //! Numbers in messages.
 
-/// A number as it is shown in a message: all of its digits, in scientific notation if it is very small or large.
+/// A number as shown in a message: with all digits, in scientific notation if it is very small or large.
 pub(crate) fn number(value: f64) -> String {
     match value == 0.0 || !value.is_finite() || (1e-4..1e12).contains(&value.abs()) {
         true => format!("{value}"),

@@ -1,6 +1,6 @@
-//! The parameters of a scene where other values use them: a number may be written as an expression of them, such as
+//! The use of parameters in other values: a number may be written as an expression of parameters, such as
 //! `start_velocity = "omega"` or `length = "2*radius"`. A parameter with a unit keeps its dimension, so that a frequency is not
-//! taken for an angular velocity.
+//! mistaken for an angular velocity.
 
 use toml::de::{DeTable, DeValue};
 
@@ -8,7 +8,7 @@ use super::expression::Expression;
 use super::suggest;
 use super::units::{Dimension, QuantityError, parse_any_quantity, parse_quantity};
 
-/// Parameters by name: value in SI, and dimension where a unit says so.
+/// Parameters by name: value in SI units, and dimension if known from a unit.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Parameters {
     names: Vec<String>,
@@ -17,7 +17,7 @@ pub(super) struct Parameters {
 }
 
 impl Parameters {
-    /// The parameters of a document, in its order. What is wrong with them is reported where they are converted.
+    /// The parameters of a document, in file order. Mistakes in them are reported when they are converted.
     pub fn of(document: &DeTable<'_>) -> Parameters {
         let mut parameters = Parameters::default();
         let table = document.get("parameters").map(|value| value.get_ref());
@@ -32,21 +32,21 @@ impl Parameters {
                 DeValue::Float(number) => plain(number.as_str()),
                 _ => None,
             };
-            // A value that is wrong is reported once, not wherever it is used.
+            // An invalid value is reported once, not wherever it is used.
             let (value, dimension) = known.unwrap_or((1.0, None));
             parameters.add(key.get_ref(), value, dimension);
         }
         parameters
     }
 
-    /// Adds a parameter with its value in SI.
+    /// Adds a parameter with its value in SI units.
     pub fn add(&mut self, name: &str, value: f64, dimension: Option<Dimension>) {
         self.names.push(name.to_owned());
         self.values.push(value);
         self.dimensions.push(dimension);
     }
 
-    /// The value of a text of any dimension, and its dimension where that is known.
+    /// The value of a text of any dimension, and its dimension if known.
     pub fn value(&self, text: &str) -> Option<(f64, Option<Dimension>)> {
         if let Ok((value, dimension)) = parse_any_quantity(text) {
             return Some((value, dimension));
@@ -56,7 +56,7 @@ impl Parameters {
         value.is_finite().then(|| (value, expression.dimension(&self.dimensions)))
     }
 
-    /// A quantity of a dimension in SI, or an expression of parameters.
+    /// A quantity of a given dimension, in SI units, or an expression of parameters.
     pub fn quantity(&self, text: &str, expected: Dimension) -> Result<f64, QuantityError> {
         let error = match parse_quantity(text, expected) {
             Ok(value) => return Ok(value),
@@ -75,7 +75,7 @@ impl Parameters {
                 self.check(expression, expected)
                     .map_or(Ok(value), |message| Err(QuantityError { message, span: whole }))
             }
-            // A single word is no expression; it may be a parameter that is misspelt.
+            // A single word is not an expression; it may be a misspelt parameter.
             Err(_) if text.trim().chars().all(|c| c.is_alphanumeric() || c == '_') => {
                 let near = suggest::closest(text.trim(), self.names.iter().map(String::as_str));
                 let hint = near.map(|near| format!("; did you mean the parameter `{near}`?"));
@@ -87,7 +87,7 @@ impl Parameters {
         }
     }
 
-    /// A pure number as an expression that uses a parameter; `None` if the text is none.
+    /// A dimensionless number as an expression that uses a parameter; `None` if the text is not one.
     pub fn number(&self, text: &str) -> Option<Result<f64, QuantityError>> {
         let mut expression = self.parse(text).ok()?;
         if expression.compact().is_empty() {
@@ -96,7 +96,7 @@ impl Parameters {
         Some(self.quantity(text, Dimension::NONE))
     }
 
-    /// What is wrong with the dimension of a law of the time `t`, if that is known.
+    /// A message if a law of the time `t` has the wrong dimension, as far as the dimension is known.
     pub fn law_mistake(&self, text: &str, expected: Dimension) -> Option<String> {
         if self.names.is_empty() || expected == Dimension::NONE {
             return None; // the dimension of the law depends on another key
@@ -112,7 +112,7 @@ impl Parameters {
         Expression::parse(text, &names)
     }
 
-    /// What is wrong with the dimension of an expression. Where it is not known, nothing is.
+    /// A message if an expression has the wrong dimension; `None` if the dimension is unknown.
     fn check(&self, mut expression: Expression, expected: Dimension) -> Option<String> {
         let found = expression.dimension(&self.dimensions)?;
         let used = expression.compact();
@@ -126,7 +126,7 @@ impl Parameters {
                 let per_time = expected == Dimension::ANGULAR_VELOCITY;
                 let unit = if per_time { "rad/s" } else { "radians" };
                 Some(format!(
-                    "`{name}` is a frequency in Hz, and {expected} in {unit} is expected; write 2*pi*{name}, or give \
+                    "`{name}` is a frequency in Hz, but {expected} in {unit} is expected; write 2*pi*{name}, or give \
                      `{name}` in rad/s or rpm"
                 ))
             }
@@ -139,7 +139,7 @@ impl Parameters {
     }
 }
 
-/// Whether a text is a number followed by the beginning of a unit.
+/// Whether a text is a number followed by the start of a unit.
 pub(super) fn looks_like_quantity(text: &str) -> bool {
     let number = text.trim_start().trim_start_matches(['+', '-']);
     let rest = number.trim_start_matches(|c: char| c.is_ascii_digit() || "._".contains(c));

@@ -1,5 +1,5 @@
-//! What is wrong in a scene file: every mistake with its place in the text, collected rather than thrown one by
-//! one. The command line turns a [`Problem`] into a labelled excerpt: `span` is the label, `help` the advice.
+//! Mistakes in a scene file, each with its location in the text. They are collected rather than returned one at a time.
+//! The command line shows a [`Problem`] as a labelled excerpt: `span` is the label, `help` the advice.
 
 use std::fmt;
 use std::ops::Range;
@@ -8,7 +8,7 @@ use std::path::PathBuf;
 /// One mistake in a scene file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Problem {
-    /// Byte range in [`SceneErrors::text`]; empty at the start of the file when no place applies.
+    /// Byte range in [`SceneErrors::text`]; empty at the start of the file if there is no specific location.
     pub span: Range<usize>,
     /// What is wrong.
     pub message: String,
@@ -30,7 +30,7 @@ impl Problem {
     }
 }
 
-/// Mistakes beyond this number are not reported: they would bury the first ones.
+/// Maximum number of reported mistakes; more would bury the first ones.
 const MAX_PROBLEMS: usize = 200;
 
 /// The problems found so far.
@@ -63,12 +63,12 @@ impl Problems {
         self.list.is_empty()
     }
 
-    /// Whether what is found from now on would not be reported.
+    /// Whether further problems would not be reported.
     pub fn is_full(&self) -> bool {
         self.list.len() >= MAX_PROBLEMS
     }
 
-    /// The problems in the order of the text, each once.
+    /// The problems in file order, without duplicates.
     pub fn into_sorted(mut self) -> Vec<Problem> {
         self.list.sort_by_key(|problem| problem.span.start);
         self.list.dedup();
@@ -76,10 +76,10 @@ impl Problems {
     }
 }
 
-/// All mistakes of one scene file, in the order of the text.
+/// All mistakes in a scene file, in file order.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SceneErrors {
-    /// The scene file, as the caller named it; empty if the scene did not come from a file.
+    /// The path of the scene file, as given by the caller; empty if the scene was not read from a file.
     pub path: PathBuf,
     /// The text of the file; empty if it could not be read.
     pub text: String,
@@ -90,7 +90,7 @@ pub struct SceneErrors {
 impl SceneErrors {
     /// Line and column of a byte offset, both from 1; the column counts characters.
     ///
-    /// An offset beyond the text gives its end, one inside a character the start of that character.
+    /// An offset beyond the text is moved to its end, and an offset inside a character to the start of that character.
     pub fn line_column(&self, offset: usize) -> (usize, usize) {
         let mut offset = offset.min(self.text.len());
         while !self.text.is_char_boundary(offset) {

@@ -1,4 +1,4 @@
-//! The reference page of scene files, made from their description: one section per table, one row per key.
+//! The reference page of scene files, generated from their description: one section per table, one row per key.
 
 use std::fmt::Write;
 
@@ -11,20 +11,20 @@ use super::units::Dimension;
 const INTRODUCTION: &str = "\
 # The scene file
 
-<!-- Made from the description of the format in riprap-io; change it there and run its tests with RIPRAP_UPDATE=1. -->
+<!-- Generated from the description of the format in riprap-io; change it there and run its tests with RIPRAP_UPDATE=1. -->
 
-A scene is a TOML file. `riprap check scene.toml` reads it and reports every mistake with its place; with
-`schema/scene.schema.json` an editor completes and explains the keys.
+A scene is a TOML file. `riprap check scene.toml` reads it and reports every mistake with its location; with
+`schema/scene.schema.json`, an editor completes and explains the keys.
 
 **Quantities** are plain numbers in SI units and radians, or texts with a unit: `\"25 mm\"`, `\"2700 kg/m^3\"`,
 `\"-9.81 m/s^2\"`, `\"30 deg\"`, `\"1500 rpm\"`. Units are products (`N*m`), quotients (`m/s`) and powers (`m^2`, `m²`) of m, g, s, N,
 Pa, bar, J, W, Hz, rad with decimal prefixes (n, u or µ, m, c, d, h, k, M, G), and of t, l, min, h, deg, rev, rpm and %.
 
 A number may also be an **expression of `[parameters]`** in quotes: `start_velocity = \"omega\"`, `radius = \"0.5*width\"`. A parameter with a
-unit keeps its dimension: a length is refused where a time is expected, and a frequency in Hz where an angular velocity in rad/s is (write
-`2*pi*f`, or give it in rad/s or rpm). Lengths and coordinates may be 1e12 m at most.
+unit keeps its dimension: a length is rejected if a time is expected, and a frequency in Hz if an angular velocity in rad/s is expected (write
+`2*pi*f`, or give it in rad/s or rpm). Lengths and coordinates must not exceed 1e12 m.
 
-**Names** are made of letters, digits, `-`, `_` and `.`. **Paths** are relative to the scene file.
+**Names** consist of letters, digits, `-`, `_` and `.`. **Paths** are relative to the scene file.
 
 ```toml
 [run]
@@ -95,8 +95,8 @@ law = \"amplitude*sin(omega*t) - 5*v.swing\"
 const EXPRESSIONS: &str = "
 ## Expressions
 
-An expression is in SI and radians, without units: numbers, names, `pi`, `tau`, `+ - * / ^`, comparisons
-`< <= > >= == !=`, `and`, `or`, `not`, parentheses and the functions below. What is true is 1, what is false 0; everything but 0
+An expression is in SI units and radians, without unit symbols: numbers, names, `pi`, `tau`, `+ - * / ^`, comparisons
+`< <= > >= == !=`, `and`, `or`, `not`, parentheses and the functions below. True is 1 and false is 0; every nonzero value
 counts as true.
 
 | where | names |
@@ -105,7 +105,7 @@ counts as true.
 | motions of bodies and joints | the time `t` |
 | laws of forces in mechanisms | `t`, coordinates `q.NAME` and velocities `v.NAME` of the mechanism, and the values latched so far |
 
-A motion is differentiated twice, exactly; at a kink or jump on the branch where it is.
+Motions are differentiated twice, exactly; at a kink or jump, on the branch taken.
 
 ";
 
@@ -115,7 +115,7 @@ pub fn reference_page() -> String {
     let mut tables: Vec<&'static Table> = vec![&SCENE];
     let mut next = 0;
     while let Some(table) = tables.get(next).copied() {
-        // Two tables may share their variants, which are told once.
+        // Two tables may share variants, which are listed once.
         let tag = |table: &'static Table| table.tag.map(std::ptr::from_ref);
         let owner =
             tables[..next].iter().find(|known| table.tag.is_some() && tag(known) == tag(table));
@@ -134,7 +134,7 @@ pub fn reference_page() -> String {
     page
 }
 
-/// Adds the tables that a kind refers to, each once.
+/// Adds the tables that a kind refers to, without duplicates.
 fn mentioned(kind: &'static Kind, tables: &mut Vec<&'static Table>) {
     match kind {
         Kind::Table(table) | Kind::Named(table)
@@ -160,7 +160,7 @@ fn heading(table: &Table) -> String {
     }
 }
 
-/// The section of a table; its variants are left to the section of `owner`, if another table has them too.
+/// The section of a table. Variants shared with another table are listed only in the section of `owner`.
 fn section(table: &'static Table, owner: Option<&'static Table>, page: &mut String) {
     let title = if table.name == "scene" { "Top level".to_owned() } else { heading(table) };
     let _ = write!(page, "\n## {title}\n\n{}\n", table.doc);
@@ -172,7 +172,7 @@ fn section(table: &'static Table, owner: Option<&'static Table>, page: &mut Stri
     };
     let _ = write!(page, "\n`{}`: {}{default}\n", tag.key, tag.doc);
     if let Some(owner) = owner {
-        let _ = write!(page, "\nIts values and their keys are those of {}.\n", heading(owner));
+        let _ = write!(page, "\nThe values and their keys are those of {}.\n", heading(owner));
         return;
     }
     for variant in tag.variants {
@@ -214,7 +214,7 @@ fn choices(kind: &'static Kind) -> Vec<&'static [(&'static str, &'static str)]> 
     }
 }
 
-/// A kind in the words of a table cell.
+/// The text of a kind in a table cell.
 fn value(kind: &'static Kind) -> String {
     let unit = match dimension(kind) {
         Some(dimension) if dimension != Dimension::NONE => format!(" [{}]", dimension.unit()),

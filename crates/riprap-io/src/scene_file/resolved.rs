@@ -1,5 +1,5 @@
-//! The resolved scene: the model written back as a scene file with all defaults filled in, numbers in SI and
-//! paths absolute. Reading it gives an equal model, so a run can be repeated from its own folder.
+//! The resolved scene: the model written back as a scene file with all defaults filled in, numbers in SI units and
+//! absolute paths. Reading it gives an equal model, so a run can be repeated from its own folder.
 
 use serde::ser::{Serialize, SerializeMap, Serializer};
 
@@ -13,7 +13,7 @@ impl SceneFile {
     ///
     /// # Panics
     ///
-    /// If a seed is 2^63 or more; no file holds such a seed.
+    /// Panics if a seed is 2^63 or more; no scene file can contain such a seed.
     pub fn to_toml(&self) -> String {
         toml::to_string(self).expect("a scene is made of tables, lists, texts and numbers")
     }
@@ -48,7 +48,7 @@ impl Serialize for SceneFile {
     }
 }
 
-/// Values under their names, in this order.
+/// Named values, in this order.
 struct Named<I>(I);
 
 impl<'a, T: Serialize, I: Iterator<Item = (&'a String, T)> + Clone> Serialize for Named<I> {

@@ -1,5 +1,5 @@
-//! The JSON schema of scene files, made from their description, so that editors complete keys, explain them and
-//! mark mistakes while the file is written. Rules between several keys are beyond it; `riprap check` knows them.
+//! The JSON schema of scene files, generated from their description, so that editors complete keys, explain them and
+//! mark mistakes while the file is edited. Rules between several keys are not covered; `riprap check` checks them.
 
 use serde_json::{Map, Value, json};
 
@@ -24,7 +24,7 @@ pub fn json_schema() -> Value {
     Value::Object(schema)
 }
 
-/// A reference to the definition of a table, which is made on first use.
+/// A reference to the definition of a table, which is created on first use.
 fn reference(table: &'static Table, definitions: &mut Map<String, Value>) -> Value {
     if !definitions.contains_key(table.name) {
         definitions.insert(table.name.into(), Value::Null); // tables may contain themselves
@@ -147,7 +147,7 @@ fn kind_schema(kind: &'static Kind, definitions: &mut Map<String, Value>) -> Val
             });
             json!({ "anyOf": [number_schema(*limits), text] })
         }
-        // An expression of parameters has a name in it.
+        // An expression of parameters contains a name.
         Kind::Number(limits) => {
             json!({ "anyOf": [number_schema(*limits), { "type": "string", "pattern": "[A-Za-z_]" }] })
         }

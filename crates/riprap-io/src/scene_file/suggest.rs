@@ -1,9 +1,9 @@
-//! "Did you mean": the known word nearest to a misspelt one.
+//! "Did you mean": the known word closest to a misspelt one.
 
-/// Words longer than this are not compared: nobody misspells a key of this length.
+/// Words longer than this are not compared: no key is this long.
 const LONGEST: usize = 48;
 
-/// The candidate nearest to `word`, if it is near enough to be what was meant.
+/// The candidate closest to `word`, if it is close enough to be a likely misspelling.
 pub fn closest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let limit = match word.chars().count() {
         0..=2 => 1,

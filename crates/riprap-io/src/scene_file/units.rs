@@ -1,6 +1,6 @@
 //! Quantities with units, such as `"25 mm"` or `"2700 kg/m^3"`: a number, then a product of powers of units.
-//! A quantity is read against the dimension that its key expects, and comes out in SI units and radians.
-//! Angles count as a dimension of their own, so that `"30 Hz"` is not taken for an angular velocity.
+//! A quantity is checked against the dimension that its key expects, and converted to SI units and radians.
+//! Angles are a dimension of their own, so that `"30 Hz"` is not mistaken for an angular velocity.
 
 use std::fmt;
 
@@ -10,7 +10,7 @@ pub struct Dimension {
     exponents: [i8; 4],
 }
 
-/// What is known about a dimension that has a name.
+/// A named dimension.
 struct Known {
     dimension: Dimension,
     name: &'static str,
@@ -32,7 +32,7 @@ macro_rules! dimensions {
 }
 
 dimensions! {
-    /// A pure number [–].
+    /// A dimensionless number [–].
     NONE = [0, 0, 0, 0], "a number without unit", "–", "0.5";
     /// Length [m].
     LENGTH = [1, 0, 0, 0], "a length", "m", "25 mm";
@@ -66,10 +66,10 @@ dimensions! {
     STIFFNESS = [0, 1, -2, 0], "a stiffness", "N/m", "50 kN/m";
     /// Damping [N s/m].
     DAMPING = [0, 1, -1, 0], "a damping", "N*s/m", "20 N*s/m";
-    /// Stiffness of a rotation [N m/rad].
-    ANGULAR_STIFFNESS = [2, 1, -2, -1], "a stiffness of a rotation", "N*m/rad", "500 N*m/rad";
-    /// Damping of a rotation [N m s/rad].
-    ANGULAR_DAMPING = [2, 1, -1, -1], "a damping of a rotation", "N*m*s/rad", "2 N*m*s/rad";
+    /// Rotational stiffness [N m/rad].
+    ANGULAR_STIFFNESS = [2, 1, -2, -1], "a rotational stiffness", "N*m/rad", "500 N*m/rad";
+    /// Rotational damping [N m s/rad].
+    ANGULAR_DAMPING = [2, 1, -1, -1], "a rotational damping", "N*m*s/rad", "2 N*m*s/rad";
     /// Pressure [Pa].
     PRESSURE = [-1, 1, -2, 0], "a pressure", "Pa", "10 kPa";
     /// Power [W].
@@ -99,12 +99,12 @@ impl Dimension {
         }
     }
 
-    /// A quantity of this dimension as one would write it, such as `25 mm`.
+    /// An example of a quantity of this dimension, such as `25 mm`.
     pub fn example(self) -> String {
         self.known().map_or_else(|| format!("1 {}", self.unit()), |known| known.example.to_owned())
     }
 
-    /// Whether two dimensions are the same when angles count as pure numbers.
+    /// Whether two dimensions are equal if angles count as dimensionless.
     pub(super) fn is_but_for_angles(self, other: Self) -> bool {
         self.exponents[..3] == other.exponents[..3]
     }
@@ -135,7 +135,7 @@ impl fmt::Display for Dimension {
 pub struct QuantityError {
     /// What is wrong and what was expected.
     pub message: String,
-    /// Byte range of the mistake inside the text.
+    /// Byte range of the mistake in the text.
     pub span: std::ops::Range<usize>,
 }
 
@@ -145,8 +145,8 @@ impl QuantityError {
     }
 }
 
-/// A factor to SI with its power of ten kept apart: `25 mm` is then 25/1000, rounded once, and not 25 times
-/// something that is nearly 1/1000.
+/// A conversion factor to SI units with a separate power of ten: `25 mm` is then 25/1000, rounded once, instead of 25
+/// times an approximation of 1/1000.
 #[derive(Clone, Copy)]
 struct Factor {
     mantissa: f64,
@@ -171,7 +171,7 @@ impl Factor {
 
     fn apply(self, value: f64) -> f64 {
         let value = if self.mantissa == 1.0 { value } else { value * self.mantissa };
-        // Powers of ten are exact up to 10^22, their inverses never.
+        // Powers of ten are exact up to 10^22; their inverses never are.
         match self.exponent {
             0.. => value * 10_f64.powi(self.exponent),
             _ => value / 10_f64.powi(-self.exponent),
@@ -235,16 +235,16 @@ fn unit(symbol: &str) -> Option<(Factor, Dimension)> {
     })
 }
 
-/// Reads a quantity and gives its value in SI units and radians.
+/// Parses a quantity and returns its value in SI units and radians.
 ///
-/// A number without unit is taken as SI. Units are products (`N*m`, `N m`), quotients (`m/s`) and
+/// A number without a unit is in SI units. Units are products (`N*m`, `N m`), quotients (`m/s`) and
 /// powers (`m^2`, `m2`, `m²`) of metre, gram, second, newton, pascal, bar, joule, watt, hertz and
 /// radian with decimal prefixes, and of tonne, litre, minute, hour, degree, revolution, rpm and %.
 pub fn parse_quantity(text: &str, expected: Dimension) -> Result<f64, QuantityError> {
     parse(text, Some(expected)).map(|(value, _)| value)
 }
 
-/// Reads a quantity of any dimension and gives its value in SI units and radians, and its dimension if it has a unit.
+/// Parses a quantity of any dimension. Returns its value in SI units and radians, and its dimension if it has a unit.
 pub(crate) fn parse_any_quantity(text: &str) -> Result<(f64, Option<Dimension>), QuantityError> {
     parse(text, None)
 }
@@ -280,7 +280,7 @@ fn parse(
         let advice = match expected == Some(Dimension::ANGULAR_VELOCITY)
             && dimension == Dimension::FREQUENCY
         {
-            true => format!("; radians per second are \"2*pi*{}\"", factor.apply(value)),
+            true => format!("; in radians per second, write \"2*pi*{}\"", factor.apply(value)),
             false => String::new(),
         };
         return Err(QuantityError::new(whole, format!("{}; got {dimension}{advice}", wanted())));
@@ -292,11 +292,11 @@ fn parse(
     Ok((value, Some(dimension)))
 }
 
-/// Length in bytes of the number that opens `text`, surrounding blanks included.
+/// Length in bytes of the number at the start of `text`, including surrounding blanks.
 fn number_length(text: &str) -> usize {
     let bytes = text.as_bytes();
     let is_digit = |at: usize| bytes.get(at).is_some_and(u8::is_ascii_digit);
-    // As in TOML, digits may be grouped: an underscore stands between two of them.
+    // As in TOML, digits may be grouped by an underscore between two of them.
     let digits = |mut at: usize| {
         let first = at;
         let grouped = |at| at > first && bytes.get(at) == Some(&b'_') && is_digit(at + 1);
@@ -386,7 +386,7 @@ impl<'a> Units<'a> {
                     return Err(QuantityError::new(self.at..self.text.len(), message));
                 }
                 None if divided => {
-                    let message = "a blank after a division can be read in two ways; \
+                    let message = "a space after a division is ambiguous; \
                                    write a/(b*c) or a/b*c";
                     return Err(QuantityError::new(before..self.at, message));
                 }
@@ -421,7 +421,7 @@ impl<'a> Units<'a> {
                     "" if start == self.text.len() => "a unit is missing at the end".to_owned(),
                     "" => format!("unexpected `{}` in a unit", &self.text[start..]),
                     _ => format!(
-                        "unknown unit `{symbol}`; known are m, g, s, N, Pa, J, W, Hz, rad with \
+                        "unknown unit `{symbol}`; known units are m, g, s, N, Pa, J, W, Hz, rad with \
                          prefixes such as m and k, and t, min, h, l, bar, deg, rev, rpm, %"
                     ),
                 };
@@ -457,7 +457,7 @@ impl<'a> Units<'a> {
             _ if self.at == start && !caret => Ok(1),
             _ => Err(QuantityError::new(
                 start..self.at.max(start + 1).min(self.text.len()),
-                "expected a small whole power such as m^2",
+                "expected a small integer power such as m^2",
             )),
         }
     }

@@ -1,16 +1,16 @@
-//! The values of a scene file after they were checked: a tree of keys and values in SI, each with its place. It
-//! is filled by `document.rs` and read by `convert`.
+//! The values of a scene file after checking: a tree of keys and values in SI units, each with its location. It is
+//! built by `document.rs` and read by `convert`.
 
 use std::ops::Range;
 
-/// A checked value and where it was written.
+/// A checked value and its location.
 #[derive(Clone, Debug)]
 pub(crate) struct Node {
     pub item: Item,
     pub span: Range<usize>,
 }
 
-/// A checked value; numbers are in SI. Expressions are still texts: they are compiled when all names are known.
+/// A checked value; numbers are in SI units. Expressions are still text: they are compiled when all names are known.
 #[derive(Clone, Debug)]
 pub(crate) enum Item {
     Number(f64),
@@ -19,7 +19,7 @@ pub(crate) enum Item {
     Text(String),
     List(Vec<Node>),
     Table(Entries),
-    /// A mistake that has been reported; nothing more is said about it.
+    /// A mistake that has been reported; no follow-on errors are reported.
     Invalid,
 }
 
@@ -37,7 +37,7 @@ pub(crate) struct Entries {
 pub(super) struct Entry {
     pub key: String,
     pub key_span: Range<usize>,
-    /// Whether it is written in the file, rather than filled in.
+    /// Whether it is written in the file, rather than a default.
     pub given: bool,
     pub node: Node,
 }
@@ -47,7 +47,7 @@ impl Entries {
         self.values.iter().find(|entry| entry.key == key)
     }
 
-    /// The value of a key, its default included.
+    /// The value of a key, or its default.
     pub fn get(&self, key: &str) -> Option<&Node> {
         self.entry(key).map(|entry| &entry.node)
     }
@@ -57,19 +57,19 @@ impl Entries {
         self.entry(key).filter(|entry| entry.given).map(|entry| &entry.node)
     }
 
-    /// Where the key is written; the header of the table if it is not.
+    /// The location of the key; the header of the table if the key is missing.
     pub fn key_span(&self, key: &str) -> Range<usize> {
         self.entry(key)
             .filter(|entry| entry.given)
             .map_or(self.span.clone(), |entry| entry.key_span.clone())
     }
 
-    /// Where the value of a key is written; the header of the table if it is not.
+    /// The location of the value of a key; the header of the table if the key is missing.
     pub fn value_span(&self, key: &str) -> Range<usize> {
         self.given(key).map_or(self.span.clone(), |node| node.span.clone())
     }
 
-    /// The keys and values of a table of named things, in the order of the file.
+    /// The keys and values of a table with user-defined keys, in file order.
     pub fn named(&self) -> impl Iterator<Item = (&str, &Range<usize>, &Node)> {
         self.values.iter().map(|entry| (entry.key.as_str(), &entry.key_span, &entry.node))
     }

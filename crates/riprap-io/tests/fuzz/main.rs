@@ -1,8 +1,8 @@
-//! Readers of files against damaged input: whatever the bytes, a reader answers with a value or an error. It does not panic, does not
-//! hang, and does not ask for memory that the input does not account for.
+//! File readers on damaged input: for any bytes, a reader returns a value or an error. It does not panic, does not hang, and does not
+//! allocate memory out of proportion to the input.
 //!
-//! Each target takes good inputs (`corpus/`, `../data`, or made here) and damages them at random, for a second by default; `cargo xtask fuzz
-//! --minutes N` runs longer and with other seeds. An input that breaks a reader is kept, and its path is in the message.
+//! Each target takes valid inputs (`corpus/`, `../data`, or generated here) and mutates them at random, for a second by default; `cargo xtask fuzz
+//! --minutes N` runs longer and with other seeds. An input that breaks a reader is saved, and its path is in the message.
 
 mod memory;
 mod mutate;
@@ -17,10 +17,10 @@ use std::time::{Duration, Instant};
 
 use mutate::Random;
 
-/// Longest time that a reader may take for one input.
+/// Maximum time for one input.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// Feeds a reader; it tells whether it accepted an input.
+/// Fuzzes a reader, which returns whether it accepted an input.
 fn fuzz(
     target: &'static str,
     corpus: Vec<Vec<u8>>,
@@ -35,7 +35,7 @@ fn fuzz(
     let begin = Instant::now();
     let (mut tried, mut accepted) = (0u64, 0u64);
     while begin.elapsed().as_secs_f64() < seconds {
-        // The good ones first.
+        // The valid ones first.
         let input = match corpus.get(tried as usize) {
             Some(good) => good.clone(),
             None => mutate::input(&mut random, &corpus, words),
@@ -53,16 +53,16 @@ fn fuzz(
         let fair = memory::FAIR + 4000 * input.len();
         assert!(
             asked <= fair,
-            "{target}: {asked} bytes asked for at once, see {}",
+            "{target}: a single allocation of {asked} bytes, see {}",
             keep(target, &input).display()
         );
     }
-    // Past the capture of tests: how many inputs were tried belongs to the result.
+    // Bypasses the output capture of tests: the number of inputs is part of the result.
     let line = format!("fuzz {target}: {tried} inputs tried, {accepted} accepted\n");
     let _ = std::io::stderr().write_all(line.as_bytes());
 }
 
-/// Keeps an input that broke a reader.
+/// Saves an input that broke a reader.
 fn keep(target: &str, input: &[u8]) -> PathBuf {
     let path =
         Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("broken-{target}-{}", input.len()));
@@ -70,10 +70,10 @@ fn keep(target: &str, input: &[u8]) -> PathBuf {
     path
 }
 
-/// Ends the process if a reader hangs: a thread cannot be ended.
+/// Ends the process if a reader hangs, because a thread cannot be killed.
 struct Watchdog(Arc<Mutex<Current>>);
 
-/// The input at hand, and since when.
+/// The current input, and its start time.
 type Current = Option<(Instant, Vec<u8>)>;
 
 impl Watchdog {
@@ -109,7 +109,7 @@ impl Watchdog {
     }
 }
 
-/// The files of a folder of the corpus, or of `../data` with an ending.
+/// The files of a folder of the corpus, or those of `../data` with a given extension.
 fn corpus(kind: &str, endings: &[&str]) -> Vec<Vec<u8>> {
     let tests = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests");
     let mut paths = Vec::new();

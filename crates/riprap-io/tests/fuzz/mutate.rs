@@ -1,6 +1,6 @@
-//! Inputs that nobody would write: small damage to good ones, again and again.
+//! Mutation of inputs: repeated small damage to valid ones.
 
-/// Random numbers (SplitMix64): a seed names its inputs on every machine.
+/// Random numbers (SplitMix64): a seed gives the same inputs on every machine.
 pub struct Random(pub u64);
 
 impl Random {
@@ -12,7 +12,7 @@ impl Random {
         z ^ (z >> 31)
     }
 
-    /// A number below `n`; 0 if that is 0.
+    /// A number below `n`; 0 if `n` is 0.
     pub fn below(&mut self, n: usize) -> usize {
         (self.next() % n.max(1) as u64) as usize
     }
@@ -21,7 +21,7 @@ impl Random {
         &list[self.below(list.len())]
     }
 
-    /// A part of a text of `n` bytes, short more often than long.
+    /// A range in a text of `n` bytes, more often short than long.
     fn range(&mut self, n: usize) -> std::ops::Range<usize> {
         let start = self.below(n + 1);
         let longest = *self.of(&[1, 4, 16, 64, 1024]);
@@ -29,7 +29,7 @@ impl Random {
     }
 }
 
-/// Numbers at the edges of what computers count.
+/// Numbers at the limits of number types.
 const NUMBERS: &[&str] = &[
     "0",
     "-0",
@@ -68,7 +68,7 @@ const NUMBERS: &[&str] = &[
 ];
 const BYTES: &[u8] = &[0, 1, 2, 3, 4, 8, 0x0a, 0x20, 0x22, 0x5b, 0x7f, 0x80, 0xbf, 0xc0, 0xff];
 
-/// A new input from those of a corpus; `words` belong to their language.
+/// A new input derived from those of a corpus; `words` are tokens of their language.
 pub fn input(random: &mut Random, corpus: &[Vec<u8>], words: &[&str]) -> Vec<u8> {
     let mut bytes = random.of(corpus).clone();
     for _ in 0..1 + random.below(6) {
@@ -80,7 +80,7 @@ pub fn input(random: &mut Random, corpus: &[Vec<u8>], words: &[&str]) -> Vec<u8>
 
 fn damage(random: &mut Random, bytes: &mut Vec<u8>, corpus: &[Vec<u8>], words: &[&str]) {
     let n = bytes.len();
-    // A file without words is binary: what keeps its length comes through more often.
+    // A file without words is binary: mutations that keep its length are accepted more often.
     let kind = match words.is_empty() && random.below(8) > 0 {
         true => *random.of(&[0, 1, 9, 9, 9]),
         false => random.below(12),
@@ -146,7 +146,7 @@ fn damage(random: &mut Random, bytes: &mut Vec<u8>, corpus: &[Vec<u8>], words: &
     }
 }
 
-/// A number in a text, or any place.
+/// The range of a number in a text, or any range.
 fn number_at(random: &mut Random, bytes: &[u8]) -> std::ops::Range<usize> {
     let from = random.below(bytes.len() + 1);
     let is_number = |byte: &u8| byte.is_ascii_digit() || b".e+-".contains(byte);

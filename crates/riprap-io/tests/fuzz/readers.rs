@@ -98,13 +98,13 @@ box = { min = [-0.1, -0.1, 0], max = [0.1, 0.1, 1] }
 settle = { speed = "10 cm/s", at_most = "30 ms" }
 "#;
 
-/// A folder for inputs, in memory where the system has such a place.
+/// A folder for inputs, in memory if the system has such a folder.
 fn folder() -> TempDir {
     TempDir::new_in("/dev/shm").or_else(|_| TempDir::new()).unwrap()
 }
 
 #[test]
-fn scenes_are_read_and_built_or_refused() {
+fn scenes_are_read_and_built_or_rejected() {
     let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data");
     let mut good = corpus("scene", &["toml"]);
     good.extend([BLOCK, BED].map(|text| text.as_bytes().to_vec()));
@@ -122,7 +122,7 @@ fn scenes_are_read_and_built_or_refused() {
 }
 
 #[test]
-fn expressions_are_evaluated_or_refused() {
+fn expressions_are_evaluated_or_rejected() {
     let words = ["sin(", "t", "+", "*", "^", "if(", ",", ")", "pi", "1e400", "<", "=="];
     fuzz("expression", lines("expression"), &words, |bytes| {
         let Ok(text) = std::str::from_utf8(bytes) else { return false };
@@ -147,7 +147,7 @@ fn expressions_are_evaluated_or_refused() {
 }
 
 #[test]
-fn quantities_are_read_or_refused() {
+fn quantities_are_read_or_rejected() {
     let words = ["mm", "m", "kg", "/", "*", "^", "s", " ", "N", "rad", "deg", "µm"];
     fuzz("unit", lines("unit"), &words, |bytes| {
         let Ok(text) = std::str::from_utf8(bytes) else { return false };
@@ -157,7 +157,7 @@ fn quantities_are_read_or_refused() {
     });
 }
 
-/// What is done with a mesh once it is read.
+/// Processes a mesh after reading.
 fn use_mesh(mesh: Result<Mesh, impl Sized>) -> bool {
     let Ok(mesh) = mesh else { return false };
     let _ = (mesh.open_edges(), mesh.volume());
@@ -167,7 +167,7 @@ fn use_mesh(mesh: Result<Mesh, impl Sized>) -> bool {
 }
 
 #[test]
-fn stl_meshes_are_read_or_refused() {
+fn stl_meshes_are_read_or_rejected() {
     let words = [
         "facet normal ",
         "outer loop\n",
@@ -181,13 +181,13 @@ fn stl_meshes_are_read_or_refused() {
 }
 
 #[test]
-fn obj_meshes_are_read_or_refused() {
+fn obj_meshes_are_read_or_rejected() {
     let words = ["v ", "f ", "vn ", "o a\n", "1//1", "-1", "\\\n"];
     fuzz("obj", corpus("obj", &["obj"]), &words, |bytes| use_mesh(Mesh::parse_obj(bytes)));
 }
 
 #[test]
-fn ply_meshes_are_read_or_refused() {
+fn ply_meshes_are_read_or_rejected() {
     let words = [
         "element vertex ",
         "element face ",
@@ -200,7 +200,7 @@ fn ply_meshes_are_read_or_refused() {
 }
 
 #[test]
-fn urdf_files_are_read_or_refused() {
+fn urdf_files_are_read_or_rejected() {
     let folder = folder();
     let text = "run = { dt = \"1 ms\", until = \"1 s\" }\n[[mechanism]]\nname = \"arm\"\nurdf = \"a.urdf\"\n";
     let words = [
@@ -218,7 +218,7 @@ fn urdf_files_are_read_or_refused() {
 }
 
 #[test]
-fn grain_tables_are_read_or_refused() {
+fn grain_tables_are_read_or_rejected() {
     let folder = folder();
     let path = folder.path().join("grains.csv");
     let words = ["x,y,z\n", "scale", ",", "qw,qx,qy,qz", "#", "\r\n", "\u{feff}"];
@@ -228,7 +228,7 @@ fn grain_tables_are_read_or_refused() {
     });
 }
 
-/// A sealed file with other content: length and checksum fit again, as a forger would make them.
+/// A sealed file with other content and a matching length and checksum, as in a deliberate forgery.
 fn sealed_again(file: &[u8], damaged: &[u8]) -> Vec<u8> {
     let mut bytes = file[..16].to_vec();
     bytes.extend_from_slice(&(damaged.len() as u64).to_le_bytes());
@@ -245,7 +245,7 @@ fn content(file: &[u8]) -> Vec<u8> {
 }
 
 #[test]
-fn forged_checkpoints_are_refused_or_run() {
+fn forged_checkpoints_are_rejected_or_run() {
     let folder = folder();
     let run = folder.path().join("run");
     let scene = SceneFile::parse(BLOCK, ".").unwrap();
@@ -262,21 +262,21 @@ fn forged_checkpoints_are_refused_or_run() {
     fuzz("checkpoint", vec![content(&file)], &[], |bytes| {
         fs::write(&checkpoint, sealed_again(&file, bytes)).unwrap();
         fs::write(run.join("series.csv"), &series).unwrap();
-        // Without the record of what the run wrote: the reader alone has to stand it.
+        // Without the record of the run, so that the reader itself is tested.
         let _ = fs::remove_file(run.join("summary.json"));
         let resumed = Run::resume(&scene, options(0.03));
-        // From a forged time to the end there may be any number of steps: a few will do.
+        // A forged time may leave any number of steps to the end: a few are enough.
         resumed.is_ok_and(few_steps)
     });
 }
 
-/// Runs for some steps; tells whether that went well.
+/// Runs for a few steps; returns whether that succeeded.
 fn few_steps(run: Run) -> bool {
     let interrupt = run.interrupt();
     run.execute(&mut FewSteps(interrupt, 0)).is_ok()
 }
 
-/// Interrupts a run after some steps.
+/// Interrupts a run after a few steps.
 struct FewSteps(Arc<AtomicBool>, usize);
 
 impl Watch for FewSteps {
@@ -287,7 +287,7 @@ impl Watch for FewSteps {
 }
 
 #[test]
-fn forged_beds_are_refused_or_run() {
+fn forged_beds_are_rejected_or_run() {
     let folder = folder();
     let scene = SceneFile::parse(BED, ".").unwrap();
     let mut built = scene.build().unwrap();
@@ -310,7 +310,7 @@ fn forged_beds_are_refused_or_run() {
 }
 
 #[test]
-fn contact_problems_are_solved_or_refused() {
+fn contact_problems_are_solved_or_rejected() {
     let folder = folder();
     let path = folder.path().join("problem.hdf5");
     // Two contacts of one body.

@@ -365,7 +365,10 @@ mod tests {
             told.remove(0)
         };
         let line = refused(&settled, schedule, Accuracy { tolerance: 1e-4, ..ACCURACY });
-        assert!(line.contains("15-Hz-imposed.bin: the stored result has other settings"), "{line}");
+        assert!(
+            line.contains("15-Hz-imposed.bin: the stored result was computed with other settings"),
+            "{line}"
+        );
         assert!(line.contains("now `Accuracy { dt: 0.001, tolerance: 0.0001 }`"), "{line}");
         refused(&settled, Schedule { end: 0.35, ..schedule }, ACCURACY);
         let mut moved = settled.clone();
@@ -374,6 +377,6 @@ mod tests {
         assert!(line.contains("stones"), "{line}");
         std::fs::write(folder.0.join("parts/15-Hz-imposed.bin"), b"riprap").expect("a file");
         let line = refused(&settled, schedule, ACCURACY);
-        assert!(line.contains("this is no stored result of riprap; it is not used"), "{line}");
+        assert!(line.contains("this is not a riprap stored result; it is ignored"), "{line}");
     }
 }

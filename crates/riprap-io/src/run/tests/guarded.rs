@@ -1,9 +1,9 @@
-//! Runs that something gets in the way of: another run, an error, an impatient user.
+//! Runs with a disturbance: another run, an error, an impatient user.
 
 use super::*;
 
 #[test]
-fn a_folder_in_use_is_refused_and_its_files_stay() {
+fn a_folder_in_use_is_rejected_and_its_files_are_kept() {
     let out = folder();
     let scene = scene(BLOCK);
     let path = out.path().join("a");
@@ -33,7 +33,7 @@ fn a_folder_in_use_is_refused_and_its_files_stay() {
     assert_eq!(contents(&path), before);
 }
 
-/// A file of riprap with one byte changed and a checksum that fits, as a forger would make it.
+/// A riprap file with one byte changed and a matching checksum, as in a deliberate forgery.
 fn forge(path: &Path, at: usize) -> Vec<u8> {
     let mut bytes = fs::read(path).unwrap();
     let end = bytes.len() - 4;
@@ -45,7 +45,7 @@ fn forge(path: &Path, at: usize) -> Vec<u8> {
 }
 
 #[test]
-fn a_forged_checkpoint_is_refused_and_the_last_two_that_the_run_wrote_are_not() {
+fn a_forged_checkpoint_is_rejected_and_the_last_two_of_the_run_are_accepted() {
     let out = folder();
     let scene = scene(BLOCK);
     let path = out.path().join("a");
@@ -55,16 +55,13 @@ fn a_forged_checkpoint_is_refused_and_the_last_two_that_the_run_wrote_are_not() 
     let good = fs::read(&checkpoint).unwrap();
     let longer = Options { until: Some(0.2), ..options };
 
-    // The state is at the end, before the writers; any byte of it will do.
+    // The state is near the end, before the writers; any of its bytes will do.
     fs::write(&checkpoint, forge(&checkpoint, good.len() / 2)).unwrap();
     let told = Run::resume(&scene, longer.clone()).unwrap_err().to_string();
-    assert!(
-        told.contains("checkpoint.bin: the checkpoint is not one that this run wrote"),
-        "{told}"
-    );
+    assert!(told.contains("checkpoint.bin: the checkpoint was not written by this run"), "{told}");
     assert!(told.contains("remove `checkpoint_sha256` from summary.json"), "{told}");
 
-    // Killed between the summary and the checkpoint: the old one is still in place, and known.
+    // Killed between the summary and the checkpoint: the old one is still in place and accepted.
     fs::write(&checkpoint, &good).unwrap();
     let text = fs::read_to_string(&summary).unwrap();
     let mut record: serde_json::Value = serde_json::from_str(&text).unwrap();
@@ -81,7 +78,7 @@ fn a_forged_checkpoint_is_refused_and_the_last_two_that_the_run_wrote_are_not() 
 }
 
 #[test]
-fn a_bed_that_was_exchanged_after_the_start_is_told() {
+fn a_bed_replaced_after_the_start_is_reported() {
     let out = folder();
     let beds = out.path().join("beds");
     let scene = scene(BED);
@@ -98,10 +95,10 @@ fn a_bed_that_was_exchanged_after_the_start_is_told() {
     assert!(resume(0.03).starts_with("resumed at"));
     let file = fs::read_dir(&beds).unwrap().next().unwrap().unwrap().path();
     let position = fs::read(&file).unwrap().len();
-    // Numbers of the grains fill most of the file behind the text of the scene.
+    // After the text of the scene, most of the file is data of the grains.
     fs::write(&file, forge(&file, position - 400)).unwrap();
     assert!(resume(0.04).starts_with("BedChanged"), "{}", resume(0.05));
-    // The record of the first start stays.
+    // The record of the first start is kept.
     assert!(resume(0.06).starts_with("BedChanged"));
 }
 
@@ -124,11 +121,11 @@ fn a_step_that_did_not_converge_is_part_of_the_summary() {
 }
 
 #[test]
-fn a_run_that_cannot_go_on_does_not_stay_running_in_its_summary() {
+fn an_aborted_run_is_not_left_as_running_in_its_summary() {
     let out = folder();
     let path = out.path().join("a");
     let scene = scene(BLOCK);
-    // A file in the way of the folder of problems, which is made after the summary.
+    // A file in place of the folder of problems, which is created after the summary.
     let options = Options { until: Some(0.002), ..Options::new(&path) };
     Run::new(&scene, options.clone()).unwrap().execute(&mut ()).unwrap();
     fs::write(path.join("problems"), "in the way").unwrap();
@@ -172,7 +169,7 @@ fn a_stiff_mechanism_is_interrupted_within_a_step() {
     let mut pulses = Pulses::default();
     let summary = run.execute(&mut pulses).unwrap();
     stopper.join().unwrap();
-    // To the end it would take days.
+    // Running to the end would take days.
     assert!(begin.elapsed().as_secs_f64() < 30.0);
     assert_eq!((summary.ending, summary.report.steps), (Ending::Interrupted, 0));
     let pulse = pulses.0.unwrap();
@@ -180,7 +177,7 @@ fn a_stiff_mechanism_is_interrupted_within_a_step() {
     assert!(pulse.time() > 0.0 && pulse.time() < 0.01, "{pulse:?}");
 }
 
-/// Keeps the pulse of a run.
+/// Stores the pulse of a run.
 #[derive(Default)]
 struct Pulses(Option<Arc<Pulse>>);
 

@@ -11,13 +11,13 @@ use super::super::model::{
 use super::super::values::{Entries, Item, Node};
 use super::{Converter, did_you_mean};
 
-/// What probes and contacts may name, but for grains.
+/// What probes and contacts may refer to, except grains.
 #[derive(Default)]
 pub(super) struct Known {
     bodies: HashMap<String, usize>,
     /// Which bodies are free.
     free: Vec<bool>,
-    /// Which groups of grains settle before the time starts; not those that are wrong.
+    /// Which groups of grains settle before t = 0; invalid groups are not listed.
     settling: Vec<bool>,
     /// The names of the mechanisms and of their bodies.
     pub mechanisms: Vec<(String, Vec<String>)>,
@@ -52,7 +52,7 @@ impl Known {
         }
     }
 
-    /// Whether the grains of a group settle before the time starts.
+    /// Whether the grains of a group settle before t = 0.
     pub fn settles(&self, group: usize) -> bool {
         self.settling.get(group).is_some_and(|settles| *settles)
     }
@@ -87,7 +87,7 @@ impl Converter<'_> {
         Some(body)
     }
 
-    /// A free body has an end.
+    /// A free body must be bounded.
     pub(in super::super) fn check_half_space(&mut self, body: &Entries) {
         let Some(node) = body.get("shape") else { return };
         if (self.shape_type(node), body.variant) == (Some("half-space"), Some("free")) {
@@ -97,7 +97,7 @@ impl Converter<'_> {
         }
     }
 
-    /// How the origin of a moving body moves.
+    /// The motion of the origin of a moving body.
     pub(in super::super) fn translation(&mut self, motion: &Entries) -> Option<Translation> {
         let keys = ["velocity", "position", "angular_velocity"];
         let given = keys.map(|key| motion.given(key).is_some());
@@ -120,7 +120,7 @@ impl Converter<'_> {
         }
     }
 
-    /// Three components of a motion: finite at both ends of the run, and within the plane.
+    /// Three components of a motion: finite at the start and end of the run and, in planar scenes, in the plane.
     pub(in super::super) fn laws(&mut self, motion: &Entries, key: &str) -> Option<[Component; 3]> {
         let node = motion.get(key)?;
         let mut laws = Vec::new();
@@ -137,14 +137,14 @@ impl Converter<'_> {
         let out_of_plane = if key == "angular_velocity" { &laws[..2] } else { &laws[2..] };
         let still = out_of_plane.iter().all(|law| *law == Component::Constant(0.0));
         if self.planar && !still {
-            let message = format!("the scene is planar: `{key}` must stay in the plane x–y");
+            let message = format!("the scene is planar: `{key}` must stay in the x–y plane");
             self.problems.report(node.span.clone(), message);
         }
         Some(laws)
     }
 
-    /// The mass properties that were given; `None` outside if they are wrong, inside if there are none. A centre without
-    /// inertia is refused where there are shapes to compute it from.
+    /// The explicit mass properties; the outer `None` if they are invalid, the inner one if there are none. A centre without
+    /// inertia is rejected if there are shapes to compute the inertia from.
     #[expect(clippy::option_option, reason = "the outer one is failure, the inner one is data")]
     pub(in super::super) fn mass(
         &mut self,
@@ -157,7 +157,7 @@ impl Converter<'_> {
         let needs = if has_shapes { &needs[..] } else { &needs[..2] };
         if let Some((key, needs)) = needs.iter().find(|(key, needs)| given(key) && !given(needs)) {
             let message = format!("`{key}` is given without `{needs}`");
-            let help = "give mass and inertia together, or let both follow from the density";
+            let help = "give both mass and inertia, or neither to compute them from the density";
             self.problems.advise(body.key_span(key), message, help);
             return None;
         }
@@ -175,7 +175,7 @@ impl Converter<'_> {
         Some(Some(Mass { mass: body.number("mass")?, inertia, centre }))
     }
 
-    /// An inertia as a matrix, from one value for all axes, three principal values or nine.
+    /// An inertia matrix, from one value for all axes, three principal values or nine elements.
     fn inertia(&mut self, node: &Node, which: Inertias) -> Option<[Vector; 3]> {
         let same =
             node.number().map(|value| vec![Node { item: Item::Number(value), ..node.clone() }; 3]);
@@ -184,7 +184,7 @@ impl Converter<'_> {
         let n_numbers = rows.iter().filter(|row| row.number().is_some()).count();
         let n_lists = rows.iter().filter(|row| row.list().is_some()).count();
         if n_numbers > 0 && n_lists > 0 {
-            let message = "an inertia is three numbers or three lists of three";
+            let message = "an inertia is three numbers or three lists of three numbers";
             self.problems.report(node.span.clone(), message);
             return None;
         }
@@ -201,7 +201,7 @@ impl Converter<'_> {
         Some(matrix)
     }
 
-    /// The body or grain that a value names. `None` if there is none, or if it is known to be wrong itself.
+    /// The body or grain named by a value. `None` if there is none, or if its definition is known to be invalid.
     pub(super) fn target(&mut self, node: &Node) -> Option<Target> {
         let Known { bodies, mechanisms, .. } = &self.known;
         let name = node.text()?;
@@ -217,7 +217,7 @@ impl Converter<'_> {
         if let Some((group, index)) = self.grain(name) {
             return Some(Target::Grain { group, index });
         }
-        // A body that was reported for something else has its name taken nevertheless.
+        // The name of an invalid body is still taken.
         let is_group = self.groups.iter().any(|(group, _)| group == name);
         if self.names.contains_key(name) && !is_group {
             return None;
@@ -228,10 +228,10 @@ impl Converter<'_> {
         });
         let help = match group {
             _ if is_group => {
-                format!("it is a group: for one of its grains write \"{name}-1\", say")
+                format!("it is a group; for one of its grains, write \"{name}-1\", for example")
             }
             Some((group, Some(count))) => {
-                format!("`{group}` has {count} grains, from {group}-1 on")
+                format!("the grains of `{group}` are {group}-1 to {group}-{count}")
             }
             _ => self.mechanism_target_help(name).unwrap_or_else(|| {
                 did_you_mean(name, self.names.keys().map(String::as_str), "body")
@@ -242,7 +242,7 @@ impl Converter<'_> {
         None
     }
 
-    /// Advice on the body of a mechanism that a probe names as `mechanism/body`.
+    /// Advice on a body of a mechanism that a probe refers to as `mechanism/body`.
     fn mechanism_target_help(&self, name: &str) -> Option<String> {
         let mechanisms = &self.known.mechanisms;
         let owner = mechanisms.iter().find(|(_, bodies)| bodies.iter().any(|body| body == name));
@@ -261,10 +261,10 @@ impl Converter<'_> {
         }
     }
 
-    /// The group and index of the grain that has this name.
+    /// The group and index of the grain with this name.
     pub(super) fn grain(&self, name: &str) -> Option<(usize, usize)> {
         let (group, number) = name.rsplit_once('-')?;
-        // `+1` and `01` are numbers, but no grain is called so.
+        // `+1` and `01` are numbers, but not names of grains.
         if number.starts_with(['+', '0']) {
             return None;
         }
@@ -277,7 +277,7 @@ impl Converter<'_> {
     }
 }
 
-/// Which inertias are taken.
+/// Which inertias are accepted.
 #[derive(Clone, Copy, PartialEq)]
 pub(in super::super) enum Inertias {
     /// Those of bodies with a volume.
@@ -286,8 +286,8 @@ pub(in super::super) enum Inertias {
     AlsoFlat,
 }
 
-/// Whether a matrix is the inertia of some body: symmetric, positive, and no principal value larger than the
-/// sum of the other two.
+/// Whether a matrix is a physical inertia: symmetric, positive, and no principal value larger than the sum of the
+/// other two.
 pub(super) fn check_inertia(j: &[Vector; 3], which: Inertias) -> Result<(), &'static str> {
     let scale = j.iter().flatten().fold(0.0_f64, |largest, x| largest.max(x.abs()));
     if scale == 0.0 && which == Inertias::AlsoFlat {
@@ -309,9 +309,9 @@ pub(super) fn check_inertia(j: &[Vector; 3], which: Inertias) -> Result<(), &'st
         Inertias::AlsoFlat => *minor > -1e-9,
     };
     if !minors(&j).iter().all(positive) {
-        return Err("the inertia is not positive: no body has it");
+        return Err("the inertia is not positive, so it is not physical");
     }
-    // The second moments of mass, ½ tr(J) 1 - J, are positive or zero exactly if the triangle inequality holds.
+    // The second moments of mass, ½ tr(J) 1 - J, are nonnegative if and only if the triangle inequality holds.
     let half_trace = 0.5 * (j[0][0] + j[1][1] + j[2][2]);
     let mut moments = j.map(|row| row.map(|x| -x));
     for (axis, row) in moments.iter_mut().enumerate() {
@@ -319,7 +319,7 @@ pub(super) fn check_inertia(j: &[Vector; 3], which: Inertias) -> Result<(), &'st
     }
     if !minors(&moments).iter().all(|minor| *minor > -1e-9) {
         return Err(
-            "no body has this inertia: a principal value is larger than the sum of the other two",
+            "the inertia is not physical: a principal value is larger than the sum of the other two",
         );
     }
     Ok(())

@@ -1,4 +1,4 @@
-//! Contacts that the user chose: points against planes, and pairs that do not touch.
+//! User-defined contacts between points and planes, and pairs that do not collide.
 
 use std::collections::HashSet;
 
@@ -7,7 +7,7 @@ use super::super::model::{PointContact, Target, Vector};
 use super::super::values::{Entries, Node};
 use super::{Converter, Placed};
 
-/// Name of what does not move.
+/// Name of the fixed world.
 const WORLD: &str = "world";
 
 impl Converter<'_> {
@@ -27,8 +27,7 @@ impl Converter<'_> {
         contacts.unzip()
     }
 
-    /// The name of a table among those of its kind, of which no two may share one. It becomes that of the table that is read
-    /// next.
+    /// The name of a table, unique among tables of its kind. It becomes the name of the table that is read next.
     pub(super) fn own_name(
         &mut self,
         entries: &Entries,
@@ -42,23 +41,23 @@ impl Converter<'_> {
             Some(node) => node.text().unwrap_or_default().to_owned(),
         };
         if !names.insert(name.clone()) && !name.is_empty() {
-            let message = format!("two {what} are called `{name}`");
+            let message = format!("two {what} are named `{name}`");
             self.problems.advise(entries.value_span("name"), message, "give them different names");
         }
         self.own_name = name;
     }
 
-    /// The unit normal of a plane; in planar scenes it lies in the plane x–y.
+    /// The unit normal of a plane; in planar scenes it lies in the x–y plane.
     pub(in super::super) fn normal(&mut self, plane: &Entries, key: &str) -> Option<Vector> {
         let normal = self.direction(plane.get(key)?, key)?;
         if self.planar && normal[2] != 0.0 {
-            let message = format!("the scene is planar: `{key}` must lie in the plane x–y");
+            let message = format!("the scene is planar: `{key}` must lie in the x–y plane");
             self.problems.report(plane.value_span(key), message);
         }
         Some(normal)
     }
 
-    /// The body that a value names, or else the world, which is `None`.
+    /// The body named by a value, or `None` for the world.
     #[expect(clippy::option_option, reason = "the outer one is failure, the inner one is data")]
     pub(in super::super) fn target_or_world(&mut self, node: &Node) -> Option<Option<Target>> {
         match node.text()? {
@@ -74,7 +73,7 @@ impl Converter<'_> {
             let bodies: Vec<Target> = names.iter().filter_map(|node| self.target(node)).collect();
             let [a, b] = bodies[..] else { continue };
             if a == b {
-                let message = "a body does not touch itself";
+                let message = "a body never collides with itself";
                 self.problems.report(entries.value_span("between"), message);
             }
             ignored.push([a, b]);

@@ -1,4 +1,4 @@
-//! What acts in a mechanism: loops, springs between points, and forces with their phases.
+//! Loops of a mechanism, springs between points, and forces with their phases.
 
 use std::collections::HashSet;
 
@@ -46,7 +46,7 @@ impl Converter<'_> {
         springs.unzip()
     }
 
-    /// The two ends of a loop or spring are on different bodies.
+    /// Checks that the two ends of a loop or spring are on different bodies.
     fn check_ends(
         &mut self,
         entries: &Entries,
@@ -69,7 +69,7 @@ impl Converter<'_> {
             self.own_name(entries, "forces of the mechanism", "force", index, &mut names);
             let name = std::mem::take(&mut self.own_name);
             let Some(on) = self.force_target(entries, parts) else { continue };
-            // Latched values are variables of this force alone.
+            // Latched values are variables of this force only.
             let (mark, n_inputs) = (parts.scope.mark(), parts.inputs.len());
             let phases = self.phases(entries, &on, parts);
             let n_latched = parts.inputs.len() - n_inputs;
@@ -92,15 +92,15 @@ impl Converter<'_> {
                     let key =
                         if matches!(joint.drive, Drive::Speed(_)) { "speed" } else { "motion" };
                     let message = format!(
-                        "a force on `{}` changes nothing: its `{key}` is given",
+                        "a force on `{}` has no effect: its `{key}` is prescribed",
                         joint.name
                     );
-                    let help = "the force that the motion needs is found and reported";
+                    let help = "the force required for the motion is computed and reported";
                     self.problems.advise(node.span.clone(), message, help);
                 }
                 for key in ["point", "frame"] {
                     if force.given(key).is_some() {
-                        let message = format!("`{key}` belongs to a force on a body");
+                        let message = format!("`{key}` is only for forces on a body");
                         self.problems.report(force.key_span(key), message);
                     }
                 }
@@ -117,7 +117,7 @@ impl Converter<'_> {
                 None
             }
             (None, None) => {
-                let message = "this force acts on nothing: `coordinate` or `body` is missing";
+                let message = "this force has no target: `coordinate` or `body` is missing";
                 self.problems.report(force.span.clone(), message);
                 None
             }
@@ -136,7 +136,7 @@ impl Converter<'_> {
         };
         for key in ["law", "force", "torque"] {
             if force.given(key).is_some() {
-                let message = format!("`{key}` belongs into the phases if there are `phases`");
+                let message = format!("with `phases`, `{key}` belongs in each phase");
                 self.problems.report(force.key_span(key), message);
             }
         }
@@ -168,7 +168,7 @@ impl Converter<'_> {
         Some(phases)
     }
 
-    /// The values that a phase latches. From here on, expressions may use them.
+    /// The values that a phase latches; subsequent expressions may use them.
     fn latch(&mut self, phase: &Entries, parts: &mut Parts) -> Option<Vec<Latch>> {
         let mut latch = Some(Vec::new());
         for (name, key_span, node) in phase.table("latch")?.named() {
@@ -179,12 +179,12 @@ impl Converter<'_> {
             }
             let known = parts.scope.index(name);
             if known.is_none() && parts.scope.contains(name) {
-                let message = format!("`{}` is a parameter already", excerpt(name));
+                let message = format!("`{}` is already a parameter", excerpt(name));
                 self.problems.advise(key_span.clone(), message, "choose another name");
                 latch = None;
                 continue;
             }
-            // A name that was latched before keeps its slot; a new one gets the next.
+            // A name that was latched before keeps its slot; a new one gets the next slot.
             let n_latched =
                 parts.inputs.iter().filter(|input| matches!(input, Input::Latched(_))).count();
             let index = parts.scope.variable(name);
@@ -240,7 +240,7 @@ impl Converter<'_> {
             strange = true;
         }
         if !strange && !["law", "force", "torque"].into_iter().any(given) {
-            let message = format!("the force is not known: {right} is missing");
+            let message = format!("the force is undefined: {right} is missing");
             self.problems.report(entries.span.clone(), message);
             strange = true;
         }
@@ -261,7 +261,7 @@ impl Converter<'_> {
             let out_of_plane = components.get(held)?.iter().flatten();
             let mut out_of_plane = out_of_plane.filter(|law| **law != Law::zero());
             if self.planar && out_of_plane.next().is_some() {
-                let message = format!("the scene is planar: `{key}` must stay in the plane x–y");
+                let message = format!("the scene is planar: `{key}` must stay in the x–y plane");
                 self.problems.report(node.span.clone(), message);
             }
             laws.extend(components);
@@ -271,7 +271,7 @@ impl Converter<'_> {
 
     fn law(&mut self, node: &Node, what: &str, parts: &Parts) -> Option<Law> {
         if parts.lost_joints {
-            return None; // a name that is not found may be one of theirs
+            return None; // an unknown name may be one of theirs
         }
         let mut expression = self.expression(node, what, &parts.scope)?;
         let inputs = expression.compact().into_iter().map(|index| parts.inputs[index]).collect();
@@ -289,7 +289,7 @@ impl Converter<'_> {
         };
         let n_loops = mechanism.list("loop").map_or(0, <[Node]>::len);
         if n_loops == 0 {
-            let message = "no coordinate depends on others: the mechanism has no loops";
+            let message = "no coordinate is dependent: the mechanism has no loops";
             self.problems.report(mechanism.key_span("dependent"), message);
             return Vec::new();
         }
@@ -310,7 +310,7 @@ impl Converter<'_> {
         let n_equations: usize = loops.iter().map(|one| one.kind.n_equations()).sum();
         if loops.len() == n_loops && dependent.len() > n_equations {
             let message = format!(
-                "{} coordinates cannot follow from {n_equations} of the loops' equations",
+                "the number of dependent coordinates ({}) exceeds the number of loop equations ({n_equations})",
                 dependent.len()
             );
             self.problems.report(mechanism.value_span("dependent"), message);

@@ -1,4 +1,4 @@
-//! Groups of grains: their shapes, sizes and places.
+//! Groups of grains: shapes, sizes and positions.
 
 use std::sync::Arc;
 
@@ -25,7 +25,7 @@ impl Converter<'_> {
                 let key =
                     ["count", "counts", "file"].into_iter().find(|key| group.given(key).is_some());
                 let message =
-                    format!("these are {total} grains in all; at most {MAX_GRAINS} are simulated");
+                    format!("the scene has {total} grains in total; the maximum is {MAX_GRAINS}");
                 self.problems.report(group.value_span(key.unwrap_or_default()), message);
             }
             self.groups.push((name, count));
@@ -35,7 +35,7 @@ impl Converter<'_> {
         groups
     }
 
-    /// A body may not have the name of a grain.
+    /// Checks that no body has the name of a grain.
     fn check_names(&mut self) {
         let clashes: Vec<_> = self
             .names
@@ -44,14 +44,15 @@ impl Converter<'_> {
             .map(|(name, span)| (name.clone(), span.clone()))
             .collect();
         for (name, span) in clashes {
-            self.problems.report(span, format!("`{name}` is the name of a grain already"));
+            self.problems.report(span, format!("`{name}` is already the name of a grain"));
         }
     }
 
     fn group(&mut self, entries: &Entries, name: String) -> Option<Grains> {
         self.own_name = name;
         if self.planar && entries.variant == Some("rain") {
-            let message = "the generator \"rain\" works in space, but this scene is planar";
+            let message =
+                "the generator \"rain\" is for three-dimensional scenes, but this scene is planar";
             let help = "use generator = \"lattice\", with some `jitter`";
             self.problems.advise(entries.value_span("generator"), message, help);
         }
@@ -72,11 +73,11 @@ impl Converter<'_> {
             "`shape`, `stones` or `spheres`"
         };
         let &[key] = &given[..] else {
-            // With an unknown generator the keys have not been read.
+            // With an unknown generator, the keys have not been read.
             group.variant?;
             match given.get(1) {
                 Some(second) => {
-                    let message = format!("`{}` and `{second}` exclude each other", given[0]);
+                    let message = format!("`{}` and `{second}` are mutually exclusive", given[0]);
                     self.problems.report(group.key_span(second), message);
                 }
                 None => {
@@ -89,8 +90,7 @@ impl Converter<'_> {
         let grading = group.given("grading");
         if key == "shape" {
             if grading.is_some() {
-                let message =
-                    "`grading` gives sizes to `stones` or `spheres`, but this `shape` has its own";
+                let message = "`grading` is for `stones` or `spheres`; a `shape` has its own size";
                 self.problems.report(group.key_span("grading"), message);
             }
             let node = group.get("shape")?;
@@ -101,13 +101,13 @@ impl Converter<'_> {
             return self.shape_ref(node).map(GrainShape::Shape);
         }
         if self.planar {
-            let message = format!("`{key}` do not fit a planar scene");
+            let message = format!("`{key}` are not available in planar scenes");
             let help = "give the grains a shape: disc or polygon";
             self.problems.advise(group.key_span(key), message, help);
         }
         let Some(grading) = grading else {
             let message = format!("`{key}` need a `grading`");
-            let help = "write grading = { uniform = [\"30 mm\", \"50 mm\"] }, say";
+            let help = "for example, grading = { uniform = [\"30 mm\", \"50 mm\"] }";
             self.problems.advise(group.key_span(key), message, help);
             return None;
         };
@@ -117,7 +117,7 @@ impl Converter<'_> {
             "stones" if shape.given("folder").is_some() => self.scans(shape, grading?),
             "stones" if shape.given("max_vertices").is_some() => {
                 let message = "`max_vertices` is for scanned stones: `folder` is missing";
-                let help = "random stones have `vertices`";
+                let help = "for random stones, use `vertices`";
                 self.problems.advise(shape.key_span("max_vertices"), message, help);
                 None
             }
@@ -129,13 +129,12 @@ impl Converter<'_> {
         }
     }
 
-    /// Stones from a folder, reduced.
+    /// Scanned stones from a folder, reduced to the maximum number of vertices.
     fn scans(&mut self, shape: &Entries, grading: Grading) -> Option<GrainShape> {
         for key in ["vertices", "flatness", "elongation", "angularity"] {
             if shape.given(key).is_some() {
-                let message = format!("`folder` and `{key}` exclude each other");
-                let help =
-                    "stones from a folder have their own form; their corners have `max_vertices`";
+                let message = format!("`folder` and `{key}` are mutually exclusive");
+                let help = "stones from a folder have their own shape; use `max_vertices` to limit their vertices";
                 self.problems.advise(shape.key_span(key), message, help);
             }
         }
@@ -208,11 +207,11 @@ impl Converter<'_> {
             );
             (grading.value_span("passing"), message)
         } else if let Some(index) = drop(&sieves, |a, b| b <= a) {
-            (spans("sieves", index), "the sieves must grow from one to the next".into())
+            (spans("sieves", index), "the sieves must be in increasing order".into())
         } else if let Some(index) = drop(&passing, |a, b| b < a) {
             (
                 spans("passing", index),
-                "a larger sieve cannot let less pass: `passing` must not fall".into(),
+                "`passing` must not decrease: a larger sieve cannot pass less mass".into(),
             )
         } else if passing.first() != Some(&0.0) {
             let message = "`passing` must start at 0: add a sieve that nothing passes";
@@ -227,7 +226,7 @@ impl Converter<'_> {
         None
     }
 
-    /// Three counts, of which in planar scenes the last is 1 and may be left out.
+    /// Three counts; in planar scenes the last is 1 and may be omitted.
     pub(in super::super) fn counts(&mut self, group: &Entries, key: &str) -> Option<[u32; 3]> {
         let mut counts = [1; 3];
         for (count, node) in counts.iter_mut().zip(self.along_axes(group, key)?) {
@@ -237,17 +236,17 @@ impl Converter<'_> {
             let message = "the scene is planar: the third of `counts` must be 1";
             self.problems.report(group.value_span(key), message);
         }
-        // Three counts of ten million each fit into 128 bits, not into 64.
+        // The product of three counts of ten million each fits into 128 bits, but not into 64.
         let total: u128 = counts.iter().map(|n| u128::from(*n)).product();
         if total > MAX_GRAINS as u128 {
-            let message = format!("these are {total} grains; at most {MAX_GRAINS} are simulated");
+            let message = format!("the group has {total} grains; the maximum is {MAX_GRAINS}");
             self.problems.report(group.value_span(key), message);
             return None;
         }
         Some(counts)
     }
 
-    /// Three distances, of which the last is 0 in planar scenes.
+    /// Three distances; in planar scenes the last is 0.
     pub(in super::super) fn spacing(&mut self, group: &Entries, key: &str) -> Option<Vector> {
         let mut spacing = [0.0; 3];
         for (length, node) in spacing.iter_mut().zip(self.along_axes(group, key)?) {
@@ -278,10 +277,10 @@ impl Converter<'_> {
             && let Some(entries) = group.table("settle")
         {
             let message = format!(
-                "grains would count as settled while they fall: with this drag at {:.2} m/s at most, and `speed` is {speed} m/s",
+                "grains would count as settled while falling: with this drag they fall at up to {:.2} m/s, and `speed` is {speed} m/s",
                 self.gravity / drag
             );
-            let help = format!("a drag of up to {:.3} 1/s", 0.1 * self.gravity / speed);
+            let help = format!("use a drag of at most {:.3} 1/s", 0.1 * self.gravity / speed);
             self.problems.advise(entries.value_span("drag"), message, &help);
         }
         let Column { min, max } = column;
@@ -317,7 +316,7 @@ impl Converter<'_> {
             });
             if let Some(index) = out {
                 let message = format!(
-                    "the scene is planar, but grain {} of the file leaves the plane x–y",
+                    "the scene is planar, but grain {} of the file leaves the x–y plane",
                     index + 1
                 );
                 self.problems.report(span, message);

@@ -9,7 +9,7 @@ use super::super::values::{Entries, Node};
 use super::Converter;
 
 impl Converter<'_> {
-    /// The joints, each with its place; `None` for those that are wrong.
+    /// The joints, each with its location; `None` for invalid ones.
     pub(super) fn joints(&mut self, nodes: &[Node]) -> Vec<(Option<BodyJoint>, Range<usize>)> {
         let mut names = HashSet::new();
         let mut joints = Vec::new();
@@ -21,15 +21,15 @@ impl Converter<'_> {
         joints
     }
 
-    /// The two bodies that a joint holds, one of which is free.
+    /// The two bodies of a joint, of which at least one is free.
     pub(in super::super) fn held_bodies(&mut self, joint: &Entries) -> Option<[Option<Target>; 2]> {
         let nodes = joint.list("between")?;
         let bodies: Vec<Option<Target>> = nodes.iter().filter_map(|node| self.held(node)).collect();
         let [a, b] = bodies[..] else { return None };
         let message = if a == b {
-            "a joint holds two different bodies"
+            "a joint must connect two different bodies"
         } else if ![a, b].iter().flatten().any(|body| self.known.is_free(*body)) {
-            "neither of these bodies is free, so there is nothing to hold"
+            "neither of these bodies is free, so the joint has no effect"
         } else {
             return Some([a, b]);
         };
@@ -52,27 +52,27 @@ impl Converter<'_> {
             self.problems.report(joint.value_span("axis"), message);
         }
         if self.planar && !hinge && z != 0.0 {
-            let message = "the scene is planar: the axis of a slider must lie in the plane x–y";
+            let message = "the scene is planar: the axis of a slider must lie in the x–y plane";
             self.problems.report(joint.value_span("axis"), message);
         }
         Some(Some(axis))
     }
 
-    /// A body that a joint may hold, or the world.
+    /// A body that a joint may connect, or the world.
     #[expect(clippy::option_option, reason = "the outer one is failure, the inner one is data")]
     fn held(&mut self, node: &Node) -> Option<Option<Target>> {
         let target = self.target_or_world(node)?;
         match target {
             Some(Target::MechanismBody { .. }) => {
-                let message = "a [[joint]] does not hold bodies of mechanisms";
-                let help = "close a loop of the mechanism: [[mechanism.loop]]";
+                let message = "a [[joint]] cannot connect bodies of mechanisms";
+                let help = "use a [[mechanism.loop]]";
                 self.problems.advise(node.span.clone(), message, help);
                 None
             }
             Some(Target::Grain { group, .. }) if self.known.settles(group) => {
                 let message =
-                    "this grain settles before the joint is made, so its place is not known";
-                let help = "leave out `settle` of its group, or describe a [[body]]";
+                    "this grain settles before the joint is created, so its position is not known";
+                let help = "remove `settle` from its group, or use a [[body]]";
                 self.problems.advise(node.span.clone(), message, help);
                 None
             }

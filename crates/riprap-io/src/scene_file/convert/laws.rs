@@ -1,4 +1,4 @@
-//! Parameters, and the expressions that use them: texts are compiled here, once all names are known.
+//! Parameters, and the expressions that use them. Expressions are compiled here, when all names are known.
 
 use std::ops::Range;
 
@@ -19,7 +19,7 @@ impl Converter<'_> {
         for (name, key_span, node) in scene.table("parameters").into_iter().flat_map(Entries::named)
         {
             let fits = self.variable_name("parameter", name, key_span);
-            // A value that is wrong is reported once, not wherever it is used.
+            // An invalid value is reported once, not wherever it is used.
             let value = self.parameter(name, node, &scope).unwrap_or(1.0);
             let dimension = node.text().and_then(|text| self.parameters.value(text)?.1);
             if fits {
@@ -40,7 +40,7 @@ impl Converter<'_> {
         };
         let value = match parse_any_quantity(text) {
             Ok((value, _)) => value,
-            // A number with something else behind it is meant to be a quantity, such as "3 furlong".
+            // A number followed by something else, such as "3 furlong", is meant to be a quantity.
             Err(error) if looks_like_quantity(text) => {
                 let place = inside(self.text, &node.span, text, error.span);
                 self.problems.report(place, format!("`{}`: {}", excerpt(name), error.message));
@@ -56,21 +56,21 @@ impl Converter<'_> {
         Some(value)
     }
 
-    /// Whether a name can stand in expressions as a variable of its own.
+    /// Whether a name is valid for a variable in expressions.
     pub(super) fn variable_name(&mut self, what: &str, name: &str, span: &Range<usize>) -> bool {
         let help = if is_reserved(name) {
-            "expressions use this name already; choose another one".to_owned()
+            "this name is reserved in expressions; choose another one".to_owned()
         } else if name.contains(['-', '.']) {
             format!(
-                "in expressions it would be read otherwise; write `{}`",
+                "in expressions it would have another meaning; write `{}`",
                 name.replace(['-', '.'], "_")
             )
         } else if !name.starts_with(|c: char| c.is_alphabetic() || c == '_')
             || !name.chars().all(|c| c.is_alphanumeric() || c == '_')
         {
-            "it starts with a letter, and goes on with letters, digits and _".to_owned()
+            "names start with a letter, followed by letters, digits and _".to_owned()
         } else if name.chars().count() > 100 {
-            "it has at most 100 letters".to_owned()
+            "names have at most 100 characters".to_owned()
         } else {
             return true;
         };
@@ -93,7 +93,7 @@ impl Converter<'_> {
         }
     }
 
-    /// A number or an expression with the names of `scope`.
+    /// A number or an expression that may use the names in `scope`.
     pub(super) fn expression(
         &mut self,
         node: &Node,
@@ -115,7 +115,7 @@ impl Converter<'_> {
         scope: &Scope,
     ) -> Option<Expression> {
         if self.problems.is_full() {
-            return None; // nobody would see what is wrong with it
+            return None; // a mistake would not be reported
         }
         let mistake = match Expression::parse_in(text, scope) {
             Ok(expression) if !expression.is_constant() => return Some(expression),
@@ -133,7 +133,7 @@ impl Converter<'_> {
         None
     }
 
-    /// A number in SI, or a text with a unit of the given dimension, where the dimension was not known before.
+    /// A number in SI units, or a text with a unit of the given dimension, for keys whose dimension was not known before.
     pub(super) fn quantity(
         &mut self,
         node: &Node,

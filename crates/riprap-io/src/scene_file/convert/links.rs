@@ -1,4 +1,4 @@
-//! Joints of mechanisms: how they move, where they start, and what acts along their coordinates.
+//! Joints of mechanisms: their types, initial states, and the drives, springs and stops along their coordinates.
 
 use std::ops::Range;
 
@@ -14,7 +14,7 @@ use super::mechanisms::{JointPart, Parts};
 use super::shapes::UPRIGHT;
 use crate::unit_vector::unit;
 
-/// The frame of a joint and what is known about its coordinates at the start.
+/// The frame of a joint and what is known about its initial coordinates.
 struct Start {
     position: Vec<f64>,
     held: bool,
@@ -69,8 +69,8 @@ impl Converter<'_> {
     fn joint_kind(&mut self, joint: &Entries) -> Option<JointKind> {
         let kind = joint.variant?;
         if self.planar && matches!(kind, "cylindrical" | "universal" | "spherical" | "free") {
-            let message = format!("the joint \"{kind}\" does not fit a planar scene");
-            let help = "planar scenes have revolute, prismatic, planar and fixed joints";
+            let message = format!("joints of type \"{kind}\" are not available in planar scenes");
+            let help = "planar scenes can have revolute, prismatic, planar and fixed joints";
             self.problems.advise(joint.value_span("type"), message, help);
         }
         JointKind::read_keys(self, joint)
@@ -81,26 +81,26 @@ impl Converter<'_> {
         let [a, b] = self.axes(joint)?;
         if length(cross(a, b)) < 1e-6 {
             let message = "the two axes are parallel";
-            let help = "two rotations about one axis are one: take type = \"revolute\"";
+            let help = "two rotations about the same axis are one: use type = \"revolute\"";
             self.problems.advise(joint.value_span("axes"), message, help);
         }
         Some([a, b])
     }
 
-    /// Two axes at right angles; in planar scenes those of the plane.
+    /// Two perpendicular axes; in planar scenes, axes of the plane.
     pub(in super::super) fn spanning_axes(&mut self, joint: &Entries) -> Option<[Vector; 2]> {
         let [a, b] = self.axes(joint)?;
         if dot(a, b).abs() > 1e-9 || self.planar && cross(a, b) != [0.0, 0.0, 1.0] {
             let message = match self.planar {
-                true => "in a planar scene the axes are [\"x\", \"y\"], or these turned about z",
-                false => "the two axes are not at right angles",
+                true => "in a planar scene the axes are [\"x\", \"y\"], or these rotated about z",
+                false => "the two axes are not perpendicular",
             };
             self.problems.report(joint.value_span("axes"), message);
         }
         Some([a, b])
     }
 
-    /// The axis of a joint or loop; in planar scenes it is z if something turns about it, otherwise normal to z.
+    /// The axis of a joint or loop; in planar scenes, z for rotations, and normal to z otherwise.
     pub(in super::super) fn axis(&mut self, entries: &Entries, turns: bool) -> Option<Vector> {
         let axis = self.direction(entries.get("axis")?, "axis")?;
         let out_of_plane = match turns {
@@ -109,8 +109,8 @@ impl Converter<'_> {
         };
         if self.planar && out_of_plane {
             let message = match turns {
-                true => "the scene is planar: bodies turn about z only",
-                false => "the scene is planar: `axis` must lie in the plane x–y",
+                true => "the scene is planar: bodies rotate about z only",
+                false => "the scene is planar: `axis` must lie in the x–y plane",
             };
             self.problems.report(entries.value_span("axis"), message);
         }
@@ -131,18 +131,18 @@ impl Converter<'_> {
         direction
     }
 
-    /// What moves a coordinate. The dimension is given where the values are not converted yet.
+    /// The drive of a coordinate. The dimension is given if the values are not converted yet.
     pub(super) fn drive(&mut self, joint: &Entries, velocity: Option<Dimension>) -> Drive {
         let (motion, speed) = (joint.given("motion"), joint.given("speed"));
         if motion.is_some() && speed.is_some() {
-            let message = "`motion` and `speed` both move this joint";
+            let message = "`motion` and `speed` both drive this joint";
             self.problems.advise(joint.key_span("speed"), message, "give one of them");
         }
         if let Some(node) = motion {
             for key in ["start", "guess", "start_velocity"] {
                 if joint.given(key).is_some() {
                     let message = format!(
-                        "`{key}` has no meaning with `motion`, which begins at its own value"
+                        "`{key}` is not allowed with `motion`, which determines the initial value"
                     );
                     self.problems.report(joint.key_span(key), message);
                 }
@@ -166,7 +166,8 @@ impl Converter<'_> {
         }
         let Some(node) = speed else { return Drive::None };
         if joint.given("start_velocity").is_some() {
-            let message = "`start_velocity` has no meaning with `speed`, which is that velocity";
+            let message =
+                "`start_velocity` is not allowed with `speed`, which determines the velocity";
             self.problems.report(joint.key_span("start_velocity"), message);
         }
         let speed = match velocity {
@@ -237,7 +238,7 @@ impl Converter<'_> {
 
     fn joint_spring(&mut self, joint: &Entries) -> Option<JointSpring> {
         if joint.given("spring").is_some() && joint.given("damping").is_some() {
-            let message = "the damping belongs into `spring` if there is one";
+            let message = "with a `spring`, `damping` belongs in the spring";
             self.problems.report(joint.key_span("damping"), message);
         }
         if let Some(node) = joint.given("damping") {
@@ -249,7 +250,7 @@ impl Converter<'_> {
     fn stops(&mut self, joint: &Entries) -> Option<Stops> {
         let stops = joint.given("stops")?.table()?;
         if stops.given("lower").is_none() && stops.given("upper").is_none() {
-            let message = "these stops are nowhere";
+            let message = "these stops have no positions";
             self.problems.advise(stops.span.clone(), message, "give `lower`, `upper` or both");
         }
         let (lower, upper) = (stops.number("lower"), stops.number("upper"));
@@ -268,7 +269,7 @@ impl Converter<'_> {
 }
 
 impl Start {
-    /// A drive decides about the start.
+    /// Applies the initial state of a drive.
     fn follow(&mut self, drive: &Drive) {
         follow(drive, &mut self.position, &mut self.velocity);
         if matches!(drive, Drive::Motion(_)) {
@@ -280,7 +281,7 @@ impl Start {
     }
 }
 
-/// Sets the start of a driven coordinate.
+/// Sets the initial state of a driven coordinate.
 pub(super) fn follow(drive: &Drive, position: &mut [f64], velocity: &mut [f64]) {
     let ([q], [v]) = (position, velocity) else { return };
     match drive {

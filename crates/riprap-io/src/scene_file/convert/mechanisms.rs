@@ -1,4 +1,4 @@
-//! Mechanisms: their bodies, joints and chains, and the tree that these form. What acts in them is in `forces.rs`.
+//! Mechanisms: their bodies, joints and chains, and the tree that these form. Forces are in `forces.rs`.
 
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
@@ -15,28 +15,28 @@ use super::bodies::Inertias;
 use super::shapes::UPRIGHT;
 use super::{Converter, did_you_mean};
 
-/// Name of the frame that carries a mechanism.
+/// Name of the base frame of a mechanism.
 pub(super) const GROUND: &str = "ground";
 
-/// A mechanism while it is read.
+/// A mechanism while it is being read.
 #[derive(Default)]
 pub(super) struct Parts {
     pub bodies: Vec<MechanismBody>,
     pub body_spans: Vec<Range<usize>>,
     pub body_index: HashMap<String, usize>,
-    /// Whether a name of a body was refused, so that a body which is not found may be that one.
+    /// Whether the name of a body was rejected, so that an unknown body may be that one.
     pub lost_bodies: bool,
     pub joints: Vec<JointPart>,
     pub joint_names: HashSet<String>,
-    /// Whether a joint was refused, so that a coordinate which is not found may be one of its.
+    /// Whether a joint was rejected, so that an unknown coordinate may be one of its own.
     pub lost_joints: bool,
     pub coordinates: HashMap<String, Coordinate>,
-    /// The names that laws may use, and what their variables are.
+    /// The names that laws may use, and the meaning of their variables.
     pub scope: Scope,
     pub inputs: Vec<Input>,
 }
 
-/// A joint whose bodies need not exist yet.
+/// A joint whose bodies may not exist yet.
 pub(super) struct JointPart {
     pub joint: Joint,
     pub span: Range<usize>,
@@ -58,7 +58,7 @@ impl Converter<'_> {
                     Some(node) => node.text().unwrap_or_default().to_owned(),
                 };
                 if !names.insert(name.clone()) && !name.is_empty() {
-                    let message = format!("two mechanisms are called `{name}`");
+                    let message = format!("two mechanisms are named `{name}`");
                     let help = "give them different names";
                     self.problems.advise(mechanism.value_span("name"), message, help);
                 }
@@ -89,7 +89,7 @@ impl Converter<'_> {
         }
         if parts.bodies.is_empty() && !parts.lost_bodies {
             let message = format!("the mechanism `{name}` has no bodies");
-            let help = "add a [[mechanism.body]], or name a file: urdf = \"machine.urdf\"";
+            let help = "add a [[mechanism.body]], or a file with urdf = \"machine.urdf\"";
             self.problems.advise(mechanism.span.clone(), message, help);
         }
         self.tree(&mut parts);
@@ -128,11 +128,11 @@ impl Converter<'_> {
         (mechanism, source)
     }
 
-    /// Adds a body under its name, unless that is taken.
+    /// Adds a body under its name, unless the name is taken.
     pub(super) fn add_body(&mut self, body: MechanismBody, span: Range<usize>, parts: &mut Parts) {
         let name = body.name.clone();
         if name == GROUND {
-            let message = "`ground` is what carries the mechanism, so no body is called so";
+            let message = "`ground` is the base of the mechanism and cannot be the name of a body";
             self.problems.advise(span, message, "choose another name");
             parts.lost_bodies = true;
         } else if name.chars().count() > MAX_NAME {
@@ -140,7 +140,7 @@ impl Converter<'_> {
             self.problems.advise(span, message, "choose shorter names");
             parts.lost_bodies = true;
         } else if parts.body_index.contains_key(&name) {
-            let message = format!("two bodies of the mechanism are called `{name}`");
+            let message = format!("two bodies of the mechanism are named `{name}`");
             self.problems.advise(span, message, "give them different names");
         } else {
             parts.body_index.insert(name, parts.bodies.len());
@@ -168,11 +168,11 @@ impl Converter<'_> {
         self.add_body(body, body_span, parts);
     }
 
-    /// Bodies of mechanisms have an end.
+    /// Bodies of mechanisms must be bounded.
     pub(in super::super) fn check_bounded(&mut self, shape: &Node) -> Option<()> {
         if self.shape_type(shape) == Some("half-space") {
-            let message = "a half-space has no end, so no body of a mechanism can carry it";
-            self.problems.advise(shape.span.clone(), message, "take a box");
+            let message = "a half-space is unbounded, so it cannot be a shape of a mechanism body";
+            self.problems.advise(shape.span.clone(), message, "use a box");
             return None;
         }
         Some(())
@@ -191,7 +191,7 @@ impl Converter<'_> {
         mass
     }
 
-    /// The same as [`Converter::carrier`], in the mechanism whose loops and springs are read.
+    /// As [`Converter::carrier`], in the mechanism whose loops and springs are being read.
     #[expect(clippy::option_option, reason = "the outer one is failure, the inner one is data")]
     pub(in super::super) fn carrier_of(&mut self, node: &Node) -> Option<Option<usize>> {
         let parts = std::mem::take(&mut self.parts);
@@ -200,7 +200,7 @@ impl Converter<'_> {
         body
     }
 
-    /// The body that a value names, `None` inside for the ground; `None` outside if there is none.
+    /// The body named by a value; the inner `None` for the ground, the outer one if there is no such body.
     #[expect(clippy::option_option, reason = "the outer one is failure, the inner one is data")]
     pub(super) fn carrier(&mut self, node: &Node, parts: &Parts) -> Option<Option<usize>> {
         match node.text()? {
@@ -209,7 +209,7 @@ impl Converter<'_> {
         }
     }
 
-    /// The body that a value names.
+    /// The body named by a value.
     pub(super) fn member(&mut self, node: &Node, parts: &Parts) -> Option<usize> {
         let name = node.text()?;
         let index = parts.body_index.get(name).copied();
@@ -239,7 +239,7 @@ impl Converter<'_> {
         if let (Some(Some(parent)), Some(child)) = (parent, child)
             && parent == child
         {
-            let message = format!("`{}` cannot carry itself", parts.bodies[child].name);
+            let message = format!("`{}` cannot be its own parent", parts.bodies[child].name);
             self.problems.report(entries.value_span("child"), message);
             parts.lost_joints = true;
             return;
@@ -274,7 +274,7 @@ impl Converter<'_> {
             parts.lost_joints = true;
             return;
         };
-        // Each joint carries the link that is called after it, the last one the child.
+        // The child of each joint is the link named after it; that of the last one is the child of the chain.
         let child_name = chain.text("child").unwrap_or_default();
         let links = elements.iter().map(|element| {
             let name = element.table()?.text("name")?;
@@ -295,7 +295,7 @@ impl Converter<'_> {
         }
     }
 
-    /// Adds a joint under its name, which must fit expressions.
+    /// Adds a joint under its name, which must be valid in expressions.
     pub(super) fn register_joint(
         &mut self,
         part: JointPart,
@@ -313,7 +313,7 @@ impl Converter<'_> {
             parts.lost_joints = true;
         }
         if !parts.joint_names.insert(name.clone()) {
-            let message = format!("two joints of the mechanism are called `{name}`");
+            let message = format!("two joints of the mechanism are named `{name}`");
             self.problems.advise(name_span.clone(), message, "give them different names");
             parts.lost_joints = true;
         }
@@ -322,7 +322,7 @@ impl Converter<'_> {
 }
 
 impl Parts {
-    /// Fixes the root of a URDF file to the ground, unless a joint carries it.
+    /// Fixes the root of a URDF file to the ground, unless it is the child of a joint.
     fn hold_root(&mut self, root: usize, span: Range<usize>) {
         if self.joints.iter().any(|part| part.joint.child == root) || self.lost_joints {
             return;
@@ -337,12 +337,12 @@ impl Parts {
     }
 }
 
-/// The name of the massless body that a joint of a chain carries.
+/// The name of the massless child of a joint of a chain.
 fn link_name(child: &str, joint: &str) -> String {
     format!("{child}.{joint}")
 }
 
-/// A joint that holds its child.
+/// A joint that fixes its child.
 pub(super) fn fixed(name: String, parent: Option<usize>, child: usize) -> Joint {
     Joint {
         name,

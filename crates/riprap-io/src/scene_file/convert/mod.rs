@@ -1,6 +1,6 @@
-//! From checked values to the model, with the checks that concern several keys at once: names that nobody has,
-//! shapes that do not fit the scene, numbers that contradict each other. Whatever is wrong is reported where it
-//! stands, and conversion goes on, so that one reading shows everything.
+//! From checked values to the model, with the checks that involve several keys: unknown names, shapes
+//! that are not available in the scene, numbers that contradict each other. Each mistake is reported with its location,
+//! and conversion continues, so that one pass finds them all.
 
 mod bodies;
 mod contacts;
@@ -38,50 +38,50 @@ use crate::mesh::Mesh;
 use bodies::Known;
 use mechanisms::Parts;
 
-/// Largest number of time steps and of frames in a run.
+/// Maximum number of time steps and of frames in a run.
 const MAX_STEPS: f64 = 1e10;
 const MAX_OUTPUTS: f64 = 1e6;
 
-/// What the conversion of one thing needs to know of the others.
+/// Shared state of the conversion.
 pub(super) struct Converter<'a> {
     pub problems: &'a mut Problems,
     /// The whole file.
     text: &'a str,
-    /// Folder to which paths are relative.
+    /// The folder that paths are relative to.
     base: &'a Path,
     planar: bool,
     /// Time at which the run ends [s], if known.
     until: Option<f64>,
     pub seed: u64,
-    /// What motions may use: `t` and the parameters.
+    /// The names that motions may use: `t` and the parameters.
     time_scope: Scope,
-    /// The parameters, where a value is given by them.
+    /// The parameters, for values that use them.
     parameters: Parameters,
     materials: Vec<Material>,
     material_index: HashMap<String, usize>,
-    /// Types of the named shapes; `None` where it is not valid.
+    /// Types of the named shapes; `None` if invalid.
     shape_types: Vec<Option<&'static str>>,
     shape_index: HashMap<String, usize>,
     meshes: HashMap<PathBuf, Option<Arc<Mesh>>>,
-    /// Names of bodies and groups of grains that are taken.
+    /// Names of bodies and groups of grains already in use.
     names: HashMap<String, Range<usize>>,
-    /// Names of joints between bodies, also of those that are wrong.
+    /// Names of joints between bodies, including invalid ones.
     joint_names: HashSet<String>,
-    /// Groups of grains: name and number, as far as known.
+    /// Groups of grains: name and number of grains, as far as known.
     groups: Vec<(String, Option<u64>)>,
-    /// Size of the acceleration of gravity [m/s²].
+    /// Magnitude of the gravitational acceleration [m/s²].
     gravity: f64,
     /// The name of the table that is read next.
     pub own_name: String,
-    /// Whether the mass of the body of a mechanism follows from the shapes that are read.
+    /// Whether the mass of the mechanism body being read is computed from its shapes.
     pub weighed: bool,
-    /// The parts of the mechanism whose loops and springs are read.
+    /// The parts of the mechanism whose loops and springs are being read.
     parts: Parts,
-    /// The bodies and mechanisms, once they are read.
+    /// The bodies and mechanisms, once they have been read.
     known: Known,
 }
 
-/// Makes the model of a checked file. What is missing or wrong has been reported; `None` if too much is.
+/// Converts a checked file to the model. Mistakes are reported; `None` if there are too many to continue.
 pub(super) fn convert(
     scene: &Entries,
     text: &str,
@@ -96,7 +96,7 @@ pub(super) fn convert(
     converter.scene(scene, run)
 }
 
-/// Where the named shapes, the bodies and the groups of grains are written.
+/// The locations of the named shapes, the bodies and the groups of grains.
 fn source(scene: &Entries) -> Source {
     let tables = |key| -> Vec<Range<usize>> {
         let nodes = scene.list(key).unwrap_or_default();
@@ -108,11 +108,11 @@ fn source(scene: &Entries) -> Source {
     Source { shapes, bodies: tables("body"), grains: tables("grains"), ..Source::default() }
 }
 
-/// Things and the places where they are written.
+/// Items and their locations.
 type Placed<T> = (Vec<T>, Vec<Range<usize>>);
 
 impl<'a> Converter<'a> {
-    /// Knows nothing of a scene yet.
+    /// An empty converter.
     pub fn new(text: &'a str, base: &'a Path, problems: &'a mut Problems) -> Self {
         Converter {
             problems,
@@ -139,7 +139,7 @@ impl<'a> Converter<'a> {
         }
     }
 
-    /// The tables one after the other: each may refer to those before it.
+    /// Converts the tables in order: each may refer to those before it.
     fn scene(&mut self, scene: &Entries, run: Option<&Entries>) -> Option<SceneFile> {
         let list = |key| scene.list(key).unwrap_or_default();
         let gravity = match scene.get("gravity") {
@@ -196,7 +196,7 @@ impl<'a> Converter<'a> {
         })
     }
 
-    /// What concerns the scene as a whole.
+    /// Checks of the scene as a whole.
     fn check_whole(&mut self, scene: &Entries, run: Option<&Entries>) {
         let any = |keys: &[&str]| keys.iter().any(|key| scene.given(key).is_some());
         if !any(&["body", "grains", "mechanism"]) {
@@ -207,8 +207,8 @@ impl<'a> Converter<'a> {
         if let Some(run) = run.filter(|run| is_adaptive(run))
             && any(&["body", "grains", "point_contact"])
         {
-            let message = "\"dormand-prince\" is for mechanisms alone: it knows no contacts";
-            let help = "leave out `scheme`, or [[body]], [[grains]] and [[point_contact]]";
+            let message = "\"dormand-prince\" is for mechanisms only: it does not support contacts";
+            let help = "remove `scheme`, or [[body]], [[grains]] and [[point_contact]]";
             self.problems.advise(run.value_span("scheme"), message, help);
         }
     }
@@ -219,7 +219,7 @@ impl<'a> Converter<'a> {
             if until > 0.0 && until < dt && !is_adaptive(run) {
                 let (until, dt) = (number(until), number(dt));
                 let message =
-                    format!("`until` ({until} s) comes before the first step ends ({dt} s)");
+                    format!("`until` ({until} s) is before the end of the first step ({dt} s)");
                 self.problems.report(run.value_span("until"), message);
             }
             if until / dt > MAX_STEPS {
@@ -242,7 +242,7 @@ impl<'a> Converter<'a> {
             if let (Some(until), Some(every)) = (until, run.number(key))
                 && until / every > MAX_OUTPUTS
             {
-                let message = format!("the run would write {:.1e} times", until / every);
+                let message = format!("the run would write {:.1e} outputs", until / every);
                 let help = format!("`{key}` is a time in seconds: is its unit missing?");
                 self.problems.advise(run.value_span(key), message, help);
             }
@@ -257,7 +257,7 @@ impl<'a> Converter<'a> {
             let mut material = Material::new(name);
             match node.table() {
                 Some(entries) => {
-                    // A density that is wrong is not missing.
+                    // An invalid density is not missing.
                     material.density = entries.given("density").map(|_| 1.0);
                     material.set_keys(self, entries);
                 }
@@ -277,10 +277,8 @@ impl<'a> Converter<'a> {
             let [a, b] = indices[..] else { continue };
             let (first, second) = (&self.materials[a], &self.materials[b]);
             if !seen.insert([a.min(b), a.max(b)]) {
-                let message = format!(
-                    "the pair of `{}` and `{}` is described twice",
-                    first.name, second.name
-                );
+                let message =
+                    format!("the pair of `{}` and `{}` is defined twice", first.name, second.name);
                 self.problems.report(entries.value_span("between"), message);
             }
             let mut law = PairLaw::combined(first, second);
@@ -291,7 +289,7 @@ impl<'a> Converter<'a> {
         pairs
     }
 
-    /// The law along the normal that is given, or that follows from the restitution.
+    /// The law in the normal direction, as given or chosen from the restitution.
     pub(super) fn normal_law(
         &mut self,
         entries: &Entries,
@@ -309,7 +307,7 @@ impl<'a> Converter<'a> {
         law
     }
 
-    /// The index of the material that a value names.
+    /// The index of the material named by a value.
     fn material_of(&mut self, node: &Node) -> Option<usize> {
         let name = node.text()?;
         let index = self.material_index.get(name).copied();
@@ -322,7 +320,7 @@ impl<'a> Converter<'a> {
         index
     }
 
-    /// The material of a body or group of grains; it must have a density where masses follow from it.
+    /// The material of a body or group of grains; it must have a density if the mass is computed from it.
     pub(super) fn material(
         &mut self,
         entries: &Entries,
@@ -333,10 +331,8 @@ impl<'a> Converter<'a> {
         let index = self.material_of(node)?;
         let material = &self.materials[index];
         if needs_density && material.density.is_none() {
-            let message = format!(
-                "the material `{}` has no density, so the mass is not known",
-                material.name
-            );
+            let message =
+                format!("the material `{}` has no density, so the mass is unknown", material.name);
             let help =
                 format!("add `density` to [materials.{}], or `mass` to the body", material.name);
             self.problems.advise(node.span.clone(), message, help);
@@ -344,7 +340,7 @@ impl<'a> Converter<'a> {
         Some(index)
     }
 
-    /// The name of a body or group of grains; no two may share one.
+    /// The name of a body or group of grains, checked to be unique.
     fn name(&mut self, entries: &Entries, default: String) -> String {
         let name = match entries.get("name") {
             None => default,
@@ -353,7 +349,7 @@ impl<'a> Converter<'a> {
         let span = entries.value_span("name");
         if !name.is_empty() && self.names.insert(name.clone(), span.clone()).is_some() {
             let message = format!("the name `{name}` is used twice");
-            self.problems.advise(span, message, "names of bodies and grains are used once");
+            self.problems.advise(span, message, "names of bodies and grains must be unique");
         }
         name
     }
@@ -374,7 +370,7 @@ impl<'a> Converter<'a> {
     }
 }
 
-/// Advice on a name that nobody has; the same for the same names, in whatever order they come.
+/// Advice on an unknown name; independent of the order of the known names.
 fn did_you_mean<'a>(name: &str, known: impl Iterator<Item = &'a str>, what: &str) -> String {
     let mut known: Vec<&str> = known.collect();
     known.sort_unstable();
@@ -383,7 +379,7 @@ fn did_you_mean<'a>(name: &str, known: impl Iterator<Item = &'a str>, what: &str
     }
     known.truncate(10);
     match known.is_empty() {
-        true => format!("no {what} is described"),
+        true => format!("no {what} is defined"),
         false => format!("known: {}", known.join(", ")),
     }
 }

@@ -1,4 +1,4 @@
-//! Probes: what is followed in `series.csv`.
+//! Probes: what is recorded in `series.csv`.
 
 use std::collections::HashSet;
 
@@ -11,7 +11,7 @@ use super::super::model::{
 use super::super::values::{Entries, Node};
 use super::{Converter, did_you_mean};
 
-/// What is followed in `series.csv`.
+/// What is recorded in `series.csv`.
 #[derive(Default)]
 pub(super) struct Probes {
     pub bodies: Vec<Probe>,
@@ -27,26 +27,25 @@ impl Converter<'_> {
             let given = ["body", "mechanism", "joint"].map(|key| (key, probe.given(key)));
             let mut given = given.into_iter().filter_map(|(key, node)| Some((key, node?)));
             let Some((key, node)) = given.next() else {
-                let message =
-                    "this probe follows nothing: `body`, `mechanism` or `joint` is missing";
+                let message = "this probe has no target: `body`, `mechanism` or `joint` is missing";
                 self.problems.report(probe.span.clone(), message);
                 continue;
             };
             if let Some((other, _)) = given.next() {
-                let message = format!("a probe follows a `{key}` or a `{other}`, not both");
+                let message = format!("a probe has a `{key}` or a `{other}`, not both");
                 self.problems.advise(probe.key_span(other), message, "write two probes");
                 continue;
             }
             let own = node.text().map(|name| name.replace('/', "."));
             let name = probe.text("name").map(str::to_owned).or(own).unwrap_or_default();
             if !names.insert(name.clone()) && !name.is_empty() {
-                let message = format!("two probes are called `{name}`");
+                let message = format!("two probes are named `{name}`");
                 let key = if probe.given("name").is_some() { "name" } else { key };
                 self.problems.advise(probe.value_span(key), message, "give them different names");
             }
             let listed = probe.list("quantities").unwrap_or_default();
             if key != "body" && probe.given("point").is_some() {
-                let message = "`point` belongs to a probe of a body";
+                let message = "`point` is only for probes of a body";
                 self.problems.report(probe.key_span("point"), message);
             }
             match key {
@@ -75,13 +74,14 @@ impl Converter<'_> {
         let body = self.target(probe.get("body")?)?;
         let point = probe.numbers("point")?;
         if probe.given("point").is_some() && !matches!(body, Target::MechanismBody { .. }) {
-            let message = "`point` is for bodies of mechanisms; this one is followed at its origin";
+            let message =
+                "`point` is for bodies of mechanisms; other bodies are recorded at their origin";
             self.problems.report(probe.key_span("point"), message);
         }
         Some(Probe { name, body, point, quantities })
     }
 
-    /// The joint between bodies that a value names. `None` if there is none, or if it is known to be wrong itself.
+    /// The joint between bodies named by a value. `None` if there is none, or if its definition is known to be invalid.
     fn joint_of(&mut self, node: &Node, joints: &[Option<BodyJoint>]) -> Option<usize> {
         let name = node.text()?;
         let index = joints.iter().flatten().position(|joint| joint.name == name);
@@ -94,7 +94,7 @@ impl Converter<'_> {
         index
     }
 
-    /// The quantities that are listed, or else the usual ones.
+    /// The listed quantities, or the default ones.
     fn quantities<T: Choice + PartialEq>(
         &mut self,
         nodes: &[Node],
@@ -117,7 +117,7 @@ impl Converter<'_> {
         if quantities.is_empty() { usual.to_vec() } else { quantities }
     }
 
-    /// The mechanism that a value names.
+    /// The mechanism named by a value.
     fn mechanism_of(&mut self, node: &Node) -> Option<usize> {
         let name = node.text()?;
         let mechanisms = &self.known.mechanisms;

@@ -12,23 +12,23 @@ use super::{Converter, did_you_mean};
 use crate::mesh::Mesh;
 use crate::unit_vector::unit;
 
-/// Stands for a shape that could not be made; never seen outside, because something was reported.
+/// Placeholder for an invalid shape; never returned to the user, because the mistake was reported.
 pub(super) const ANY: Shape = Shape::Sphere { radius: 1.0 };
 
 /// The identity.
 pub(super) const UPRIGHT: Quaternion = [1.0, 0.0, 0.0, 0.0];
 
 impl Converter<'_> {
-    /// A shape described in place; `None` if something about it was reported.
+    /// An inline shape; `None` if it is invalid, which has been reported.
     pub(super) fn shape(&mut self, entries: &Entries) -> Option<Shape> {
         self.check_planar(entries, entries.variant?);
         let shape = Shape::read_keys(self, entries)?;
         let message = match &shape {
             Shape::Polyhedron { points } if flat(points) => {
-                "the points lie in one plane, so the polyhedron has no volume"
+                "the points are coplanar, so the polyhedron has no volume"
             }
             Shape::Polygon { points, .. } if on_a_line(points) => {
-                "the points lie on one line, so the polygon has no area"
+                "the points are collinear, so the polygon has no area"
             }
             _ => return Some(shape),
         };
@@ -43,8 +43,8 @@ impl Converter<'_> {
         }
         let (message, help) = match self.planar {
             true => (
-                format!("the shape \"{kind}\" does not fit a planar scene"),
-                "planar scenes have disc, polygon, half-space and compounds of these",
+                format!("the shape \"{kind}\" is not available in planar scenes"),
+                "planar scenes can have disc, polygon, half-space and compounds of these",
             ),
             false => (
                 format!("the shape \"{kind}\" needs a planar scene"),
@@ -68,7 +68,7 @@ impl Converter<'_> {
         normal
     }
 
-    /// The mesh of a shape; one that becomes parts has to be closed.
+    /// The mesh of a shape; it must be closed if it is decomposed into parts.
     pub(in super::super) fn mesh(&mut self, shape: &Entries) -> Option<Arc<Mesh>> {
         let span = shape.value_span("file");
         let mesh = self.mesh_of(self.path(shape.text("file")?), &span)?;
@@ -76,13 +76,13 @@ impl Converter<'_> {
         let open = if in_parts { mesh.open_edges().len() } else { 0 };
         if open > 0 {
             let message = format!("the mesh is not closed: {open} edges have no neighbour");
-            let help = "repair the mesh, or take as = \"hull\"";
+            let help = "repair the mesh, or use as = \"hull\"";
             self.problems.advise(span, message, help);
         }
         Some(mesh)
     }
 
-    /// The mesh in a file, which is read once.
+    /// The mesh in a file; each file is read once.
     pub(super) fn mesh_of(&mut self, file: PathBuf, span: &Range<usize>) -> Option<Arc<Mesh>> {
         let mesh = match self.meshes.get(&file) {
             Some(mesh) => mesh.clone()?,
@@ -100,7 +100,7 @@ impl Converter<'_> {
             },
         };
         if flat(&mesh.vertices) {
-            let message = "the vertices lie in one plane, so the mesh has no volume";
+            let message = "the vertices are coplanar, so the mesh has no volume";
             self.problems.report(span.clone(), message);
             return None;
         }
@@ -118,7 +118,7 @@ impl Converter<'_> {
         self.shape_ref(node)
     }
 
-    /// The type of a shape that is described in place or named.
+    /// The type of a shape, inline or by name.
     pub(super) fn shape_type(&self, node: &Node) -> Option<&'static str> {
         match &node.item {
             Item::Table(shape) => shape.variant,
@@ -144,7 +144,7 @@ impl Converter<'_> {
         }
     }
 
-    /// The rotation of a body or part: `rotation`, or in planar scenes `angle`.
+    /// The orientation of a body or part: `rotation`, or `angle` in planar scenes.
     pub(in super::super) fn rotation(&mut self, entries: &Entries) -> Option<Quaternion> {
         if let Some(angle) = entries.given("angle") {
             if !self.planar {
@@ -186,7 +186,7 @@ impl Converter<'_> {
             return None;
         };
         if self.planar && (quaternion[1] != 0.0 || quaternion[2] != 0.0) {
-            self.problems.report(span, "the scene is planar: bodies are turned about z only");
+            self.problems.report(span, "the scene is planar: bodies rotate about z only");
         }
         Some(quaternion)
     }
@@ -204,17 +204,17 @@ fn about(axis: Vector, angle: f64) -> Quaternion {
     [cos, sin * axis[0], sin * axis[1], sin * axis[2]]
 }
 
-/// Whether points of the plane lie on one line.
+/// Whether points of the plane are collinear.
 fn on_a_line(points: &[[f64; 2]]) -> bool {
     let [x, y] = points[0];
     let extent = points.iter().map(|p| (p[0] - x).abs().max((p[1] - y).abs())).fold(0.0, f64::max);
-    // With a point above the first, they span the space unless they lie on a line.
+    // Together with a point above the first, they span the space unless they are collinear.
     let mut lifted: Vec<Vector> = points.iter().map(|&[x, y]| [x, y, 0.0]).collect();
     lifted.push([x, y, extent]);
     flat(&lifted)
 }
 
-/// Whether points lie in one plane, to 1e-9 of their extent: below that a hull is not reliable.
+/// Whether points are coplanar, to 1e-9 of their extent; below that, a hull is not reliable.
 fn flat(points: &[Vector]) -> bool {
     let Some(first) = points.first() else { return true };
     let arm = |p: &Vector| [p[0] - first[0], p[1] - first[1], p[2] - first[2]];

@@ -1,4 +1,4 @@
-//! Checks that no scene is needed for: inertias, and advice on names.
+//! Checks that need no scene: inertias, and advice on names.
 
 use super::bodies::check_inertia;
 use super::*;
@@ -57,7 +57,7 @@ fn inertias_of_known_bodies_are_taken_and_impossible_ones_are_not() {
     let solid = |j: Vector| check_inertia(&diagonal(j), Inertias::Solid);
     let flat = |j: Vector| check_inertia(&diagonal(j), Inertias::AlsoFlat);
     assert_eq!(solid([1.0, 1.0, 1.0]), Ok(())); // a ball
-    assert_eq!(solid([1.0, 1.0, 2.0]), Ok(())); // a disc: two make the third
+    assert_eq!(solid([1.0, 1.0, 2.0]), Ok(())); // a disc: the third is the sum of the other two
     assert_eq!(solid([1e-9, 1.0, 1.0]), Ok(())); // a thin rod
     assert!(solid([0.0, 1.0, 1.0]).unwrap_err().contains("not positive"));
     assert_eq!(flat([0.0, 1.0, 1.0]), Ok(())); // a rod without thickness
@@ -89,7 +89,7 @@ proptest! {
         axis in axis(),
         angle in -4.0..4.0,
     ) {
-        // The third principal value against the sum of the others; nearer than rounding it may go either way.
+        // The third principal value compared with the sum of the others; within rounding, either result is valid.
         prop_assume!(excess.abs() > 1e-6);
         let j = turned(&diagonal([a, b, (a + b) * (1.0 + excess)]), axis, angle);
         prop_assert_eq!(check_inertia(&j, Inertias::Solid).is_ok(), excess < 0.0);
@@ -100,9 +100,9 @@ proptest! {
 fn advice_on_names_does_not_depend_on_their_order() {
     let advice = |names: &[&str]| did_you_mean("bal", names.iter().copied(), "body");
     assert_eq!(advice(&["ball", "bell", "floor"]), "did you mean `ball`?");
-    // Both are one letter away: the first of the alphabet is named, whatever comes first.
+    // Both are one letter away: the alphabetically first is suggested, in any order of the names.
     assert_eq!(advice(&["bat", "bad"]), advice(&["bad", "bat"]));
-    assert_eq!(advice(&[]), "no body is described");
+    assert_eq!(advice(&[]), "no body is defined");
     let many: Vec<String> = (0..50).map(|i| format!("something-{i:02}")).collect();
     let names: Vec<&str> = many.iter().map(String::as_str).collect();
     let told = advice(&names);

@@ -10,7 +10,7 @@ use super::mechanisms::{JointPart, Parts};
 use super::{Converter, did_you_mean};
 
 impl Converter<'_> {
-    /// Puts the joints into the order of the tree, and reports where it is none.
+    /// Sorts the joints in tree order, and reports where they do not form a tree.
     pub(super) fn tree(&mut self, parts: &mut Parts) {
         let mut carried: Vec<Option<usize>> = vec![None; parts.bodies.len()];
         let mut is_tree = true;
@@ -31,16 +31,16 @@ impl Converter<'_> {
                 "`{}` is the child of two joints, `{a}` and `{b}`",
                 parts.bodies[child].name
             );
-            let help = "a body hangs on one joint; make a [[mechanism.loop]] of the other";
+            let help = "a body is the child of one joint; turn the other into a [[mechanism.loop]]";
             self.problems.advise(part.child_span.clone(), message, help);
         }
         if !is_tree || parts.lost_joints || parts.lost_bodies {
-            return; // what would be missed may be what was lost
+            return; // a missing joint may be an invalid one
         }
         for (body, carried) in carried.iter().enumerate() {
             if carried.is_none() {
                 let name = &parts.bodies[body].name;
-                let message = format!("the body `{name}` hangs on nothing");
+                let message = format!("the body `{name}` is not the child of any joint");
                 let help = format!(
                     "add a [[mechanism.joint]] with child = \"{name}\"; with type = \"free\" it moves freely"
                 );
@@ -53,7 +53,7 @@ impl Converter<'_> {
         }
     }
 
-    /// Sorts the joints so that each comes after the one that carries it, otherwise as in the file.
+    /// Sorts the joints so that each comes after the joint of its parent, and otherwise in file order.
     fn sort(&mut self, carried: &[Option<usize>], parts: &mut Parts) {
         let before = |joint: usize| parts.joints[joint].joint.parent.and_then(|body| carried[body]);
         let mut followers: Vec<Vec<usize>> = vec![Vec::new(); parts.joints.len()];
@@ -78,15 +78,15 @@ impl Converter<'_> {
                     path.push(joint);
                     joint = before(joint).unwrap_or(start);
                 }
-                // Only a walk that comes back to itself has found a new ring.
+                // Only a walk that returns to itself has found a new cycle.
                 let Some(from) = path.iter().position(|other| *other == joint) else { continue };
                 let ring: Vec<String> = path[from..]
                     .iter()
                     .take(10)
                     .map(|joint| format!("`{}`", parts.joints[*joint].joint.name))
                     .collect();
-                let message = format!("the joints {} carry each other in a ring", ring.join(", "));
-                let help = "one of them has to start at the ground, or at a body that hangs on it; close a ring by a [[mechanism.loop]]";
+                let message = format!("the joints {} form a cycle", ring.join(", "));
+                let help = "one of them must start at the ground, or at a body connected to it; close a cycle with a [[mechanism.loop]]";
                 self.problems.advise(parts.joints[path[from]].child_span.clone(), message, help);
             }
             return;
@@ -95,10 +95,10 @@ impl Converter<'_> {
         parts.joints = order.into_iter().filter_map(|joint| old[joint].take()).collect();
     }
 
-    /// Gives the coordinates their names, and makes the names that laws may use.
+    /// Names the coordinates, and collects the names that laws may use.
     pub(super) fn coordinates(&mut self, parts: &mut Parts) {
         if parts.lost_joints {
-            return; // then names are not looked up
+            return; // names are not looked up in this case
         }
         parts.scope = self.time_scope.clone();
         parts.inputs = vec![Input::Time];
@@ -122,7 +122,7 @@ impl Converter<'_> {
                 let name = if end.is_empty() { name.clone() } else { format!("{name}.{end}") };
                 let coordinate = Coordinate { joint, component };
                 if parts.coordinates.insert(name.clone(), coordinate).is_some() {
-                    let message = format!("two coordinates of the mechanism are called `{name}`");
+                    let message = format!("two coordinates of the mechanism are named `{name}`");
                     self.problems.advise(part.span.clone(), message, "rename one of the joints");
                     continue;
                 }
@@ -130,7 +130,7 @@ impl Converter<'_> {
                     parts.scope.variable(&format!("q.{name}"));
                     parts.inputs.push(Input::Position(coordinate));
                 } else {
-                    let reason = "rotations in space have no coordinates, only velocities `v.`";
+                    let reason = "spatial rotations have no coordinates, only velocities `v.`";
                     parts.scope.unusable(&format!("q.{name}"), reason);
                 }
                 parts.scope.variable(&format!("v.{name}"));
@@ -139,7 +139,7 @@ impl Converter<'_> {
         }
     }
 
-    /// The coordinate that a value names.
+    /// The coordinate named by a value.
     pub(super) fn coordinate(&mut self, node: &Node, parts: &Parts) -> Option<Coordinate> {
         let name = node.text()?;
         let coordinate = parts.coordinates.get(name).copied();

@@ -1,5 +1,5 @@
-//! URDF files: links become bodies, joints become joints. In both formats the frame of a body is that of the joint
-//! which carries it, at coordinate 0.
+//! URDF files: links become bodies, joints become joints. In both formats, the frame of a body is that of its
+//! parent joint, at coordinate 0.
 
 use std::collections::HashSet;
 use std::ops::Range;
@@ -22,18 +22,18 @@ use super::{Converter, did_you_mean};
 use crate::regular::read_limited;
 use crate::unit_vector::unit;
 
-/// Largest URDF file that is read [bytes].
+/// Maximum size of a URDF file [bytes].
 const MAX_BYTES: u64 = 16 << 20;
-/// Deepest nesting of its elements.
+/// Maximum nesting of its elements.
 const MAX_DEPTH: usize = 64;
-/// Corners of the prism that stands for a cylinder.
+/// Number of sides of the prism that approximates a cylinder.
 const CORNERS: usize = 24;
 
-/// What the scene says about a URDF file.
+/// The settings of the scene for a URDF file.
 struct Wishes {
     /// Where the file is named.
     span: Range<usize>,
-    /// The file as the user named it, for messages.
+    /// The path of the file as given by the user, for messages.
     name: String,
     /// The folder of the file.
     folder: PathBuf,
@@ -42,12 +42,12 @@ struct Wishes {
 }
 
 impl Converter<'_> {
-    /// Adds the bodies and joints of the URDF file of a mechanism, if there is one; gives its root.
+    /// Adds the bodies and joints of the URDF file of a mechanism, if there is one, and returns its root.
     pub(super) fn urdf(&mut self, mechanism: &Entries, parts: &mut Parts) -> Option<usize> {
         let Some(name) = mechanism.text("urdf") else {
             for key in ["urdf_material", "urdf_limits", "urdf_joints"] {
                 if mechanism.given(key).is_some() {
-                    let message = format!("`{key}` has no meaning without `urdf`");
+                    let message = format!("`{key}` is not allowed without `urdf`");
                     self.problems.report(mechanism.key_span(key), message);
                 }
             }
@@ -55,7 +55,7 @@ impl Converter<'_> {
         };
         let span = mechanism.value_span("urdf");
         if self.planar {
-            let message = "a URDF file does not fit a planar scene";
+            let message = "URDF files are not available in planar scenes";
             self.problems.report(span.clone(), message);
         }
         let file = self.path(name);
@@ -85,7 +85,7 @@ impl Converter<'_> {
         }
         self.urdf_wishes(mechanism, parts);
 
-        // The root is the one link that is nobody's child.
+        // The root is the link that is not the child of any joint.
         let carried: HashSet<usize> = parts.joints.iter().map(|part| part.joint.child).collect();
         (0..parts.bodies.len()).find(|body| !carried.contains(body))
     }
@@ -105,7 +105,10 @@ impl Converter<'_> {
         let mass = inertial.mass.value;
         let numbers = inertia.iter().flatten().chain(&centre).chain([&mass]);
         if !numbers.into_iter().all(|x| x.is_finite()) || mass < 0.0 {
-            self.complain(wishes, format_args!("the mass of the link `{name}` is no mass"));
+            self.complain(
+                wishes,
+                format_args!("the mass properties of the link `{name}` are invalid"),
+            );
         } else if let Err(message) = check_inertia(&inertia, Inertias::AlsoFlat) {
             self.complain(wishes, format_args!("link `{name}`: {message}"));
         }
@@ -119,7 +122,7 @@ impl Converter<'_> {
                         if !position.iter().chain(&rotation).all(|x| x.is_finite()) {
                             self.complain(
                                 wishes,
-                                format_args!("link `{name}`: a shape is nowhere"),
+                                format_args!("link `{name}`: the `origin` of a shape is invalid"),
                             );
                             return None;
                         }
@@ -162,7 +165,7 @@ impl Converter<'_> {
                 let [x, y, z] = scale.map_or([1.0; 3], |scale| scale.0);
                 if !positive(&[x]) || x != y || y != z {
                     let message = format_args!(
-                        "link `{link}`: the mesh has different scales along its axes, or none"
+                        "link `{link}`: the scale of the mesh must be positive and the same along all axes"
                     );
                     self.complain(wishes, message);
                     return None;
@@ -172,8 +175,7 @@ impl Converter<'_> {
                 Shape::Mesh { file, scale: x, treatment: MeshTreatment::Hull, mesh }
             }
             _ => {
-                let message =
-                    format_args!("link `{link}`: a shape has a size that is not positive");
+                let message = format_args!("link `{link}`: the size of a shape must be positive");
                 self.complain(wishes, message);
                 return None;
             }
@@ -194,7 +196,7 @@ impl Converter<'_> {
         };
         let (position, rotation) = pose(&joint.origin);
         if !position.iter().chain(&rotation).all(|x| x.is_finite()) {
-            self.complain(wishes, format_args!("the joint `{name}` is nowhere"));
+            self.complain(wishes, format_args!("the `origin` of the joint `{name}` is invalid"));
         }
         if joint.mimic.is_some() {
             let message =
@@ -204,7 +206,10 @@ impl Converter<'_> {
         let axis = match unit(joint.axis.xyz.0) {
             Some(axis) => axis,
             None => {
-                self.complain(wishes, format_args!("the axis of the joint `{name}` has no length"));
+                self.complain(
+                    wishes,
+                    format_args!("the axis of the joint `{name}` has zero length"),
+                );
                 [1.0, 0.0, 0.0]
             }
         };
@@ -255,7 +260,7 @@ impl Converter<'_> {
         self.register_joint(part, &wishes.span, parts);
     }
 
-    /// Starts and drives of joints of the URDF file.
+    /// Initial states and drives of joints of the URDF file.
     fn urdf_wishes(&mut self, mechanism: &Entries, parts: &mut Parts) {
         for (name, key_span, node) in
             mechanism.table("urdf_joints").into_iter().flat_map(Entries::named)
@@ -319,8 +324,8 @@ fn read(file: &Path) -> Result<urdf_rs::Robot, String> {
     }
 }
 
-/// The nesting of the elements of an XML text, whether it is well formed or not: the parser follows it by recursion, so
-/// that it must be bounded before.
+/// The nesting depth of the elements of an XML text, which need not be well formed. The parser is recursive, so the depth
+/// must be checked first.
 fn depth(text: &str) -> usize {
     let (mut depth, mut deepest) = (0_usize, 0);
     let mut rest = text;
@@ -332,7 +337,7 @@ fn depth(text: &str) -> usize {
             rest = &rest[at + end.len()..];
             continue;
         }
-        // A tag ends at the first `>` that is not in quotes.
+        // A tag ends at the first unquoted `>`.
         let mut quote = None;
         let end = rest.find(|c: char| {
             match quote {
@@ -355,7 +360,7 @@ fn depth(text: &str) -> usize {
     deepest
 }
 
-/// A name of ours: other letters than `allowed` and alphanumeric ones become `_`.
+/// A valid name: characters that are neither alphanumeric nor `allowed` become `_`.
 fn legal(name: &str, allowed: &str) -> String {
     let letter = |c: char| if c.is_alphanumeric() || allowed.contains(c) { c } else { '_' };
     match name.trim() {
@@ -364,7 +369,7 @@ fn legal(name: &str, allowed: &str) -> String {
     }
 }
 
-/// The file that a mesh is in: `package://name/path` is looked for in the folder of the URDF file and above it.
+/// The file of a mesh: `package://name/path` is searched in the folder of the URDF file and its parents.
 fn find(filename: &str, folder: &Path) -> PathBuf {
     let filename = filename.strip_prefix("file://").unwrap_or(filename);
     let Some(rest) = filename.strip_prefix("package://") else { return folder.join(filename) };
@@ -386,7 +391,7 @@ fn prism(radius: f64, length: f64) -> Shape {
     Shape::Polyhedron { points: points.collect() }
 }
 
-/// Two directions at right angles to each other and to `normal`, right-handed; x and y if it is z.
+/// Two directions that form a right-handed orthogonal frame with `normal`; x and y if it is z.
 fn plane(normal: Vector) -> [Vector; 2] {
     let start = if normal[0].abs() < 0.9 { [1.0, 0.0, 0.0] } else { [0.0, 1.0, 0.0] };
     let along = dot(start, normal);
@@ -420,7 +425,7 @@ fn turned(j: [Vector; 3], [w, x, y, z]: Quaternion) -> [Vector; 3] {
     let row =
         |a: usize| -> Vector { std::array::from_fn(|k| (0..3).map(|i| r[a][i] * j[i][k]).sum()) };
     let half: [Vector; 3] = [row(0), row(1), row(2)];
-    // Both triangles from one, so that it stays symmetric to the bit.
+    // Both triangles are set from one, so that the matrix stays exactly symmetric.
     std::array::from_fn(|a| std::array::from_fn(|b| dot(half[a.min(b)], r[a.max(b)])))
 }
 
@@ -434,7 +439,7 @@ mod tests {
         let origin =
             urdf_rs::Pose { xyz: Default::default(), rpy: urdf_rs::Vec3([quarter, 0.0, quarter]) };
         let (_, rotation) = pose(&origin);
-        // y goes to z by the roll and stays there; z goes to -y, then to x.
+        // The roll maps y to z, which stays there, and z to -y, then x.
         let j = turned([[1.0, 0.0, 0.0], [0.0, 2.0, 0.0], [0.0, 0.0, 3.0]], rotation);
         for (axis, expected) in [3.0, 1.0, 2.0].into_iter().enumerate() {
             assert!((j[axis][axis] - expected).abs() < 1e-15, "{j:?}");

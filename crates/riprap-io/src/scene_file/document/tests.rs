@@ -1,4 +1,4 @@
-//! Every kind of value: what it takes, what it refuses, and which part of the text is marked.
+//! Every kind of value: what it accepts and rejects, and which part of the text is marked.
 
 use super::super::fields::{Tag, field};
 use super::super::units::Dimension;
@@ -65,13 +65,13 @@ fn checked(text: &str) -> (Option<Entries>, Vec<[String; 3]>) {
     let mut problems = Problems::default();
     let entries = check(text, &PLANT, &mut problems);
     let told = problems.into_sorted().into_iter().map(|problem| {
-        let marked = text.get(problem.span.clone()).expect("a place in the text");
+        let marked = text.get(problem.span.clone()).expect("a location in the text");
         [marked.to_owned(), problem.message, problem.help.unwrap_or_default()]
     });
     (entries, told.collect())
 }
 
-/// The values of a text that is right.
+/// The values of a valid text.
 fn right(text: &str) -> Entries {
     let (entries, problems) = checked(text);
     assert!(problems.is_empty(), "{text}: {problems:?}");
@@ -79,12 +79,12 @@ fn right(text: &str) -> Entries {
 }
 
 #[test]
-fn mistakes_mark_their_value_or_key_and_say_what_would_be_right() {
+fn mistakes_mark_their_value_or_key_and_suggest_a_correction() {
     for (text, marked, says, advises) in [
         ("height = true", "true", "expected a length such as \"25 mm\"; got true", ""),
         ("height = \"2 kg\"", "2 kg", "got a mass", ""),
         ("height = \"2 smoot\"", "smoot", "unknown unit `smoot`", ""),
-        ("height = '2 m^x'", "^", "whole power", ""),
+        ("height = '2 m^x'", "^", "integer power", ""),
         ("height = nan", "nan", "not a finite number", ""),
         ("height = 1e999", "1e999", "not a finite number", ""),
         ("height = 1979-05-27", "1979-05-27", "got a date", ""),
@@ -109,7 +109,7 @@ fn mistakes_mark_their_value_or_key_and_say_what_would_be_right() {
         ("rings = []", "[]", "1 to 3 items", ""),
         ("rings = [1, 2, 3, 4]", "[1, 2, 3, 4]", "has 4 items; at most 3", ""),
         ("rings = [1, \"2\"]", "\"2\"", "expected a number", "without quotes"),
-        ("pair = [1]", "[1]", "expected [x, y]; got 1 values", ""),
+        ("pair = [1]", "[1]", "expected [x, y]; got a list of length 1", ""),
         ("pair = [1, \"2 s\"]", "2 s", "got a time", ""),
         ("leaf = []", "[]", "got a list", "one bracket: [leaf]"),
         ("leaf = { vein = 2 }", "vein", "unknown key `vein` in a leaf", "did you mean `veins`?"),
@@ -120,7 +120,7 @@ fn mistakes_mark_their_value_or_key_and_say_what_would_be_right() {
         ("kind = \"gras\"", "\"gras\"", "unknown value \"gras\"", "did you mean \"grass\"?"),
         ("kind = 1", "1", "expected one of \"tree\", \"grass\"; got the number 1", ""),
         ("kind = \"grass\"", "", "`blades` is missing in [plant]", "Write a whole number"),
-        ("blades = 3", "blades", "no meaning with kind = \"tree\"", "kind = \"grass\""),
+        ("blades = 3", "blades", "not allowed with kind = \"tree\"", "kind = \"grass\""),
         ("hieght = 1", "hieght", "unknown key `hieght` in [plant]", "did you mean `height`?"),
         ("colour = 1", "colour", "unknown key `colour`", "known keys: kind, planar, height"),
     ] {
@@ -132,7 +132,7 @@ fn mistakes_mark_their_value_or_key_and_say_what_would_be_right() {
 }
 
 #[test]
-fn whole_numbers_are_written_in_many_ways() {
+fn whole_numbers_can_be_written_in_many_ways() {
     for (text, value) in [
         ("1e3", 1000),
         ("1000.0", 1000),
@@ -145,18 +145,18 @@ fn whole_numbers_are_written_in_many_ways() {
     ] {
         assert_eq!(right(&format!("count = {text}")).integer("count"), Some(value), "{text}");
     }
-    // Whole numbers that are written as such keep all their digits, beyond those of a float.
+    // Whole numbers written as integers keep all their digits, beyond those of a float.
     let large = right("many = 9_007_199_254_740_993").integer("many");
     assert_eq!(large, Some((1 << 53) + 1));
     assert_eq!(right(&format!("many = {}", i64::MAX)).integer("many"), Some(i64::MAX));
-    // Numbers and quantities group their digits alike.
+    // Numbers and quantities group their digits the same way.
     for text in ["1_000.5", "\"1_000.5 m\"", "\"1_000_500 mm\"", "1000.5"] {
         assert_eq!(right(&format!("height = {text}")).number("height"), Some(1000.5), "{text}");
     }
 }
 
 #[test]
-fn defaults_are_checked_values_that_stand_at_the_table() {
+fn defaults_are_checked_values_located_at_the_table() {
     let text = "note = \"x\"\n[leaf]\n";
     let plant = right(text);
     assert_eq!((plant.number("height"), plant.variant), (Some(0.1), Some("tree")));
@@ -164,7 +164,7 @@ fn defaults_are_checked_values_that_stand_at_the_table() {
     assert!(plant.get("share").is_none());
     let leaf = plant.table("leaf").unwrap();
     assert_eq!(leaf.integer("veins"), Some(3));
-    // What is not written is marked by the header of its table.
+    // A missing key is located at the header of its table.
     assert_eq!(&text[leaf.value_span("veins")], "[leaf]");
     assert_eq!(&text[leaf.key_span("area")], "[leaf]");
     assert_eq!(&text[plant.key_span("note")], "note");
@@ -184,7 +184,7 @@ fn axes_are_letters_with_a_sign_or_components() {
 }
 
 #[test]
-fn planar_scenes_take_fewer_components_and_none_out_of_the_plane() {
+fn planar_scenes_accept_two_components_and_none_out_of_the_plane() {
     let planar = |text: &str| format!("planar = true\n{text}");
     let root = |text: &str| right(&planar(text)).numbers::<3>("root");
     assert_eq!(root("root = [1, \"2 cm\"]"), Some([1.0, 0.02, 0.0]));
@@ -204,7 +204,7 @@ fn planar_scenes_take_fewer_components_and_none_out_of_the_plane() {
 }
 
 #[test]
-fn named_things_keep_the_order_of_the_file() {
+fn named_values_keep_file_order() {
     let plant = right("[sizes]\nzebra = 1\napple = \"2 cm\"\nmango = 3\n[leaves.z]\n[leaves.a]");
     let names = |key: &str| -> Vec<String> {
         plant.table(key).unwrap().named().map(|(name, ..)| name.to_owned()).collect()
@@ -215,7 +215,7 @@ fn named_things_keep_the_order_of_the_file() {
 }
 
 #[test]
-fn after_a_syntax_error_nothing_else_is_said() {
+fn nothing_else_is_reported_after_a_syntax_error() {
     for (text, marked) in [
         ("height = 1\nheight = 2\ncolour = 1", "height"),
         ("[leaf]\n[leaf]\ncolour = 1", "leaf"),
@@ -233,8 +233,8 @@ fn after_a_syntax_error_nothing_else_is_said() {
 }
 
 #[test]
-fn a_place_inside_a_text_is_found_unless_it_has_escapes() {
-    // The range is that of `furlong` in the text as it was read.
+fn a_location_inside_a_text_is_found_unless_it_has_escapes() {
+    // The range of `furlong` in the unescaped text.
     for (file, marked) in [
         ("height = \"3 furlong\"", "furlong"),
         ("height = '3 furlong'", "furlong"),
@@ -248,7 +248,7 @@ fn a_place_inside_a_text_is_found_unless_it_has_escapes() {
 }
 
 #[test]
-fn long_words_are_cut_between_characters() {
+fn long_words_are_truncated_between_characters() {
     assert_eq!(excerpt("short"), "short");
     let exact = "é".repeat(60);
     assert_eq!(excerpt(&exact), exact);
@@ -261,7 +261,7 @@ fn long_words_are_cut_between_characters() {
 }
 
 #[test]
-fn laws_and_texts_are_left_as_they_are_written() {
+fn laws_and_texts_are_left_unchanged() {
     let plant = right("sway = \"0.1*sin(t) +\"\nnote = \"a\\nb\"");
     assert_eq!(plant.text("sway"), Some("0.1*sin(t) +")); // compiled later, when its names are known
     assert_eq!(plant.text("note"), Some("a\nb"));

@@ -1,4 +1,4 @@
-//! Types of TOML values: which kinds accept them, and what they are called in messages.
+//! Types of TOML values: which kinds accept them, and how messages name them.
 
 use toml::Spanned;
 use toml::de::DeValue;
@@ -38,7 +38,7 @@ pub(super) fn is_table(value: &Spanned<DeValue<'_>>) -> bool {
     matches!(value.get_ref(), DeValue::Table(_))
 }
 
-/// What a value is, in words.
+/// A description of a value for messages.
 pub(super) fn kind_of(value: &Spanned<DeValue<'_>>) -> String {
     match value.get_ref() {
         DeValue::String(text) => format!("the text \"{}\"", excerpt(text)),

@@ -4,7 +4,7 @@ use std::f64::consts;
 
 use super::super::jet::Jet;
 
-/// A function: how many arguments it takes, how it is computed, and how with derivatives.
+/// A function by number of arguments: its value, and its derivatives.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Function {
     /// The function, and its first two derivatives.
@@ -13,7 +13,7 @@ pub(super) enum Function {
     Three(fn(f64, f64, f64) -> f64, fn(Jet, Jet, Jet) -> Jet),
 }
 
-/// The functions: name, implementation, and one line for the reference.
+/// The functions: name, implementation, and a line for the reference.
 pub(super) const FUNCTIONS: &[(&str, Function, &str)] = &[
     ("sin", Function::One(f64::sin, |x| [x.cos(), -x.sin()]), "`sin(x)`, `x` in radians"),
     ("cos", Function::One(f64::cos, |x| [-x.sin(), -x.cos()]), "`cos(x)`, `x` in radians"),
@@ -29,7 +29,11 @@ pub(super) const FUNCTIONS: &[(&str, Function, &str)] = &[
     ("ln", Function::One(f64::ln, |x| [1.0 / x, -1.0 / (x * x)]), "`ln(x)`, natural logarithm"),
     ("sqrt", Function::One(f64::sqrt, sqrt_rates), "`sqrt(x)`"),
     ("abs", Function::One(f64::abs, |x| [if x < 0.0 { -1.0 } else { 1.0 }, 0.0]), "`abs(x)`"),
-    ("floor", Function::One(f64::floor, flat), "`floor(x)`, the next whole number below"),
+    (
+        "floor",
+        Function::One(f64::floor, flat),
+        "`floor(x)`, the largest whole number not above `x`",
+    ),
     ("mod", Function::Two(f64::rem_euclid, mod_jet), "`mod(x, period)`, between 0 and the period"),
     ("min", Function::Two(f64::min, |x, y| pick(x, y, f64::min)), "`min(x, y)`"),
     ("max", Function::Two(f64::max, |x, y| pick(x, y, f64::max)), "`max(x, y)`"),
@@ -43,16 +47,16 @@ pub(super) const FUNCTIONS: &[(&str, Function, &str)] = &[
     (
         "ramp",
         Function::Three(ramp, ramp_jet),
-        "`ramp(x, a, b)`: 0 up to `a`, straight to 1 at `b`, then 1",
+        "`ramp(x, a, b)`: 0 up to `a`, rising linearly to 1 at `b`, then 1",
     ),
     (
         "if",
         Function::Three(choose, |c, a, b| if is_true(c.value) { a } else { b }),
-        "`if(condition, a, b)`: `a` where the condition is true, otherwise `b`",
+        "`if(condition, a, b)`: `a` if the condition is true, otherwise `b`",
     ),
 ];
 
-/// The comparisons, longer signs first.
+/// The comparisons, longer symbols first.
 pub(super) const COMPARISONS: &[(&str, Function)] = &[
     ("<=", Function::Two(|x, y| truth(x <= y), |x, y| Jet::constant(truth(x.value <= y.value)))),
     (">=", Function::Two(|x, y| truth(x >= y), |x, y| Jet::constant(truth(x.value >= y.value)))),
@@ -66,13 +70,13 @@ pub(super) const AND: Function = Function::Two(both, |x, y| Jet::constant(both(x
 pub(super) const OR: Function =
     Function::Two(either, |x, y| Jet::constant(either(x.value, y.value)));
 pub(super) const NOT: Function = Function::One(|x| truth(!is_true(x)), flat);
-/// What is left of a double `not`.
+/// The result of a double `not`.
 pub(super) const TRUTH: Function = Function::One(|x| truth(is_true(x)), flat);
 
 pub(super) const CONSTANTS: &[(&str, f64)] = &[("pi", consts::PI), ("tau", consts::TAU)];
 pub(super) const KEYWORDS: [&str; 3] = ["and", "or", "not"];
 
-/// `x^y`; squares and cubes by multiplication, which is quicker than `powf` and rounds alike on every machine.
+/// `x^y`; squares and cubes by multiplication, which is faster than `powf` and rounds identically on every machine.
 pub(super) fn power(x: f64, y: f64) -> f64 {
     match y {
         2.0 => x * x,
@@ -123,7 +127,7 @@ fn ramp(x: f64, from: f64, to: f64) -> f64 {
     }
 }
 
-/// First and second derivative of a function that does not change between its jumps.
+/// First and second derivatives of a piecewise constant function.
 fn flat(_: f64) -> [f64; 2] {
     [0.0; 2]
 }
@@ -154,14 +158,14 @@ fn sqrt_rates(x: f64) -> [f64; 2] {
     [slope, -0.5 * slope / x]
 }
 
-/// `x - n p` with the whole number `n` that is right now.
+/// `x - n p` with the current whole number `n`.
 fn mod_jet(x: Jet, period: Jet) -> Jet {
     let value = x.value.rem_euclid(period.value);
     let n = ((x.value - value) / period.value).round();
     Jet { value, ..x - Jet::constant(n) * period }
 }
 
-/// The argument that `min` or `max` chooses; of two equal ones the first.
+/// The argument that `min` or `max` selects; the first of two equal ones.
 fn pick(x: Jet, y: Jet, which: fn(f64, f64) -> f64) -> Jet {
     let value = which(x.value, y.value);
     if value == x.value { x } else { y }
@@ -181,7 +185,7 @@ pub(in super::super) fn function_lines() -> impl Iterator<Item = &'static str> {
     FUNCTIONS.iter().map(|(.., line)| *line)
 }
 
-/// Whether a name has a meaning in every expression, so that nothing else may have it.
+/// Whether a name is reserved in all expressions.
 pub(in super::super) fn is_reserved(name: &str) -> bool {
     name == "t"
         || KEYWORDS.contains(&name)

@@ -8,16 +8,16 @@ use super::super::suggest;
 use super::functions::{AND, COMPARISONS, CONSTANTS, FUNCTIONS, KEYWORDS, NOT, OR, TRUTH};
 use super::{Expression, ExpressionError, Op, STACK};
 
-/// Nesting of parentheses, calls and signs that the parser follows.
+/// Maximum nesting of parentheses, calls and signs.
 const MAX_DEPTH: usize = 64;
-/// Longest program, in instructions.
+/// Maximum program length, in instructions.
 const MAX_OPS: usize = 10_000;
 
 /// The names that an expression may use, besides constants and functions.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Scope {
     symbols: HashMap<String, Symbol>,
-    /// The names in the order in which they came, for advice.
+    /// The names in order of addition, for advice.
     names: Vec<String>,
     n_variables: usize,
 }
@@ -39,7 +39,7 @@ impl Scope {
         scope
     }
 
-    /// Adds a variable, unless it is known, and gives its index.
+    /// Adds a variable, unless it is already known, and returns its index.
     pub fn variable(&mut self, name: &str) -> usize {
         if let Some(Symbol::Variable(index)) = self.symbols.get(name) {
             return *index;
@@ -53,7 +53,7 @@ impl Scope {
         self.add(name, Symbol::Constant(value));
     }
 
-    /// Adds a name that one might expect, with the reason why it is not there.
+    /// Adds a plausible name that is not available, with the reason.
     pub fn unusable(&mut self, name: &str, reason: impl Into<String>) {
         self.symbols.insert(name.to_owned(), Symbol::Unusable(reason.into()));
     }
@@ -66,17 +66,17 @@ impl Scope {
         }
     }
 
-    /// Whether the name has any meaning.
+    /// Whether the name is known or reserved.
     pub fn contains(&self, name: &str) -> bool {
         self.symbols.contains_key(name)
     }
 
-    /// Remembers the names that are known now.
+    /// A mark of the currently known names.
     pub fn mark(&self) -> [usize; 2] {
         [self.names.len(), self.n_variables]
     }
 
-    /// Forgets the names that were added since `mark`.
+    /// Removes the names added since `mark`.
     pub fn reset(&mut self, [n_names, n_variables]: [usize; 2]) {
         for name in self.names.drain(n_names..) {
             self.symbols.remove(&name);
@@ -92,7 +92,7 @@ impl Scope {
 }
 
 impl Expression {
-    /// Compiles `source`, in which the names of `scope` may appear.
+    /// Compiles `source`, which may use the names in `scope`.
     pub(crate) fn parse_in(source: &str, scope: &Scope) -> Result<Self, ExpressionError> {
         let mut parser = Parser { text: source, at: 0, scope, ops: Vec::new(), depth: 0 };
         let ops = parser.whole().map_err(|(span, message, help)| {
@@ -119,22 +119,22 @@ impl<'a> Parser<'a> {
         if let Some(next) = self.peek() {
             let span = self.next_span();
             let help = match next {
-                '&' => "both conditions: write `and`",
-                '|' => "one of two conditions: write `or`",
+                '&' => "for a conjunction, write `and`",
+                '|' => "for a disjunction, write `or`",
                 'a'..='z' | 'A'..='Z' | '0'..='9' | '_' | '(' => {
-                    "a product needs its sign: `2*t`, not `2 t`; expressions are in SI, without units"
+                    "a product needs `*`: `2*t`, not `2 t`; expressions are in SI units, without unit symbols"
                 }
                 ')' => "there is no matching `(`",
-                '<' | '>' | '!' => "two comparisons are joined by `and`: `0 < t and t < 1`",
-                '=' => "a comparison is one of < <= > >= == !=",
-                _ => "an operator is one of + - * / ^ < <= > >= == != and or",
+                '<' | '>' | '!' => "join two comparisons with `and`: `0 < t and t < 1`",
+                '=' => "the comparisons are < <= > >= == !=",
+                _ => "the operators are + - * / ^ < <= > >= == != and or",
             };
             let message = format!("expected an operator before `{}`", &self.text[span.clone()]);
             return Err((span, message, Some(help.to_owned())));
         }
         let ops = std::mem::take(&mut self.ops);
 
-        // The deepest stack is known now, so that evaluation needs no checks.
+        // The maximum stack depth is now known, so that evaluation needs no checks.
         let (mut depth, mut deepest) = (0, 0);
         for op in &ops {
             depth = depth + 1 - op.arguments();
@@ -146,7 +146,7 @@ impl<'a> Parser<'a> {
         Ok(ops.into_boxed_slice())
     }
 
-    /// The next character that is not blank; moves up to it.
+    /// Skips blanks and returns the next character.
     fn peek(&mut self) -> Option<char> {
         let rest = &self.text[self.at..];
         self.at += rest.len() - rest.trim_start().len();
@@ -159,7 +159,7 @@ impl<'a> Parser<'a> {
         Some(next)
     }
 
-    /// Byte range of the word or character at the current place.
+    /// Byte range of the word or character at the current position.
     fn next_span(&mut self) -> Range<usize> {
         let Some(first) = self.peek() else { return self.text.len()..self.text.len() };
         let word =
@@ -168,7 +168,7 @@ impl<'a> Parser<'a> {
         self.at..self.at + length
     }
 
-    /// Appends an operation; one whose arguments are all constant is carried out at once.
+    /// Appends an operation; one with constant arguments is evaluated immediately.
     fn push(&mut self, op: Op) -> Result<(), Mistake> {
         let n = op.arguments();
         let first = self.ops.len() - n;
@@ -193,7 +193,7 @@ impl<'a> Parser<'a> {
         Ok(())
     }
 
-    /// Takes a keyword, if it comes next.
+    /// Consumes a keyword, if it comes next.
     fn take_word(&mut self, word: &str) -> bool {
         let found = self.peek().is_some() && &self.text[self.next_span()] == word;
         if found {
@@ -267,7 +267,7 @@ impl<'a> Parser<'a> {
         Ok(())
     }
 
-    /// Every recursion passes here, so the depth is counted here.
+    /// Every recursion passes through here, so the depth is counted here.
     fn signed(&mut self) -> Result<(), Mistake> {
         self.depth += 1;
         if self.depth > MAX_DEPTH {
@@ -308,11 +308,8 @@ impl<'a> Parser<'a> {
             None => {
                 let end = self.text.len();
                 let empty = self.text.trim().is_empty();
-                let message = if empty {
-                    "the expression is empty"
-                } else {
-                    "the expression stops too early"
-                };
+                let message =
+                    if empty { "the expression is empty" } else { "the expression is incomplete" };
                 Err((end..end, message.into(), None))
             }
         }
@@ -392,7 +389,7 @@ impl<'a> Parser<'a> {
                 if names.len() > 12 {
                     names[12] = "…";
                 }
-                format!("known here: {}", names.join(", "))
+                format!("known names: {}", names.join(", "))
             }
         };
         Err((span, format!("unknown variable `{}`", excerpt(name)), Some(help)))
@@ -418,8 +415,10 @@ impl<'a> Parser<'a> {
         self.close(open)?;
         let op = Op::Call(*function);
         if given != op.arguments() {
-            let message =
-                format!("the function `{name}` takes {} arguments, not {given}", op.arguments());
+            let message = format!(
+                "wrong number of arguments of `{name}`: expected {}, got {given}",
+                op.arguments()
+            );
             return Err((span.start..self.at, message, Some(line.to_string())));
         }
         self.push(op)

@@ -1,4 +1,4 @@
-//! Random expressions: an independent tree says what their values are, and the fundamental theorem what their rates are.
+//! Random expressions: values are compared with an independent tree, and rates with the fundamental theorem of calculus.
 
 use super::*;
 use proptest::prelude::*;
@@ -15,7 +15,7 @@ enum Tree {
 
 type Named = (&'static str, fn(f64) -> f64);
 
-/// Bounded and smooth functions, so that no tree becomes large or steep.
+/// Bounded and smooth functions, so that no tree has large values or slopes.
 const SMOOTH: [Named; 4] =
     [("sin", f64::sin), ("cos", f64::cos), ("tanh", f64::tanh), ("atan", f64::atan)];
 
@@ -43,7 +43,7 @@ impl Tree {
         }
     }
 
-    /// How tightly the outermost operation binds: 1 for sums up to 5 for what needs no parentheses.
+    /// Precedence of the outermost operation: from 1 for sums to 5 for what needs no parentheses.
     fn level(&self) -> u8 {
         match self {
             Tree::Operation(_, '+' | '-', _) => 1,
@@ -54,7 +54,7 @@ impl Tree {
         }
     }
 
-    /// The words of the expression, with parentheses only where the grammar needs them, or wherever they may stand.
+    /// The tokens of the expression, with parentheses only where the grammar needs them, or wherever it allows them.
     fn words(&self, least: u8, all: bool, words: &mut Vec<String>) {
         let enclosed = self.level() < least || (all && self.level() < 5);
         if enclosed {
@@ -68,7 +68,7 @@ impl Tree {
                 a.words(3, all, words);
             }
             Tree::Operation(a, sign, b) => {
-                // Sums and products are read from the left, powers from the right.
+                // Sums and products are left-associative, powers right-associative.
                 let (left, right) = match sign {
                     '+' | '-' => (1, 2),
                     '*' | '/' => (2, 3),
@@ -105,7 +105,7 @@ fn tree() -> impl Strategy<Value = Tree> {
         let name = prop::sample::select(&["sin", "cos", "tanh", "atan"][..]);
         let call = (name, inner.clone()).prop_map(|(name, a)| Tree::Call(name, Box::new(a)));
         let power = (inner.clone(), prop::sample::select(&[2.0, 3.0][..])).prop_map(|(a, n)| {
-            // Of something bounded, or powers of powers would be beyond all numbers.
+            // The base is bounded, or powers of powers would overflow.
             let base = Tree::Call("sin", Box::new(a));
             Tree::Operation(Box::new(base), '^', Box::new(Tree::Number(n)))
         });
@@ -122,7 +122,7 @@ fn tree() -> impl Strategy<Value = Tree> {
     })
 }
 
-/// Points and weights of Gauss's quadrature with five points on [-1, 1].
+/// Points and weights of five-point Gauss quadrature on [-1, 1].
 fn gauss() -> [(f64, f64); 5] {
     let root = (10.0_f64 / 7.0).sqrt();
     let (near, far) = ((5.0 - 2.0 * root).sqrt() / 3.0, (5.0 + 2.0 * root).sqrt() / 3.0);
@@ -133,7 +133,7 @@ fn gauss() -> [(f64, f64); 5] {
 
 proptest! {
     #[test]
-    fn values_are_those_of_the_tree_however_it_is_written(tree in tree(), t in -1.0..1.0) {
+    fn values_agree_with_the_tree_in_any_notation(tree in tree(), t in -1.0..1.0) {
         let expected = tree.value(t).to_bits();
         for (all, between) in [(false, ""), (false, " "), (true, ""), (true, "  ")] {
             let source = tree.text(all, between);
@@ -145,7 +145,7 @@ proptest! {
     }
 
     #[test]
-    fn the_integral_of_a_rate_is_the_change_of_what_it_is_the_rate_of(tree in tree(), t in -1.0..1.0) {
+    fn the_integral_of_a_rate_is_the_change_of_the_value(tree in tree(), t in -1.0..1.0) {
         let source = tree.text(false, "");
         let law = Expression::parse(&source, &["t"]).unwrap();
         let h = 5e-3;
@@ -157,7 +157,7 @@ proptest! {
             integral[1] += h * weight * second;
             scale = scale.max(value.abs()).max(rate.abs()).max(second.abs());
         }
-        // The quadrature has an error of h¹¹ times the tenth derivative: rounding is all that is left.
+        // The quadrature error is h¹¹ times the tenth derivative, so that only rounding remains.
         for order in 0..2 {
             let change = end[order] - begin[order];
             prop_assert!((integral[order] - change).abs() < 1e-10 * scale, "{}: {:?} {}", source, integral, change);
@@ -165,7 +165,7 @@ proptest! {
     }
 
     #[test]
-    fn a_strange_sign_is_found_where_it_stands(tree in tree(), place in any::<prop::sample::Index>()) {
+    fn an_unexpected_character_is_located(tree in tree(), place in any::<prop::sample::Index>()) {
         let mut words = Vec::new();
         tree.words(0, false, &mut words);
         let place = place.index(words.len() + 1);
@@ -183,7 +183,7 @@ proptest! {
     }
 
     #[test]
-    fn other_variables_are_held_when_rates_are_taken(tree in tree(), t in -1.0..1.0, k in -2.0..2.0_f64) {
+    fn other_variables_are_constant_in_rates(tree in tree(), t in -1.0..1.0, k in -2.0..2.0_f64) {
         // d/dt (k f + k²) = k f', with k as the second variable.
         let source = tree.text(false, "");
         let [f, f1, f2] = Expression::parse(&source, &["t"]).unwrap().with_rates(&[t]);

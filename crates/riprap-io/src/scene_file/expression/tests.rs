@@ -43,7 +43,7 @@ fn functions_give_known_values() {
 }
 
 #[test]
-fn several_variables_are_taken_in_the_order_of_the_caller() {
+fn several_variables_keep_the_order_of_the_caller() {
     let law = Expression::parse("-k*(q - q0)", &["q", "q0", "k"]).unwrap();
     assert_eq!(law.evaluate(&[1.5, 1.0, 4.0]), -2.0);
 }
@@ -60,12 +60,12 @@ fn mistakes_are_located_by_column() {
     let cases = [
         ("2 t", 3, "expected an operator"),
         ("5 mm", 3, "expected an operator"),
-        ("1 + ", 5, "stops too early"),
+        ("1 + ", 5, "incomplete"),
         ("", 1, "empty"),
         ("(1 + 2", 1, "not closed"),
         ("1 + 2)", 6, "expected an operator"),
-        ("sin(t, 2)", 1, "takes 1 arguments, not 2"),
-        ("max(t)", 1, "takes 2 arguments, not 1"),
+        ("sin(t, 2)", 1, "expected 1, got 2"),
+        ("max(t)", 1, "expected 2, got 1"),
         ("sine(t)", 1, "unknown function"),
         ("cos", 1, "needs its arguments"),
         ("3*x", 3, "unknown variable"),
@@ -75,9 +75,9 @@ fn mistakes_are_located_by_column() {
         ("t = 1", 3, "expected an operator"),
         ("0 < t < 1", 7, "expected an operator"),
         ("t && 1", 3, "expected an operator"),
-        ("t and", 6, "stops too early"),
+        ("t and", 6, "incomplete"),
         ("and t", 1, "expected a value, found `and`"),
-        ("if(t, 1)", 1, "takes 3 arguments, not 2"),
+        ("if(t, 1)", 1, "expected 3, got 2"),
         ("q.knee", 1, "unknown variable `q.knee`"),
         ("sin(t 2)", 7, "expected an operator or `)`"),
     ];
@@ -115,7 +115,7 @@ fn conditions_are_one_or_zero_and_bind_below_sums() {
 }
 
 #[test]
-fn variables_may_have_dots_and_words_of_operators_in_them() {
+fn variables_may_contain_dots_and_operator_keywords() {
     let names = ["q.knee", "v.hip.angle", "order", "android", "nothing"];
     let law = Expression::parse("q.knee*10 + v.hip.angle + order*android*nothing", &names);
     assert_eq!(law.unwrap().evaluate(&[1.0, 2.0, 3.0, 4.0, 5.0]), 72.0);
@@ -124,7 +124,7 @@ fn variables_may_have_dots_and_words_of_operators_in_them() {
 }
 
 #[test]
-fn only_the_variables_that_appear_are_left_after_compacting() {
+fn only_used_variables_remain_after_compacting() {
     let mut law = Expression::parse("d - b*d", &["a", "b", "c", "d"]).unwrap();
     assert_eq!(law.compact(), [3, 1]);
     assert_eq!(law.evaluate(&[5.0, 2.0]), -5.0);
@@ -132,7 +132,7 @@ fn only_the_variables_that_appear_are_left_after_compacting() {
 
 #[test]
 fn rates_of_every_function_agree_with_finite_differences() {
-    // Each function with arguments inside of its domain and away from kinks.
+    // Each function with arguments inside its domain and away from kinks.
     let cases = [
         "sin(3*t)",
         "cos(t^2)",
@@ -192,13 +192,13 @@ fn rates_of_every_function_agree_with_finite_differences() {
 }
 
 #[test]
-fn rates_exist_where_a_power_or_root_is_flat() {
+fn rates_exist_at_zeros_of_powers_and_roots() {
     let rates =
         |source: &str| Expression::parse(source, &["t", "k"]).unwrap().with_rates(&[0.0, 0.0]);
     assert_eq!(rates("t^2"), [0.0, 0.0, 2.0]);
     assert_eq!(rates("t^3"), [0.0, 0.0, 0.0]);
     assert_eq!(rates("5*t^1 + t^0"), [1.0, 5.0, 0.0]);
-    assert_eq!(rates("sqrt(k) + k^0.5 + 0*ln(1 + k)"), [0.0, 0.0, 0.0]); // nothing moves
+    assert_eq!(rates("sqrt(k) + k^0.5 + 0*ln(1 + k)"), [0.0, 0.0, 0.0]); // constant arguments
     assert_eq!(rates("k*t"), [0.0, 0.0, 0.0]);
 }
 
@@ -227,7 +227,7 @@ mod properties {
 
     proptest! {
         #[test]
-        fn anything_gives_a_value_or_a_place(words in prop::collection::vec(prop::sample::select(WORDS), 0..40)) {
+        fn any_input_gives_a_value_or_a_located_error(words in prop::collection::vec(prop::sample::select(WORDS), 0..40)) {
             let source = words.concat();
             match Expression::parse(&source, &["t"]) {
                 Ok(law) => {
@@ -257,7 +257,7 @@ mod properties {
 }
 
 #[test]
-fn expressions_travel_between_threads() {
+fn expressions_can_be_shared_between_threads() {
     fn check<T: Send + Sync>() {}
     check::<Expression>();
 }

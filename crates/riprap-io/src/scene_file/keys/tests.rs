@@ -1,4 +1,4 @@
-//! A table declared here goes through everything that comes from a declaration: check, reading, writing, schema, page.
+//! A table declared here exercises everything generated from a declaration: check, reading, writing, schema, reference page.
 
 use super::*;
 use crate::scene_file::document;
@@ -51,7 +51,7 @@ variants! {
     }
 }
 
-/// The paint of a text, or what is wrong with it, a line each.
+/// Parses a paint from text, or returns the mistakes, one per line.
 fn paint(text: &str) -> Result<Paint, String> {
     let mut problems = Problems::default();
     let entries = document::check(text, &PAINT, &mut problems);
@@ -80,7 +80,7 @@ fn written(paint: &Paint) -> String {
 }
 
 #[test]
-fn values_arrive_in_si_and_defaults_are_filled_in() {
+fn values_are_in_si_units_and_defaults_are_filled_in() {
     let expected =
         Paint { layer: 2e-4, colour: Colour::Blue, coats: 1, gloss: None, form: Form::Powder };
     assert_eq!(paint("layer = \"0.2 mm\""), Ok(expected));
@@ -91,7 +91,7 @@ fn values_arrive_in_si_and_defaults_are_filled_in() {
 }
 
 #[test]
-fn every_mistake_is_reported_with_its_place_and_advice() {
+fn every_mistake_is_reported_with_its_location_and_advice() {
     for (text, says) in [
         (
             "layer = 1\ncolor = \"red\"",
@@ -103,7 +103,7 @@ fn every_mistake_is_reported_with_its_place_and_advice() {
         ("layer = 1\ntimes = 10", "10: `times` must be between 1 and 9; got 10"),
         ("layer = 1\ncolour = \"blu\"", "did you mean \"blue\"?"),
         ("", "`layer` is missing in [paint] (How thick it is. Write a length such as"),
-        ("layer = 1\nsize = 1", "size: `size` has no meaning with form = \"powder\""),
+        ("layer = 1\nsize = 1", "size: `size` is not allowed with form = \"powder\""),
         ("layer = 1\nform = \"liquid\"", "`size` is missing"),
     ] {
         let found = paint(text).unwrap_err();
@@ -115,7 +115,7 @@ fn every_mistake_is_reported_with_its_place_and_advice() {
 }
 
 #[test]
-fn what_is_written_is_read_back_to_the_same_bits() {
+fn written_values_are_read_back_bitwise_identical() {
     for layer in [0.1 + 0.2, 5e-324, 1e12 - 0.1, 1.0 / 3.0] {
         let form = Form::Liquid { size: layer };
         let kept = Paint { layer, colour: Colour::Red, coats: 2, gloss: Some(0.1), form };
@@ -138,9 +138,9 @@ fn a_declaration_is_the_description() {
     assert_eq!(FORM.variants[1].doc, "In a can.");
 }
 
-/// Rules between several keys name them again, in `convert`; a key without such a rule is known to its declaration alone.
+/// Rules between several keys refer to them again, in `convert`; any other key appears only in its declaration.
 #[test]
-fn a_scalar_key_stands_in_one_file() {
+fn a_scalar_key_appears_in_one_file() {
     fn sources(folder: &std::path::Path, found: &mut Vec<(std::path::PathBuf, String)>) {
         for entry in std::fs::read_dir(folder).unwrap() {
             let path = entry.unwrap().path();
@@ -165,7 +165,7 @@ fn a_scalar_key_stands_in_one_file() {
 }
 
 #[test]
-fn no_table_has_a_key_twice_and_every_key_is_explained() {
+fn keys_are_unique_and_documented_in_every_table() {
     use crate::scene_file::fields::{Kind, Table};
     fn tables(kind: &'static Kind, found: &mut Vec<&'static Table>) {
         match kind {

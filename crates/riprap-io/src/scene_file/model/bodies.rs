@@ -24,7 +24,7 @@ static POSITION_LAW: Kind = Kind::Law(Dimension::LENGTH);
 static VELOCITY_LAW: Kind = Kind::Law(Dimension::VELOCITY);
 static ANGULAR_VELOCITY_LAW: Kind = Kind::Law(Dimension::ANGULAR_VELOCITY);
 
-/// Directions that a body may be locked in, in the order of [`BodyKind::Free`].
+/// Directions in which a body can be locked, in the order of [`BodyKind::Free`].
 const DIRECTIONS: &[(&str, &str)] = &[
     ("x", "no motion along x"),
     ("y", "no motion along y"),
@@ -39,32 +39,32 @@ table! {
     /// One body.
     BODY = "body", "[[body]]", tag &BODY_KIND;
     pub struct Body {
-        /// Name, used once.
-        name: String = Name, Computed("`body-1`, `body-2`, … by place in the file"), with OwnName;
-        /// A shape or the name of one.
+        /// Unique name.
+        name: String = Name, Computed("`body-1`, `body-2`, … in file order"), with OwnName;
+        /// A shape, inline or by name.
         shape: ShapeRef = OneOf(&SHAPE_OR_NAME), Required, with BodyForm;
         /// Its material.
         material: usize = Refers("material"), Required, with BodyMaterial;
-        /// Where the origin of the shape is.
+        /// Position of the origin of the shape.
         position: Vector = Polar(&LENGTH), Default("[0.0, 0.0, 0.0]"), unless Body::has_position_law;
-        /// How the shape is turned.
+        /// Orientation of the shape.
         rotation: Quaternion => TURNED, with Turned;
         /// Mass properties; `None`: from density and shape.
         mass: Option<Mass> => MASS, with GivenMass;
-        /// How it moves.
+        /// How the body moves.
         kind: BodyKind => &[];
     }
 }
 
 impl Body {
-    /// Whether its position is given by its motion.
+    /// Whether the prescribed motion gives the position.
     pub(in super::super) fn has_position_law(&self) -> bool {
         matches!(&self.kind, BodyKind::Moving { motion } if matches!(motion.translation, Translation::Position(_)))
     }
 }
 
 codec! {
-    /// A shape that the body can have.
+    /// A shape allowed for the body.
     BodyForm: ShapeRef,
     |from, entries, key| {
         from.check_half_space(entries);
@@ -74,7 +74,7 @@ codec! {
 }
 
 codec! {
-    /// The material of a body, from which its mass follows unless that is given.
+    /// The material of a body. It determines the mass unless the mass is given.
     BodyMaterial: usize,
     |from, body, key| {
         let weighed = body.variant == Some("free") && body.given("mass").is_none();
@@ -83,7 +83,7 @@ codec! {
     |index, names| names.scene.materials[*index].name
 }
 
-/// Mass properties that were given.
+/// Explicit mass properties.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Mass {
     /// Mass [kg].
@@ -104,7 +104,7 @@ const MASS: &[Field] = keys! {
     centre: Polar(&LENGTH), Optional;
 };
 
-/// `mass`, `inertia` and `centre`, as far as they are given.
+/// `mass`, `inertia` and `centre`, all optional.
 pub(super) struct GivenMass;
 
 impl Codec<Option<Mass>> for GivenMass {
@@ -127,24 +127,24 @@ impl Codec<Option<Mass>> for GivenMass {
 
 variants! {
     /// How a body moves.
-    BODY_KIND = "kind", "How it moves.", Some("free");
+    BODY_KIND = "kind", "How the body moves.", Some("free");
     pub enum BodyKind {
-        /// It moves under forces and contacts.
+        /// Moves under forces and contacts.
         Free "free" {
-            /// Velocity of the centre of mass at the start.
+            /// Initial velocity of the centre of mass.
             velocity: Vector = Polar(&VELOCITY), Default("[0.0, 0.0, 0.0]");
-            /// Angular velocity at the start, in the world frame.
+            /// Initial angular velocity, in the world frame.
             angular_velocity: Vector = Axial(&ANGULAR_VELOCITY), Default("[0.0, 0.0, 0.0]");
-            /// Directions of the world in which it does not move.
+            /// Locked directions, in the world frame.
             locked: [bool; 6] = List { of: &DIRECTION, min: 0, max: 6 }, Default("[]"), with Locked;
-            /// Constant force at the centre of mass, in the world frame.
+            /// Constant force applied at the centre of mass, in the world frame.
             force: Vector = Polar(&FORCE), Default("[0.0, 0.0, 0.0]");
             /// Constant torque, in the world frame.
             torque: Vector = Axial(&TORQUE), Default("[0.0, 0.0, 0.0]");
         },
-        /// It stays where it is.
+        /// Does not move.
         Fixed "fixed",
-        /// It moves as prescribed, whatever it meets.
+        /// Moves as prescribed, regardless of contacts.
         Moving "moving" {
             /// The prescribed motion.
             motion: Motion = Table(&MOTION), Required;
@@ -153,14 +153,14 @@ variants! {
 }
 
 codec! {
-    /// Directions by their names; x, y, z, rx, ry, rz in the model.
+    /// Directions by name; the model has one flag each for x, y, z, rx, ry, rz.
     Locked: [bool; 6],
     |from, entries, key| {
         let mut locked = [false; 6];
         for node in entries.list(key)? {
             let index = DIRECTIONS.iter().position(|(name, _)| Some(*name) == node.text())?;
             if std::mem::replace(&mut locked[index], true) {
-                let message = format!("`locked` names {} twice", DIRECTIONS[index].0);
+                let message = format!("`locked` lists {} twice", DIRECTIONS[index].0);
                 from.problems.report(node.span.clone(), message);
             }
         }
@@ -173,7 +173,7 @@ codec! {
 }
 
 table! {
-    /// A prescribed motion. Each component is a number or an expression of the time `t` and of parameters, in SI.
+    /// A prescribed motion. Each component is a number or an expression of the time `t` and the parameters, in SI units.
     MOTION = "motion", "[body.motion]";
     pub struct Motion {
         /// Motion of the origin of the shape.
@@ -195,7 +195,7 @@ pub enum Translation {
 const TRANSLATION: &[Field] = keys! {
     /// Velocity of the origin of the shape.
     velocity: Polar(&VELOCITY_LAW), Computed("0, unless `position` is given");
-    /// Position of the origin of the shape, instead of `velocity` and of the body's own `position`.
+    /// Position of the origin of the shape; replaces `velocity` and the body's own `position`.
     position: Polar(&POSITION_LAW), Optional;
 };
 
@@ -230,14 +230,14 @@ codec! {
 /// A component of a prescribed motion.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Component {
-    /// A constant, in SI.
+    /// A constant, in SI units.
     Constant(f64),
-    /// A function of the time `t` [s], in SI.
+    /// A function of the time `t` [s], in SI units.
     Expression(Expression),
 }
 
 impl Component {
-    /// The value at time `t` [s], in SI.
+    /// The value at time `t` [s], in SI units.
     pub fn at(&self, t: f64) -> f64 {
         match self {
             Self::Constant(value) => *value,

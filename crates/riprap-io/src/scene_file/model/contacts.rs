@@ -1,4 +1,4 @@
-//! Materials, how two of them meet, and contacts that the user chose.
+//! Materials, contact parameters of pairs of materials, and user-defined contacts.
 
 use riprap::scene::{ContactLaw, Material, PairLaw};
 use serde::ser::SerializeMap;
@@ -12,33 +12,33 @@ static MATERIAL: Kind = Kind::Refers("material");
 static BODY_NAME: Kind = Kind::Refers("body");
 
 table! {
-    /// A material. Two materials meet with the smaller friction, restitution and rolling resistance of both,
-    /// unless a `[[pair]]` says otherwise.
+    /// A material. A contact between two materials has the smaller friction, restitution and rolling resistance of the
+    /// two, unless a `[[pair]]` overrides them.
     MATERIAL_TABLE = "material", "[materials.*]";
     for Material {
-        /// Density; may be left out if every free body of this material has a given mass.
+        /// Density; may be omitted if every free body of this material has an explicit mass.
         density: Option<f64> = DENSITY, Optional;
-        /// Coulomb's coefficient of friction.
+        /// Coulomb friction coefficient.
         friction: f64 = Number(NonNegative), Default("0.0");
-        /// Newton's coefficient of restitution.
+        /// Newton restitution coefficient.
         restitution: f64 = Number(Within(0.0, 1.0)), Default("0.0");
-        /// Rolling resistance: two bodies that touch resist turning against each other by a moment of up to this length times the
-        /// normal force. Bodies of mechanisms do not.
+        /// Rolling resistance: two bodies in contact resist relative rotation with a moment of at most this length times the
+        /// normal force. Bodies of mechanisms have no rolling resistance.
         rolling: f64 = Quantity(Dimension::LENGTH, NonNegative), Default("0.0");
     }
 }
 
 table! {
-    /// How two materials meet, where the smaller values of both are not right.
+    /// Contact parameters of two materials, overriding the smaller values of the two.
     PAIR = "pair", "[[pair]]", after BETWEEN;
     for PairLaw {
-        /// Coulomb's coefficient of friction.
-        friction: f64 = Number(NonNegative), Computed("the smaller of both materials");
-        /// Newton's coefficient of restitution.
-        restitution: f64 = Number(Within(0.0, 1.0)), Computed("the smaller of both materials");
-        /// Rolling resistance: two bodies that touch resist turning against each other by a moment of up to this length times the
-        /// normal force. Bodies of mechanisms do not.
-        rolling: f64 = Quantity(Dimension::LENGTH, NonNegative), Computed("the smaller of both materials");
+        /// Coulomb friction coefficient.
+        friction: f64 = Number(NonNegative), Computed("the smaller value of the two materials");
+        /// Newton restitution coefficient.
+        restitution: f64 = Number(Within(0.0, 1.0)), Computed("the smaller value of the two materials");
+        /// Rolling resistance: two bodies in contact resist relative rotation with a moment of at most this length times the
+        /// normal force. Bodies of mechanisms have no rolling resistance.
+        rolling: f64 = Quantity(Dimension::LENGTH, NonNegative), Computed("the smaller value of the two materials");
         /// Law in the normal direction.
         law: ContactLaw = Choice(words_of::<ContactLaw>()), Computed("`quasi-shock` if the restitution is 0, otherwise `moreau-newton`");
     }
@@ -52,11 +52,11 @@ const BETWEEN: &[Field] = keys! {
 words! {
     ContactLaw {
         MoreauNewton "moreau-newton": "no approach after the step, with restitution",
-        QuasiShock "quasi-shock": "no overlap after the step: a closing gap may still close; restitution 0 only",
+        QuasiShock "quasi-shock": "no overlap after the step: an open gap may still close; restitution 0 only",
     }
 }
 
-/// How two materials meet.
+/// Contact parameters of two materials.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Pair {
     /// Indices into [`SceneFile::materials`].
@@ -74,12 +74,12 @@ impl WriteKeys for Pair {
 }
 
 impl SceneFile {
-    /// How two materials meet, given by their indices: their `[[pair]]`, or else the smaller friction,
-    /// restitution and rolling resistance of both.
+    /// The contact parameters of two materials, given by their indices: those of their `[[pair]]`, or else the smaller
+    /// friction, restitution and rolling resistance of the two.
     ///
     /// # Panics
     ///
-    /// If an index is not one of [`SceneFile::materials`].
+    /// Panics if an index is out of range for [`SceneFile::materials`].
     pub fn pair(&self, a: usize, b: usize) -> PairLaw {
         let given = |pair: &&Pair| pair.between == [a, b] || pair.between == [b, a];
         let combined = || PairLaw::combined(&self.materials[a], &self.materials[b]);
@@ -88,26 +88,26 @@ impl SceneFile {
 }
 
 codec! {
-    /// The material of something whose mass follows from it.
+    /// The material of a body whose mass is computed from the density.
     pub(super) HeavyMaterial: usize,
     |from, entries, key| from.material(entries, key, true),
     |index, names| names.scene.materials[*index].name
 }
 
 table! {
-    /// A contact between a chosen point and a chosen plane, whatever the shapes of their bodies: the corner of a slider in
-    /// its guide, with a clearance. The plane has no end.
+    /// A contact between a given point and a given plane, independent of the shapes of their bodies; for example the corner
+    /// of a slider in a guide with clearance. The plane is unbounded.
     POINT_CONTACT = "point-contact", "[[point_contact]]";
     pub struct PointContact {
-        /// Its name, used once.
+        /// Unique name.
         name: String = Name, Computed("`point_contact-1`, `point_contact-2`, …"), with super::OwnName;
         /// The point.
         point: Place = Table(&PLACE), Required;
         /// The plane, on another body.
         plane: Plane = Table(&PLANE), Required;
-        /// Coulomb's coefficient of friction.
+        /// Coulomb friction coefficient.
         friction: f64 = Number(NonNegative), Default("0.0");
-        /// Newton's coefficient of restitution.
+        /// Newton restitution coefficient.
         restitution: f64 = Number(Within(0.0, 1.0)), Default("0.0");
         /// Law in the normal direction.
         law: ContactLaw = Choice(words_of::<ContactLaw>()), Computed("`quasi-shock` if the restitution is 0, otherwise `moreau-newton`"), with NormalLaw;
@@ -120,7 +120,7 @@ table! {
     pub struct Place {
         /// Name of a body, of a grain such as `ballast-12`, of a body of a mechanism such as `robot/hand`, or `world`.
         body: Option<Target> = Refers("body"), Required, with BodyOrWorld;
-        /// Its place in the frame of the body.
+        /// Position in the frame of the body.
         position: Vector = Polar(&LENGTH), Default("[0.0, 0.0, 0.0]");
     }
 }
@@ -131,29 +131,29 @@ table! {
     pub struct Plane {
         /// Name of a body, of a grain such as `ballast-12`, of a body of a mechanism such as `robot/hand`, or `world`.
         body: Option<Target> = Refers("body"), Required, with BodyOrWorld;
-        /// Its place in the frame of the body.
+        /// Position in the frame of the body.
         position: Vector = Polar(&LENGTH), Default("[0.0, 0.0, 0.0]");
-        /// Its normal in the frame of the body; it points to the side where the point may be.
+        /// Normal in the frame of the body; it points to the side on which the point is allowed.
         normal: Vector = Axis, Required, with Normal;
     }
 }
 
 codec! {
-    /// The law along the normal that is given, or that follows from the restitution.
+    /// The law in the normal direction, as given or chosen from the restitution.
     NormalLaw: ContactLaw,
     |from, entries, _| Some(from.normal_law(entries, entries.number("restitution")?, "point contact")),
     |law, _| law.word()
 }
 
 codec! {
-    /// A direction, which lies in the plane x–y in planar scenes.
+    /// A direction; in planar scenes it lies in the x–y plane.
     Normal: Vector,
     |from, entries, key| from.normal(entries, key),
     |normal, _| normal
 }
 
 codec! {
-    /// A body, or the world, which is `None`.
+    /// A body, or `None` for the world.
     BodyOrWorld: Option<Target>,
     |from, entries, key| from.target_or_world(entries.get(key)?),
     |body, names| names.scene.target_or_world(*body)
@@ -162,7 +162,7 @@ codec! {
 pub(crate) static IGNORE_CONTACT: Table = Table {
     name: "ignore-contact",
     title: "[[ignore_contact]]",
-    doc: "Two bodies that pass through each other. Bodies of a mechanism that a joint or a loop holds together do so anyway.",
+    doc: "Two bodies that do not collide. Bodies of a mechanism that are connected by a joint or a loop never collide.",
     fields: &[keys! {
         /// The two bodies, named as in a probe.
         between: List { of: &BODY_NAME, min: 2, max: 2 }, Required;

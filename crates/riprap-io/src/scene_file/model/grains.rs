@@ -1,4 +1,4 @@
-//! Groups of grains: their shapes, sizes and places.
+//! Groups of grains: shapes, sizes and positions.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -20,24 +20,24 @@ static PERCENT: Kind = Kind::Number(Limits::Within(0.0, 100.0));
 static COUNT: Kind = Kind::Integer(1, MAX_GRAINS);
 
 table! {
-    /// Many free bodies. They have one `shape`, or are `stones` or `spheres` with the sizes of a `grading`.
+    /// A group of free bodies. They share one `shape`, or are `stones` or `spheres` with sizes drawn from a `grading`.
     GRAINS = "grains", "[[grains]]", tag &GENERATOR;
     pub struct Grains {
-        /// Name, used once; the bodies are called `name-1`, `name-2`, …
-        name: String = Name, Computed("`grains-1`, `grains-2`, … by place in the file"), with OwnName;
-        /// Their material; it needs a density.
+        /// Unique name; the bodies are named `name-1`, `name-2`, …
+        name: String = Name, Computed("`grains-1`, `grains-2`, … in file order"), with OwnName;
+        /// Material; it must have a density.
         material: usize = Refers("material"), Required, with HeavyMaterial;
-        /// Their shapes and sizes.
+        /// Shapes and sizes.
         shape: GrainShape => SHAPE, with AnyGrains;
-        /// Seed of their random choices.
+        /// Seed for the random choices of this group.
         seed: u64 = Integer(0, i64::MAX), Computed("the `seed` of the scene"), with Seed;
-        /// Where they are.
+        /// Initial positions.
         placement: Placement => &[];
     }
 }
 
 impl Grains {
-    /// How many grains there are.
+    /// Number of grains.
     pub fn count(&self) -> u64 {
         match &self.placement {
             Placement::Lattice { counts, .. } => counts.iter().map(|n| u64::from(*n)).product(),
@@ -48,7 +48,7 @@ impl Grains {
 }
 
 codec! {
-    /// The seed of a group, or that of the scene.
+    /// The seed of a group; defaults to that of the scene.
     Seed: u64,
     |from, group, key| Some(group.integer(key).map_or(from.seed, i64::unsigned_abs)),
     |seed, _| seed
@@ -57,22 +57,22 @@ codec! {
 /// Shapes and sizes of grains.
 #[derive(Clone, Debug, PartialEq)]
 pub enum GrainShape {
-    /// All alike.
+    /// All grains have the same shape.
     Shape(ShapeRef),
     /// Random convex polyhedra with the axes a ≥ b ≥ c.
     Stones {
-        /// What they look like.
+        /// Parameters of the shape.
         stones: Stones,
         /// Sizes.
         grading: Grading,
     },
-    /// Scanned stones: each grain has the shape of one of them, drawn at random.
+    /// Scanned stones: the shape of each grain is drawn at random from them.
     Scans {
         /// The folder, as an absolute path.
         folder: PathBuf,
-        /// Most corners of a stone, 4 to 100.
+        /// Maximum number of vertices of a stone, 4 to 100.
         max_vertices: u32,
-        /// Its stones, in the order of their files; at least one.
+        /// The stones, in the order of their files; at least one.
         scans: Arc<Vec<Scan>>,
         /// Sizes.
         grading: Grading,
@@ -85,12 +85,12 @@ pub enum GrainShape {
 }
 
 const SHAPE: &[Field] = keys! {
-    /// The shape of every grain, or the name of one.
+    /// The shape of every grain, inline or by name.
     shape: OneOf(&SHAPE_OR_NAME), Optional;
 };
-/// What grains that are not listed one by one may have instead of a `shape`.
+/// Alternatives to `shape` for generators that draw the grains at random.
 const DRAWN: &[Field] = keys! {
-    /// Convex polyhedra: random ones in the manner of ballast, or scanned ones from a folder.
+    /// Convex polyhedra: random ones that resemble ballast, or scanned ones from a folder.
     stones: Table(&STONES), Optional;
     /// Spheres: `spheres = {}`.
     spheres: Table(&SPHERES), Optional;
@@ -139,22 +139,22 @@ table! {
     /// drawn at random and scaled to the grading.
     STONES = "stones", "stones", and SCANS;
     pub struct Stones {
-        /// Number of vertices wanted; a stone may have a few more or fewer.
+        /// Target number of vertices; a stone may have a few more or fewer.
         vertices: u32 = Integer(4, 100), Default("25");
-        /// c/b: 1 is not flat at all.
+        /// Ratio c/b; 1 is not flat at all.
         flatness: f64 = Number(Within(0.05, 1.0)), Default("0.75");
-        /// b/a: 1 is not elongated at all.
+        /// Ratio b/a; 1 is not elongated at all.
         elongation: f64 = Number(Within(0.05, 1.0)), Default("0.75");
-        /// 0: rounded, with faces of like size; 1: as broken, with large and small faces.
+        /// 0: rounded, with faces of similar size; 1: freshly broken, with large and small faces.
         angularity: f64 = Number(Within(0.0, 1.0)), Default("0.7");
     }
 }
 
 const SCANS: &[Field] = keys! {
-    /// Folder of meshes (`.stl`, `.obj`, `.ply`), relative to the scene file, in any unit of length; they are taken in the order
-    /// of their names. Instead of the keys above.
+    /// Folder of meshes (`.stl`, `.obj`, `.ply`), relative to the scene file, in any unit of length; they are read in order of
+    /// file name. Replaces the keys above.
     folder: File, Optional;
-    /// Most vertices of a stone from `folder`: those of its hull that cost the least volume are left out.
+    /// Maximum number of vertices of a stone from `folder`; the vertices of its hull that contribute the least volume are removed.
     max_vertices: Integer(4, 100), Default("25");
 };
 
@@ -168,7 +168,7 @@ struct Scans<'a> {
 static SPHERES: Table = Table {
     name: "spheres",
     title: "spheres",
-    doc: "Spheres; they have no parameters of their own.",
+    doc: "Spheres; they have no parameters.",
     fields: &[],
     tag: None,
 };
@@ -176,16 +176,16 @@ static SPHERES: Table = Table {
 /// Sizes of grains.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Grading {
-    /// The name of a standard, such as `EN 13450 31.5-50`; one of those in the reference.
+    /// The name of a standard, such as `EN 13450 31.5-50`; see the reference for the list.
     Standard(String),
-    /// Mass that passes each sieve.
+    /// Mass passing each sieve.
     Sieves {
-        /// Openings [m], growing.
+        /// Openings [m], increasing.
         sieves: Vec<f64>,
-        /// Mass that passes [%], from 0 to 100, never falling; as many as sieves.
+        /// Passing mass [%], from 0 to 100, nondecreasing; one value per sieve.
         passing: Vec<f64>,
     },
-    /// The same mass for every millimetre of size.
+    /// Mass distributed uniformly over size.
     Uniform {
         /// Smallest size [m].
         min: f64,
@@ -219,48 +219,48 @@ static GRADINGS: [Kind; 2] = [
 static GRADING: Table = Table {
     name: "grading",
     title: "a grading",
-    doc: "A grading by mass: `{ sieves = [\"20 mm\", \"40 mm\"], passing = [0, 100] }`, or sizes spread evenly: \
+    doc: "A grading by mass: `{ sieves = [\"20 mm\", \"40 mm\"], passing = [0, 100] }`, or a uniform distribution: \
           `{ uniform = [\"30 mm\", \"50 mm\"] }`.",
     fields: &[keys! {
-        /// Openings of the sieves, growing.
+        /// Openings of the sieves, increasing.
         sieves: List { of: &POSITIVE_LENGTH, min: 2, max: 1000 }, Optional;
-        /// Mass that passes each sieve, in %, from 0 to 100 and never falling.
+        /// Mass passing each sieve, in %, from 0 to 100 and nondecreasing.
         passing: List { of: &PERCENT, min: 2, max: 1000 }, Optional;
-        /// Smallest and largest size: the same mass for every millimetre between.
+        /// Smallest and largest size; mass is distributed uniformly in between.
         uniform: List { of: &POSITIVE_LENGTH, min: 2, max: 2 }, Optional;
     }],
     tag: None,
 };
 
 variants! {
-    /// Where grains are.
-    GENERATOR = "generator", "Where the grains come from.", None;
+    /// Initial positions of grains.
+    GENERATOR = "generator", "How the grains are placed.", None;
     pub enum Placement {
-        /// On a regular lattice.
+        /// Grains on a regular lattice.
         Lattice "lattice" [DRAWN] {
             /// Number of grains along x, y and z.
             counts: [u32; 3] = List { of: &COUNT, min: 2, max: 3 }, Required, with Counts;
             /// Distance between two grains along x, y and z.
             spacing: Vector = List { of: &POSITIVE_LENGTH, min: 2, max: 3 }, Required, with Spacing;
-            /// Where the first grain is; the others follow in the positive directions.
+            /// Position of the first grain; the others follow in the positive directions.
             origin: Vector = Polar(&LENGTH), Default("[0.0, 0.0, 0.0]");
             /// Largest random displacement along each axis.
             jitter: f64 = Quantity(Dimension::LENGTH, NonNegative), Default("0.0");
-            /// Whether each grain is turned at random.
+            /// Whether each grain has a random orientation.
             random_rotation: bool = Flag, Default("false");
         },
-        /// Falling one by one into a column, turned at random.
+        /// Grains dropped one by one into a column, with random orientations.
         Rain "rain" [DRAWN] {
             /// Number of grains.
             count: u32 = Integer(1, MAX_GRAINS), Required;
-            /// The column; its top is open, so that all grains find a place.
+            /// The column; its top is open, so that all grains fit.
             column("box"): Column = Table(&COLUMN), Required;
-            /// Let the grains come to rest before the time starts; everything else is held where it begins until then.
+            /// Lets the grains come to rest before t = 0; everything else is held at its initial position until then.
             settle: Option<Settle> = Table(&SETTLE), Optional;
         },
-        /// One by one from a table.
+        /// Grains listed in a table.
         File "file" {
-            /// CSV, relative to the scene file, one row per grain, in SI. Its first line names the columns: `x,y,z`, and
+            /// CSV, relative to the scene file, one row per grain, in SI units. The first line names the columns: `x,y,z`, and
             /// optionally `qw,qx,qy,qz`, `vx,vy,vz`, `wx,wy,wz` and `scale`.
             file: PathBuf = File, Required, with FilePath;
             /// Its content.
@@ -269,26 +269,26 @@ variants! {
     }
 }
 
-/// How many axes a lattice has in the scene.
+/// Number of axes of a lattice: 2 in planar scenes, otherwise 3.
 fn n_axes(names: Names<'_>) -> usize {
     if names.scene.planar { 2 } else { 3 }
 }
 
 codec! {
-    /// Numbers along the axes; along z 1 in planar scenes.
+    /// Number of grains along each axis; 1 along z in planar scenes.
     Counts: [u32; 3],
     |from, group, key| from.counts(group, key),
     |counts, names| counts[..n_axes(names)]
 }
 
 codec! {
-    /// Distances along the axes; along z 0 in planar scenes.
+    /// Spacing along each axis; 0 along z in planar scenes.
     Spacing: Vector,
     |from, group, key| from.spacing(group, key),
     |spacing, names| spacing[..n_axes(names)]
 }
 
-/// The grains in the file that `file` names; the content is not written.
+/// The grains in the file named by `file`; the content is not serialized.
 struct Rows;
 
 impl Codec<Arc<GrainTable>> for Rows {
@@ -307,7 +307,7 @@ impl Codec<Arc<GrainTable>> for Rows {
 }
 
 table! {
-    /// A cuboid along the axes.
+    /// An axis-aligned cuboid.
     COLUMN = "box", "box";
     pub struct Column {
         /// Lowest corner.
@@ -323,11 +323,11 @@ table! {
     pub struct Settle {
         /// Largest velocity of a settled grain.
         speed: f64 = Quantity(Dimension::VELOCITY, Positive), Default("1e-4");
-        /// Longest time that is simulated for it.
+        /// Maximum simulated settling time.
         at_most: f64 = TIME, Default("5.0");
-        /// Slows the grains down meanwhile, as thick air would: their velocities fall with this rate, so that they fall no faster than
-        /// gravity over it. Friction alone does not damp a grain that hangs on two points. Of several groups that settle, the largest
-        /// counts for all.
+        /// Viscous drag during settling: velocities decay at this rate, so that grains fall no faster than gravity divided by it.
+        /// Friction alone does not damp a grain that hangs on two points. If several groups settle, the largest value applies to
+        /// all of them.
         drag: f64 = Quantity(Dimension::FREQUENCY, NonNegative), Default("0.0");
     }
 }

@@ -12,23 +12,23 @@ use super::{LENGTH, OwnName, Target, Vector};
 static BODY_NAME: Kind = Kind::Refers("body");
 
 table! {
-    /// A joint between two bodies, or between a body and the world. It acts on their velocities, within the contact problem
-    /// and to its tolerances, so positions drift apart slowly; `project` puts them back. Bodies that a joint holds do not
-    /// touch each other. What is made of many joints is better described as a `[[mechanism]]`, whose joints are exact.
+    /// A joint between two bodies, or between a body and the world. It is a velocity constraint, solved with the contact problem
+    /// to its tolerances, so positions drift slowly; `project` corrects them. Bodies connected by a joint do not collide.
+    /// Systems with many joints are better described as a `[[mechanism]]`, whose joints are exact.
     JOINT = "body-joint", "[[joint]]", tag &TYPE;
     pub struct BodyJoint {
-        /// Its name, used once.
+        /// Unique name.
         name: String = Name, Computed("`joint-1`, `joint-2`, …"), with OwnName;
-        /// How it holds the two bodies together.
+        /// Type of the joint.
         hold: Hold => &[], with Held;
-        /// Its axis at the start, a unit vector in the world frame [–], if it has one.
+        /// Initial axis, a unit vector in the world frame [–], if the joint has one.
         axis: Option<Vector> => &[], with JointAxis;
-        /// The two bodies, one at least free: names of bodies, of grains such as `ballast-12`, or `world`. Not bodies
-        /// of mechanisms, and not grains that settle.
+        /// The two bodies, of which at least one is free: names of bodies, of grains such as `ballast-12`, or `world`. Bodies
+        /// of mechanisms and grains that settle are not allowed.
         between: [Option<Target>; 2] = List { of: &BODY_NAME, min: 2, max: 2 }, Required, with Between;
-        /// Its place at the start, in the world frame.
+        /// Initial position, in the world frame.
         position: Vector = Polar(&LENGTH), Required;
-        /// Whether positions are put back on the joint after every step.
+        /// Whether positions are projected back onto the joint after every step.
         project: bool = Flag, Default("false");
     }
 }
@@ -43,13 +43,13 @@ words! {
 }
 
 const AXIS: &[Field] = keys! {
-    /// Its axis at the start, in the world frame; afterwards it moves with the bodies.
+    /// Initial axis, in the world frame; it then moves with the bodies.
     axis: Axis, Required;
 };
 
 static TYPE: Tag = Tag {
     key: "type",
-    doc: "What it leaves free.",
+    doc: "Which relative motion it leaves free.",
     default: None,
     variants: &[variant(0, &[]), variant(1, &[AXIS]), variant(2, &[AXIS]), variant(3, &[])],
 };
@@ -85,7 +85,7 @@ codec! {
 }
 
 codec! {
-    /// Two bodies, or one and the world.
+    /// Two bodies, or one body and the world.
     Between: [Option<Target>; 2],
     |from, joint, _| from.held_bodies(joint),
     |bodies, names| bodies.map(|body| names.scene.target_or_world(body))

@@ -1,7 +1,7 @@
-//! A scene as it was described in a file: plain data in SI units and radians, with all defaults filled in and
-//! all names resolved. Nothing of the file format is left in it; the builder of the simulator starts from here.
+//! A scene as described in a file: plain data in SI units and radians, with all defaults filled in and
+//! all names resolved. It is independent of the file format, and the simulator is built from it.
 //!
-//! What a key is called, may be and means stands here too, beside the member that it becomes: see [`keys`](super::keys).
+//! The name, type and meaning of each key are defined here too, next to the member it becomes: see [`keys`](super::keys).
 
 mod bodies;
 mod contacts;
@@ -58,7 +58,7 @@ static PROBE_KIND: Kind = Kind::Table(&PROBE);
 
 /// A vector along x, y, z.
 pub type Vector = [f64; 3];
-/// A unit quaternion w, x, y, z: it turns vectors from the frame of the shape to the world.
+/// A unit quaternion w, x, y, z that rotates vectors from the frame of the shape to the world frame.
 pub type Quaternion = [f64; 4];
 
 /// A scene read from a file. See [`SceneFile::read`] and [`SceneFile::parse`].
@@ -85,58 +85,58 @@ pub type Quaternion = [f64; 4];
 /// let mut run = Simulation::new(built.scene, file.moreau_jean())?;
 /// run.until(0.1, &mut ())?;
 ///
-/// // Mistakes are reported all at once, each with its place and what to write instead.
+/// // All mistakes are reported at once, each with its location and a suggestion.
 /// let errors = SceneFile::parse(&text.replace("radius", "radios"), ".").unwrap_err();
 /// assert!(errors.problems.iter().any(|problem| problem.message.contains("radios")));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct SceneFile {
-    /// What the scene shows, in words.
+    /// Free-text description of the scene.
     pub title: Option<String>,
-    /// Seed of all random choices.
+    /// Seed for all random choices.
     pub seed: u64,
     /// Gravity [m/s²].
     pub gravity: Vector,
-    /// Whether everything moves in the plane x–y; z, rx and ry of every body are then held.
+    /// Whether all motion is in the x–y plane; z, rx and ry of every body are then locked.
     pub planar: bool,
     /// Time steps and output.
     pub run: Run,
-    /// When contact forces are good enough.
+    /// Convergence criteria of the contact solver.
     pub solver: Solver,
-    /// How contacts are found.
+    /// Contact detection.
     pub contact: Contact,
-    /// Numbers with a name, for expressions, in the order of the file.
+    /// Named numbers for expressions, in file order.
     pub parameters: Vec<Parameter>,
-    /// Materials, in the order of the file.
+    /// Materials, in file order.
     pub materials: Vec<Material>,
-    /// Contact parameters of certain pairs of materials; see [`SceneFile::pair`].
+    /// Contact parameters of particular pairs of materials; see [`SceneFile::pair`].
     pub pairs: Vec<Pair>,
-    /// Shapes with a name, in the order of the file.
+    /// Named shapes, in file order.
     pub shapes: Vec<NamedShape>,
-    /// Single bodies, in the order of the file.
+    /// Single bodies, in file order.
     pub bodies: Vec<Body>,
-    /// Groups of grains, in the order of the file.
+    /// Groups of grains, in file order.
     pub grains: Vec<Grains>,
-    /// Articulated systems, in the order of the file.
+    /// Articulated systems, in file order.
     pub mechanisms: Vec<Mechanism>,
-    /// Joints between bodies, in the order of the file.
+    /// Joints between bodies, in file order.
     pub joints: Vec<BodyJoint>,
-    /// Contacts between chosen points and planes, in the order of the file.
+    /// Contacts between given points and planes, in file order.
     pub point_contacts: Vec<PointContact>,
-    /// Pairs of bodies that pass through each other.
+    /// Pairs of bodies that do not collide.
     pub ignored_contacts: Vec<[Target; 2]>,
-    /// Bodies that are followed in `series.csv`.
+    /// Bodies recorded in `series.csv`.
     pub probes: Vec<Probe>,
-    /// Mechanisms whose forces are followed in `series.csv`.
+    /// Mechanisms whose forces are recorded in `series.csv`.
     pub mechanism_probes: Vec<MechanismProbe>,
-    /// Joints that are followed in `series.csv`.
+    /// Joints recorded in `series.csv`.
     pub joint_probes: Vec<JointProbe>,
     /// The text it was read from, for messages.
     pub source: Source,
 }
 
-/// Where the things of a scene are written, as byte ranges of the text. Two scenes that differ only in this are
+/// Where each part of a scene is defined, as byte ranges of the text. Two scenes that differ only in this are
 /// equal.
 #[derive(Clone, Debug, Default)]
 pub struct Source {
@@ -144,34 +144,34 @@ pub struct Source {
     pub path: PathBuf,
     /// The text.
     pub text: Arc<str>,
-    /// Places of [`SceneFile::shapes`].
+    /// Locations of [`SceneFile::shapes`].
     pub shapes: Vec<Range<usize>>,
-    /// Places of [`SceneFile::bodies`].
+    /// Locations of [`SceneFile::bodies`].
     pub bodies: Vec<Range<usize>>,
-    /// Places of [`SceneFile::grains`].
+    /// Locations of [`SceneFile::grains`].
     pub grains: Vec<Range<usize>>,
-    /// Places of [`SceneFile::mechanisms`].
+    /// Locations of [`SceneFile::mechanisms`].
     pub mechanisms: Vec<MechanismSource>,
-    /// Places of [`SceneFile::joints`].
+    /// Locations of [`SceneFile::joints`].
     pub joints: Vec<Range<usize>>,
-    /// Places of [`SceneFile::point_contacts`].
+    /// Locations of [`SceneFile::point_contacts`].
     pub point_contacts: Vec<Range<usize>>,
 }
 
-/// Where the parts of a mechanism are written; what a URDF file brought stands where that file is named.
+/// Where the parts of a mechanism are defined; parts from a URDF file have the location where that file is named.
 #[derive(Clone, Debug, Default)]
 pub struct MechanismSource {
     /// The mechanism itself.
     pub whole: Range<usize>,
-    /// Places of [`Mechanism::bodies`].
+    /// Locations of [`Mechanism::bodies`].
     pub bodies: Vec<Range<usize>>,
-    /// Places of [`Mechanism::joints`].
+    /// Locations of [`Mechanism::joints`].
     pub joints: Vec<Range<usize>>,
-    /// Places of [`Mechanism::loops`].
+    /// Locations of [`Mechanism::loops`].
     pub loops: Vec<Range<usize>>,
-    /// Places of [`Mechanism::springs`].
+    /// Locations of [`Mechanism::springs`].
     pub springs: Vec<Range<usize>>,
-    /// Places of [`Mechanism::forces`].
+    /// Locations of [`Mechanism::forces`].
     pub forces: Vec<Range<usize>>,
 }
 
@@ -182,14 +182,14 @@ impl PartialEq for Source {
 }
 
 impl SceneFile {
-    /// The number of bodies, grains included, without those of mechanisms.
+    /// The number of bodies, including grains but not bodies of mechanisms.
     pub fn n_bodies(&self) -> u64 {
         self.bodies.len() as u64 + self.grains.iter().map(Grains::count).sum::<u64>()
     }
 }
 
 codec! {
-    /// A name that was found, and compared with others, before the rest of its table is read.
+    /// A name that was read, and checked for uniqueness, before the rest of its table.
     OwnName: String,
     |from, _entries, _| Some(std::mem::take(&mut from.own_name)),
     |name, _| name
@@ -199,44 +199,44 @@ codec! {
 pub(crate) static SCENE: Table = Table {
     name: "scene",
     title: "the scene",
-    doc: "A scene: materials, bodies, grains and mechanisms, and how they are simulated.",
+    doc: "A scene: materials, bodies, grains and mechanisms, and how to simulate them.",
     fields: &[keys! {
-        /// What the scene shows, in words.
+        /// Free-text description of the scene.
         title: Text, Optional;
-        /// Seed of all random choices; generators may have their own.
+        /// Seed for all random choices; generators may have their own.
         seed: Integer(0, i64::MAX), Default("1");
         /// Gravity.
         gravity: Polar(&ACCELERATION), Computed("`[0, 0, -9.81]`; in planar scenes `[0, -9.81, 0]`");
-        /// Whether everything moves in the plane x–y: z, rx and ry of every body are held, and the shapes are `disc`, `polygon`
+        /// Whether all motion is in the x–y plane: z, rx and ry of every body are locked, and the shapes are `disc`, `polygon`
         /// and `half-space`. Vectors may then have two components.
         planar: Flag, Default("false");
         /// Time steps and output.
         run: Table(&RUN), Required;
-        /// When contact forces are good enough.
+        /// Convergence criteria of the contact solver.
         solver: Table(&SOLVER), Default("{}");
-        /// How contacts are found.
+        /// Contact detection.
         contact: Table(&CONTACT), Default("{}");
-        /// Numbers by name, for expressions: `omega = "1500 rpm"`, or an expression of those above it.
+        /// Named numbers for expressions: `omega = "1500 rpm"`, or an expression of the parameters above it.
         parameters: Map(&PARAMETER), Default("{}");
         /// Materials by name: `[materials.rock]`.
         materials: Named(&MATERIAL_TABLE), Default("{}");
         /// Contact parameters of two materials: `[[pair]]`.
         pair: List { of: &PAIR_KIND, min: 0, max: MANY }, Default("[]");
-        /// Shapes by name, to be used by several bodies: `[shapes.brick]`.
+        /// Named shapes, to be shared by several bodies: `[shapes.brick]`.
         shapes: Named(&SHAPE), Default("{}");
-        /// Bodies one by one: `[[body]]`.
+        /// Individual bodies: `[[body]]`.
         body: List { of: &BODY_KIND, min: 0, max: MANY }, Default("[]");
-        /// Many bodies at once: `[[grains]]`.
+        /// Groups of bodies: `[[grains]]`.
         grains: List { of: &GRAINS_KIND, min: 0, max: 1000 }, Default("[]");
         /// Articulated systems: `[[mechanism]]`.
         mechanism: List { of: &MECHANISM_KIND, min: 0, max: 1000 }, Default("[]");
         /// Joints between bodies: `[[joint]]`.
         joint: List { of: &JOINT_KIND, min: 0, max: 10_000 }, Default("[]");
-        /// Chosen points against chosen planes: `[[point_contact]]`.
+        /// Contacts between given points and planes: `[[point_contact]]`.
         point_contact: List { of: &POINT_CONTACT_KIND, min: 0, max: 10_000 }, Default("[]");
-        /// Bodies that pass through each other: `[[ignore_contact]]`.
+        /// Bodies that do not collide: `[[ignore_contact]]`.
         ignore_contact: List { of: &IGNORE_CONTACT_KIND, min: 0, max: 10_000 }, Default("[]");
-        /// Bodies, mechanisms and joints that are followed in `series.csv`: `[[probe]]`.
+        /// Bodies, mechanisms and joints recorded in `series.csv`: `[[probe]]`.
         probe: List { of: &PROBE_KIND, min: 0, max: 10_000 }, Default("[]");
     }],
     tag: None,

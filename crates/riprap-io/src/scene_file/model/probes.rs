@@ -1,4 +1,4 @@
-//! What is followed in `series.csv`.
+//! Probes: bodies, mechanisms and joints recorded in `series.csv`.
 
 use serde::ser::SerializeMap;
 
@@ -6,16 +6,16 @@ use super::super::fields::{Kind, Table};
 use super::super::keys::{Choice, Names, WriteKeys, keys, words};
 use super::{LENGTH, SceneFile, Vector};
 
-/// A body whose motion becomes columns of `series.csv`.
+/// A body whose motion is recorded in columns of `series.csv`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Probe {
-    /// First part of the names of its columns; no other probe has it.
+    /// Prefix of the column names; unique among the probes.
     pub name: String,
     /// The body.
     pub body: Target,
-    /// The point that is followed, in the frame of the body [m]; the origin unless a body of a mechanism.
+    /// The recorded point, in the frame of the body [m]; the origin unless the body belongs to a mechanism.
     pub point: Vector,
-    /// What is written, in this order.
+    /// The recorded quantities, in column order.
     pub quantities: Vec<Quantity>,
 }
 
@@ -28,7 +28,7 @@ pub enum Target {
     Grain {
         /// Index into [`SceneFile::grains`].
         group: usize,
-        /// Which of them, from 0; its name counts from 1.
+        /// Index in the group, from 0; names count from 1.
         index: usize,
     },
     /// A body of a mechanism.
@@ -41,7 +41,7 @@ pub enum Target {
 }
 
 impl SceneFile {
-    /// The name of a body or grain; of a body of a mechanism `mechanism/body`.
+    /// The name of a body or grain; `mechanism/body` for a body of a mechanism.
     pub fn target_name(&self, target: Target) -> String {
         match target {
             Target::Body(body) => self.bodies[body].name.clone(),
@@ -53,7 +53,7 @@ impl SceneFile {
         }
     }
 
-    /// The name of a body, or that of the world.
+    /// The name of a body, or `world`.
     pub(in super::super) fn target_or_world(&self, target: Option<Target>) -> String {
         target.map_or("world".into(), |target| self.target_name(target))
     }
@@ -72,7 +72,7 @@ pub enum Quantity {
     AngularVelocity,
     /// Sum of the contact forces [N].
     Force,
-    /// Torque of the contact forces about the point that is followed [N m].
+    /// Torque of the contact forces about the recorded point [N m].
     Torque,
     /// Number of contacts.
     Contacts,
@@ -86,21 +86,21 @@ words! {
         Velocity "velocity": "of the origin of the shape, or of `point` [m/s]",
         Rotation "rotation": "quaternion w, x, y, z [–]",
         AngularVelocity "angular_velocity": "in the world frame [rad/s]",
-        Force "force": "sum of the contact forces; of a joint its force on the second body: mean and largest [N], impulse [N s]",
-        Torque "torque": "of the contact forces about the origin of the shape, or about `point`; of a joint its torque on the second body, about the place of the joint there: mean and largest [N m], impulse [N m s]",
-        Contacts "contacts": "number of contacts, those included that are near but do not push [–]",
+        Force "force": "sum of the contact forces, or the force of a joint on the second body: mean and maximum [N], impulse [N s]",
+        Torque "torque": "of the contact forces about the origin of the shape, or about `point`; or the torque of a joint on the second body, about the position of the joint on it: mean and maximum [N m], impulse [N m s]",
+        Contacts "contacts": "number of contacts, including near ones that carry no force [–]",
         Work "work": "done by the contact forces on the body since the start [J]",
     }
 }
 
-/// A mechanism whose forces become columns of `series.csv`.
+/// A mechanism whose forces are recorded in columns of `series.csv`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct MechanismProbe {
-    /// First part of the names of its columns; no other probe has it.
+    /// Prefix of the column names; unique among the probes.
     pub name: String,
     /// Index into [`SceneFile::mechanisms`].
     pub mechanism: usize,
-    /// What is written, in this order.
+    /// The recorded quantities, in column order.
     pub quantities: Vec<MechanismQuantity>,
 }
 
@@ -111,7 +111,7 @@ pub enum MechanismQuantity {
     Forces,
     /// Forces in the loops.
     LoopForces,
-    /// What the joints pass on.
+    /// Forces transmitted by the joints.
     JointForces,
     /// Kinetic and potential energy [J].
     Energy,
@@ -120,20 +120,20 @@ pub enum MechanismQuantity {
 words! {
     MechanismQuantity {
         Forces "forces": "of a mechanism: laws [N, N m], tensions [N] and lengths [m] of its springs, forces of its drives [N, N m]",
-        LoopForces "loop_forces": "of a mechanism: forces and moments in its loops, on the body of `b`, along the axes of `a`; of loops with an axis `z` is along it, `x` and `y` across [N, N m]",
-        JointForces "joint_forces": "of a mechanism: force and moment that each joint passes on to its child, in the world frame [N, N m]",
+        LoopForces "loop_forces": "of a mechanism: forces and moments in its loops, acting on the body of `b`, along the axes of `a`; for loops with an axis, `z` is along the axis and `x` and `y` are perpendicular to it [N, N m]",
+        JointForces "joint_forces": "of a mechanism: force and moment that each joint transmits to its child, in the world frame [N, N m]",
         Energy "energy": "of a mechanism: kinetic and potential energy [J]",
     }
 }
 
-/// A joint between bodies whose force becomes columns of `series.csv`.
+/// A joint between bodies whose force is recorded in columns of `series.csv`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct JointProbe {
-    /// First part of the names of its columns; no other probe has it.
+    /// Prefix of the column names; unique among the probes.
     pub name: String,
     /// Index into [`SceneFile::joints`].
     pub joint: usize,
-    /// What is written, in this order.
+    /// The recorded quantities, in column order.
     pub quantities: Vec<JointQuantity>,
 }
 
@@ -144,7 +144,7 @@ pub enum JointQuantity {
     Force,
     /// Torque on the second body [N m].
     Torque,
-    /// How far it is off [m, rad].
+    /// Constraint error [m, rad].
     Error,
 }
 
@@ -152,11 +152,11 @@ words! {
     JointQuantity {
         Force "force": "see above",
         Torque "torque": "see above",
-        Error "error": "of a joint: how far its places on the two bodies are apart where it holds them together [m], and by which angle they are turned where it holds directions [rad]",
+        Error "error": "of a joint: constraint error, as the distance between its positions on the two bodies along constrained translations [m] and the angle of constrained rotations [rad]",
     }
 }
 
-/// What any probe may list. Forces and torques of joints are told with those of bodies.
+/// All quantities. Forces and torques of joints are described with those of bodies.
 const QUANTITIES: &[(&str, &str)] = &{
     let [body, mechanism] = [Quantity::WORDS, MechanismQuantity::WORDS];
     let mut all = [JointQuantity::WORDS[2]; 13];
@@ -173,16 +173,17 @@ static QUANTITY: Kind = Kind::Choice(QUANTITIES);
 pub(crate) static PROBE: Table = Table {
     name: "probe",
     title: "[[probe]]",
-    doc: "A body, mechanism or joint whose motion and forces become columns of `series.csv`. Coordinates of mechanisms are there \
-          without: `MECHANISM.COORDINATE.q` and `.v`, for driven ones also `.force`, all at the time of the row. A force has, \
-          over the interval since the row before, its mean `NAME.force_mean_x` to `_z`, its largest magnitude in a step \
-          `NAME.force_max` and its impulse `NAME.impulse_x` to `_z`; a torque `NAME.torque_mean_x`, `NAME.torque_max` and \
-          `NAME.angular_impulse_x` and so on. `NAME` is the name of the probe; for mechanisms it is followed by that of the \
-          force or joint, and their forces are those of the equations of motion at the end of each step, with the mean contact \
-          forces of that step. Scalars of mechanisms: `FORCE.force_mean`, `.force_max` and `.impulse` on a coordinate; \
-          `SPRING.tension_mean`, `.tension_max`, `.tension_impulse` and `.length`; `COORDINATE.drive_mean`, `.drive_max` and \
-          `.drive_impulse` of driven coordinates; `LOOP.x_mean`, `.x_max`, `.x_impulse` and so on for each equation. Joints \
-          between bodies: in the world frame, and `JOINT.error`, `.error_angle` at the time of the row.",
+    doc: "A body, mechanism or joint whose motion and forces are recorded in columns of `series.csv`. Coordinates of mechanisms are \
+          recorded without a probe: `MECHANISM.COORDINATE.q` and `.v`, for driven ones also `.force`, all at the time of the row. \
+          For a force, the columns over the interval since the previous row are its mean `NAME.force_mean_x` to `_z`, its \
+          largest magnitude in a step `NAME.force_max` and its impulse `NAME.impulse_x` to `_z`; for a torque, \
+          `NAME.torque_mean_x`, `NAME.torque_max`, `NAME.angular_impulse_x` and so on. `NAME` is the name of the probe; for \
+          mechanisms it is followed by the name of the force or joint, and the forces are those of the equations of motion at \
+          the end of each step, with the mean contact forces of that step. The scalars of mechanisms are \
+          `FORCE.force_mean`, `.force_max` and `.impulse` on a coordinate; `SPRING.tension_mean`, `.tension_max`, \
+          `.tension_impulse` and `.length`; `COORDINATE.drive_mean`, `.drive_max` and `.drive_impulse` of driven coordinates; and \
+          `LOOP.x_mean`, `.x_max`, `.x_impulse` and so on for each equation. The columns of joints between bodies are in the world \
+          frame, with `JOINT.error` and `.error_angle` at the time of the row.",
     fields: &[keys! {
         /// Name of a body, of a grain such as `ballast-12`, or of a body of a mechanism such as `robot/hand`.
         body: Refers("body"), Optional;
@@ -190,20 +191,20 @@ pub(crate) static PROBE: Table = Table {
         mechanism: Refers("mechanism"), Optional;
         /// Name of a joint between bodies, instead of a body.
         joint: Refers("joint"), Optional;
-        /// The point that is followed, in the frame of the body; for bodies of mechanisms.
+        /// The recorded point, in the frame of the body; for bodies of mechanisms.
         point: Polar(&LENGTH), Default("[0.0, 0.0, 0.0]");
-        /// What is written.
-        quantities: List { of: &QUANTITY, min: 1, max: 13 }, Computed("`[\"position\", \"velocity\"]`; of a mechanism `[\"forces\"]`, of a joint `[\"force\"]`");
-        /// First part of the names of the columns, used once.
-        name: Name, Computed("the name of the body, with `.` for `/`, of the mechanism or of the joint");
+        /// Recorded quantities.
+        quantities: List { of: &QUANTITY, min: 1, max: 13 }, Computed("`[\"position\", \"velocity\"]`; for a mechanism `[\"forces\"]`, for a joint `[\"force\"]`");
+        /// Unique prefix of the column names.
+        name: Name, Computed("the name of the body (with `/` replaced by `.`), mechanism or joint");
     }],
     tag: None,
 };
 
-/// A probe of any kind, with its keys as they are written.
+/// A probe of any kind, with the keys to serialize.
 pub(in super::super) struct AnyProbe<'a> {
     name: &'a str,
-    /// The key that says what is followed, and its value.
+    /// The key that names the recorded object, and its value.
     follows: (&'static str, String),
     point: Option<Vector>,
     quantities: Vec<&'static str>,

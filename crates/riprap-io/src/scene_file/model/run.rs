@@ -1,4 +1,4 @@
-//! Time steps and output, the solver of the contact problem, and how contacts are found.
+//! Time steps and output, the contact solver, and contact detection.
 
 use riprap::detect::Method;
 use riprap::simulation::OnUnconverged;
@@ -14,24 +14,24 @@ table! {
     /// Time steps and output.
     RUN = "run", "[run]", tag &SCHEME;
     pub struct Run {
-        /// How time advances.
+        /// Time integration scheme.
         scheme: TimeScheme => &[];
-        /// Time step [s], greater than 0; the largest one if the scheme chooses its steps.
+        /// Time step [s], greater than 0; the maximum step if the scheme is adaptive.
         dt: f64 => &[], with Step;
-        /// Time at which the run ends; it starts at 0.
+        /// End time; the run starts at 0.
         until: f64 = Quantity(Dimension::TIME, NonNegative), Required;
-        /// Time between two outputs, where `series_every`, `frames_every` and `contacts_every` do not say otherwise. Outputs are
-        /// written at the end of a step.
-        output_every: f64 = TIME, Computed("a hundredth of `until`, at least `dt` where that is given"), with OutputEvery;
-        /// Time between two rows of `series.csv`.
+        /// Output interval; `series_every`, `frames_every` and `contacts_every` override it. Output is written at the end of a
+        /// step.
+        output_every: f64 = TIME, Computed("`until` / 100, but at least `dt` if that is given"), with OutputEvery;
+        /// Interval between rows of `series.csv`.
         series_every: f64 = TIME, Computed("`output_every`"), with Every;
-        /// Time between two frames of the surfaces.
+        /// Interval between frames of the surfaces.
         frames_every: f64 = TIME, Computed("`output_every`"), with Every;
-        /// Time between two frames of the contacts.
+        /// Interval between frames of the contacts.
         contacts_every: f64 = TIME, Computed("`frames_every`"), with ContactsEvery;
         /// Whether frames for ParaView are written: surfaces and contacts as `.vtp`.
         frames: bool = Flag, Default("true");
-        /// Time between two checkpoints, from which a killed run resumes bitwise identically (`riprap run --resume`).
+        /// Interval between checkpoints, from which an interrupted run resumes bitwise identically (`riprap run --resume`).
         checkpoint_every: Option<f64> = TIME, Optional;
         /// What happens when the solver does not converge in a step.
         on_unconverged: OnUnconverged = Choice(words_of::<OnUnconverged>()), Default("\"warn\"");
@@ -40,8 +40,8 @@ table! {
 
 words! {
     OnUnconverged {
-        Accept "accept": "go on silently",
-        Warn "warn": "go on, and say so",
+        Accept "accept": "continue silently",
+        Warn "warn": "continue with a warning",
         Fail "fail": "stop the run",
     }
 }
@@ -51,22 +51,22 @@ const STEP: &[Field] = keys! {
     dt: TIME, Required;
 };
 const LARGEST_STEP: &[Field] = keys! {
-    /// Largest time step.
+    /// Maximum time step.
     dt: TIME, Computed("`output_every`");
 };
 
 variants! {
-    /// How time advances.
-    SCHEME = "scheme", "How time advances.", Some("moreau-jean");
+    /// Time integration scheme.
+    SCHEME = "scheme", "Time integration scheme.", Some("moreau-jean");
     pub enum TimeScheme {
-        /// Steps of equal length, for everything that touches.
+        /// Fixed time steps; handles contacts.
         MoreauJean "moreau-jean" [STEP] {
-            /// Parameter of the time-stepping scheme: 0.5 keeps energy best, 1 damps most.
+            /// Parameter of the scheme: 0.5 conserves energy best, 1 is most dissipative.
             theta: f64 = Number(Within(0.5, 1.0)), Default("0.5");
         },
-        /// Steps of fifth order that choose their length, for mechanisms without contacts.
+        /// Adaptive steps of fifth order, for mechanisms without contacts.
         DormandPrince "dormand-prince" {
-            /// Relative error of a step.
+            /// Relative error per step.
             tolerance: f64 = Number(Within(1e-14, 0.1)), Default("1e-9");
         } + [LARGEST_STEP],
     }
@@ -75,8 +75,7 @@ variants! {
 impl Copy for TimeScheme {}
 
 impl Run {
-    /// Whether a time [s] is the end of the run: to the nearest step where steps are equal, exactly where the scheme
-    /// chooses them.
+    /// Whether a time [s] is the end of the run: to the nearest step with fixed steps, exactly with adaptive ones.
     pub fn is_over(&self, t: f64) -> bool {
         match self.scheme {
             TimeScheme::MoreauJean { .. } => t > self.until - 0.5 * self.dt,
@@ -84,7 +83,7 @@ impl Run {
         }
     }
 
-    /// Which times of the scene are not a whole number of steps, and what is done instead; one sentence each.
+    /// A sentence for each time of the scene that is not a whole number of steps, with the value used instead.
     pub fn rounded_times(&self) -> Vec<String> {
         if let TimeScheme::DormandPrince { .. } = self.scheme {
             return Vec::new();
@@ -125,13 +124,13 @@ impl Run {
     }
 }
 
-/// Whether the scheme of a `[run]` chooses its steps.
+/// Whether the scheme of a `[run]` is adaptive.
 pub(in super::super) fn is_adaptive(run: &Entries) -> bool {
     run.variant == Some("dormand-prince")
 }
 
 codec! {
-    /// `dt`, which every scheme has, though not with the same meaning.
+    /// `dt`, which every scheme has, with different meanings.
     Step: f64,
     |from, run, key| match run.get(key) {
         None if is_adaptive(run) => OutputEvery::read(from, run, "output_every"),
@@ -141,14 +140,14 @@ codec! {
 }
 
 codec! {
-    /// Time between two outputs, which follows from the others if it is not given.
+    /// The output interval, computed from the other keys if it is not given.
     OutputEvery: f64,
     |_, run, key| {
         if run.get(key).is_some() {
             return run.number(key);
         }
         let hundredth = run.number("until")? / 100.0;
-        // A run of no length still needs some step.
+        // A run of zero length still needs a step.
         let fallback = if is_adaptive(run) && hundredth > 0.0 { hundredth } else { 1.0 };
         let dt = run.number("dt").unwrap_or(fallback);
         match is_adaptive(run) {
@@ -160,7 +159,7 @@ codec! {
 }
 
 codec! {
-    /// Time between two outputs of one kind; that of all outputs unless given.
+    /// The interval of one kind of output; `output_every` unless given.
     Every: f64,
     |from, run, key| match run.get(key) {
         None => OutputEvery::read(from, run, "output_every"),
@@ -170,7 +169,7 @@ codec! {
 }
 
 codec! {
-    /// Time between two frames of the contacts; that of the surfaces unless given.
+    /// The interval of the contact frames; `frames_every` unless given.
     ContactsEvery: f64,
     |from, run, key| match run.get(key) {
         None => Every::read(from, run, "frames_every"),
@@ -180,34 +179,34 @@ codec! {
 }
 
 table! {
-    /// When the contact forces of a step are good enough. All tolerances have to be met.
+    /// Convergence criteria of the contact solver. All tolerances must be met.
     SOLVER = "solver", "[solver]";
     pub struct Solver {
-        /// How the contact problem is solved. All solve the same problem to the same tolerances.
+        /// Solution method. All methods solve the same problem to the same tolerances.
         method: SolverMethod = Choice(words_of::<SolverMethod>()), Default("\"coloured\"");
         /// Residual of the contact laws.
         tolerance: f64 = Number(Positive), Default("1e-4");
-        /// Residual that small problems, such as those of mechanisms, are solved to: a solve goes on beyond the tolerances, all of
-        /// them in proportion, while it has cost fewer than 5000 updates of a contact.
+        /// Residual for small problems such as those of mechanisms: the solver continues beyond the tolerances, tightening all of
+        /// them in proportion, as long as it has made fewer than 5000 contact updates.
         refined_tolerance: f64 = Number(Positive), Default("1e-8");
-        /// Largest approach velocity left at a contact, times `dt`, over the grain size, or over the smallest initial gap of a
-        /// `[[point_contact]]` where that is smaller.
+        /// Largest remaining approach velocity at a contact times `dt`, relative to the grain size or to the smallest initial gap
+        /// of a `[[point_contact]]`, whichever is smaller.
         approach_tolerance: f64 = Number(Positive), Default("1e-4");
-        /// Root mean square of the change of relative velocity in the last sweep, relative ("Quad" in LMGC90).
+        /// Relative root mean square change of the relative velocity in the last sweep ("Quad" in LMGC90).
         velocity_change_tolerance: f64 = Number(Positive), Default("1e-3");
-        /// Largest change of relative velocity in the last sweep, relative ("Maxm" in LMGC90).
+        /// Relative maximum change of the relative velocity in the last sweep ("Maxm" in LMGC90).
         max_velocity_change_tolerance: f64 = Number(Positive), Default("1e-2");
-        /// Sweeps over all contacts before the solver gives up.
+        /// Maximum number of sweeps over all contacts.
         max_sweeps: u32 = Integer(1, 100_000_000), Default("5000");
     }
 }
 
-/// How the contact problem is solved.
+/// Solution method of the contact problem.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SolverMethod {
-    /// Accelerated Gauss–Seidel over colours, in vectors and on several threads.
+    /// Accelerated Gauss–Seidel over colours, vectorized and multithreaded.
     Coloured,
-    /// Gauss–Seidel accelerated by conjugate gradients, contact after contact.
+    /// Gauss–Seidel accelerated by conjugate gradients, one contact at a time.
     ConjugateGradient,
     /// Plain Gauss–Seidel.
     GaussSeidel,
@@ -215,17 +214,17 @@ pub enum SolverMethod {
 
 words! {
     SolverMethod {
-        Coloured "coloured": "Gauss–Seidel sweeps accelerated by conjugate gradients, many contacts at once; the fastest",
-        ConjugateGradient "conjugate-gradient": "the same acceleration, contact after contact",
+        Coloured "coloured": "Gauss–Seidel sweeps accelerated by conjugate gradients, many contacts at a time; the fastest",
+        ConjugateGradient "conjugate-gradient": "the same acceleration, one contact at a time",
         GaussSeidel "gauss-seidel": "plain Gauss–Seidel sweeps, as in the paper",
     }
 }
 
 table! {
-    /// How contacts are found.
+    /// Contact detection.
     CONTACT = "contact", "[contact]";
     pub struct Contact {
-        /// Gap below which a pair of surfaces takes part in the contact problem.
+        /// Gap below which a pair of surfaces enters the contact problem.
         alert: Option<f64> = Quantity(Dimension::LENGTH, Positive), Computed("1 % of the mean grain size");
         /// Method for pairs of polyhedra.
         detection: Method = Choice(words_of::<Method>()), Default("\"separating-axes\"");
@@ -234,7 +233,7 @@ table! {
 
 words! {
     Method {
-        SeparatingAxes "separating-axes": "axes of faces and edges are tried; exact for convex polyhedra",
-        CommonPlane "common-plane": "a plane between both bodies is rotated until it fits",
+        SeparatingAxes "separating-axes": "tests the axes of faces and edges; exact for convex polyhedra",
+        CommonPlane "common-plane": "rotates a plane between the two bodies until it separates them best",
     }
 }

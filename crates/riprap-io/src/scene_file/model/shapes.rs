@@ -1,4 +1,4 @@
-//! Shapes and the way they are turned.
+//! Shapes and their orientation.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -18,7 +18,7 @@ static POINT: Kind = Kind::List { of: &LENGTH, min: 3, max: 3 };
 static PART_KIND: Kind = Kind::Table(&PART);
 pub(super) static SHAPE_OR_NAME: [Kind; 2] = [Kind::Refers("shape"), Kind::Table(&SHAPE)];
 
-/// A shape with a name.
+/// A named shape.
 #[derive(Clone, Debug, PartialEq)]
 pub struct NamedShape {
     /// Its name.
@@ -30,59 +30,59 @@ pub struct NamedShape {
 pub(crate) static SHAPE: Table = Table {
     name: "shape",
     title: "a shape",
-    doc: "A shape, under a name in `[shapes.*]` or in place: `shape = { type = \"sphere\", radius = \"5 mm\" }`.",
+    doc: "A shape, by name in `[shapes.*]` or inline: `shape = { type = \"sphere\", radius = \"5 mm\" }`.",
     fields: &[],
     tag: Some(&SHAPE_TYPE),
 };
 
 variants! {
     /// A shape in its own frame; all lengths in metres.
-    SHAPE_TYPE = "type", "Which shape it is.", None;
+    SHAPE_TYPE = "type", "Type of shape.", None;
     pub enum Shape {
-        /// A ball about its origin.
+        /// A sphere centred at its origin.
         Sphere "sphere" {
             /// Radius.
             radius: f64 = Quantity(Dimension::LENGTH, Positive), Required;
         },
-        /// A cuboid about its origin.
+        /// A cuboid centred at its origin.
         Box "box" {
             /// Full lengths along x, y and z.
             size: Vector = List { of: &POSITIVE_LENGTH, min: 3, max: 3 }, Required;
         },
         /// Everything below a plane through the origin; for fixed and moving bodies.
         HalfSpace "half-space" {
-            /// Direction that points out of the solid; any length but zero.
+            /// Outward direction, of any nonzero length.
             normal: Vector = Polar(&NUMBER), Computed("`[0, 0, 1]`; in planar scenes `[0, 1]`"), with Outward;
         },
         /// The convex hull of points.
         Polyhedron "polyhedron" {
-            /// Points `[x, y, z]`, not all in one plane.
+            /// Points `[x, y, z]`, not all coplanar.
             points: Vec<Vector> = List { of: &POINT, min: 4, max: MANY }, Required;
         },
-        /// A triangle mesh from a file; with `as = "parts"` it has to be closed.
+        /// A triangle mesh from a file; with `as = "parts"` it must be closed.
         Mesh "mesh" {
             /// `.stl`, `.obj` or `.ply` (text or binary), relative to the scene file.
             file: PathBuf = File, Required, with super::super::keys::FilePath;
-            /// Factor on the coordinates of the file: 0.001 if they are in mm.
+            /// Scale factor for the coordinates of the file: 0.001 if they are in mm.
             scale: f64 = Number(Positive), Default("1.0");
-            /// How the mesh takes part in contacts.
+            /// How the mesh is treated in contacts.
             treatment: MeshTreatment => TREATMENT, with Treatment;
-            /// The content of the file, not yet scaled.
+            /// The content of the file, unscaled.
             mesh: Arc<Mesh> => &[], with Loaded;
         },
-        /// Several convex shapes, fixed to each other.
+        /// Several convex shapes fixed to each other.
         Compound "compound" {
             /// The parts.
             parts: Vec<Part> = List { of: &PART_KIND, min: 1, max: MANY }, Required, with Parts;
         },
-        /// Five walls around a cavity that is open above: x and y are centred, z runs from 0 up.
+        /// Five walls around a cavity that is open at the top, centred in x and y, with the floor of the cavity at z = 0.
         OpenBox "open-box" {
             /// Inner lengths along x, y and z.
             size: Vector = List { of: &POSITIVE_LENGTH, min: 3, max: 3 }, Required;
             /// Thickness of the walls.
             wall: f64 = Quantity(Dimension::LENGTH, Positive), Required;
         },
-        /// A disc about its origin, for planar scenes.
+        /// A disc centred at its origin, for planar scenes.
         Disc "disc" {
             /// Radius.
             radius: f64 = Quantity(Dimension::LENGTH, Positive), Required;
@@ -91,7 +91,7 @@ variants! {
         },
         /// The convex hull of points in the plane, for planar scenes.
         Polygon "polygon" {
-            /// Points `[x, y]`, not all on one line.
+            /// Points `[x, y]`, not all collinear.
             points: Vec<[f64; 2]> = List { of: &PLANE_POINT, min: 3, max: MANY }, Required;
             /// Length along z, for the mass.
             thickness: f64 = Quantity(Dimension::LENGTH, Positive), Default("1.0");
@@ -106,22 +106,22 @@ codec! {
     |normal, _| normal
 }
 
-/// How a mesh takes part in contacts.
+/// How a mesh is treated in contacts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MeshTreatment {
     /// As its convex hull.
     Hull,
     /// As several convex parts.
     Parts {
-        /// Largest number of parts.
+        /// Maximum number of parts.
         max_parts: u32,
     },
 }
 
 const TREATMENT: &[Field] = keys! {
-    /// How the mesh takes part in contacts.
+    /// How the mesh is treated in contacts.
     as: Choice(&[("hull", "its convex hull"), ("parts", "several convex parts")]), Default("\"hull\"");
-    /// Largest number of convex parts, with `as = "parts"`.
+    /// Maximum number of convex parts, with `as = "parts"`.
     max_parts: Integer(1, 1024), Default("16");
 };
 
@@ -154,7 +154,7 @@ impl Codec<MeshTreatment> for Treatment {
     }
 }
 
-/// The mesh in the file that `file` names; the content is not written.
+/// The mesh in the file named by `file`; the content is not serialized.
 struct Loaded;
 
 impl Codec<Arc<Mesh>> for Loaded {
@@ -176,11 +176,11 @@ table! {
     /// A part of a compound shape.
     PART = "part", "a part";
     pub struct Part {
-        /// A convex shape or the name of one: not a half-space, an open box or a compound.
+        /// A convex shape, inline or by name; not a half-space, an open box or a compound.
         shape: ShapeRef = OneOf(&SHAPE_OR_NAME), Required, with PartShape;
-        /// Where the origin of the shape is.
+        /// Position of the origin of the shape.
         position: Vector = Polar(&LENGTH), Default("[0.0, 0.0, 0.0]");
-        /// How the shape is turned.
+        /// Orientation of the shape.
         rotation: Quaternion => TURNED, with Turned;
     }
 }
@@ -197,13 +197,13 @@ codec! {
 }
 
 codec! {
-    /// A shape that can be part of a compound.
+    /// A shape allowed as part of a compound.
     PartShape: ShapeRef,
     |from, entries, key| from.part_shape(entries, key),
     |shape, names| Written(names, shape)
 }
 
-/// A shape described in place, or one with a name.
+/// A shape, inline or by name.
 #[derive(Clone, Debug, PartialEq)]
 pub enum ShapeRef {
     /// Index into [`SceneFile::shapes`].
@@ -213,13 +213,13 @@ pub enum ShapeRef {
 }
 
 codec! {
-    /// A shape in place or by its name.
+    /// A shape, inline or by name.
     pub(super) AnyShape: ShapeRef,
     |from, entries, key| from.shape_ref(entries.get(key)?),
     |shape, names| Written(names, shape)
 }
 
-/// A shape with the names that it needs, to be written by serde.
+/// A shape with the names it refers to, for serialization by serde.
 pub(super) struct Written<'a>(pub Names<'a>, pub &'a ShapeRef);
 
 impl Serialize for Written<'_> {
@@ -232,7 +232,7 @@ impl Serialize for Written<'_> {
 }
 
 impl SceneFile {
-    /// The shape behind a reference.
+    /// Resolves a reference to a shape.
     pub fn shape<'a>(&'a self, shape: &'a ShapeRef) -> &'a Shape {
         match shape {
             ShapeRef::Named(index) => &self.shapes[*index].shape,
@@ -241,15 +241,15 @@ impl SceneFile {
     }
 }
 
-/// The keys of [`Turned`] that have the same meaning everywhere.
+/// The common keys of [`Turned`].
 pub(super) const TURNED: &[Field] = keys! {
-    /// How the shape is turned.
+    /// Orientation of the shape.
     rotation: Table(&ROTATION), Optional;
-    /// How the shape is turned about z; for planar scenes, instead of `rotation`.
+    /// Rotation of the shape about z; for planar scenes, instead of `rotation`.
     angle: Quantity(Dimension::ANGLE, Any), Optional;
 };
 
-/// A rotation under `rotation`, in planar scenes also as `angle`.
+/// A rotation given by `rotation`, or by `angle` in planar scenes.
 pub(super) struct Turned;
 
 impl Codec<Quaternion> for Turned {
@@ -272,11 +272,11 @@ pub(crate) static ROTATION: Table = Table {
     title: "a rotation",
     doc: "A rotation: `{ axis = [0, 0, 1], angle = \"30 deg\" }` or `{ quaternion = [w, x, y, z] }`.",
     fields: &[keys! {
-        /// Axis; any length but zero.
+        /// Axis, of any nonzero length.
         axis: List { of: &NUMBER, min: 3, max: 3 }, Optional;
         /// Angle about the axis.
         angle: Quantity(Dimension::ANGLE, Any), Optional;
-        /// Quaternion w, x, y, z; any length but zero.
+        /// Quaternion w, x, y, z, of any nonzero norm.
         quaternion: List { of: &NUMBER, min: 4, max: 4 }, Optional;
     }],
     tag: None,

@@ -1,4 +1,4 @@
-//! Quantities: values in SI, identities between units, mistakes and hostile input.
+//! Quantities: values in SI units, identities between units, mistakes and hostile input.
 
 use super::*;
 use std::f64::consts::{PI, TAU};
@@ -14,7 +14,7 @@ fn message(text: &str, dimension: Dimension) -> String {
 }
 
 #[test]
-fn quantities_come_out_in_si() {
+fn quantities_are_converted_to_si_units() {
     close("25 mm", Dimension::LENGTH, 0.025);
     close("25mm", Dimension::LENGTH, 0.025);
     close(" 25 ", Dimension::LENGTH, 25.0);
@@ -45,14 +45,14 @@ fn quantities_come_out_in_si() {
 }
 
 #[test]
-fn a_wrong_dimension_is_named_with_the_expected_one() {
+fn a_wrong_dimension_is_reported_with_the_expected_one() {
     assert_eq!(
         message("3 kg", Dimension::LENGTH),
         "expected a length such as \"25 mm\"; got a mass"
     );
     assert_eq!(
         message("3 Hz", Dimension::ANGULAR_VELOCITY),
-        "expected an angular velocity such as \"1500 rpm\"; got a frequency; radians per second are \"2*pi*3\""
+        "expected an angular velocity such as \"1500 rpm\"; got a frequency; in radians per second, write \"2*pi*3\""
     );
     assert!(message("3 kg^2", Dimension::LENGTH).ends_with("got a quantity in kg^2"));
 }
@@ -60,12 +60,12 @@ fn a_wrong_dimension_is_named_with_the_expected_one() {
 #[test]
 fn mistakes_in_units_are_explained() {
     assert!(message("3 furlong", Dimension::LENGTH).starts_with("unknown unit `furlong`"));
-    assert!(message("3 kg/m s", Dimension::LENGTH).contains("two ways"));
+    assert!(message("3 kg/m s", Dimension::LENGTH).contains("ambiguous"));
     assert!(message("3 m/", Dimension::LENGTH).contains("missing at the end"));
     assert!(message("3 (m", Dimension::LENGTH).contains("not closed"));
     assert!(message("3 m)", Dimension::LENGTH).contains("unexpected `)`"));
-    assert!(message("3 m^", Dimension::AREA).contains("whole power"));
-    assert!(message("3 m^99", Dimension::AREA).contains("whole power"));
+    assert!(message("3 m^", Dimension::AREA).contains("integer power"));
+    assert!(message("3 m^99", Dimension::AREA).contains("integer power"));
     assert!(message("3 mm,", Dimension::LENGTH).contains("unexpected `,`"));
     assert!(message("", Dimension::LENGTH).contains("expected a length"));
     assert!(message("mm", Dimension::LENGTH).contains("expected a length"));
@@ -89,7 +89,7 @@ fn every_named_dimension_reads_its_own_example_and_unit() {
     }
 }
 
-/// Every unit with every prefix that it may have: symbol, power of ten, dimension.
+/// Every unit with every allowed prefix: symbol, power of ten, dimension.
 fn all_units() -> Vec<(String, i32, Dimension)> {
     let mut units: Vec<(String, i32, Dimension)> = Vec::new();
     for (symbol, _, dimension) in PLAIN.iter().chain(PREFIXED) {
@@ -112,7 +112,7 @@ fn no_symbol_has_two_meanings() {
 }
 
 #[test]
-fn a_prefix_is_its_power_of_ten_whatever_the_unit() {
+fn a_prefix_is_the_same_power_of_ten_for_every_unit() {
     for (symbol, power, dimension) in all_units() {
         let bare = symbol.strip_prefix(|_: char| power != 0).unwrap_or(&symbol);
         let one = parse_quantity(&format!("1 {bare}"), dimension).unwrap();
@@ -121,7 +121,7 @@ fn a_prefix_is_its_power_of_ten_whatever_the_unit() {
 }
 
 #[test]
-fn a_unit_over_itself_is_a_pure_number() {
+fn a_unit_divided_by_itself_is_dimensionless() {
     for (symbol, _, dimension) in all_units() {
         close(&format!("3 {symbol}/{symbol}"), Dimension::NONE, 3.0);
         close(&format!("3 {symbol}^2 {symbol}^-1 {symbol}⁻¹"), Dimension::NONE, 3.0);
@@ -166,7 +166,7 @@ fn derived_units_are_products_of_base_units() {
 }
 
 #[test]
-fn powers_and_products_may_be_spelt_in_many_ways() {
+fn powers_and_products_can_be_written_in_many_ways() {
     for text in ["mm^2", "mm2", "mm²", "mm*mm", "mm mm", "mm·mm", "mm⋅mm", "(mm)^2", "(mm mm)"]
     {
         close(&format!("4 {text}"), Dimension::AREA, 4e-6);
@@ -180,12 +180,12 @@ fn powers_and_products_may_be_spelt_in_many_ways() {
 }
 
 #[test]
-fn dimensions_without_a_name_are_shown_by_their_units() {
+fn unnamed_dimensions_are_shown_by_their_units() {
     let strange = Dimension { exponents: [1, -2, 0, 3] };
     assert_eq!(strange.unit(), "m*kg^-2*rad^3");
     assert_eq!(strange.to_string(), "a quantity in m*kg^-2*rad^3");
     assert_eq!(strange.example(), "1 m*kg^-2*rad^3");
-    // Their example reads back, and no other dimension takes it.
+    // Their example is parsed back, and no other dimension accepts it.
     close(&strange.example(), strange, 1.0);
     for known in KNOWN {
         assert!(parse_quantity(&strange.example(), known.dimension).is_err(), "{}", known.name);
@@ -202,7 +202,7 @@ fn no_two_dimensions_are_confused() {
 }
 
 #[test]
-fn mistakes_are_marked_where_they_stand() {
+fn mistakes_are_marked_at_their_location() {
     for (text, marked) in [
         ("3 furlong", "furlong"),
         ("3 kg/furlong", "furlong"),
@@ -223,7 +223,7 @@ fn mistakes_are_marked_where_they_stand() {
 }
 
 #[test]
-fn hostile_numbers_are_refused_or_read_as_rust_reads_them() {
+fn hostile_numbers_are_rejected_or_parsed_as_in_rust() {
     for (text, value) in [
         ("1e-400 m", 0.0),
         ("5e-324 m", 5e-324),
@@ -250,7 +250,7 @@ fn hostile_numbers_are_refused_or_read_as_rust_reads_them() {
 }
 
 #[test]
-fn powers_that_overflow_are_refused_and_give_no_nan() {
+fn powers_that_overflow_are_rejected_and_give_no_nan() {
     let percent = |n: usize| vec!["%"; n].join("*");
     assert_eq!(parse_quantity(&format!("1 {}", percent(300)), Dimension::NONE), Ok(0.0));
     for number in ["1", "0"] {
@@ -274,7 +274,7 @@ mod properties {
 
     proptest! {
         #[test]
-        fn anything_gives_a_finite_value_or_a_place(words in prop::collection::vec(prop::sample::select(WORDS), 0..12)) {
+        fn any_input_gives_a_finite_value_or_a_located_error(words in prop::collection::vec(prop::sample::select(WORDS), 0..12)) {
             let text = words.concat();
             match parse_quantity(&text, Dimension::LENGTH) {
                 Ok(value) => prop_assert!(value.is_finite()),
@@ -297,7 +297,7 @@ mod properties {
         }
 
         #[test]
-        fn a_number_alone_is_in_si_and_keeps_its_bits(value in any::<f64>().prop_filter("finite", |x| x.is_finite())) {
+        fn a_plain_number_is_in_si_units_and_bitwise_unchanged(value in any::<f64>().prop_filter("finite", |x| x.is_finite())) {
             for text in [format!("{value}"), format!("{value:e}"), format!(" {value:?} ")] {
                 let read = parse_quantity(&text, Dimension::LENGTH).unwrap();
                 prop_assert_eq!(read.to_bits(), value.to_bits());
@@ -305,14 +305,14 @@ mod properties {
         }
 
         #[test]
-        fn units_multiply_as_their_values_do(a in 0..all_units().len(), b in 0..all_units().len(), n in -3..=3_i8) {
+        fn units_multiply_like_their_values(a in 0..all_units().len(), b in 0..all_units().len(), n in -3..=3_i8) {
             let units = all_units();
             let ((a, _, dim_a), (b, _, dim_b)) = (&units[a], &units[b]);
             let value = |text: &str, dimension| parse_quantity(&format!("1 {text}"), dimension).unwrap();
             let dimension = dim_a.times(*dim_b, n).unwrap();
             let expected = value(a, *dim_a) * value(b, *dim_b).powi(n.into());
             let found = value(&format!("{a}*{b}^{n}"), dimension);
-            // A few roundings of factors with π and of the power.
+            // A few rounding errors, of factors with π and of the power.
             prop_assert!((found - expected).abs() <= 2e-15 * expected, "{} {}^{}: {} {}", a, b, n, found, expected);
         }
     }

@@ -1,4 +1,4 @@
-//! Flat sets of points, and rotations.
+//! Coplanar and collinear points, and rotations.
 
 use super::*;
 use proptest::prelude::*;
@@ -12,7 +12,7 @@ fn axis() -> impl Strategy<Value = Vector> {
         .prop_filter_map("a direction", |v| unit(v).filter(|_| v.iter().any(|x| x.abs() > 1e-3)))
 }
 
-/// The largest area that two arms from the first point span.
+/// The largest area spanned by two vectors from the first point.
 fn largest_area(points: &[Vector]) -> f64 {
     let arms = points.iter().map(|p| -> Vector { std::array::from_fn(|i| p[i] - points[0][i]) });
     let arms: Vec<Vector> = arms.collect();

@@ -17,20 +17,20 @@ static PHASE_KIND: Kind = Kind::Table(&PHASE);
 /// An actuator or a load.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Force {
-    /// Its name among the forces of the mechanism.
+    /// Name, unique among the forces of the mechanism.
     pub name: String,
     /// Where it acts.
     pub on: ForceTarget,
-    /// Its laws, one phase after the other; at least one. The last has no end.
+    /// The successive phases; at least one. The last one never ends.
     pub phases: Vec<Phase>,
-    /// How many values are latched; each has a slot, counted from 0.
+    /// Number of latched values; each has a slot, numbered from 0.
     pub n_latched: usize,
 }
 
-/// Where a force acts, and what its laws give.
+/// Where a force acts, and the meaning of its laws.
 #[derive(Clone, Debug, PartialEq)]
 pub enum ForceTarget {
-    /// On a coordinate, against the parent of the joint: one law [N, N m].
+    /// On a coordinate, with the reaction on the parent of the joint: one law [N, N m].
     Coordinate(Coordinate),
     /// On a body: six laws, the force [N] and the torque [N m] along x, y, z.
     Body {
@@ -38,46 +38,46 @@ pub enum ForceTarget {
         body: usize,
         /// Where the force acts, in the frame of the body [m].
         point: Vector,
-        /// The axes along which both are given.
+        /// The axes along which force and torque are given.
         frame: ForceFrame,
     },
 }
 
-/// The axes along which a force is given.
+/// The frame in which a force is given.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ForceFrame {
-    /// Those of the world.
+    /// The world frame.
     World,
-    /// Those of the body.
+    /// The frame of the body.
     Body,
 }
 
 words! {
     ForceFrame {
-        World "world": "the axes of the world",
-        Body "body": "the axes of the body",
+        World "world": "the world frame",
+        Body "body": "the frame of the body",
     }
 }
 
 /// A part of a force's history.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Phase {
-    /// Values that are stored at the moment when the phase begins, in this order.
+    /// Values stored when the phase begins, in this order.
     pub latch: Vec<Latch>,
     /// One law for a coordinate, six for a body.
     pub laws: Vec<Law>,
-    /// When the next phase begins.
+    /// When the phase ends.
     pub until: Until,
 }
 
-/// A value that is stored when a phase begins.
+/// A value stored when a phase begins.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Latch {
-    /// The name under which later expressions use it.
+    /// The name by which later expressions refer to it.
     pub name: String,
-    /// Where it is stored; the same name has the same slot.
+    /// Its slot; latches of the same name share a slot.
     pub slot: usize,
-    /// What is stored.
+    /// The stored value.
     pub value: Law,
 }
 
@@ -88,16 +88,16 @@ pub enum Until {
     Forever,
     /// At a time [s].
     Time(f64),
-    /// As soon as the value is not 0.
+    /// As soon as the value is nonzero.
     Condition(Law),
 }
 
-/// An expression of the state of the mechanism; parameters are folded in.
+/// An expression of the state of the mechanism; parameters are substituted by their values.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Law {
     /// The expression; its variables are `inputs`, in this order.
     pub expression: Expression,
-    /// What its variables are.
+    /// The meaning of its variables.
     pub inputs: Vec<Input>,
 }
 
@@ -114,18 +114,18 @@ pub enum Input {
     Latched(usize),
 }
 
-/// A coordinate of a mechanism, or rather its velocity: spherical joints have no other.
+/// A coordinate of a mechanism, identified by its velocity because spherical joints have no position coordinates.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Coordinate {
     /// Index into [`Mechanism::joints`](super::Mechanism::joints).
     pub joint: usize,
-    /// Which of its velocities, from 0; the position of the same name has the same index.
+    /// Index of the velocity within the joint, from 0; the position of the same name has the same index.
     pub component: usize,
 }
 
-/// What a force is: for a coordinate, or for a body.
+/// The laws of a force on a coordinate or on a body.
 const LAWS: &[Field] = keys! {
-    /// Force along, or torque about the coordinate, in N or N*m.
+    /// Force along or torque about the coordinate, in N or N*m.
     law: Law(Dimension::NONE), Optional;
     /// Components of the force, for a force on a body.
     force: Polar(&FORCE_LAW), Computed("0");
@@ -136,24 +136,24 @@ const LAWS: &[Field] = keys! {
 pub(super) static FORCE: Table = Table {
     name: "force",
     title: "[[mechanism.force]]",
-    doc: "An actuator or a load: on a `coordinate` by a `law`, or on a `body` by a `force` and a `torque`. They are numbers or \
-          expressions, one after the other if there are `phases`.",
+    doc: "An actuator or a load: on a `coordinate`, given by a `law`, or on a `body`, given by a `force` and a `torque`. These are \
+          numbers or expressions; with `phases`, each phase has its own.",
     fields: &[
         keys! {
-            /// Name, used once among the forces.
-            name: Name, Computed("`force-1`, `force-2`, … by place in the mechanism");
-            /// The coordinate on which it acts: that of the joint `knee` is `knee`; of several one is `hip.turn`.
+            /// Name, unique among the forces.
+            name: Name, Computed("`force-1`, `force-2`, … in file order");
+            /// The coordinate on which it acts, such as `knee`, or `hip.turn` for a joint with several coordinates.
             coordinate: Refers("coordinate"), Optional;
             /// The body on which it acts.
             body: Refers("body"), Optional;
             /// Where the force acts, in the frame of the body.
             point: Polar(&LENGTH), Default("[0.0, 0.0, 0.0]");
-            /// Along which axes force and torque are given.
+            /// Frame in which force and torque are given.
             frame: Choice(words_of::<ForceFrame>()), Default("\"world\"");
         },
         LAWS,
         keys! {
-            /// What it is one after the other. When the last phase has ended, it is 0.
+            /// Successive phases. The force is 0 after the last phase has ended.
             phases: List { of: &PHASE_KIND, min: 1, max: 1000 }, Optional;
         },
     ],
@@ -169,7 +169,7 @@ static PHASE: Table = Table {
         keys! {
             /// When it ends: a time such as `"1 s"`, or an expression that becomes true such as `"q.knee > 1 or t >= 2"`.
             until: Law(Dimension::NONE), Optional;
-            /// Values that are stored when it begins, by name; expressions of this and later phases may use them.
+            /// Values stored when it begins, by name; expressions of this and later phases may use them.
             latch: Map(&LATCH_LAW), Default("{}");
         },
     ],
@@ -213,7 +213,7 @@ impl WriteKeys for Phase {
     }
 }
 
-/// Values by their names; none are not written.
+/// Values by name; omitted if there are none.
 struct Latched<'a>(&'a [Latch]);
 
 impl Serialize for Latched<'_> {

@@ -1,4 +1,4 @@
-//! Joints of mechanisms, their coordinates, and what acts along these.
+//! Joints of mechanisms, their coordinates, and the forces and drives along these.
 
 use serde::ser::SerializeMap;
 
@@ -23,7 +23,7 @@ static CHAIN_JOINT_KIND: Kind = Kind::Table(&CHAIN_JOINT);
 /// A joint. With all coordinates 0 the frame of the child is that of the joint.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Joint {
-    /// Its name within the mechanism.
+    /// Name, unique within the mechanism.
     pub name: String,
     /// Index into [`Mechanism::bodies`](super::Mechanism::bodies); `None`: the ground.
     pub parent: Option<usize>,
@@ -35,16 +35,16 @@ pub struct Joint {
     pub rotation: Quaternion,
     /// How the child moves.
     pub kind: JointKind,
-    /// Position at the start, [`JointKind::n_positions`] numbers [m, rad]: one a coordinate; of a spherical joint the
-    /// quaternion w, x, y, z; of a free one x, y, z and the quaternion. With [`Drive::Motion`] its value at t = 0.
+    /// Initial position, [`JointKind::n_positions`] numbers [m, rad]: one per coordinate; the quaternion w, x, y, z for a
+    /// spherical joint; x, y, z and the quaternion for a free joint. With [`Drive::Motion`], its value at t = 0.
     pub start: Vec<f64>,
-    /// Whether `start` was asked for; otherwise the assembly of loops may change it freely.
+    /// Whether `start` was given; otherwise the assembly of loops may change it freely.
     pub start_held: bool,
-    /// Velocity at the start, [`JointKind::n_velocities`] numbers [m/s, rad/s]. With a drive that of the drive.
+    /// Initial velocity, [`JointKind::n_velocities`] numbers [m/s, rad/s]. With a drive, that of the drive.
     pub start_velocity: Vec<f64>,
-    /// Whether `start_velocity` was asked for; otherwise it may follow from the loops.
+    /// Whether `start_velocity` was given; otherwise the loops may determine it.
     pub start_velocity_held: bool,
-    /// What moves the coordinate; [`Drive::None`] unless revolute or prismatic.
+    /// The drive of the coordinate; [`Drive::None`] unless revolute or prismatic.
     pub drive: Drive,
     /// Spring and damper along the coordinate; `None` unless revolute or prismatic.
     pub spring: Option<JointSpring>,
@@ -52,22 +52,21 @@ pub struct Joint {
     pub stops: Option<Stops>,
 }
 
-const JOINT_DOC: &str =
-    "Names of joints stand in expressions, so they are made of letters, digits, `_` and `.` only.";
+const JOINT_DOC: &str = "Names of joints are used in expressions, so they consist of letters, digits, `_` and `.` only.";
 const ENDS: &[Field] = keys! {
-    /// The body that carries it, or `ground`.
+    /// The parent body, or `ground`.
     parent: Refers("body"), Default("\"ground\"");
-    /// The body it carries.
+    /// The child body.
     child: Refers("body"), Required;
 };
 const POSITION: &[Field] = keys! {
-    /// Where the joint is in the frame of the parent.
+    /// Position of the joint in the frame of the parent.
     position: Polar(&LENGTH), Default("[0.0, 0.0, 0.0]");
 };
 const TURNED: &[Field] = keys! {
-    /// How the joint is turned in the frame of the parent.
+    /// Orientation of the joint in the frame of the parent.
     rotation: Table(&ROTATION), Optional;
-    /// How the joint is turned about z; for planar scenes, instead of `rotation`.
+    /// Rotation of the joint about z; for planar scenes, instead of `rotation`.
     angle: AN_ANGLE, Optional;
 };
 
@@ -79,7 +78,7 @@ pub(super) static JOINT: Table = Table {
         &[field(
             "name",
             Kind::Name,
-            Need::Computed("`joint_1`, `joint_2`, … by place in the mechanism"),
+            Need::Computed("`joint_1`, `joint_2`, … in file order"),
             JOINT_DOC,
         )],
         ENDS,
@@ -92,7 +91,7 @@ pub(super) static JOINT: Table = Table {
 pub(super) static CHAIN: Table = Table {
     name: "chain",
     title: "[[mechanism.chain]]",
-    doc: "Joints in a row between two bodies, with massless links `CHILD.JOINT` between them.",
+    doc: "A series of joints between two bodies, connected by massless links named `CHILD.JOINT`.",
     fields: &[
         ENDS,
         keys! {
@@ -115,50 +114,50 @@ variants! {
     /// How the child of a joint moves. Axes are unit vectors in the frame of the joint.
     JOINT_TYPE = "type", "How the child moves.", None;
     pub enum JointKind {
-        /// It turns about the axis by the angle `NAME`.
+        /// Rotates about the axis by the angle `NAME`.
         Revolute "revolute" {
-            /// Axis in the frame of the joint; any length but zero.
+            /// Axis in the frame of the joint, of any nonzero length.
             axis: Vector = Axis, Required, with Turning;
         } + [REVOLUTE],
-        /// It slides along the axis by the length `NAME`.
+        /// Slides along the axis by the length `NAME`.
         Prismatic "prismatic" {
-            /// Axis in the frame of the joint; any length but zero.
+            /// Axis in the frame of the joint, of any nonzero length.
             axis: Vector = Axis, Required, with Sliding;
         } + [PRISMATIC],
-        /// It slides along the axis by `NAME.slide` and turns about it by `NAME.turn`. For springs, stops and
-        /// motors write a chain of a prismatic and a revolute joint.
+        /// Slides along the axis by `NAME.slide` and rotates about it by `NAME.turn`. For springs, stops and
+        /// motors, use a chain of a prismatic and a revolute joint.
         Cylindrical "cylindrical" {
-            /// Axis in the frame of the joint; any length but zero.
+            /// Axis in the frame of the joint, of any nonzero length.
             axis: Vector = Axis, Required, with Turning;
         } + [&starts(&SLIDE_TURN, &SLIDE_TURN_RATE)],
-        /// It turns by `NAME.first` about the first axis, which is fixed in the parent, and by `NAME.second` about
-        /// the second, which is turned along.
+        /// Rotates by `NAME.first` about the first axis, which is fixed in the parent, and by `NAME.second` about
+        /// the second, which rotates with the first.
         Universal "universal" {
             /// The two axes in the frame of the joint; not parallel.
             axes: [Vector; 2] = List { of: &AXIS, min: 2, max: 2 }, Required, with Crossed;
         } + [&starts(&TWO_ANGLES, &TWO_RATES)],
-        /// It slides in a plane by `NAME.x` and `NAME.y` and turns in it by `NAME.angle`.
+        /// Slides in a plane by `NAME.x` and `NAME.y` and rotates in it by `NAME.angle`.
         Planar "planar" {
-            /// Directions of `x` and `y` in the frame of the joint, at right angles; the angle runs from the first to
-            /// the second: with `["x", "z"]` about `-y`.
+            /// Directions of `x` and `y` in the frame of the joint, perpendicular to each other; positive angles rotate the
+            /// first towards the second: about `-y` with `["x", "z"]`.
             axes: [Vector; 2] = List { of: &AXIS, min: 2, max: 2 }, Default("[\"x\", \"y\"]"), with Spanning;
         } + [&starts(&IN_PLANE, &IN_PLANE_RATE)],
-        /// It turns freely about its origin. It has the velocities `NAME.wx`, `NAME.wy`, `NAME.wz`, the angular
-        /// velocity along the axes of the child, and no coordinates `q.`.
+        /// Rotates freely about its origin. Its velocities are `NAME.wx`, `NAME.wy`, `NAME.wz`, the angular
+        /// velocity along the axes of the child; it has no coordinates `q.`.
         Spherical "spherical" [&[START_ROTATION, GUESS_ROTATION, START_ANGULAR_VELOCITY]],
-        /// It moves freely by `NAME.x`, `NAME.y`, `NAME.z` along the axes of the joint. Its angular velocity along
+        /// Moves freely by `NAME.x`, `NAME.y`, `NAME.z` along the axes of the joint. Its angular velocity along
         /// the axes of the child is `NAME.wx`, `NAME.wy`, `NAME.wz`.
         Free "free" [FREE],
-        /// It does not move; it has no coordinates.
+        /// Does not move; has no coordinates.
         Fixed "fixed",
     }
 }
 
-/// Stands for an axis that is wrong, so that the joint still has its coordinates.
+/// Placeholder for an invalid axis, so that the joint still has its coordinates.
 const ANY: Vector = [0.0, 0.0, 1.0];
 
 codec! {
-    /// An axis about which the child turns.
+    /// An axis about which the child rotates.
     Turning: Vector,
     |from, joint, _| Some(from.axis(joint, true).unwrap_or(ANY)),
     |axis, _| axis
@@ -179,19 +178,19 @@ codec! {
 }
 
 codec! {
-    /// Two axes at right angles.
+    /// Two perpendicular axes.
     Spanning: [Vector; 2],
     |from, joint, _| Some(from.spanning_axes(joint).unwrap_or([ANY; 2])),
     |axes, _| axes
 }
 
-const START: &str = "Coordinate at the start; loops keep it if they can.";
-const STARTS: &str = "Coordinates at the start; loops keep them if they can.";
-const GUESS: &str = "Instead of `start`: a value that loops may change.";
-const START_VELOCITY: &str = "Velocity at the start; loops keep it if they can.";
-const DAMPING_DOC: &str = "Damping alone, instead of a `spring`.";
+const START: &str = "Initial coordinate; the assembly of loops keeps it if possible.";
+const STARTS: &str = "Initial coordinates; the assembly of loops keeps them if possible.";
+const GUESS: &str = "Instead of `start`: an initial value that the assembly of loops may change.";
+const START_VELOCITY: &str = "Initial velocity; the loops keep it if possible.";
+const DAMPING_DOC: &str = "Damping only, instead of a `spring`.";
 const MOTION: &str = "The coordinate as an expression of the time `t`, instead of `start`.";
-const SPEED: &str = "Constant velocity of a motor, from `start` on.";
+const SPEED: &str = "Constant velocity of a motor, starting at `start`.";
 const SPRING_DOC: &str = "Spring and damper along the coordinate.";
 const ZERO: Need = Need::Computed("0");
 
@@ -218,7 +217,7 @@ const PRISMATIC: &[Field] = &[
 
 type Parts = [(&'static str, Kind)];
 
-/// The start of a joint with several coordinates.
+/// The initial state of a joint with several coordinates.
 const fn starts(values: &'static Parts, rates: &'static Parts) -> [Field; 3] {
     [
         field("start", Kind::Tuple(values), ZERO, STARTS),
@@ -240,32 +239,32 @@ const START_ROTATION: Field = field(
     "start_rotation",
     Kind::Table(&ROTATION),
     Need::Optional,
-    "How the child is turned at the start; loops keep it if they can.",
+    "Initial orientation of the child; the assembly of loops keeps it if possible.",
 );
 const GUESS_ROTATION: Field = field(
     "guess_rotation",
     Kind::Table(&ROTATION),
     Need::Optional,
-    "Instead of `start_rotation`: a rotation that loops may change.",
+    "Instead of `start_rotation`: an initial orientation that the assembly of loops may change.",
 );
 const START_ANGULAR_VELOCITY: Field = field(
     "start_angular_velocity",
     Kind::List { of: &ANGULAR_VELOCITY, min: 3, max: 3 },
     ZERO,
-    "Angular velocity at the start, along the axes of the child.",
+    "Initial angular velocity, along the axes of the child.",
 );
 const FREE: &[Field] = &[
     field(
         "start_position",
         Kind::List { of: &LENGTH, min: 3, max: 3 },
         ZERO,
-        "Where the child is at the start; loops keep it if they can.",
+        "Initial position of the child; the assembly of loops keeps it if possible.",
     ),
     field(
         "guess_position",
         Kind::List { of: &LENGTH, min: 3, max: 3 },
         Need::Optional,
-        "Instead of `start_position`: a position that loops may change.",
+        "Instead of `start_position`: an initial position that the assembly of loops may change.",
     ),
     START_ROTATION,
     GUESS_ROTATION,
@@ -273,16 +272,16 @@ const FREE: &[Field] = &[
         "start_velocity",
         Kind::List { of: &VELOCITY, min: 3, max: 3 },
         ZERO,
-        "Velocity of the origin of the child at the start.",
+        "Initial velocity of the origin of the child.",
     ),
     START_ANGULAR_VELOCITY,
 ];
 
 impl JointKind {
-    /// The last parts of the names of its velocities: one empty name if the joint's own name is enough.
+    /// Suffixes of the names of its velocities: a single empty suffix if the name of the joint suffices.
     ///
-    /// Velocities of spherical and free joints are the angular velocity `wx`, `wy`, `wz` in the frame of the child,
-    /// those of free ones before that the velocity of the origin along the axes of the joint.
+    /// The velocities of spherical and free joints are the angular velocity `wx`, `wy`, `wz` in the frame of the child;
+    /// for free joints, the velocity of the origin along the axes of the joint comes first.
     pub fn velocity_names(&self) -> &'static [&'static str] {
         match self {
             Self::Revolute { .. } | Self::Prismatic { .. } => &[""],
@@ -295,8 +294,8 @@ impl JointKind {
         }
     }
 
-    /// How many of [`JointKind::velocity_names`] from the first on are names of positions too: all but those of
-    /// rotations in space, which have no coordinates.
+    /// How many of the first [`JointKind::velocity_names`] are also names of positions: all but those of spatial
+    /// rotations, which have no coordinates.
     pub fn n_named_positions(&self) -> usize {
         match self {
             Self::Spherical => 0,
@@ -305,7 +304,7 @@ impl JointKind {
         }
     }
 
-    /// Numbers that describe its position, quaternions as four.
+    /// Number of values in its position; a quaternion counts as four.
     pub fn n_positions(&self) -> usize {
         match self {
             Self::Spherical => 4,
@@ -314,20 +313,20 @@ impl JointKind {
         }
     }
 
-    /// Numbers that describe its velocity: its degrees of freedom.
+    /// Number of values in its velocity: its degrees of freedom.
     pub fn n_velocities(&self) -> usize {
         self.velocity_names().len()
     }
 }
 
-/// What moves a coordinate.
+/// What drives a coordinate.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Drive {
-    /// Forces alone.
+    /// Nothing: it moves under forces.
     None,
     /// A motion: the coordinate as a function of time [m, rad].
     Motion(Component),
-    /// A motor of constant speed, from `start` on [m/s, rad/s].
+    /// A motor of constant speed [m/s, rad/s], starting at `start`.
     Speed(f64),
 }
 
@@ -344,7 +343,7 @@ table! {
     }
 }
 
-/// The same about an axis.
+/// The rotational counterpart.
 static ANGULAR_SPRING: Table = Table {
     name: "angular-joint-spring",
     title: "a spring of a revolute joint",
@@ -372,7 +371,7 @@ table! {
     }
 }
 
-/// The same about an axis.
+/// The rotational counterpart.
 static ANGULAR_STOPS: Table = Table {
     name: "angular-stops",
     title: "stops of a revolute joint",
@@ -386,7 +385,7 @@ static ANGULAR_STOPS: Table = Table {
     tag: None,
 };
 
-/// Key `index` of a table, in the dimension of rotations.
+/// Key `index` of a table, with the dimension of its rotational counterpart.
 const fn about(table: &Table, index: usize, kind: Kind) -> Field {
     Field { kind, ..table.fields[index][0] }
 }
@@ -411,7 +410,7 @@ impl WriteKeys for Joint {
 }
 
 impl Joint {
-    /// The coordinates at the start, as far as no drive decides about them.
+    /// The initial coordinates, except those determined by a drive.
     fn write_start<M: SerializeMap>(&self, map: &mut M) -> Result<(), M::Error> {
         let [one, position, rotation] = match self.start_held {
             true => ["start", "start_position", "start_rotation"],

@@ -8,16 +8,16 @@ use super::super::{LENGTH, OwnName, Quaternion, Vector};
 use super::{AN_ANGLE, body_name};
 
 table! {
-    /// A joint that closes a loop of the tree: it holds a frame on one body to a frame on another.
+    /// A joint that closes a loop of the tree: it constrains a frame on one body to a frame on another.
     LOOP = "loop", "[[mechanism.loop]]", tag &LOOP_TYPE;
     pub struct Loop {
-        /// Name, used once among the loops.
-        name: String = Name, Computed("`loop-1`, `loop-2`, … by place in the mechanism"), with OwnName;
+        /// Name, unique among the loops.
+        name: String = Name, Computed("`loop-1`, `loop-2`, … in file order"), with OwnName;
         /// The frame on the first body.
         a: Attachment = Table(&FRAME), Required;
         /// The frame on the second body.
         b: Attachment = Table(&FRAME), Required;
-        /// What it holds. Axes are unit vectors with the same components in both frames.
+        /// The constraint. Axes are unit vectors with the same components in both frames.
         kind: LoopKind => &[];
     }
 }
@@ -36,22 +36,22 @@ table! {
 }
 
 const FRAME_TURNED: &[Field] = keys! {
-    /// How it is turned in the frame of the body.
+    /// Orientation in the frame of the body.
     rotation: Table(&ROTATION), Optional;
-    /// How it is turned about z; for planar scenes, instead of `rotation`.
+    /// Rotation about z; for planar scenes, instead of `rotation`.
     angle: AN_ANGLE, Optional;
 };
 
 codec! {
-    /// A body of the mechanism, or the ground, which is `None`.
+    /// A body of the mechanism, or `None` for the ground.
     Carrier: Option<usize>,
     |from, entries, key| from.carrier_of(entries.get(key)?),
     |body, names| body_name(names, *body)
 }
 
 variants! {
-    /// What a loop holds. Axes are unit vectors with the same components in both frames.
-    LOOP_TYPE = "type", "What it holds.", None;
+    /// The constraint of a loop. Axes are unit vectors with the same components in both frames.
+    LOOP_TYPE = "type", "Which relative motion it constrains.", None;
     pub enum LoopKind {
         /// The origins coincide: 3 equations.
         Ball "ball",
@@ -60,12 +60,12 @@ variants! {
             /// Axis of the hinge, direction of sliding or normal of the plane, with the same components in both frames.
             axis: Vector = Axis, Required, with TurningAxis;
         },
-        /// The origins keep their distance: 1 equation.
+        /// The distance between the origins is constant: 1 equation.
         Rod "rod" {
             /// The distance.
             length: f64 = Quantity(Dimension::LENGTH, Positive), Required;
         },
-        /// One origin slides along an axis of the other and nothing turns: 5 equations.
+        /// One origin slides along an axis of the other frame, without relative rotation: 5 equations.
         Prismatic "prismatic" {
             /// Axis of the hinge, direction of sliding or normal of the plane, with the same components in both frames.
             axis: Vector = Axis, Required, with SlidingAxis;
@@ -82,21 +82,21 @@ variants! {
 }
 
 codec! {
-    /// An axis about which something turns.
+    /// An axis of rotation.
     TurningAxis: Vector,
     |from, entries, _| from.axis(entries, true),
     |axis, _| axis
 }
 
 codec! {
-    /// An axis along which something slides.
+    /// An axis of translation.
     SlidingAxis: Vector,
     |from, entries, _| from.axis(entries, false),
     |axis, _| axis
 }
 
 impl LoopKind {
-    /// How many equations it contributes.
+    /// The number of equations it contributes.
     pub fn n_equations(&self) -> usize {
         match self {
             Self::Ball => 3,
@@ -112,8 +112,8 @@ table! {
     /// A spring and damper between two points.
     SPRING = "mechanism-spring", "[[mechanism.spring]]", tag &SPRING_TYPE;
     pub struct PointSpring {
-        /// Name, used once among the springs.
-        name: String = Name, Computed("`spring-1`, `spring-2`, … by place in the mechanism"), with OwnName;
+        /// Name, unique among the springs.
+        name: String = Name, Computed("`spring-1`, `spring-2`, … in file order"), with OwnName;
         /// The point on the first body.
         a: Anchor = Table(&POINT), Required;
         /// The point on the second body.
@@ -133,22 +133,22 @@ table! {
     pub struct Anchor {
         /// The body, or `ground`.
         body: Option<usize> = Refers("body"), Required, with Carrier;
-        /// Where it is in the frame of the body.
+        /// Position in the frame of the body.
         position: Vector = Polar(&LENGTH), Default("[0.0, 0.0, 0.0]");
     }
 }
 
 variants! {
-    /// The law of a spring between the points `a` and `b`, at the distance `d = b - a`.
-    SPRING_TYPE = "type", "In which direction it acts.", Some("line");
+    /// The law of a spring between the points `a` and `b`, with `d = b - a`.
+    SPRING_TYPE = "type", "Direction in which it acts.", Some("line");
     pub enum SpringKind {
         /// Along the line between the points.
         Line "line" {
-            /// Length at which it is relaxed.
+            /// Length at which it exerts no force.
             length: f64 = Quantity(Dimension::LENGTH, NonNegative), Required;
         },
-        /// In every direction: on `b` acts `-stiffness*d - damping*d'`, where `d` leads from `a` to `b`, and on
-        /// `a` the opposite.
+        /// In every direction: the force `-stiffness*d - damping*d'` acts on `b`, where `d` is the vector from `a` to `b`, and
+        /// the opposite force acts on `a`.
         Bushing "bushing",
     }
 }

@@ -1,5 +1,5 @@
-//! Mechanisms as they were described in a file: a tree of bodies and joints, loops that close it, and the forces in
-//! it. Chains and URDF files are expanded, names are indices, joints stand after those that carry them.
+//! Mechanisms as described in a file: a tree of bodies and joints, loops that close it, and forces. Chains and URDF
+//! files are expanded, names are resolved to indices, and joints are sorted from the ground outwards.
 
 mod forces;
 mod joints;
@@ -18,7 +18,7 @@ use super::bodies::{GivenMass, INERTIA_ROW};
 use super::shapes::{AnyShape, ROTATION, SHAPE_OR_NAME, TURNED, Turned, Written};
 use super::{LENGTH, Mass, Quaternion, ShapeRef, Vector};
 
-/// The largest number of bodies, joints or forces in a mechanism.
+/// The maximum number of bodies, joints or forces in a mechanism.
 const MANY: usize = 10_000;
 
 const A_LENGTH: Kind = Kind::Quantity(Dimension::LENGTH, Limits::Any);
@@ -38,14 +38,14 @@ static COORDINATE: Kind = Kind::Refers("coordinate");
 pub struct Parameter {
     /// Its name.
     pub name: String,
-    /// Its value, in SI. Expressions have it folded in already.
+    /// Its value, in SI units. It is already substituted in expressions.
     pub value: f64,
 }
 
 /// An articulated system: bodies carried by joints, in a tree that starts at the ground.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Mechanism {
-    /// Its name; no other mechanism has it.
+    /// Unique name.
     pub name: String,
     /// Origin of the frame `ground` in the world [m].
     pub position: Vector,
@@ -53,20 +53,20 @@ pub struct Mechanism {
     pub rotation: Quaternion,
     /// The bodies. Each is the `child` of exactly one joint.
     pub bodies: Vec<MechanismBody>,
-    /// The joints, one a body; a joint stands after the one that carries its parent.
+    /// The joints, one per body; a joint comes after the joint of its parent.
     pub joints: Vec<Joint>,
-    /// What closes the tree to loops.
+    /// Joints that close loops.
     pub loops: Vec<Loop>,
     /// Springs and dampers between points.
     pub springs: Vec<PointSpring>,
     /// Actuators and loads.
     pub forces: Vec<Force>,
-    /// The velocities that the loops determine, if the user chose them; empty: chosen by the simulator.
+    /// The velocities that the loops determine, as chosen by the user; if empty, the simulator chooses them.
     pub dependent: Vec<Coordinate>,
 }
 
 impl WriteKeys for Mechanism {
-    /// Chains and URDF files are written as plain bodies and joints.
+    /// Chains and URDF files are serialized as plain bodies and joints.
     fn write_keys<M: SerializeMap>(&self, names: Names<'_>, map: &mut M) -> Result<(), M::Error> {
         let names = Names { mechanism: Some(self), ..names };
         map.serialize_entry("name", &self.name)?;
@@ -88,48 +88,48 @@ pub(crate) static MECHANISM: Table = Table {
     name: "mechanism",
     title: "[[mechanism]]",
     doc: "An articulated system: a tree of bodies and joints that starts at the `ground`, loops that close it, and forces. \
-          A joint has coordinates, called as the joint if there is one and `joint.part` if there are several; \
-          expressions know them as `q.NAME` and their velocities as `v.NAME`.",
+          A joint with one coordinate gives it its own name; several coordinates are named `joint.part`. Expressions refer to \
+          coordinates as `q.NAME` and to their velocities as `v.NAME`.",
     fields: &[keys! {
-        /// Name, used once.
-        name: Name, Computed("`mechanism-1`, `mechanism-2`, … by place in the file");
-        /// Where the origin of its `ground` is in the world.
+        /// Unique name.
+        name: Name, Computed("`mechanism-1`, `mechanism-2`, … in file order");
+        /// Position of the origin of its `ground` in the world.
         position: Polar(&LENGTH), Default("[0.0, 0.0, 0.0]");
-        /// How its `ground` is turned in the world.
+        /// Orientation of its `ground` in the world.
         rotation: Table(&ROTATION), Optional;
-        /// How its `ground` is turned about z; for planar scenes, instead of `rotation`.
+        /// Rotation of its `ground` about z; for planar scenes, instead of `rotation`.
         angle: AN_ANGLE, Optional;
-        /// A URDF file that brings bodies and joints, relative to the scene file. Its root is fixed to the ground unless a joint
-        /// of the scene has it as `child`. Links without mass are massless, cylinders become prisms, meshes their hulls;
-        /// `dynamics` give the damping. Dry friction and limits of effort and velocity are left out. In names, letters that are
-        /// not allowed become `_`.
+        /// A URDF file that defines bodies and joints, relative to the scene file. Its root is fixed to the ground unless a joint
+        /// of the scene has it as `child`. Links without mass are massless, cylinders become prisms, meshes are replaced by their
+        /// hulls, and `dynamics` sets the damping. Dry friction and limits of effort and velocity are ignored. Characters that
+        /// are not allowed in names become `_`.
         urdf: File, Optional;
-        /// Material of the collision shapes of the URDF file; without it they are left out.
+        /// Material of the collision shapes of the URDF file; without it they are ignored.
         urdf_material: Refers("material"), Optional;
-        /// Makes elastic stops of the limits of the URDF file; without it they are left out.
+        /// Turns the limits of the URDF file into elastic stops; without it they are ignored.
         urdf_limits: Table(&URDF_LIMITS), Optional;
-        /// Start and drive of joints of the URDF file by name: `[mechanism.urdf_joints.knee]`.
+        /// Initial state and drive of joints of the URDF file by name: `[mechanism.urdf_joints.knee]`.
         urdf_joints: Named(&URDF_JOINT), Default("{}");
         /// Bodies: `[[mechanism.body]]`.
         body: List { of: &BODY_KIND, min: 0, max: MANY }, Default("[]");
         /// Joints, one for each body: `[[mechanism.joint]]`.
         joint: List { of: &JOINT_KIND, min: 0, max: MANY }, Default("[]");
-        /// Several joints in a row, instead of one: `[[mechanism.chain]]`.
+        /// Several joints in series, instead of one: `[[mechanism.chain]]`.
         chain: List { of: &CHAIN_KIND, min: 0, max: MANY }, Default("[]");
-        /// Joints that close the tree to loops: `[[mechanism.loop]]`.
+        /// Joints that close loops: `[[mechanism.loop]]`.
         loop: List { of: &LOOP_KIND, min: 0, max: MANY }, Default("[]");
         /// Springs and dampers between points: `[[mechanism.spring]]`.
         spring: List { of: &SPRING_KIND, min: 0, max: MANY }, Default("[]");
         /// Actuators and loads: `[[mechanism.force]]`.
         force: List { of: &FORCE_KIND, min: 0, max: MANY }, Default("[]");
-        /// Coordinates that follow from the others by the loops.
+        /// Coordinates that the loops determine from the others.
         dependent: List { of: &COORDINATE, min: 1, max: MANY }, Computed("chosen from the loops");
     }],
     tag: None,
 };
 
 table! {
-    /// Elastic stops at the limits of every joint of a URDF file, in SI.
+    /// Elastic stops at the limits of every joint of a URDF file, in SI units.
     URDF_LIMITS = "urdf-limits", "stops of a URDF file";
     pub(in super::super) struct UrdfLimits {
         /// Stiffness beyond the limits, in N/m and N*m/rad.
@@ -142,13 +142,13 @@ table! {
 static URDF_JOINT: Table = Table {
     name: "urdf-joint",
     title: "[mechanism.urdf_joints.*]",
-    doc: "Start and drive of a revolute, continuous or prismatic joint of the URDF file; see `[[mechanism.joint]]`.",
+    doc: "Initial state and drive of a revolute, continuous or prismatic joint of the URDF file; see `[[mechanism.joint]]`.",
     fields: &[keys! {
-        /// Coordinate at the start.
+        /// Initial coordinate.
         start: Value, Optional;
-        /// The same, roughly: loops may change it.
+        /// Approximate initial coordinate; the assembly of loops may change it.
         guess: Value, Optional;
-        /// Velocity at the start.
+        /// Initial velocity.
         start_velocity: Value, Optional;
         /// The coordinate as an expression of the time `t`.
         motion: Law(Dimension::NONE), Optional;
@@ -161,14 +161,14 @@ static URDF_JOINT: Table = Table {
 /// A body of a mechanism.
 #[derive(Clone, Debug, PartialEq)]
 pub struct MechanismBody {
-    /// Its name within the mechanism; never `ground`.
+    /// Name, unique within the mechanism; never `ground`.
     pub name: String,
-    /// Mass properties; `None`: from density and shapes, of which there is at least one then.
+    /// Mass properties; `None`: from density and shapes, in which case there is at least one shape.
     ///
-    /// A given mass may be zero. Without inertia it is that of the shapes, scaled to the mass, or zero (a point mass)
-    /// if there are no shapes; without centre it is that of the shapes, or the origin.
+    /// An explicit mass may be zero. The inertia defaults to that of the shapes, scaled to the mass, or to zero (a point
+    /// mass) if there are no shapes; the centre defaults to that of the shapes, or to the origin.
     pub mass: Option<Mass>,
-    /// What takes part in contacts.
+    /// Collision shapes.
     pub shapes: Vec<BodyShape>,
 }
 
@@ -183,9 +183,9 @@ impl WriteKeys for MechanismBody {
 static BODY: Table = Table {
     name: "mechanism-body",
     title: "[[mechanism.body]]",
-    doc: "A body of a mechanism. It is the `child` of exactly one joint, which says where its frame is.",
+    doc: "A body of a mechanism. It is the `child` of exactly one joint, which determines the pose of its frame.",
     fields: &[keys! {
-        /// Name, used once in the mechanism; not `ground`.
+        /// Name, unique within the mechanism; not `ground`.
         name: Name, Required;
         /// Mass; 0 for a massless link.
         mass: Quantity(Dimension::MASS, NonNegative), Computed("from the shapes and the density of their materials");
@@ -194,7 +194,7 @@ static BODY: Table = Table {
         /// Inertia about the centre of mass along the axes of the body: one value for all axes, three principal values or a 3×3
         /// matrix; needs `mass`.
         inertia: OneOf(&[ Quantity(Dimension::INERTIA, Any), List { of: &INERTIA_ROW, min: 3, max: 3 }, ]), Computed("that of the shapes, scaled to `mass`, or 0");
-        /// What takes part in contacts.
+        /// Collision shapes.
         shapes: List { of: &BODY_SHAPE_KIND, min: 0, max: 1000 }, Default("[]");
     }],
     tag: None,
@@ -204,19 +204,19 @@ table! {
     /// A shape fixed to a body of a mechanism.
     BODY_SHAPE = "body-shape", "a shape of a body";
     pub struct BodyShape {
-        /// A shape or the name of one; not a half-space.
+        /// A shape, inline or by name; not a half-space.
         shape: ShapeRef = OneOf(&SHAPE_OR_NAME), Required, with Bounded;
         /// Its material.
         material: usize = Refers("material"), Required, with LinkMaterial;
-        /// Where the origin of the shape is.
+        /// Position of the origin of the shape.
         position: Vector = Polar(&LENGTH), Default("[0.0, 0.0, 0.0]");
-        /// How the shape is turned.
+        /// Orientation of the shape.
         rotation: Quaternion => TURNED, with Turned;
     }
 }
 
 codec! {
-    /// A shape that has an end.
+    /// A bounded shape.
     Bounded: ShapeRef,
     |from, entries, key| {
         from.check_bounded(entries.get(key)?)?;
@@ -226,7 +226,7 @@ codec! {
 }
 
 codec! {
-    /// A material, from which the mass of the body follows unless that is given.
+    /// A material. It determines the mass of the body unless the mass is given.
     LinkMaterial: usize,
     |from, entries, key| from.material(entries, key, from.weighed),
     |index, names| names.scene.materials[*index].name
@@ -255,13 +255,13 @@ impl Mechanism {
         self.joints.iter().map(|joint| joint.kind.n_velocities()).sum()
     }
 
-    /// The name of a body; `ground` for none.
+    /// The name of a body; `ground` if `None`.
     pub fn body_name(&self, body: Option<usize>) -> &str {
         body.map_or("ground", |body| &self.bodies[body].name)
     }
 }
 
-/// The name of a body of the mechanism that is written; `ground` for none.
+/// The name of a body of the mechanism being serialized; `ground` if `None`.
 fn body_name<'a>(names: Names<'a>, body: Option<usize>) -> &'a str {
     names.mechanism.map_or("ground", |mechanism| mechanism.body_name(body))
 }
