@@ -155,7 +155,11 @@ fn the_states_of_a_run_are_evaluated() {
     folder.write("short.txt", "1 2 3\n");
     let output = folder.riprap(&["bench", "judge", "stones.json", "short.txt"]);
     assert_eq!(code(&output), Some(2));
-    assert!(stderr(&output).contains("short.txt, line 1: 13 numbers"), "{}", stderr(&output));
+    assert!(
+        stderr(&output).contains("short.txt, line 1: expected 13 numbers"),
+        "{}",
+        stderr(&output)
+    );
 }
 
 #[test]
