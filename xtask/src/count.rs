@@ -1,8 +1,8 @@
-//! `cargo xtask count`: lines of code and of tests, crate by crate.
+//! `cargo xtask count`: lines of code and of tests per crate.
 //!
-//! Tests are items behind `#[cfg(test)]`, files of modules behind it, files in a folder `tests`, and files named `tests.rs`
-//! or `…_tests.rs`; the rest is code. Blank lines and lines with nothing but a comment or documentation are not
-//! counted, nor are examples, criterion benches and the programs in `benches/`.
+//! Items and modules with `#[cfg(test)]`, files in a folder `tests`, and files named `tests.rs` or `…_tests.rs` are tests;
+//! the rest is code. Blank lines and lines with only a comment or documentation are not counted, nor are examples,
+//! criterion benchmarks and the programs in `benches/`.
 
 use crate::source::Source;
 use crate::{files, read};
@@ -33,10 +33,10 @@ impl Lines {
     }
 }
 
-/// The lines of a workspace.
+/// Line counts of a workspace.
 #[derive(Clone, Debug, Default)]
 pub struct Count {
-    /// Each crate by its name.
+    /// Name and lines of each crate.
     pub crates: Vec<(String, Lines)>,
 }
 
@@ -58,14 +58,14 @@ impl Count {
         Ok(Count { crates })
     }
 
-    /// All crates; the code of `validation` counts as what it is.
+    /// Total of all crates; the code of `validation` counts as code.
     pub fn total(&self) -> Lines {
         let mut total = Lines::default();
         self.crates.iter().for_each(|(_, lines)| total.add(*lines));
         total
     }
 
-    /// All crates but `validation`.
+    /// Total of all crates except `validation`.
     pub fn total_without_validation(&self) -> Lines {
         let mut total = Lines::default();
         let others = self.crates.iter().filter(|(name, _)| name != VALIDATION);
@@ -73,7 +73,7 @@ impl Count {
         total
     }
 
-    /// All crates; the whole crate `validation` counts as tests.
+    /// Total of all crates; the whole crate `validation` counts as tests.
     pub fn total_with_validation(&self) -> Lines {
         let mut total = Lines::default();
         for (name, lines) in &self.crates {
@@ -88,7 +88,7 @@ impl Count {
 
 impl std::fmt::Display for Count {
     fn fmt(&self, f: &mut std::fmt::Formatter) -> std::fmt::Result {
-        writeln!(f, "Lines without blank lines, comments, examples and benches.\n")?;
+        writeln!(f, "Lines without blank lines, comments, examples and benchmarks.\n")?;
         writeln!(f, "{:<32}{:>8}{:>8}{:>14}", "crate", "code", "tests", "tests : code")?;
         let total = ("total".to_owned(), self.total());
         let with = (format!("total, {VALIDATION} as tests"), self.total_with_validation());
@@ -129,7 +129,7 @@ fn count_crate(folder: &Path) -> Result<Lines, String> {
     Ok(lines)
 }
 
-/// Where the module `name` declared in a file is: its path without `.rs`, and the folder of its parts.
+/// The path of the module `name` declared in a file, without `.rs`; also the folder of its submodules.
 fn module(declared_in: &Path, name: &str) -> PathBuf {
     let stem = declared_in.file_stem().unwrap_or_default();
     let root = stem == "mod" || stem == "lib" || stem == "main";
@@ -149,7 +149,7 @@ fn is_test_file(inside: &Path) -> bool {
 mod tests {
     use super::*;
 
-    /// Fewest lines of tests per line of code, the crate `validation` left out of both [–].
+    /// Minimum lines of tests per line of code, without the crate `validation` [–].
     const LEAST_RATIO: f64 = 0.6;
 
     #[test]
@@ -160,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn tests_are_told_from_code_by_place_and_attribute() {
+    fn tests_are_distinguished_from_code_by_path_and_attribute() {
         let folder = std::env::temp_dir().join(format!("riprap-xtask-{}", std::process::id()));
         for (name, text) in [
             ("src/lib.rs", "//! A.\n\nmod a;\n#[cfg(test)]\nmod checks;\n"), // 1 code, 2 tests

@@ -1,13 +1,13 @@
-//! `cargo xtask fuzz --minutes N`: the fuzz tests of the readers for longer than in the tests, with another seed each time.
+//! `cargo xtask fuzz --minutes N`: runs the fuzz tests of the readers longer than the tests do, with a new seed each time.
 
 use std::process::Command;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-/// Targets run side by side; each has all the time.
+/// Runs all targets in parallel, each for the whole time.
 pub fn run(minutes: f64) -> Result<(), String> {
     let seed =
         SystemTime::now().duration_since(UNIX_EPOCH).map_or(1, |t| t.as_secs() % 1_000_000_007);
-    println!("seed {seed} (RIPRAP_FUZZ_SEED repeats it), {minutes} min for each reader");
+    println!("seed {seed} (set RIPRAP_FUZZ_SEED to repeat it), {minutes} min per reader");
     let status = Command::new(crate::cargo())
         .args([
             "test",

@@ -1,5 +1,5 @@
-//! What the tasks and the tests of the repository know about its own text: the sources of the workspace with their
-//! lines, functions and test code ([`source`]), the count of lines ([`count`]), the pages of the book ([`markdown`]) and their links ([`links`]).
+//! Analysis of the repository's own text, used by tasks and tests: the sources of the workspace with their lines, functions and
+//! test code ([`source`]), line counts ([`count`]), the pages of the book ([`markdown`]) and their links ([`links`]).
 
 pub mod count;
 pub mod links;
@@ -13,7 +13,7 @@ pub fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("xtask is a folder of the workspace")
 }
 
-/// All files below a folder whose name ends with `.ending`, sorted by path. Build outputs are left out.
+/// All files below a folder with the extension `ending`, sorted by path. Build outputs and hidden folders are skipped.
 pub fn files(folder: &Path, ending: &str) -> Result<Vec<PathBuf>, String> {
     let failed = |error: std::io::Error| format!("{}: {error}", folder.display());
     let mut entries: Vec<PathBuf> = std::fs::read_dir(folder)
@@ -35,7 +35,7 @@ pub fn files(folder: &Path, ending: &str) -> Result<Vec<PathBuf>, String> {
     Ok(found)
 }
 
-/// The text of a file; the error names the file.
+/// Reads a file as text; the error names the file.
 pub fn read(path: &Path) -> Result<String, String> {
     std::fs::read_to_string(path).map_err(|error| format!("{}: {error}", path.display()))
 }

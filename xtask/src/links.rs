@@ -1,11 +1,11 @@
-//! Links: those of the built site ([`broken_in_site`]) and those between Markdown files of the repository
-//! ([`broken_in_markdown`]). Addresses on the network are not visited.
+//! Checks links of the built site ([`broken_in_site`]) and between Markdown files of the repository
+//! ([`broken_in_markdown`]). URLs are not visited.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Component, Path, PathBuf};
 
-/// Links of the HTML files below a folder that lead to no file or to no anchor, one line each. Scripts, styles, fonts and
-/// images from the network count as broken: the site has to work without it.
+/// Broken links of the HTML files below a folder, one line each: the file or anchor does not exist. Scripts, styles, fonts and
+/// images loaded from the network count as broken, because the site has to work offline.
 pub fn broken_in_site(folder: &Path) -> Result<Vec<String>, String> {
     let mut pages = BTreeMap::new();
     for path in all_files(folder, "html")? {
@@ -26,7 +26,7 @@ pub fn broken_in_site(folder: &Path) -> Result<Vec<String>, String> {
 /// Ids and links of one HTML page.
 struct Page {
     ids: BTreeSet<String>,
-    /// Name of the attribute and its value, of tags that load or lead somewhere.
+    /// Attribute name and value of each link or loaded resource.
     links: BTreeSet<(String, String)>,
 }
 
@@ -38,7 +38,7 @@ impl Page {
             for (attribute, value) in attributes(tag) {
                 match attribute {
                     "id" | "name" => drop(ids.insert(unescaped(value))),
-                    // A style sheet or an icon is loaded, an anchor only leads somewhere.
+                    // A style sheet or an icon is loaded; an anchor is only followed.
                     "href" if tag.starts_with("link") => {
                         links.insert(("src".to_string(), unescaped(value)));
                     }
@@ -51,7 +51,7 @@ impl Page {
     }
 }
 
-/// Attributes of a tag with values in double quotes.
+/// Attributes of a tag whose values are in double quotes.
 fn attributes(tag: &str) -> impl Iterator<Item = (&str, &str)> {
     let mut parts = tag.split('"');
     std::iter::from_fn(move || {
@@ -77,23 +77,23 @@ fn why_broken(
     }
     let (file, anchor) = target.split_once('#').unwrap_or((target, ""));
     let file = file.split('?').next().unwrap_or(file);
-    // The page for wrong addresses is served from anywhere: its links start at the root.
+    // The 404 page may be served from any path, so its links start at the root.
     let path = match file {
         "" => page.to_path_buf(),
         _ if file.starts_with('/') => return None,
         _ => joined(page.parent().unwrap_or(page), file),
     };
     if !path.is_file() {
-        return Some("leads to no file".into());
+        return Some("does not exist".into());
     }
     let known = |page: &Page| anchor.is_empty() || page.ids.contains(anchor);
     match pages.get(&path) {
-        Some(page) if !known(page) => Some(format!("leads to no `#{anchor}`")),
+        Some(page) if !known(page) => Some(format!("has no anchor `#{anchor}`")),
         _ => None,
     }
 }
 
-/// The path of `file` seen from a folder, without `..`.
+/// The path of `file` relative to a folder, with `..` resolved.
 fn joined(folder: &Path, file: &str) -> PathBuf {
     let mut path = PathBuf::new();
     for part in folder.join(file).components() {
@@ -106,7 +106,7 @@ fn joined(folder: &Path, file: &str) -> PathBuf {
     path
 }
 
-/// Like [`crate::files`], with nothing left out.
+/// Like [`crate::files`], but without skipping any folder.
 fn all_files(folder: &Path, ending: &str) -> Result<Vec<PathBuf>, String> {
     let failed = |error: std::io::Error| format!("{}: {error}", folder.display());
     let mut found = Vec::new();
@@ -121,7 +121,7 @@ fn all_files(folder: &Path, ending: &str) -> Result<Vec<PathBuf>, String> {
     Ok(found)
 }
 
-/// Links of the Markdown files of the repository that lead to no file, one line each.
+/// Links of the Markdown files of the repository whose target does not exist, one line each.
 pub fn broken_in_markdown(root: &Path) -> Result<Vec<String>, String> {
     let mut broken = Vec::new();
     for path in crate::files(root, "md")? {
@@ -133,7 +133,7 @@ pub fn broken_in_markdown(root: &Path) -> Result<Vec<String>, String> {
             let outside = file.is_empty() || file.contains("://");
             if !outside && !joined(path.parent().unwrap_or(root), file).exists() {
                 let line = 1 + text[..at].matches('\n').count();
-                broken.push(format!("{name}:{line}: `{target}` leads to no file"));
+                broken.push(format!("{name}:{line}: `{target}` does not exist"));
             }
         }
     }
@@ -145,13 +145,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_link_between_markdown_files_leads_to_a_file() {
+    fn every_link_between_markdown_files_has_an_existing_target() {
         let broken = broken_in_markdown(crate::root()).unwrap();
         assert!(broken.is_empty(), "{}", broken.join("\n"));
     }
 
     #[test]
-    fn missing_files_missing_anchors_and_loads_from_the_network_are_found_in_a_site() {
+    fn missing_files_missing_anchors_and_network_resources_are_found_in_a_site() {
         let folder = std::env::temp_dir().join(format!("riprap-links-{}", std::process::id()));
         std::fs::create_dir_all(folder.join("inner")).unwrap();
         let front = r##"<h1 id="top">A</h1><a href="#top">1</a> <a class="x" href="inner/b.html#end">2</a>
@@ -165,8 +165,8 @@ mod tests {
         assert_eq!(
             broken,
             [
-                "a.html: `inner/b.html#none` leads to no `#none`",
-                "a.html: `gone.png` leads to no file",
+                "a.html: `inner/b.html#none` has no anchor `#none`",
+                "a.html: `gone.png` does not exist",
                 "a.html: `https://cdn.example/x.js` is loaded from the network",
             ]
         );

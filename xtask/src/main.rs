@@ -1,6 +1,6 @@
-//! Tasks of the repository: `cargo xtask test` is the one test command, the same by hand and in `.ci/run`; `cargo xtask book`
-//! builds the book as a site and checks its links; `cargo xtask fuzz` and `cargo xtask soak` are the long versions of what the test
-//! command does to readers and runs; `cargo xtask count` prints the lines of code and of tests.
+//! Repository tasks. `cargo xtask test` runs all tests, locally and in `.ci/run`. `cargo xtask book` builds the book as a site and
+//! checks its links. `cargo xtask fuzz` and `cargo xtask soak` are longer versions of the fuzz and soak tests. `cargo xtask count`
+//! prints the lines of code and of tests.
 
 mod fuzz;
 mod soak;
@@ -10,7 +10,7 @@ use std::path::PathBuf;
 use std::process::{Command, ExitCode, Stdio};
 use std::time::Instant;
 
-/// What is run, in this order: name and arguments of cargo.
+/// Stages in order: name and arguments of cargo.
 const STAGES: [(&str, &[&str]); 4] = [
     ("format", &["fmt", "--all", "--check"]),
     ("clippy", &["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"]),
@@ -42,8 +42,8 @@ fn main() -> ExitCode {
     }
 }
 
-/// Builds the book and checks its links; the first page. mdBook is compiled once, into the target folder, by a
-/// workspace of its own.
+/// Builds the book, checks its links and returns the path of the first page. mdBook is compiled in a separate workspace into
+/// the target folder.
 fn book() -> Result<PathBuf, String> {
     let root = xtask::root();
     let target =
@@ -57,7 +57,7 @@ fn book() -> Result<PathBuf, String> {
         .status()
         .map_err(|error| format!("cannot start cargo: {error}"))?;
     if !status.success() {
-        return Err("the book was not built".into());
+        return Err("the book could not be built".into());
     }
     let broken = xtask::links::broken_in_site(&site)?;
     if broken.is_empty() { Ok(site.join("index.html")) } else { Err(broken.join("\n")) }
@@ -73,7 +73,7 @@ fn told(result: Result<(), String>) -> ExitCode {
     }
 }
 
-/// Builds the command and soaks it, for so many minutes or in a short version.
+/// Builds `riprap` and runs the soak test, for a number of minutes or in a short version.
 fn soak(release: bool, minutes: Option<f64>) -> Result<(), String> {
     let profile: &[&str] = if release { &["--release"] } else { &[] };
     let arguments =
@@ -81,15 +81,15 @@ fn soak(release: bool, minutes: Option<f64>) -> Result<(), String> {
     let built =
         Command::new(cargo()).args(arguments).args(profile).stderr(Stdio::inherit()).output();
     let built = built.map_err(|error| format!("cannot start cargo: {error}"))?;
-    // The line of the binary: `…,"executable":"/…/riprap",…`.
+    // The line with the binary: `…,"executable":"/…/riprap",…`.
     let text = String::from_utf8_lossy(&built.stdout);
     let path = text.lines().filter_map(|line| line.split_once("\"executable\":\"")).next_back();
     let path =
         path.and_then(|(_, rest)| rest.split_once('"')).map(|(path, _)| path.replace("\\\\", "\\"));
-    let path = path.ok_or("the command could not be built")?;
+    let path = path.ok_or("riprap could not be built")?;
     match soak::run(path.as_ref(), minutes)? {
         true => Ok(()),
-        false => Err("the soak failed".into()),
+        false => Err("the soak test failed".into()),
     }
 }
 
@@ -111,7 +111,7 @@ fn count() -> ExitCode {
     }
 }
 
-/// Runs all stages, also after one has failed, and sums up the tests.
+/// Runs all stages, even after one has failed, and sums up the tests.
 fn test() -> ExitCode {
     let mut tests = Tests::default();
     let mut broken = Vec::new();
@@ -137,13 +137,14 @@ fn test() -> ExitCode {
         broken.push("deny");
     }
     if !broken.is_empty() {
-        println!("stages that failed: {}", broken.join(", "));
+        println!("failed stages: {}", broken.join(", "));
     }
     println!("{} passed, {} failed", tests.passed, tests.failed);
     if broken.is_empty() && tests.failed == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
-/// Licenses, duplicate versions and sources (`deny.toml`), where `cargo-deny` is installed. Advisories and yanked crates need the network and are left out.
+/// Checks licenses, duplicate versions and sources (`deny.toml`) if `cargo-deny` is installed. Advisories and yanked crates are not checked,
+/// because that needs network access.
 fn deny() -> Option<bool> {
     let installed = Command::new(cargo()).args(["deny", "--version"]).output();
     if !installed.is_ok_and(|output| output.status.success()) {
@@ -156,7 +157,7 @@ fn deny() -> Option<bool> {
     Some(checked.is_ok_and(|status| status.success()))
 }
 
-/// Runs cargo, shows what it prints, and counts its tests.
+/// Runs cargo, prints its output and counts its tests.
 fn stage(arguments: &[&str], tests: &mut Tests) -> bool {
     let child = Command::new(cargo())
         .args(arguments)
@@ -179,7 +180,7 @@ fn stage(arguments: &[&str], tests: &mut Tests) -> bool {
     child.wait().is_ok_and(|status| status.success())
 }
 
-/// Tests that passed and failed.
+/// Numbers of passed and failed tests.
 #[derive(Default, Debug, PartialEq)]
 struct Tests {
     passed: u64,

@@ -1,30 +1,30 @@
-//! Pages of the book as text: control characters, and formulas that would not reach the reader.
+//! Checks the text of pages of the book for control characters and malformed formulas.
 //!
-//! Formulas stand between `\\(…\\)` and `\\[…\\]`, as mdBook has it, and reach LaTeX as Markdown leaves them: it takes one
-//! backslash away before any punctuation, so inside of a formula `\\,` has to stand for the `\,` of LaTeX.
+//! Formulas are delimited by `\\(…\\)` and `\\[…\\]`, as in mdBook. Markdown removes one backslash before any punctuation, so
+//! inside a formula `\\,` stands for the `\,` of LaTeX.
 
-/// Something wrong on a page.
+/// A problem on a page.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Problem {
     /// Line, counted from 1.
     pub line: usize,
-    /// What is wrong and what would be right.
+    /// What is wrong and how to fix it.
     pub message: String,
 }
 
-/// Ways to open and to close a formula.
+/// Opening and closing delimiters of formulas.
 const DELIMITERS: [(&str, &str); 2] = [(r"\\(", r"\\)"), (r"\\[", r"\\]")];
 
 /// A formula of a page.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Formula {
-    /// The formula as LaTeX reads it, after Markdown took its backslashes.
+    /// The LaTeX source, after Markdown has removed backslashes.
     pub latex: String,
-    /// On a line of its own, `\\[…\\]`, or in the text, `\\(…\\)`.
+    /// Whether it is a display formula, `\\[…\\]`, rather than an inline formula, `\\(…\\)`.
     pub display: bool,
 }
 
-/// The page with every formula outside of code replaced by what `render` makes of it.
+/// Replaces every formula of a page outside code with the result of `render`.
 pub fn replace_formulas(page: &str, mut render: impl FnMut(&Formula) -> String) -> String {
     let (mut text, mut rest, mut fenced) = (String::with_capacity(page.len()), page, false);
     while !rest.is_empty() {
@@ -37,7 +37,7 @@ pub fn replace_formulas(page: &str, mut render: impl FnMut(&Formula) -> String) 
             rest = &rest[line..];
             continue;
         }
-        // Code in backticks is copied whole; an unpaired backtick is a character.
+        // Code in backticks is copied unchanged; an unpaired backtick is an ordinary character.
         if let Some(code) = rest.strip_prefix('`') {
             let end = code.find('`').map_or(1, |end| end + 2);
             text.push_str(&rest[..end]);
@@ -60,7 +60,7 @@ pub fn replace_formulas(page: &str, mut render: impl FnMut(&Formula) -> String) 
     text
 }
 
-/// Takes away the backslashes that Markdown takes away: one before each punctuation.
+/// Removes the backslashes that Markdown removes: one before each punctuation character.
 fn unescaped(markdown: &str) -> String {
     let mut text = String::with_capacity(markdown.len());
     let mut chars = markdown.chars().peekable();
@@ -71,7 +71,7 @@ fn unescaped(markdown: &str) -> String {
     text
 }
 
-/// Looks through a page.
+/// Finds the problems of a page.
 pub fn problems(page: &str) -> Vec<Problem> {
     let mut problems = control_characters(page);
     let plain = without_code(page);
@@ -98,7 +98,7 @@ fn control_characters(page: &str) -> Vec<Problem> {
     problems
 }
 
-/// The page with code, in fences or in backticks, replaced by spaces; lines stay where they are.
+/// Replaces code, in fences or backticks, with spaces; line numbers are preserved.
 pub(crate) fn without_code(page: &str) -> String {
     let (mut text, mut fenced) = (String::new(), false);
     for line in page.split('\n') {
@@ -111,7 +111,7 @@ pub(crate) fn without_code(page: &str) -> String {
                 if inside || c == '`' { ' ' } else { c }
             }));
         } else {
-            // Not empty: a paragraph goes on across a fence only as far as its text does.
+            // Not an empty line, which would end the paragraph.
             text.push(' ');
         }
         text.push('\n');
@@ -120,7 +120,7 @@ pub(crate) fn without_code(page: &str) -> String {
     text
 }
 
-/// Formulas of a paragraph: closed, with balanced braces and environments, and with backslashes that Markdown leaves.
+/// Checks that the formulas of a paragraph are closed, have balanced braces and environments, and keep their backslashes in Markdown.
 fn formulas(paragraph: &str) -> Vec<Problem> {
     let mut problems = Vec::new();
     let line_at = |at: usize| 1 + paragraph[..at].matches('\n').count();
@@ -140,16 +140,16 @@ fn formulas(paragraph: &str) -> Vec<Problem> {
             continue;
         }
         if let Some((_, close)) = DELIMITERS.iter().find(|(_, close)| rest.starts_with(close)) {
-            report(format!("`{close}` closes no formula"));
+            report(format!("`{close}` does not close a formula"));
         } else if let Some(c @ ('(' | ')' | '[' | ']')) = rest[1..].chars().next() {
-            report(format!(r"`\{c}` is no formula; write `\\{c}`"));
+            report(format!(r"`\{c}` is not a formula delimiter; write `\\{c}`"));
         }
         at = start + rest.len() - rest.trim_start_matches('\\').len();
     }
     problems
 }
 
-/// What is between the delimiters of a formula that begins on a line.
+/// Checks the text between the delimiters of a formula that starts on line `first_line`.
 fn formula(text: &str, first_line: usize) -> Vec<Problem> {
     let mut problems = Vec::new();
     let mut report = |line: usize, message: String| problems.push(Problem { line, message });
@@ -163,12 +163,12 @@ fn formula(text: &str, first_line: usize) -> Vec<Problem> {
             _ => {}
         }
         if backslashes % 2 == 1 && c.is_ascii_punctuation() && c != '\\' {
-            report(line, format!(r"Markdown takes the backslash of `\{c}`; write `\\{c}`"));
+            report(line, format!(r"Markdown removes the backslash of `\{c}`; write `\\{c}`"));
         }
         backslashes = if c == '\\' { backslashes + 1 } else { 0 };
     }
     if depth != 0 {
-        report(first_line, "the braces of a formula are not balanced".into());
+        report(first_line, "unbalanced braces in a formula".into());
     }
     for (open, close) in [(r"\begin", r"\end"), (r"\left", r"\right"), (r"\bigl", r"\bigr")] {
         // `\leftarrow` is an arrow.
@@ -180,18 +180,18 @@ fn formula(text: &str, first_line: usize) -> Vec<Problem> {
                 .count()
         };
         if count(open) != count(close) {
-            report(first_line, format!("`{open}` and `{close}` of a formula are not balanced"));
+            report(first_line, format!("unbalanced `{open}` and `{close}` in a formula"));
         }
     }
     problems
 }
 
-/// Dollars of a paragraph: they come in pairs.
+/// Checks that dollar signs in a paragraph come in pairs.
 fn dollars(paragraph: &str) -> Option<Problem> {
     let at = paragraph.rfind('$')?;
     let odd = !paragraph.matches('$').count().is_multiple_of(2);
     let line = 1 + paragraph[..at].matches('\n').count();
-    odd.then(|| Problem { line, message: "a `$` without a second one".into() })
+    odd.then(|| Problem { line, message: "unpaired `$`".into() })
 }
 
 #[cfg(test)]
@@ -208,7 +208,7 @@ mod tests {
     }
 
     #[test]
-    fn every_page_of_the_repository_reaches_its_reader() {
+    fn every_page_of_the_repository_is_free_of_problems() {
         let mut told = Vec::new();
         for path in crate::files(crate::root(), "md").unwrap() {
             let inside = path.strip_prefix(crate::root()).unwrap_or(&path).display();
@@ -220,7 +220,7 @@ mod tests {
     }
 
     #[test]
-    fn every_decision_record_has_a_status_and_its_four_parts() {
+    fn every_decision_record_has_a_status_and_four_parts() {
         let root = crate::root();
         for path in crate::files(&root.join("docs/adr"), "md").unwrap() {
             let (name, text) = (path.display(), crate::read(&path).unwrap());
@@ -237,13 +237,13 @@ mod tests {
     }
 
     #[test]
-    fn control_characters_are_found_with_their_line() {
+    fn control_characters_are_reported_with_their_line() {
         assert_problems("a\nb\tc\r\n", &[(2, "U+0009"), (2, "U+000D")]);
         assert_problems("\\\\(\u{b}arphi\\\\)", &[(1, "U+000B")]);
     }
 
     #[test]
-    fn good_formulas_and_code_pass() {
+    fn valid_formulas_and_code_pass() {
         assert_problems(
             "with \\\\(v=(\\dot x,\\omega)\\\\),\n\n\\\\[ a\\\\,b \\tag{1} \\\\]\n",
             &[],
@@ -258,7 +258,7 @@ mod tests {
     }
 
     #[test]
-    fn formulas_are_replaced_outside_of_code_only() {
+    fn formulas_are_replaced_only_outside_code() {
         let page =
             "a \\\\(x\\\\,y\\\\) `\\\\(b\\\\)` µ\n```\n\\\\(c\\\\)\n```\n\\\\[z\\\\\\\\ w\\\\]`";
         let mut found = Vec::new();
@@ -272,13 +272,13 @@ mod tests {
     }
 
     #[test]
-    fn formulas_that_markdown_breaks_are_found() {
+    fn formulas_broken_by_markdown_are_found() {
         assert_problems("a\n\n\\(x\\)", &[(3, "write `\\\\(`"), (3, "write `\\\\)`")]);
         assert_problems("\\\\(x\n\nend", &[(1, "not closed")]);
-        assert_problems("x\\\\)", &[(1, "closes no formula")]);
+        assert_problems("x\\\\)", &[(1, "does not close a formula")]);
         assert_problems("\\\\(a\\,b\\\\)", &[(1, "backslash of `\\,`")]);
         assert_problems("\\\\(\n\\frac{a}{b\\\\)", &[(1, "braces")]);
         assert_problems("\\\\[ \\begin{aligned} a \\\\]", &[(1, "`\\begin`")]);
-        assert_problems("costs $5", &[(1, "without a second")]);
+        assert_problems("costs $5", &[(1, "unpaired")]);
     }
 }

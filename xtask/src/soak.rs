@@ -1,12 +1,12 @@
-//! `cargo xtask soak`: what users, schedulers and disks do to runs. A reference run is compared bitwise with runs on other numbers of threads,
-//! runs that are killed again and again and resumed, runs whose files may not grow any more, and runs whose folder another one wants.
+//! `cargo xtask soak`: exposes runs to what users, schedulers and disks do to them. A reference run is compared bitwise with runs on other
+//! numbers of threads, runs that are killed and resumed repeatedly, runs that hit a file size limit, and runs whose folder another run requests.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
-/// Stones that fall into a box; every part of the folder is written.
+/// Stones falling into a box; the run writes all kinds of output files.
 const SCENE: &str = r#"
 seed = 11
 [run]
@@ -39,13 +39,13 @@ quantities = ["force"]
 struct Row {
     what: String,
     how_often: String,
-    /// Empty if all is well.
+    /// Failures; empty on success.
     wrong: Vec<String>,
-    /// Why it could not be tried here.
+    /// Why the check could not be run here.
     skipped: Option<String>,
 }
 
-/// Runs everything; `minutes` of kills, or a few of them. Gives whether all is well.
+/// Runs all checks, with kills for a number of minutes or only a few. Returns whether all of them passed.
 pub fn run(riprap: &Path, minutes: Option<f64>) -> Result<bool, String> {
     let folder = std::env::temp_dir().join(format!("riprap-soak-{}", std::process::id()));
     std::fs::create_dir_all(&folder).map_err(|e| format!("{}: {e}", folder.display()))?;
@@ -53,7 +53,7 @@ pub fn run(riprap: &Path, minutes: Option<f64>) -> Result<bool, String> {
     let rows = soak.rows(minutes);
     let _ = std::fs::remove_dir_all(&folder);
     let rows = rows?;
-    println!("{:<50} {:<24} result", "soak", "tried");
+    println!("{:<50} {:<24} result", "check", "trials");
     for row in &rows {
         let verdict = match (&row.skipped, row.wrong.is_empty()) {
             (Some(why), _) => format!("skipped: {why}"),
@@ -65,13 +65,13 @@ pub fn run(riprap: &Path, minutes: Option<f64>) -> Result<bool, String> {
     Ok(rows.iter().all(|row| row.wrong.is_empty()))
 }
 
-/// The binary and a folder of its own.
+/// The binary and its working folder.
 struct Soak {
     riprap: PathBuf,
     folder: PathBuf,
 }
 
-/// The files of a run that are the same for the same scene.
+/// The files of a run that are reproducible.
 type Files = BTreeMap<PathBuf, Vec<u8>>;
 
 impl Soak {
@@ -112,7 +112,7 @@ impl Soak {
         command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().map_err(|e| e.to_string())
     }
 
-    /// All files of a run but those that hold wall times.
+    /// All files of a run except those that contain wall times.
     fn files(&self, out: &str) -> Result<Files, String> {
         let root = self.folder.join(out);
         let mut files = Files::new();
@@ -132,13 +132,13 @@ impl Soak {
         Ok(files)
     }
 
-    /// What differs from the reference, in words.
+    /// Describes the first difference from the reference, if any.
     fn compare(&self, out: &str, reference: &Files) -> Result<Option<String>, String> {
         let files = self.files(out)?;
         if !files.keys().eq(reference.keys()) {
             let odd = files.keys().find(|name| !reference.contains_key(*name));
             let odd = odd.or_else(|| reference.keys().find(|name| !files.contains_key(*name)));
-            return Ok(odd.map(|name| format!("{out}: {} on one side only", name.display())));
+            return Ok(odd.map(|name| format!("{out}: {} is missing in one run", name.display())));
         }
         let differs = files.iter().find(|(name, content)| reference[*name] != **content);
         Ok(differs.map(|(name, _)| format!("{out}: {} differs", name.display())))
@@ -159,7 +159,7 @@ impl Soak {
         Ok(Row { what: what.into(), how_often: how_often.into(), wrong, skipped: None })
     }
 
-    /// Kills runs at all kinds of moments, and lets the command of a queue go on.
+    /// Kills runs at various moments and resumes them with the same command, as a batch queue would.
     fn kills(
         &self,
         reference: &Files,
@@ -177,7 +177,7 @@ impl Soak {
             let mut attempts = 0;
             loop {
                 let mut child = self.start(&out, "2", &["--resume", "--force"])?;
-                // From at once to a good part of the run: the golden ratio visits all moments alike.
+                // From immediately to well into the run; multiples of the golden ratio cover all moments evenly.
                 let share = (f64::from(kills) * 0.618_034).fract();
                 let deadline = Instant::now() + length.mul_f64(0.02 + 0.6 * share);
                 let mut status = None;
@@ -191,7 +191,7 @@ impl Soak {
                     }
                     break;
                 }
-                // SIGKILL where there are signals.
+                // SIGKILL on Unix.
                 let _ = child.kill();
                 let _ = child.wait();
                 attempts += 1;
@@ -202,7 +202,11 @@ impl Soak {
             let _ = std::fs::remove_dir_all(self.folder.join(&out));
             runs += 1;
         }
-        let how_often = format!("{kills} kills of {runs} runs");
+        let how_often = format!(
+            "{kills} kill{} of {runs} run{}",
+            if kills == 1 { "" } else { "s" },
+            if runs == 1 { "" } else { "s" }
+        );
         Ok(Row {
             what: "kill -9, resume, bitwise identical".into(),
             how_often,
@@ -211,32 +215,32 @@ impl Soak {
         })
     }
 
-    /// What a killed run has left in pieces.
+    /// Names a file that a killed run left incomplete, if any.
     fn unreadable(&self, out: &str) -> Option<String> {
         let read = |name: &str| std::fs::read_to_string(self.folder.join(out).join(name)).ok();
         if read("run.pvd").is_some_and(|index| !index.ends_with("</VTKFile>\n")) {
-            return Some(format!("{out}: run.pvd has no end"));
+            return Some(format!("{out}: run.pvd is incomplete"));
         }
         if read("series.csv").is_some_and(|series| !series.is_empty() && !series.ends_with('\n')) {
-            return Some(format!("{out}: series.csv ends within a row"));
+            return Some(format!("{out}: the last row of series.csv is incomplete"));
         }
         let summary = read("summary.json")?;
-        (!summary.ends_with("}\n")).then(|| format!("{out}: summary.json is not whole"))
+        (!summary.ends_with("}\n")).then(|| format!("{out}: summary.json is incomplete"))
     }
 
-    /// Files that may not grow beyond a limit stand for a full disk: both make a write fail half-way.
+    /// A file size limit stands in for a full disk: both make a write fail halfway.
     fn full_disk(&self, reference: &Files) -> Result<Row, String> {
         let mut row = Row {
-            what: "full disk is reported, resumes once there is room".into(),
-            how_often: "3 limits on file sizes".into(),
+            what: "full disk is reported, run resumes with free space".into(),
+            how_often: "3 file size limits".into(),
             wrong: Vec::new(),
             skipped: None,
         };
         if !cfg!(unix) {
-            row.skipped = Some("no limits on file sizes on this system".into());
+            row.skipped = Some("no file size limits on this system".into());
             return Ok(row);
         }
-        // In blocks of 512 bytes: not even a frame fits, the series or the index do not.
+        // In blocks of 512 bytes: too small for a frame, for the series, and for the index.
         for blocks in [8, 70, 100] {
             let out = format!("full-{blocks}");
             let limited = Command::new("sh")
@@ -274,7 +278,7 @@ impl Soak {
         Ok(row)
     }
 
-    /// A device that is always full takes no output.
+    /// Output to a device that is always full must fail.
     fn full_device(&self) -> Row {
         let mut row = Row {
             what: "output to a full device is an error".into(),
@@ -297,10 +301,10 @@ impl Soak {
         row
     }
 
-    /// While a run goes on, others that want its folder are refused and change nothing.
+    /// While a run is in progress, other runs in its folder are rejected and change nothing.
     fn two_at_once(&self, reference: &Files) -> Result<Row, String> {
         let mut row = Row {
-            what: "a second run in the folder is refused".into(),
+            what: "a second run in the same folder is rejected".into(),
             how_often: String::new(),
             wrong: Vec::new(),
             skipped: None,
@@ -320,7 +324,7 @@ impl Soak {
             let told = String::from_utf8_lossy(&second.stderr);
             match told.contains("in use by process") {
                 true => refused += 1,
-                // The first may have ended in between; then the second has taken over rightly.
+                // The first may have ended in the meantime; then the second is right to take over.
                 false => {
                     ended = Some(first.wait().map_err(|e| e.to_string())?);
                     let _ = self.finish("shared", "1", &["--force"]);
@@ -331,9 +335,9 @@ impl Soak {
             row.wrong.push(format!("the first run ended with {ended:?}"));
         }
         row.wrong.extend(self.compare("shared", reference)?);
-        row.how_often = format!("{refused} second runs");
+        row.how_often = format!("{refused} attempt{}", if refused == 1 { "" } else { "s" });
         if refused == 0 {
-            row.skipped = Some("the run was over, or there are no locks".into());
+            row.skipped = Some("the run had already ended, or locks are not supported".into());
         }
         Ok(row)
     }

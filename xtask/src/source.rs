@@ -1,6 +1,6 @@
-//! One source file, seen through its tokens: which lines carry code, which belong to tests, where functions and unsafe
-//! blocks are. Tokens are read as the compiler reads them, so that braces in strings and comments mislead nobody, and
-//! the bodies of macros are seen too.
+//! Analysis of a source file by its tokens: which lines contain code, which belong to tests, and where functions and unsafe
+//! blocks are. The file is tokenized as by the compiler, so braces in strings and comments do not matter, and the bodies of
+//! macros are included.
 
 use proc_macro2::{Delimiter, Group, Spacing, Span, TokenStream, TokenTree};
 use std::collections::BTreeSet;
@@ -11,42 +11,42 @@ use std::ops::RangeInclusive;
 pub struct Function {
     /// Its name.
     pub name: String,
-    /// Names in the head of the `impl` or `trait` around it: the type, the trait, their parameters.
+    /// Names in the header of the enclosing `impl` or `trait`: the type, the trait, their parameters.
     pub owner: Vec<String>,
-    /// Lines from its signature to its closing brace; documentation and attributes do not count.
+    /// Lines from its signature to its closing brace, without documentation and attributes.
     pub lines: RangeInclusive<usize>,
 }
 
 impl Function {
-    /// How many lines it takes, blank lines and comments included.
+    /// Number of lines, including blank lines and comments.
     pub fn n_lines(&self) -> usize {
         self.lines.end() + 1 - self.lines.start()
     }
 }
 
-/// What is in a source file. Lines are counted from 1.
+/// Contents of a source file. Lines are counted from 1.
 #[derive(Clone, Debug, Default)]
 pub struct Source {
-    /// All lines, blank ones and comments included.
+    /// Number of lines, including blank lines and comments.
     pub n_lines: usize,
-    /// Lines with code: neither blank nor only a comment or documentation.
+    /// Lines with code, that is, neither blank nor only comments or documentation.
     pub code: BTreeSet<usize>,
-    /// Lines of items behind `#[cfg(test)]`.
+    /// Lines of items with `#[cfg(test)]`.
     pub test_items: Vec<RangeInclusive<usize>>,
-    /// Modules behind `#[cfg(test)]` that are files of their own.
+    /// Modules with `#[cfg(test)]` in files of their own.
     pub test_modules: Vec<String>,
-    /// Functions with a body, also those inside of others and of macros.
+    /// Functions with a body, including those inside functions and macros.
     pub functions: Vec<Function>,
-    /// Lines at which an unsafe block begins.
+    /// Lines at which unsafe blocks start.
     pub unsafe_blocks: Vec<usize>,
 }
 
 impl Source {
-    /// Reads the text of a file.
+    /// Analyses the text of a file.
     pub fn read(text: &str) -> Result<Source, String> {
         let tokens: TokenStream = text.parse().map_err(|error: proc_macro2::LexError| {
             let at = error.span().start();
-            format!("line {}: not Rust: {error}", at.line)
+            format!("line {}: not valid Rust: {error}", at.line)
         })?;
         let lines: Vec<&str> = text.lines().collect();
         let mut source = Source { n_lines: lines.len(), ..Source::default() };
@@ -55,15 +55,15 @@ impl Source {
         Ok(source)
     }
 
-    /// True if the line belongs to an item behind `#[cfg(test)]`.
+    /// Whether the line belongs to an item with `#[cfg(test)]`.
     pub fn is_test(&self, line: usize) -> bool {
         self.test_items.iter().any(|item| item.contains(&line))
     }
 
-    /// Goes through tokens of one level and all levels below; `owner` is what stands in the head of the `impl` around.
+    /// Visits tokens recursively; `owner` holds the names in the header of the enclosing `impl`.
     fn visit(&mut self, tokens: TokenStream, lines: &[&str], owner: &[String]) {
         let tokens: Vec<TokenTree> = tokens.into_iter().collect();
-        // The brace that closes the head of an `impl` or a `trait`, and the names in that head.
+        // The brace that ends the header of an `impl` or `trait`, and the names in that header.
         let mut block: Option<(usize, Vec<String>)> = None;
         for (k, token) in tokens.iter().enumerate() {
             if is_comment(token.span(), lines) {
@@ -101,7 +101,7 @@ impl Source {
         self.code.extend(span.start().line..=span.end().line);
     }
 
-    /// Notes the function whose `fn` is token `k`, unless it is a type or has no body.
+    /// Records the function whose `fn` is token `k`, unless it is a type or has no body.
     fn add_function(&mut self, tokens: &[TokenTree], k: usize, owner: &[String]) {
         // In a macro the name may be `$name`.
         let name = tokens[k + 1..].iter().take(2).find_map(|token| match token {
@@ -113,7 +113,7 @@ impl Source {
         self.functions.push(Function { name, owner: owner.to_vec(), lines });
     }
 
-    /// Notes the item behind the attribute whose `#` is token `k`, if that is `#[cfg(test)]`.
+    /// Records the item after the attribute whose `#` is token `k`, if the attribute is `#[cfg(test)]`.
     fn add_test(&mut self, tokens: &[TokenTree], k: usize) {
         let attribute = |at: usize| match (tokens.get(at), tokens.get(at + 1)) {
             (Some(TokenTree::Punct(p)), Some(TokenTree::Group(g))) if p.as_char() == '#' => Some(g),
@@ -141,7 +141,7 @@ impl Source {
     }
 }
 
-/// True for documentation: the lexer makes attributes of it, which stand where the comment stands.
+/// Whether a span is documentation: the lexer converts doc comments to attributes at the same place.
 fn is_comment(span: Span, lines: &[&str]) -> bool {
     let start = span.start();
     let Some(line) = lines.get(start.line - 1) else { return false };
@@ -156,7 +156,7 @@ fn braces(token: &TokenTree) -> Option<&Group> {
     }
 }
 
-/// The first `{…}` after token `k` on the same level; none where a `;` comes first.
+/// The first `{…}` after token `k` on the same level; `None` if a `;` comes first.
 fn brace_after(tokens: &[TokenTree], k: usize) -> Option<usize> {
     for (at, token) in tokens.iter().enumerate().skip(k + 1) {
         match token {
@@ -185,7 +185,7 @@ fn names(tokens: &[TokenTree]) -> Vec<String> {
     tokens.iter().filter_map(name).collect()
 }
 
-/// True for `cfg(test)` and `cfg(all(test, …))`.
+/// Whether an attribute is `cfg(test)` or `cfg(all(test, …))`.
 fn asks_for_tests(attribute: &Group) -> bool {
     let text: String = attribute.stream().to_string().split_whitespace().collect();
     text == "cfg(test)" || text.starts_with("cfg(all(test,")
@@ -254,7 +254,7 @@ mod tests {
     }
 
     #[test]
-    fn functions_have_their_signature_and_body_and_the_type_around_them() {
+    fn functions_include_signature_body_and_enclosing_type() {
         let source = Source::read(TEXT).unwrap();
         let named: Vec<(&str, usize)> =
             source.functions.iter().map(|f| (f.name.as_str(), f.n_lines())).collect();
@@ -265,13 +265,13 @@ mod tests {
     }
 
     #[test]
-    fn unsafe_blocks_are_found_also_in_macros_and_unsafe_functions_are_none() {
+    fn unsafe_blocks_are_found_even_in_macros_but_unsafe_functions_do_not_count() {
         let source = Source::read(TEXT).unwrap();
         assert_eq!(source.unsafe_blocks, [16, 35]);
     }
 
     #[test]
-    fn what_stands_behind_cfg_test_is_test_code() {
+    fn items_with_cfg_test_are_test_code() {
         let source = Source::read(TEXT).unwrap();
         assert_eq!(source.test_items, [25..=26, 28..=30, 40..=44]);
         assert_eq!(source.test_modules, ["properties"]);
@@ -279,7 +279,7 @@ mod tests {
     }
 
     #[test]
-    fn text_that_is_not_rust_is_refused_with_its_line() {
+    fn invalid_rust_is_rejected_with_the_line() {
         let error = Source::read("fn f() {\n    (\n}\n").unwrap_err();
         assert!(error.starts_with("line "), "{error}");
     }

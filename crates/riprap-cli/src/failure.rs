@@ -1,4 +1,4 @@
-//! How a command can fail: what is shown, and with which code it ends.
+//! Failures of a command: their messages and exit codes.
 
 use std::fmt;
 use std::io::IsTerminal;
@@ -8,17 +8,19 @@ use miette::{
 };
 use riprap_io::scene_file::{Problem, SceneErrors};
 
-/// Why a command did not do what it was asked to.
+use crate::text::counted;
+
+/// Why a command failed.
 pub enum Failure {
-    /// The scene file has mistakes.
+    /// The scene file has errors.
     Scene(SceneErrors),
-    /// Something else given by the user is wrong.
+    /// Other input given by the user is invalid.
     Input(String),
     /// A run failed.
     Run(String),
-    /// What was printed did not arrive.
+    /// Standard output could not be written.
     Output(String),
-    /// Quantities were out of their tolerances; they have been shown.
+    /// Quantities were outside their tolerances; they have already been printed.
     Validation,
     /// The user pressed Ctrl-C.
     Interrupted,
@@ -40,7 +42,7 @@ impl Failure {
         }
     }
 
-    /// Tells the user.
+    /// Prints the message to standard error.
     pub fn show(&self) {
         match self {
             Failure::Scene(errors) => show_scene(errors),
@@ -53,14 +55,14 @@ impl Failure {
     }
 }
 
-/// All mistakes of a scene file, each with its lines.
+/// Prints all errors of a scene file, each with the source lines concerned.
 fn show_scene(errors: &SceneErrors) {
     let path = errors.path.display().to_string();
     if errors.text.is_empty() {
         eprintln!("error: {errors}");
         return;
     }
-    // On a terminal as wide as it is; in a log no line is broken.
+    // Wrapped to the width of a terminal; lines are not wrapped in a log.
     let handler = if std::io::stderr().is_terminal() {
         GraphicalReportHandler::new_themed(GraphicalTheme::unicode())
     } else {
@@ -68,7 +70,7 @@ fn show_scene(errors: &SceneErrors) {
         plain.with_wrap_lines(false)
     };
     let source = NamedSource::new(&path, errors.text.clone());
-    // Lines that no screen holds (a mesh in one line) are not shown, only named.
+    // Very long lines (a mesh on a single line) are not shown, only referenced.
     let readable = errors.text.lines().all(|line| line.len() < 1000);
     for problem in &errors.problems {
         let mut report = String::new();
@@ -87,10 +89,10 @@ fn show_scene(errors: &SceneErrors) {
         }
     }
     let n = errors.problems.len();
-    eprintln!("error: {n} mistake{} in {path}", if n == 1 { "" } else { "s" });
+    eprintln!("error: {path} has {}", counted(n, "error"));
 }
 
-/// A problem as miette shows it.
+/// Adapts a problem for miette.
 #[derive(Debug)]
 struct Shown<'a> {
     problem: &'a Problem,

@@ -1,8 +1,8 @@
-//! The command `riprap`: arguments in, exit codes out. What it does is in the libraries; each command has a file.
+//! The `riprap` command-line tool. Parses arguments and maps results to exit codes; the libraries do the work. Each command has its own file.
 //!
-//! Exit codes: 0 done, 1 a run or a validation failed or results could not be written, 2 bad input or usage, 130 interrupted.
+//! Exit codes: 0 success, 1 a run or validation failed or results could not be written, 2 invalid input or usage, 130 interrupted.
 
-/// In place of the macro of the standard library, which panics where standard error is full or closed.
+/// Replaces the standard macro, which panics if standard error is full or closed.
 macro_rules! eprintln {
     ($($argument:tt)*) => {
         $crate::text::tell(format_args!($($argument)*))
@@ -22,7 +22,7 @@ use clap::{Parser, Subcommand};
 
 use commands::{bench, check, equilibrium, modes, new, reproduce, run, settle, solve, validate};
 
-/// Granular and multibody dynamics with exact contact: scenes in, numbers out.
+/// Simulate granular media and multibody systems with exact contact laws.
 #[derive(Parser)]
 #[command(version, propagate_version = true)]
 struct Arguments {
@@ -32,25 +32,25 @@ struct Arguments {
 
 #[derive(Subcommand)]
 enum Command {
-    /// Run a scene and write series, frames and a summary
+    /// Run a scene and write time series, frames and a summary
     Run(run::Arguments),
-    /// Let the grains of a scene come to rest and keep the bed for all runs that begin with it
+    /// Settle the grains of a scene and cache the bed for later runs
     Settle(settle::Arguments),
-    /// Look at a scene without running it: bodies, masses, sizes, advice on the time step
+    /// Check a scene without running it: bodies, masses, sizes, advice on the time step
     Check(check::Arguments),
-    /// Find the pose at which the mechanisms of a scene stay at rest
+    /// Find the static equilibrium of each mechanism in a scene
     Equilibrium(equilibrium::Arguments),
-    /// Frequencies, damping and shapes of small vibrations of the mechanisms of a scene
+    /// Compute natural frequencies, damping ratios and mode shapes of each mechanism in a scene
     Modes(modes::Arguments),
-    /// Make a folder with a scene to start from
+    /// Create a folder with a template scene
     New(new::Arguments),
-    /// Run the validation cases and compare with their references
+    /// Run the validation cases and compare the results with their references
     Validate(validate::Arguments),
-    /// Make the figures and tables of a publication anew
+    /// Regenerate the figures and tables of a publication
     Reproduce(reproduce::Arguments),
-    /// Solve contact problems from files, and compare solvers
+    /// Solve contact problems read from files and compare solvers
     Solve(solve::Arguments),
-    /// Measure speed
+    /// Run speed benchmarks
     #[command(subcommand)]
     Bench(bench::Command),
     /// Print the JSON schema of scene files
@@ -79,7 +79,7 @@ fn main() -> ExitCode {
             Ok(())
         }
     };
-    // What went wrong before is the more important news.
+    // A failure of the command takes precedence over one of standard output.
     let result = result.and_then(|()| text::outcome().map_err(Failure::Output));
     match result {
         Ok(()) => ExitCode::SUCCESS,
@@ -90,17 +90,17 @@ fn main() -> ExitCode {
     }
 }
 
-/// Lets a write beyond the limit of file sizes (`ulimit -f`) fail with an error, which is reported, instead of a signal that ends the process
-/// without a word.
+/// Makes a write beyond the file size limit (`ulimit -f`) fail with an error, which is reported, instead of a signal that silently kills
+/// the process.
 fn ignore_file_size_signal() {
     #[cfg(unix)]
-    // SAFETY: no handler is installed, the signal is only ignored; no other thread runs yet.
+    // SAFETY: no handler is installed, the signal is only ignored; no other thread is running yet.
     unsafe {
         libc::signal(libc::SIGXFSZ, libc::SIG_IGN);
     }
 }
 
-/// Shows help, the version, or what is wrong with the arguments.
+/// Prints the help text, the version or the usage error.
 fn usage(told: &clap::Error) -> ExitCode {
     let shown = told.print();
     match shown {

@@ -1,4 +1,4 @@
-//! The progress line: a bar that stays in place on a terminal, plain lines at most once a second elsewhere.
+//! Progress display: a bar that stays in place on a terminal, otherwise plain lines at most once per second.
 
 use std::io::IsTerminal;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -10,9 +10,9 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use riprap::scheme::Pulse;
 use riprap::simulation::Frame;
 
-use crate::text::number;
+use crate::text::{counted, number};
 
-/// Shows how far a phase of a run is.
+/// Shows the progress of one phase of a run.
 pub struct Progress {
     line: Line,
     begin: Instant,
@@ -26,15 +26,15 @@ struct Line {
     phase: &'static str,
     /// Time at which the phase ends [s].
     end: f64,
-    /// When something was shown last; the first plain line comes after a second: a short run needs none.
+    /// When progress was last shown. The first plain line appears after one second, so a short run prints none.
     shown: Arc<Mutex<Instant>>,
     every: Duration,
-    /// On a terminal.
+    /// Present on a terminal.
     bar: Option<ProgressBar>,
 }
 
 impl Line {
-    /// Whether it is time to show something again.
+    /// Whether the next update is due.
     fn is_due(&self) -> bool {
         let mut shown = self.shown.lock().unwrap_or_else(PoisonError::into_inner);
         let due = shown.elapsed() >= self.every;
@@ -44,7 +44,7 @@ impl Line {
         due
     }
 
-    /// Shows the time that is reached [s] and numbers beside it.
+    /// Shows the simulated time reached [s] and the numbers next to it.
     fn show(&self, t: f64, time: &str, numbers: &str) {
         match &self.bar {
             Some(bar) => {
@@ -55,7 +55,7 @@ impl Line {
         }
     }
 
-    /// Shows a line that stays.
+    /// Prints a line that is not overwritten.
     fn note(&self, text: &str) {
         match &self.bar {
             Some(bar) => bar.suspend(|| eprintln!("{text}")),
@@ -65,7 +65,7 @@ impl Line {
 }
 
 impl Progress {
-    /// A phase that ends at the time `end` [s].
+    /// Starts a phase that ends at the simulated time `end` [s].
     pub fn new(phase: &'static str, end: f64) -> Progress {
         let bar = std::io::stderr().is_terminal().then(|| {
             let bar = ProgressBar::with_draw_target(Some(1000), ProgressDrawTarget::stderr());
@@ -81,7 +81,7 @@ impl Progress {
         Progress { line, begin, deepest: 0.0, inside: None }
     }
 
-    /// Shows a step, if the last one shown is long enough ago.
+    /// Shows a step if an update is due.
     pub fn step(&mut self, frame: &Frame) {
         self.deepest = self.deepest.max(frame.step.penetration);
         if !self.line.is_due() {
@@ -92,12 +92,12 @@ impl Progress {
         self.line.show(frame.state.t, &time, &numbers);
     }
 
-    /// Shows also what goes on within steps that consist of many inner ones.
+    /// Also shows progress within a step that consists of many inner steps.
     pub fn look_into(&mut self, pulse: &Arc<Pulse>) {
         self.inside = Some(Inside::new(self.line.clone(), Arc::clone(pulse)));
     }
 
-    /// Takes the bar away.
+    /// Removes the bar.
     pub fn finish(&mut self) {
         self.inside = None;
         if let Some(bar) = &self.line.bar {
@@ -118,9 +118,9 @@ impl Progress {
         let smooth = frame.scene.bodies().n_movable() == 0 && frame.step.contacts == 0;
         if !smooth {
             text = format!(
-                "{} contacts  {} sweeps  residual {:.1e}  overlap {:.2} %  ",
-                frame.step.contacts,
-                solve.sweeps,
+                "{}  {}  residual {:.1e}  overlap {:.2} %  ",
+                counted(frame.step.contacts, "contact"),
+                counted(solve.sweeps, "sweep"),
                 solve.residual,
                 100.0 * self.deepest / frame.scene.grain_size(),
             );
@@ -132,15 +132,15 @@ impl Progress {
     }
 }
 
-/// A thread that shows inner steps while no whole step comes.
+/// A thread that shows inner steps until the whole step is complete.
 struct Inside {
     over: Arc<AtomicBool>,
     thread: Option<JoinHandle<()>>,
 }
 
-/// Wall time after which a stiff mechanism is told to be one.
+/// Wall time after which a stiff mechanism is reported.
 const PATIENCE: Duration = Duration::from_secs(5);
-/// Inner steps that are still to come, from which on there is advice: hours.
+/// Number of remaining inner steps, equivalent to hours, above which advice is given.
 const MANY_STEPS: f64 = 1e8;
 
 impl Inside {
@@ -149,7 +149,7 @@ impl Inside {
         let told = Arc::clone(&over);
         let thread = std::thread::spawn(move || {
             let begin = Instant::now();
-            // Time and wall clock of the first inner step that was seen.
+            // Simulated time and wall clock of the first inner step observed.
             let mut first: Option<(f64, Instant)> = None;
             let mut advised = false;
             while !told.load(Ordering::Relaxed) {
@@ -187,16 +187,16 @@ impl Drop for Inside {
     }
 }
 
-/// What to do about inner steps of `dt` [s].
+/// Advice for inner steps as short as `dt` [s].
 fn advice(dt: f64) -> String {
     format!(
-        "warning: dormand-prince needs steps of {} s here: the mechanism is stiff. Soften its springs and dampers, loosen `tolerance`, or \
-         replace a very stiff spring by a rigid joint: then scheme = \"moreau-jean\" takes steps of any length, too",
+        "warning: dormand-prince needs steps of {} s here: the mechanism is stiff. Soften its springs and dampers, increase `tolerance`, or \
+         replace a very stiff spring with a rigid joint and use scheme = \"moreau-jean\", whose step such a joint does not limit",
         number(dt)
     )
 }
 
-/// A wall time in words.
+/// Formats a wall time.
 pub fn duration(seconds: f64) -> String {
     if !seconds.is_finite() {
         return "?".into();
@@ -216,7 +216,7 @@ mod tests {
     use super::duration;
 
     #[test]
-    fn durations_are_in_words() {
+    fn durations_are_formatted_with_units() {
         let words = [0.12, 42.4, 61.0, 7300.0, 1e6, f64::INFINITY].map(duration);
         assert_eq!(words, ["0.1 s", "42 s", "1 min 01 s", "2 h 01 min", "11 days", "?"]);
     }

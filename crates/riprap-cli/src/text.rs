@@ -1,13 +1,13 @@
-//! Numbers and tables as text.
+//! Formatting of numbers, counts and tables, and output to the standard streams.
 
 use std::fmt;
 use std::io::{self, Write};
 use std::sync::Mutex;
 
-/// Why standard output does not take any more; the first reason counts.
+/// The first error of standard output, if any.
 static REFUSED: Mutex<Option<io::Error>> = Mutex::new(None);
 
-/// Prints to standard output. After a failure nothing more is printed; [`outcome`] tells at the end of the command.
+/// Prints to standard output. After an error nothing more is printed; [`outcome`] reports the error at the end of the command.
 pub fn print(text: &str) {
     let mut refused = REFUSED.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
     if refused.is_some() {
@@ -17,30 +17,30 @@ pub fn print(text: &str) {
     *refused = out.write_all(text.as_bytes()).and_then(|()| out.flush()).err();
 }
 
-/// Whether the reader of standard output has gone away, so that there is nothing left to print for.
+/// Whether the reader of standard output has closed the pipe.
 pub fn closed() -> bool {
     let refused = REFUSED.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
     refused.as_ref().is_some_and(|error| error.kind() == io::ErrorKind::BrokenPipe)
 }
 
-/// Whether all that was printed has arrived. A reader that has gone away (`riprap … | head`) is no mistake of ours.
+/// Returns the error of standard output, if any. A closed pipe (`riprap … | head`) is not an error.
 pub fn outcome() -> Result<(), String> {
     let mut refused = REFUSED.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
     match refused.take() {
         Some(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(format!(
-            "cannot write to standard output: {error}; what was printed is not complete"
+            "cannot write to standard output: {error}; the printed output is incomplete"
         )),
         _ => Ok(()),
     }
 }
 
-/// Prints a line to standard error. Where that fails there is nobody left to tell.
+/// Prints a line to standard error. Errors are ignored because they cannot be reported.
 pub fn tell(line: fmt::Arguments) {
     let mut out = io::stderr().lock();
     let _ = writeln!(out, "{line}");
 }
 
-/// A number with six digits, or fewer if it has fewer.
+/// Formats a number with up to six significant digits.
 pub fn number(value: f64) -> String {
     let size = value.abs();
     if value == 0.0 || !value.is_finite() {
@@ -55,7 +55,17 @@ pub fn number(value: f64) -> String {
     shortened(&format!("{value:.decimals$}")).to_owned()
 }
 
-/// A count with its digits in groups of three: 5 213.
+/// A count and its noun, in the plural unless the count is 1: `1 step`, `2 steps`.
+pub fn counted(count: usize, noun: &str) -> String {
+    format!("{count} {noun}{}", plural(count))
+}
+
+/// The plural ending of a noun after a count.
+pub fn plural(count: usize) -> &'static str {
+    if count == 1 { "" } else { "s" }
+}
+
+/// Formats a count with digits in groups of three: 5 213.
 pub fn grouped(count: usize) -> String {
     let digits = count.to_string();
     let mut text = String::new();
@@ -68,7 +78,7 @@ pub fn grouped(count: usize) -> String {
     text
 }
 
-/// Without zeros at the end of a fraction.
+/// Removes trailing zeros of the fraction.
 fn shortened(digits: &str) -> &str {
     match digits.contains('.') {
         true => digits.trim_end_matches('0').trim_end_matches('.'),
@@ -76,7 +86,7 @@ fn shortened(digits: &str) -> &str {
     }
 }
 
-/// Rows with aligned columns: the first to the left, those listed in `right` to the right.
+/// Formats rows with aligned columns: those listed in `right` are right-aligned, the others left-aligned.
 pub fn table(rows: &[Vec<String>], right: &[usize]) -> String {
     let n = rows.iter().map(Vec::len).max().unwrap_or(0);
     let width = |k: usize| {
@@ -104,7 +114,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn counts_are_in_groups_of_three() {
+    fn counts_are_followed_by_singular_or_plural() {
+        let steps = [0, 1, 2].map(|n| counted(n, "step"));
+        assert_eq!(steps, ["0 steps", "1 step", "2 steps"]);
+    }
+
+    #[test]
+    fn digits_are_in_groups_of_three() {
         assert_eq!(
             [0, 12, 999, 5213, 1_000_000].map(grouped),
             ["0", "12", "999", "5 213", "1 000 000"]
@@ -112,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_are_short_and_keep_six_digits() {
+    fn numbers_are_short_and_keep_six_significant_digits() {
         for (value, text) in [
             (0.0, "0"),
             (1.0, "1"),

@@ -1,4 +1,4 @@
-//! What `check` and `run` say about a time step that does not fit, and about what they do otherwise than the scene says.
+//! Advice of `check` and `run` on time steps that are too large, and notes where a run deviates from the scene file.
 
 mod common;
 
@@ -14,7 +14,7 @@ fn sprung(dt: &str, stiffness: f64, damping: f64) -> String {
     )
 }
 
-/// What `check` prints.
+/// The output of `check`.
 fn check(folder: &Folder, scene: &str) -> String {
     folder.write("scene.toml", scene);
     let output = folder.riprap(&["check", "scene.toml"]);
@@ -42,13 +42,13 @@ fn a_spring_that_is_too_stiff_for_the_step_is_named_and_a_soft_one_is_not() {
     let folder = Folder::new("advice-spring");
     // ω = 1000 1/s: with 5 ms the run grows without bound.
     let text = check(&folder, &sprung("5 ms", 1e6, 0.0));
-    for words in ["take dt = 0.5 ms or less", "`slide` of `mass`", "159.155 Hz", "is 5 now"] {
+    for words in ["reduce dt to 0.5 ms or less", "`slide` of `mass`", "159.155 Hz", "is 5"] {
         assert!(text.contains(words), "{words}\n{text}");
     }
-    assert!(!text.contains("the time step fits"), "{text}");
+    assert!(!text.contains("the time step is small enough"), "{text}");
     assert!(amplitude(&folder) > 1.0);
     let text = check(&folder, &sprung("0.2 ms", 1e6, 0.0));
-    assert!(text.contains("the time step fits"), "{text}");
+    assert!(text.contains("the time step is small enough"), "{text}");
     assert!(amplitude(&folder) < 0.0101);
 }
 
@@ -57,16 +57,16 @@ fn a_damper_that_is_too_strong_for_the_step_is_named() {
     let folder = Folder::new("advice-damper");
     let text = check(&folder, &sprung("1 ms", 100.0, 1e4));
     assert!(
-        text.contains("dt times the highest damping") && text.contains("`slide` of `mass`"),
+        text.contains("dt times the highest decay rate") && text.contains("`slide` of `mass`"),
         "{text}"
     );
-    assert!(text.contains("or less") && !text.contains("the time step fits"), "{text}");
+    assert!(text.contains("or less") && !text.contains("the time step is small enough"), "{text}");
     let text = check(&folder, &sprung("1 ms", 100.0, 10.0));
-    assert!(text.contains("the time step fits"), "{text}");
+    assert!(text.contains("the time step is small enough"), "{text}");
 }
 
 #[test]
-fn stops_count_though_nothing_touches_them_yet() {
+fn stops_count_even_before_they_are_reached() {
     let folder = Folder::new("advice-stops");
     let scene = sprung("1 ms", 100.0, 0.0)
         + "stops = { lower = -1, upper = 1, stiffness = 1e8, damping = 0 }\n";
@@ -85,11 +85,11 @@ fn a_point_that_crosses_its_gap_in_a_step_is_named() {
     let text = check(&folder, &contact("5 m/s"));
     assert!(text.contains("point contact `buffer`") && text.contains("or less"), "{text}");
     let text = check(&folder, &contact("1 mm/s"));
-    assert!(text.contains("the time step fits"), "{text}");
+    assert!(text.contains("the time step is small enough"), "{text}");
 }
 
 #[test]
-fn the_speed_of_edges_counts_and_not_only_that_of_centres() {
+fn the_speed_of_edges_counts_as_well_as_that_of_centres() {
     let folder = Folder::new("advice-spin");
     let scene = |spin: f64| {
         format!(
@@ -99,11 +99,11 @@ fn the_speed_of_edges_counts_and_not_only_that_of_centres() {
     };
     let text = check(&folder, &scene(1e4));
     assert!(text.contains("`disc`") && text.contains("or less"), "{text}");
-    assert!(check(&folder, &scene(10.0)).contains("the time step fits"));
+    assert!(check(&folder, &scene(10.0)).contains("the time step is small enough"));
 }
 
 #[test]
-fn run_warns_of_the_overlap_that_check_expects() {
+fn run_warns_of_the_overlap_that_check_predicts() {
     let folder = Folder::new("advice-overlap");
     let scene = |dt: &str| {
         format!(
@@ -114,17 +114,17 @@ fn run_warns_of_the_overlap_that_check_expects() {
         )
     };
     let text = check(&folder, &scene("2 ms"));
-    assert!(text.contains("overlap of an impact over size") && text.contains("or less"), "{text}");
+    assert!(text.contains("overlap at impact over size") && text.contains("or less"), "{text}");
     let run = folder.riprap(&["run", "scene.toml", "--out", "o", "--force"]);
     assert!(stderr(&run).contains("bodies overlapped by"), "{}", stderr(&run));
     let text = check(&folder, &scene("0.1 ms"));
-    assert!(text.contains("the time step fits"), "{text}");
+    assert!(text.contains("the time step is small enough"), "{text}");
     let run = folder.riprap(&["run", "scene.toml", "--out", "o", "--force"]);
     assert!(!stderr(&run).contains("bodies overlapped by"), "{}", stderr(&run));
 }
 
 #[test]
-fn rounded_times_and_moved_starts_are_told_by_check_and_run() {
+fn check_and_run_report_rounded_times_and_adjusted_starts() {
     let folder = Folder::new("advice-notes");
     let scene = sprung("1 ms", 100.0, 0.0).replace("0.2 s", "0.2004 s")
         + "[[mechanism.body]]\nname = \"arm\"\nmass = 1\ninertia = 1\n[[mechanism.joint]]\nname = \"hinge\"\n\
@@ -141,13 +141,13 @@ fn rounded_times_and_moved_starts_are_told_by_check_and_run() {
 }
 
 #[test]
-fn check_tells_which_joints_depend_and_who_chose_them() {
+fn check_shows_the_dependent_joints_and_how_they_were_chosen() {
     let folder = Folder::new("advice-dependent");
     let example = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/slider-crank/scene.toml");
     let scene = std::fs::read_to_string(example).unwrap();
     let text = check(&folder, &scene);
     assert!(text.contains("crank, slide.x ← rod, slide.y, slide.angle"), "{text}");
-    assert!(text.contains("as `dependent` in the scene says"), "{text}");
+    assert!(text.contains("as given by `dependent` in the scene"), "{text}");
     assert!(text.contains("if contacts chatter or overlap"), "{text}");
     let line = "dependent = [\"slide.x\", \"crank\"]\n";
     let text = check(&folder, &scene.replace(line, ""));
@@ -158,7 +158,7 @@ fn check_tells_which_joints_depend_and_who_chose_them() {
 fn the_example_of_the_slider_crank_has_an_equilibrium_and_modes() {
     let folder = Folder::new("advice-equilibrium");
     let example = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/slider-crank/scene.toml");
-    // Without contacts it hangs straight down: 153 mm of crank and 306 mm of rod.
+    // Without contacts it hangs straight down: the crank is 153 mm long, the rod 306 mm.
     let output = folder.riprap(&["equilibrium", example]);
     success(&output);
     let text = stdout(&output);

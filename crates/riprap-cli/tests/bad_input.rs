@@ -1,10 +1,10 @@
-//! Bad input from end to end: exit code 2, a message at the right place, no panic, and nothing left behind.
+//! Invalid input, end to end: exit code 2, a message at the right place, no panic, and no files left behind.
 
 mod common;
 
 use common::{Folder, code, stderr};
 
-/// Six lines that open most scenes below: what follows starts at line 7.
+/// The first six lines of most scenes below; the rest starts at line 7.
 const START: &str = "\
 [run]
 dt = \"1 ms\"
@@ -33,20 +33,20 @@ seed = 1
 
 const COLUMN: &str = "box = { min = [0, 0, 0], max = [1, 1, 1] }\n";
 
-/// Name, text, line of the mistake, words of the message.
+/// Name, scene text, line of the error, part of the message.
 type Case = (&'static str, String, usize, &'static str);
 
-/// `text` from line 7 on.
+/// A scene with `text` from line 7 on.
 fn scene(name: &'static str, text: &str, line: usize, says: &'static str) -> Case {
     (name, format!("{START}{text}"), line, says)
 }
 
-/// A ball and `text` from line 11 on.
+/// A scene with a ball, and `text` from line 11 on.
 fn after_ball(name: &'static str, text: &str, line: usize, says: &'static str) -> Case {
     scene(name, &format!("{BALL}{text}"), line, says)
 }
 
-/// Grains and `text` from line 12 on.
+/// A scene with grains, and `text` from line 12 on.
 fn heap(name: &'static str, text: &str, line: usize, says: &'static str) -> Case {
     scene(name, &format!("{HEAP}{text}"), line, says)
 }
@@ -76,10 +76,10 @@ fn whole_text() -> Vec<Case> {
         ("key twice", "[run]\ndt = 1\ndt = 2\n".into(), 3, "duplicate key"),
         scene("nothing in it", "", 1, "nothing to simulate"),
         (
-            "two mistakes",
+            "two errors",
             START.replace("friction", "fricton").replace("2700", "-1") + BALL,
             6,
-            "2 mistakes",
+            "2 errors",
         ),
     ]
 }
@@ -261,7 +261,7 @@ impl At for Case {
 }
 
 #[test]
-fn bad_scenes_end_with_code_2_and_a_message_at_the_place() {
+fn invalid_scenes_exit_with_code_2_and_a_message_at_the_right_place() {
     let folder = Folder::new("bad-scenes");
     let mut failures = String::new();
     let cases = cases();
@@ -284,7 +284,7 @@ fn bad_scenes_end_with_code_2_and_a_message_at_the_place() {
 }
 
 #[test]
-fn files_that_are_no_scenes_are_refused() {
+fn files_that_are_not_scenes_are_rejected() {
     let folder = Folder::new("no-scenes");
     folder.write("empty.toml", "");
     folder.write("garbage.toml", (0..5000u32).map(|k| (k * 7919 % 251) as u8).collect::<Vec<u8>>());
@@ -310,7 +310,7 @@ fn files_that_are_no_scenes_are_refused() {
 }
 
 #[test]
-fn bad_usage_ends_with_code_2() {
+fn invalid_usage_exits_with_code_2() {
     let folder = Folder::new("usage");
     folder.write("scene.toml", format!("{START}{BALL}"));
     std::fs::create_dir(folder.0.join("thesis")).unwrap();

@@ -1,11 +1,11 @@
-//! `riprap bench`: every scene runs in a small version and reports everything it should.
+//! `riprap bench`: every scene runs in a small version and reports all quantities.
 
 mod common;
 
 use common::{Folder, code, stderr, stdout, success};
 use serde_json::Value;
 
-/// Runs a bench with `--json` and reads its object.
+/// Runs a benchmark with `--json` and parses its output.
 #[track_caller]
 fn json(folder: &Folder, arguments: &[&str]) -> Value {
     let mut all = vec!["bench"];
@@ -56,7 +56,7 @@ fn a_pile_prints_one_object_with_all_keys_or_a_table() {
 }
 
 #[test]
-fn a_shared_scene_runs_with_every_solver_and_leaves_its_states() {
+fn a_shared_scene_runs_with_every_solver_and_writes_its_states() {
     let folder = Folder::new("bench-shared");
     success(&folder.riprap(&["bench", "export", "--grains", "8", "stones.json.gz"]));
     for solver in ["conjugate-gradient", "coloured", "gauss-seidel"] {
@@ -75,7 +75,7 @@ fn a_shared_scene_runs_with_every_solver_and_leaves_its_states() {
 }
 
 #[test]
-fn chance_displaces_the_grains_by_a_nanometre_reproducibly_for_a_seed() {
+fn a_seed_displaces_the_grains_reproducibly_by_up_to_a_nanometre() {
     let folder = Folder::new("bench-chance");
     success(&folder.riprap(&["bench", "export", "--grains", "8", "stones.json"]));
     let begin = |chance: &[&str]| -> Vec<f64> {
@@ -93,7 +93,7 @@ fn chance_displaces_the_grains_by_a_nanometre_reproducibly_for_a_seed() {
 }
 
 #[test]
-fn several_chances_give_a_run_each_and_the_median_of_their_velocities() {
+fn several_seeds_give_one_run_each_and_the_median_of_their_velocities() {
     let folder = Folder::new("bench-median");
     success(&folder.riprap(&["bench", "export", "--grains", "8", "stones.json"]));
     let arguments = ["bench", "pile", "--from", "stones.json", "--settle", "0.05", "--steps", "2"];
@@ -111,7 +111,7 @@ fn several_chances_give_a_run_each_and_the_median_of_their_velocities() {
 }
 
 #[test]
-fn wrong_arguments_and_files_end_with_code_2_and_say_what_is_wrong() {
+fn invalid_arguments_and_files_exit_with_code_2_and_an_explanation() {
     let folder = Folder::new("bench-wrong");
     folder.write("broken.json", "{\"density\": 2700,\n\"mu\": }");
     for (arguments, told) in [
@@ -133,7 +133,7 @@ fn wrong_arguments_and_files_end_with_code_2_and_say_what_is_wrong() {
 }
 
 #[test]
-fn states_of_a_run_are_judged() {
+fn the_states_of_a_run_are_evaluated() {
     let folder = Folder::new("bench-judge");
     success(&folder.riprap(&["bench", "export", "--grains", "8", "stones.json"]));
     let window = ["--settle", "0.1", "--steps", "20", "--states", "a.txt", "b.txt"];
@@ -141,7 +141,7 @@ fn states_of_a_run_are_judged() {
     arguments.extend(window);
     let told = json(&folder, &arguments);
     let judged = json(&folder, &["judge", "stones.json", "a.txt", "b.txt"]);
-    // The same velocities, and overlaps that are no deeper than a stone touches.
+    // The same velocities, and overlaps within the tolerance of the solver.
     for key in ["v_rms", "v_max"] {
         let (a, b) = (told[key].as_f64().unwrap(), judged[key].as_f64().unwrap());
         assert!((a - b).abs() < 1e-12 * a.max(1.0), "{key}: {a} {b}");
@@ -155,11 +155,15 @@ fn states_of_a_run_are_judged() {
     folder.write("short.txt", "1 2 3\n");
     let output = folder.riprap(&["bench", "judge", "stones.json", "short.txt"]);
     assert_eq!(code(&output), Some(2));
-    assert!(stderr(&output).contains("short.txt, line 1: expected 13 numbers"), "{}", stderr(&output));
+    assert!(
+        stderr(&output).contains("short.txt, line 1: expected 13 numbers"),
+        "{}",
+        stderr(&output)
+    );
 }
 
 #[test]
-fn every_scene_runs_small() {
+fn every_scene_runs_with_few_grains() {
     let folder = Folder::new("bench-scenes");
     for scene in ["pour", "drum", "vibrated-box", "tool", "tower"] {
         let arguments =
@@ -175,7 +179,7 @@ fn every_scene_runs_small() {
 }
 
 #[test]
-fn a_tool_goes_down_into_a_shared_pile() {
+fn a_tool_is_pushed_into_a_shared_pile() {
     let folder = Folder::new("bench-tool");
     success(&folder.riprap(&["bench", "export", "--grains", "12", "stones.json"]));
     let result = json(
@@ -214,7 +218,11 @@ fn scaling_reports_exponents_and_appends_rows() {
     all.extend(arguments);
     let output = folder.riprap(&all);
     success(&output);
-    assert!(stdout(&output).contains("grows with the power"), "{}", stdout(&output));
+    assert!(
+        stdout(&output).contains("scales with the number of grains to the power"),
+        "{}",
+        stdout(&output)
+    );
     assert_eq!(folder.read("rows.csv").lines().count(), 7);
 
     folder.write("other.csv", "a,b\n1,2\n");
@@ -246,7 +254,7 @@ fn a_quick_campaign_fills_the_tables_of_a_page_and_one_csv_file() {
     {
         assert!(page.contains(part), "{part}: {page}");
     }
-    // Rows of a table have as many cells as its head.
+    // All rows of a table have as many cells as its header.
     for table in page.split("\n\n").filter(|text| text.starts_with('|')) {
         let cells: Vec<usize> = table.lines().map(|line| line.matches(" |").count()).collect();
         assert!(cells.iter().all(|n| *n == cells[0]), "{table}");
@@ -260,7 +268,7 @@ fn a_quick_campaign_fills_the_tables_of_a_page_and_one_csv_file() {
 }
 
 #[test]
-fn a_campaign_refuses_a_page_without_places_before_it_measures() {
+fn a_campaign_rejects_a_page_without_markers_before_it_measures() {
     let folder = Folder::new("bench-campaign-wrong");
     folder.write("empty.md", "# Speed\n");
     folder.write("words.txt", "no table\n");

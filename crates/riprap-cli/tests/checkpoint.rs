@@ -1,5 +1,5 @@
-//! Checkpoints: a run that was killed or interrupted goes on and ends with the same bytes; anything else than its own checkpoint
-//! is refused with words.
+//! Checkpoints: a killed or interrupted run resumes and ends with bitwise identical results; any checkpoint but its own is rejected
+//! with a message.
 
 mod common;
 
@@ -7,8 +7,8 @@ use std::process::Stdio;
 
 use common::{Folder, code, command, stderr, success};
 
-/// Stones that settle, a tamping tine with phases and latched values that drives into them, a tool with a prescribed
-/// motion, two bodies on a joint, and probes that count work.
+/// Stones that settle, a tamping tine with phases and latched values that is driven into them, a tool with a prescribed
+/// motion, a body on a joint, and probes that integrate work.
 const TAMPING: &str = "\
 seed = 3
 [run]
@@ -84,7 +84,7 @@ joint = \"rope\"
 quantities = [\"force\", \"error\"]
 ";
 
-/// All that a run wrote, but for wall times and the checkpoint.
+/// All results of a run except wall times and the checkpoint.
 fn contents(folder: &Folder, run: &str) -> Vec<(String, Vec<u8>)> {
     let mut files = Vec::new();
     for part in ["", "frames"] {
@@ -98,7 +98,7 @@ fn contents(folder: &Folder, run: &str) -> Vec<(String, Vec<u8>)> {
             if name == "summary.json" {
                 let mut summary: serde_json::Value = serde_json::from_slice(&content).unwrap();
                 summary["wall_s"] = 0.into();
-                // Checkpoints hold wall times, too.
+                // Checkpoints contain wall times too.
                 summary.as_object_mut().unwrap().remove("checkpoint_sha256");
                 content = summary.to_string().into_bytes();
             }
@@ -121,7 +121,7 @@ fn same(folder: &Folder, a: &str, b: &str) {
     }
 }
 
-/// Starts a run, sends it a signal once `ready`, and waits for its end.
+/// Starts a run, sends it a signal once `ready` and waits for it to end. Returns whether it was stopped early.
 #[cfg(unix)]
 fn stopped(folder: &Folder, arguments: &[&str], signal: &str, ready: impl Fn() -> bool) -> bool {
     let mut child = command(&folder.0)
@@ -141,7 +141,7 @@ fn stopped(folder: &Folder, arguments: &[&str], signal: &str, ready: impl Fn() -
 
 #[cfg(unix)]
 #[test]
-fn a_run_killed_again_and_again_ends_with_the_same_bytes() {
+fn a_run_killed_repeatedly_ends_with_bitwise_identical_results() {
     let folder = Folder::new("resume");
     folder.write("scene.toml", TAMPING);
     success(&folder.riprap(&["run", "scene.toml", "--out", "whole"]));
@@ -170,21 +170,21 @@ fn a_run_killed_again_and_again_ends_with_the_same_bytes() {
 }
 
 #[test]
-fn a_shorter_run_is_made_longer() {
+fn a_finished_run_can_be_extended() {
     let folder = Folder::new("longer");
     folder.write("scene.toml", TAMPING.replace("0.4 s", "0.1 s"));
     success(&folder.riprap(&["run", "scene.toml", "--out", "whole"]));
-    // It ends between two outputs: its last row goes away again.
+    // It ends between two outputs: its last row is removed on resume.
     success(&folder.riprap(&["run", "scene.toml", "--out", "o", "--until", "31 ms"]));
     success(&folder.riprap(&["run", "scene.toml", "--out", "o", "--resume"]));
     same(&folder, "o", "whole");
     let refused = folder.riprap(&["run", "scene.toml", "--out", "o", "--resume", "--until", "0"]);
     assert_eq!(code(&refused), Some(2));
-    assert!(stderr(&refused).contains("nothing left to do"), "{}", stderr(&refused));
+    assert!(stderr(&refused).contains("nothing is left to do"), "{}", stderr(&refused));
 }
 
 #[test]
-fn only_its_own_checkpoint_is_taken() {
+fn a_run_resumes_only_from_its_own_checkpoint() {
     let folder = Folder::new("foreign");
     let text = TAMPING.replace("0.4 s", "0.03 s");
     folder.write("scene.toml", &text);
@@ -205,15 +205,15 @@ fn only_its_own_checkpoint_is_taken() {
     folder.write("scene.toml", &text);
     let good = std::fs::read(folder.0.join("o/checkpoint.bin")).unwrap();
     folder.write("o/checkpoint.bin", &good[..good.len() - 100]);
-    refused("truncated");
+    refused("cut off");
     let mut bad = good.clone();
     bad[good.len() / 2] ^= 1;
     folder.write("o/checkpoint.bin", bad);
     refused("damaged");
     folder.write("o/checkpoint.bin", "solid stone");
-    refused("not a riprap checkpoint");
+    refused("no checkpoint of riprap");
 
-    // The series must be the one recorded in the checkpoint.
+    // The series must match the checkpoint.
     folder.write("o/checkpoint.bin", &good);
     let series = folder.read("o/series.csv");
     folder.write("o/series.csv", &series[..series.len() / 2]);
@@ -223,10 +223,10 @@ fn only_its_own_checkpoint_is_taken() {
     folder.write("o/series.csv", &series);
     success(&resume());
 
-    // Without a checkpoint nothing is overwritten unless told so.
+    // Without a checkpoint nothing is overwritten unless forced.
     std::fs::remove_file(folder.0.join("o/checkpoint.bin")).unwrap();
     let output = resume();
     assert_eq!(code(&output), Some(2));
-    assert!(stderr(&output).contains("left no checkpoint"), "{}", stderr(&output));
+    assert!(stderr(&output).contains("has no checkpoint"), "{}", stderr(&output));
     success(&folder.riprap(&[&arguments[..], &["--resume", "--force"]].concat()));
 }

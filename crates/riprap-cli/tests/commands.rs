@@ -1,11 +1,11 @@
-//! The commands besides `run`: what they print and how they end.
+//! The output and exit codes of commands other than `run`.
 
 mod common;
 
 use common::{Folder, code, stderr, stdout, success};
 
 #[test]
-fn a_new_folder_holds_a_scene_that_runs() {
+fn a_new_folder_contains_a_scene_that_runs() {
     let folder = Folder::new("new");
     success(&folder.riprap(&["new", "first"]));
     let scene = folder.read("first/scene.toml");
@@ -15,13 +15,17 @@ fn a_new_folder_holds_a_scene_that_runs() {
     assert!(schema.get("$schema").is_some());
     let check = folder.riprap(&["check", "first/scene.toml"]);
     success(&check);
-    for words in
-        ["100 grains", "degrees of freedom       ", "600", "sieves of `ballast`", "rock – steel"]
-    {
+    for words in [
+        "100 grains",
+        "degrees of freedom       ",
+        "600",
+        "sieve sizes of `ballast`",
+        "rock – steel",
+    ] {
         assert!(stdout(&check).contains(words), "{words}\n{}", stdout(&check));
     }
-    assert!(stdout(&check).contains("the time step fits"), "{}", stdout(&check));
-    // To its end, without a warning: it is the first thing that a new user sees.
+    assert!(stdout(&check).contains("the time step is small enough"), "{}", stdout(&check));
+    // To its end and without a warning: it is the first thing a new user sees.
     let run = folder.riprap(&["run", "first/scene.toml"]);
     success(&run);
     assert!(!stderr(&run).contains("warning"), "{}", stderr(&run));
@@ -32,12 +36,12 @@ fn a_new_folder_holds_a_scene_that_runs() {
 
     let again = folder.riprap(&["new", "first"]);
     assert_eq!(code(&again), Some(2));
-    assert!(stderr(&again).contains("holds files already"), "{}", stderr(&again));
+    assert!(stderr(&again).contains("is not empty"), "{}", stderr(&again));
     assert_eq!(scene, folder.read("first/scene.toml"));
 }
 
 #[test]
-fn check_advises_on_a_time_step_that_is_too_long() {
+fn check_advises_on_a_time_step_that_is_too_large() {
     let folder = Folder::new("advice");
     folder.write(
         "scene.toml",
@@ -46,12 +50,12 @@ fn check_advises_on_a_time_step_that_is_too_long() {
     );
     let output = folder.riprap(&["check", "scene.toml"]);
     success(&output);
-    assert!(stdout(&output).contains("take dt = 2 ms or less"), "{}", stdout(&output));
+    assert!(stdout(&output).contains("reduce dt to 2 ms or less"), "{}", stdout(&output));
     assert_eq!(folder.names(), ["scene.toml"]);
 }
 
 #[test]
-fn analyses_need_a_mechanism() {
+fn analyses_require_a_mechanism() {
     let folder = Folder::new("no-mechanism");
     folder.write(
         "scene.toml",
@@ -66,7 +70,7 @@ fn analyses_need_a_mechanism() {
 }
 
 #[test]
-fn a_pendulum_rests_and_swings() {
+fn a_pendulum_has_an_equilibrium_and_a_frequency() {
     let folder = Folder::new("pendulum");
     let scene = "[run]\nscheme = \"dormand-prince\"\nuntil = \"1 s\"\noutput_every = \"0.1 s\"\n\
                  [[mechanism]]\nname = \"pendulum\"\n\
@@ -134,7 +138,7 @@ fn validation_prints_each_quantity_with_its_verdict() {
 }
 
 #[test]
-fn an_unknown_case_is_answered_with_a_suggestion() {
+fn an_unknown_case_gives_a_suggestion() {
     let folder = Folder::new("case");
     let output = folder.riprap(&["validate", "bouncing-bal"]);
     assert_eq!(code(&output), Some(2));
@@ -142,7 +146,7 @@ fn an_unknown_case_is_answered_with_a_suggestion() {
 }
 
 #[test]
-fn the_bench_of_mechanisms_compares_with_pinocchio() {
+fn the_mechanism_benchmark_compares_with_pinocchio() {
     let folder = Folder::new("bench-mechanism");
     folder.write("pin.txt", "tree arm7.txt\ncrba+nle 0.98\naba 1.14\n");
     let arguments =
@@ -160,7 +164,7 @@ fn the_bench_of_mechanisms_compares_with_pinocchio() {
 }
 
 #[test]
-fn check_tells_what_the_reduction_of_scanned_stones_costs() {
+fn check_shows_the_volume_lost_by_reducing_scanned_stones() {
     let folder = Folder::new("scans");
     std::fs::create_dir(folder.0.join("scans")).unwrap();
     let cube = "v 0 0 0\nv 1 0 0\nv 1 1 0\nv 0 1 0\nv 0 0 1\nv 1 0 1\nv 1 1 1\nv 0 1 1\n\
@@ -175,7 +179,7 @@ fn check_tells_what_the_reduction_of_scanned_stones_costs() {
     let check = folder.riprap(&["check", "scene.toml"]);
     success(&check);
     let text = stdout(&check);
-    // A corner of a cube is a sixth of it.
+    // Cutting off one corner of a cube removes a sixth of its volume.
     let row = |name: &str| -> Vec<String> {
         let line =
             text.lines().find(|line| line.contains(name)).unwrap_or_else(|| panic!("{text}"));

@@ -1,8 +1,8 @@
-//! The commands of the README, the tutorial and the how-to pages, run one after the other as a reader would.
+//! Runs the commands of the README, the tutorial and the how-to pages in order, as a reader would.
 //!
-//! A block ```` ```sh ```` is run in a folder that holds the examples of the repository; ```` ```sh,long ```` is for what takes minutes, builds
-//! something or needs another program. A scene or another file to write by hand starts with a comment that has its path:
-//! `# plough/scene.toml`. Pages are read in the order of the book, each chapter in one folder, so a page may build on the one before.
+//! A ```` ```sh ```` block is run in a folder with the examples of the repository; ```` ```sh,long ```` marks blocks that take minutes, build
+//! something or need another program, which are not run. A scene or other file to be written by the reader starts with a comment that contains
+//! its path: `# plough/scene.toml`. Pages are read in the order of the book, each chapter in one folder, so a page may build on earlier ones.
 
 mod common;
 
@@ -17,7 +17,7 @@ struct Block {
 }
 
 impl Block {
-    /// The path in the comment of the first line, of files that the reader is to write.
+    /// The path in the comment on the first line, for files to be written by the reader.
     fn path(&self) -> Option<&str> {
         let first = self.text.lines().next()?;
         let path = match self.info.as_str() {
@@ -54,7 +54,7 @@ fn root() -> &'static Path {
     Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))
 }
 
-/// Runs the blocks of some pages in one folder; the number of blocks.
+/// Runs the blocks of pages in one folder and returns the number of blocks.
 fn run_pages(name: &str, pages: &[&str]) -> usize {
     let folder = Folder::new(name);
     copy(&root().join("examples"), &folder.0.join("examples"));
@@ -71,7 +71,7 @@ fn run_pages(name: &str, pages: &[&str]) -> usize {
             if block.info != "sh" {
                 continue;
             }
-            // In the README commands are run from the checkout.
+            // The README runs commands from a checkout.
             let script = block.text.replace("cargo run --release -- ", "riprap ");
             let output = std::process::Command::new("bash")
                 .args(["-euo", "pipefail", "-c", &script])
@@ -127,7 +127,7 @@ fn every_command_of_the_how_to_pages_runs() {
 }
 
 #[test]
-fn few_commands_are_too_long_to_be_tested() {
+fn few_commands_take_too_long_to_be_tested() {
     let (mut long, mut all) = (0, 0);
     for page in ["README.md", "book/src/tutorial/start.md", "book/src/tutorial/study.md"] {
         let text = std::fs::read_to_string(root().join(page)).unwrap();
@@ -141,7 +141,7 @@ fn few_commands_are_too_long_to_be_tested() {
 }
 
 #[test]
-fn every_scene_of_the_reference_page_passes_its_check() {
+fn every_scene_of_the_reference_page_passes_check() {
     let text = std::fs::read_to_string(root().join("book/src/scene-file.md")).unwrap();
     for block in blocks(&text).iter().filter(|block| block.info == "toml") {
         let folder = Folder::new("reference");

@@ -1,4 +1,4 @@
-//! Every example passes its check and runs for some steps.
+//! Every example passes `riprap check` and runs for a few steps.
 
 mod common;
 
@@ -21,7 +21,7 @@ fn every_example_runs() {
         let folder = Folder::new(&format!("example-{name}"));
         let check = folder.riprap(&["check", scene.to_str().unwrap()]);
         success(&check);
-        let fits = ["the time step fits", "chosen for a relative error"];
+        let fits = ["the time step is small enough", "adaptive, relative error per step"];
         let text = stdout(&check);
         assert!(fits.iter().any(|words| text.contains(words)), "{name}:\n{text}");
         let run = folder.riprap(&["run", scene.to_str().unwrap(), "--until", "10 ms"]);

@@ -1,5 +1,5 @@
-//! Mechanisms and joints that are well written but nasty: no command panics, whatever fails names the culprit, mistakes of a
-//! scene end with 2 and failed runs with 1, and what a run leaves behind can be read.
+//! Mechanisms and joints that are syntactically valid but pathological: no command panics, every failure names its cause, scene errors
+//! exit with code 2 and failed runs with code 1, and the files a run leaves behind are readable.
 
 mod common;
 
@@ -12,7 +12,7 @@ const FLOOR: &str = "[[body]]\nname = \"floor\"\nkind = \"fixed\"\nshape = { typ
 const WALL: &str = "[[body]]\nname = \"wall\"\nkind = \"fixed\"\nmaterial = \"rock\"\nposition = [0.5, 0, 0]\n\
                     shape = { type = \"box\", size = [0.2, 1, 1] }\n";
 
-/// A free ball on the way.
+/// A free ball.
 fn nut(position: &str) -> String {
     format!(
         "[[body]]\nname = \"nut\"\nmaterial = \"rock\"\nposition = {position}\n\
@@ -36,19 +36,19 @@ fn ram(name: &str, axis: &str, rest: &str) -> String {
     one(name, BLOCK, &format!("type = \"prismatic\"\naxis = \"{axis}\"\n{rest}"))
 }
 
-/// A pendulum of 1 kg and 1 m, and what else its joint has.
+/// A pendulum of 1 kg and 1 m, with further keys of its joint.
 fn pendulum(rest: &str) -> String {
     let joint = format!("type = \"revolute\"\naxis = \"y\"\n{rest}");
     one("arm", "mass = 1\ncentre = [0, 0, -1]", &joint)
 }
 
-/// The pendulum under a force.
+/// The pendulum with a force.
 fn pushed(force: &str) -> String {
     let force = format!("[[mechanism.force]]\nname = \"culprit\"\n{force}\n");
     pendulum("start = 0.5") + &force
 }
 
-/// A four-bar: lengths of ground, crank, coupler and rocker, what its crank starts from, and guesses for the others.
+/// A four-bar linkage: lengths of ground, crank, coupler and rocker, the start of the crank, and guesses for the other joints.
 fn four_bar(lengths: [f64; 4], crank: &str, guesses: [f64; 2]) -> String {
     let [ground, a, b, c] = lengths;
     let mut text = "[[mechanism]]\nname = \"bars\"\n".to_owned();
@@ -74,7 +74,7 @@ fn four_bar(lengths: [f64; 4], crank: &str, guesses: [f64; 2]) -> String {
     )
 }
 
-/// Four links in a row on the ground, each turned against the last at the start.
+/// A chain of four links attached to the ground, each initially rotated relative to the previous one.
 fn snake(start: f64) -> String {
     let mut text = "[[mechanism]]\nname = \"snake\"\n".to_owned();
     for k in 0..4 {
@@ -91,8 +91,8 @@ fn snake(start: f64) -> String {
     text
 }
 
-/// Runs every command on a scene. The code that `run` must end with; `check` ends with 2 if that is 2, otherwise with 0. The
-/// words must be in what `run` says on standard error.
+/// Runs every command on a scene. `ends` is the expected exit code of `run`; `check` must exit with 2 if that is 2, otherwise with 0.
+/// The standard error of `run` must contain all texts of `says`.
 #[track_caller]
 fn expect(name: &str, scene: &str, ends: i32, says: &[&str]) {
     let folder = Folder::new(&format!("hostile-{name}"));
@@ -145,7 +145,7 @@ const URDF: &str = "<robot name=\"z\"><link name=\"base\"/><link name=\"arm\"><i
 #[test]
 fn loops_that_cannot_be_closed_are_named() {
     let short = four_bar([3.0, 0.35, 0.9, 0.7], "guess = 0.8", [-0.3, 1.8]);
-    expect("short", &format!("{RUN}{short}"), 2, &["loop `pin` cannot be closed", "1 mistake"]);
+    expect("short", &format!("{RUN}{short}"), 2, &["loop `pin` cannot be closed", "1 error"]);
     let flat = four_bar([1.0, 0.5, 1.0, 0.5], "start = 0", [0.0, 0.0]);
     expect("flat", &format!("{RUN}{flat}"), 2, &["the loops `pin` do not determine", "`bars`"]);
     let apart = four_bar([1.0, 0.75, 0.8, 0.9], "motion = \"0.8 + 8*t\"", [-0.3, 1.8]);
@@ -157,7 +157,7 @@ fn loops_that_cannot_be_closed_are_named() {
 fn bodies_without_inertia_are_named() {
     let slide = "type = \"prismatic\"\naxis = \"z\"";
     let turn = "type = \"revolute\"\naxis = \"z\"";
-    let words = ["mechanism `arm`", "`move`", "1 mistake"];
+    let words = ["mechanism `arm`", "`move`", "1 error"];
     expect("massless", &format!("{RUN}{}", one("arm", "mass = 0", slide)), 2, &words);
     let sprung = one("arm", "mass = 0", &format!("{slide}\nspring = {{ stiffness = 100 }}"));
     expect("sprung", &format!("{RUN}{sprung}"), 2, &words);
@@ -171,7 +171,7 @@ fn bodies_without_inertia_are_named() {
 }
 
 #[test]
-fn laws_that_are_no_numbers_are_named() {
+fn force_laws_that_are_not_finite_are_named() {
     let root = "coordinate = \"move\"\nlaw = \"sqrt(0.1 - t)\"";
     let words = ["mechanism `arm`: `move` is not finite at t = 0.1", "force `culprit` is NaN"];
     expect("root", &format!("{RUN}{}", pushed(root)), 1, &words);
@@ -194,7 +194,7 @@ fn laws_that_are_no_numbers_are_named() {
 }
 
 #[test]
-fn phases_that_flip_at_every_step_come_to_an_end() {
+fn runs_with_phases_that_switch_at_every_step_finish() {
     let phases = (0..60).map(|k| {
         let (law, sign) = if k % 2 == 0 { (100, '>') } else { (-100, '<') };
         format!("{{ law = {law}, until = \"v.move {sign} 0\" }}")
@@ -203,14 +203,14 @@ fn phases_that_flip_at_every_step_come_to_an_end() {
     let flip = pushed(&format!("coordinate = \"move\"\nphases = [{}]", phases.join(", ")));
     expect("flip", &format!("{RUN}{flip}"), 0, &[]);
     expect("smooth-flip", &format!("{SMOOTH}{flip}"), 0, &[]);
-    // A condition that is no number does not hold.
+    // A condition that is NaN does not hold.
     let never =
         "coordinate = \"move\"\nphases = [{ law = 1, until = \"sqrt(0.1 - t) > 5\" }, { law = 2 }]";
     expect("never", &format!("{RUN}{}", pushed(never)), 0, &[]);
 }
 
 #[test]
-fn stiff_springs_and_stops_run_smoothly_or_say_what_went_wrong() {
+fn stiff_springs_and_stops_run_or_fail_with_an_explanation() {
     let spring = pendulum("start = 0.5\nspring = { stiffness = 1e9 }");
     expect("stiff", &format!("{SMOOTH}{spring}"), 0, &[]);
     expect("too-stiff", &format!("{RUN}{spring}"), 1, &["`move` is not finite", "smaller dt"]);
@@ -221,9 +221,9 @@ fn stiff_springs_and_stops_run_smoothly_or_say_what_went_wrong() {
 }
 
 #[test]
-fn prescribed_mechanisms_push_whatever_is_in_their_way() {
+fn prescribed_mechanisms_push_bodies_in_their_way() {
     let push = ram("arm", "x", "motion = \"3*t\"");
-    // Neither can give way, so they pass through each other as a moving body and a wall do.
+    // Neither can yield, so they pass through each other, like a moving body and a wall.
     expect("through-wall", &format!("{RUN}{ROCK}{push}{WALL}"), 0, &[]);
     let between = nut("[0.3, 0, 0]");
     expect(
@@ -237,7 +237,7 @@ fn prescribed_mechanisms_push_whatever_is_in_their_way() {
 }
 
 #[test]
-fn mechanisms_meet_grains_each_other_and_themselves() {
+fn mechanisms_collide_with_grains_each_other_and_themselves() {
     let bed = "[[grains]]\nname = \"bed\"\nmaterial = \"rock\"\nshape = { type = \"sphere\", radius = 0.05 }\n\
                generator = \"lattice\"\ncounts = [4, 4, 2]\nspacing = [0.101, 0.101, 0.101]\n\
                origin = [-0.15, -0.15, 0.051]\n";
@@ -247,7 +247,7 @@ fn mechanisms_meet_grains_each_other_and_themselves() {
     let right = ram("right", "x", "start = 0.3\nstart_velocity = -50");
     expect("collide", &format!("{RUN}{ROCK}{left}{right}"), 0, &[]);
     let (left, right) = (ram("left", "x", "start = -0.05"), ram("right", "x", "start = 0.05"));
-    let words = ["`left/tip` and `right/tip` overlap", "1 mistake"];
+    let words = ["`left/tip` and `right/tip` overlap", "1 error"];
     expect("overlap", &format!("{RUN}{ROCK}{left}{right}"), 2, &words);
     let long = RUN.replace("0.3 s", "2 s");
     expect("snake", &format!("{long}{ROCK}{}", snake(0.0)), 0, &[]);
@@ -255,7 +255,7 @@ fn mechanisms_meet_grains_each_other_and_themselves() {
 }
 
 #[test]
-fn strange_sizes_end_with_a_result_or_a_reason() {
+fn extreme_masses_distances_and_steps_give_a_result_or_an_explanation() {
     let still = pendulum("start = 0.5");
     expect("weightless", &format!("gravity = [0, 0, 0]\n{RUN}{still}"), 0, &[]);
     let ball = |mass: &str| {
@@ -278,7 +278,7 @@ fn strange_sizes_end_with_a_result_or_a_reason() {
 }
 
 #[test]
-fn joints_between_bodies_that_cannot_hold_are_told() {
+fn joints_between_bodies_that_cannot_hold_are_reported() {
     let held = nut("[0, 0, 0]")
         + "[[joint]]\ntype = \"weld\"\nbetween = [\"world\", \"nut\"]\nposition = [0, 0, 0]\n";
     let mover = "[[joint]]\ntype = \"weld\"\nbetween = [\"mover\", \"nut\"]\nposition = [0, 0, 0]\n[[body]]\nname = \"mover\"\n\

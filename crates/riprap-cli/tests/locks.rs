@@ -1,4 +1,4 @@
-//! Two runs and one folder: the second is refused and told who holds it, whatever it was asked to do; nothing of the first changes.
+//! Two runs in one folder: the second is rejected whatever its options, with a message that names the holder; the first is unaffected.
 
 mod common;
 
@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use common::{Folder, code, command, stderr, success};
 
-/// A ball in free fall for a long time: killed before its end.
+/// A ball in free fall for a long time; killed before the end.
 const LONG: &str = r#"
 [run]
 dt = "1 ms"
@@ -50,7 +50,7 @@ box = { min = [-0.1, -0.1, 0], max = [0.1, 0.1, 1] }
 settle = { speed = "1 um/s", at_most = "0.2 s" }
 "#;
 
-/// A process that is killed at the end.
+/// A process that is killed when dropped.
 struct Running(Child);
 
 impl Drop for Running {
@@ -75,7 +75,7 @@ fn wait_for(what: &str, mut done: impl FnMut() -> bool) {
     }
 }
 
-/// The series of a run once it has more rows than `rows`.
+/// Waits until the series of the run has more than `rows` rows and returns it.
 fn series(folder: &Folder, rows: usize) -> String {
     let path = folder.0.join("run/series.csv");
     let read = || std::fs::read_to_string(&path).unwrap_or_default();
@@ -84,7 +84,7 @@ fn series(folder: &Folder, rows: usize) -> String {
 }
 
 #[test]
-fn a_second_run_in_the_folder_of_one_that_goes_on_is_refused_and_told_who_holds_it() {
+fn a_second_run_in_the_same_folder_is_rejected_and_the_holder_is_named() {
     let folder = Folder::new("two-runs");
     folder.write("long.toml", LONG);
     let run = ["run", "long.toml", "--out", "run", "--checkpoint-every", "1 s"];
@@ -104,14 +104,14 @@ fn a_second_run_in_the_folder_of_one_that_goes_on_is_refused_and_told_who_holds_
             let output = folder.riprap(&[&run[..], extra].concat());
             let told = stderr(&output);
             assert_eq!(code(&output), Some(2), "{extra:?}: {told}");
-            // Without a checkpoint and without --force it is refused even so.
+            // Without a checkpoint and without --force it is rejected in any case.
             let refused = told.contains(&holder) && told.contains(" UTC");
-            assert!(refused || told.contains("left no checkpoint"), "{extra:?}: {told}");
+            assert!(refused || told.contains("has no checkpoint"), "{extra:?}: {told}");
         }
         assert!(series(&folder, before.lines().count()).starts_with(&before));
     }
 
-    // A kill -9 takes the lock away with the process; the command of the queue goes on from the checkpoint.
+    // kill -9 releases the lock with the process; the command of a batch queue resumes from the checkpoint.
     drop(first);
     let until = format!("{} s", series(&folder, 0).lines().count() as f64 / 1000.0 + 1.0);
     let next = folder.riprap(&[&run[..], &["--until", &until, "--resume", "--force"]].concat());
@@ -121,24 +121,24 @@ fn a_second_run_in_the_folder_of_one_that_goes_on_is_refused_and_told_who_holds_
 }
 
 #[test]
-fn the_command_of_a_queue_starts_resumes_and_starts_anew() {
+fn one_command_for_a_batch_queue_starts_resumes_and_restarts() {
     let folder = Folder::new("queue");
     folder.write("ball.toml", LONG.replace("900 s", "20 ms"));
     let queued = ["run", "ball.toml", "--out", "run", "--resume", "--force"];
     let first = folder.riprap(&queued);
     success(&first);
-    assert!(stderr(&first).contains("starts from the beginning"), "{}", stderr(&first));
-    // It left no checkpoint: begun anew.
+    assert!(stderr(&first).contains("starting from the beginning"), "{}", stderr(&first));
+    // There is no checkpoint, so the run restarts.
     let second = folder.riprap(&queued);
     success(&second);
-    assert!(stderr(&second).contains("starts from the beginning"), "{}", stderr(&second));
+    assert!(stderr(&second).contains("starting from the beginning"), "{}", stderr(&second));
     let keep = folder.riprap(&queued[..5]);
     assert_eq!(code(&keep), Some(2));
-    assert!(stderr(&keep).contains("left no checkpoint"), "{}", stderr(&keep));
+    assert!(stderr(&keep).contains("has no checkpoint"), "{}", stderr(&keep));
 }
 
 #[test]
-fn of_two_that_need_one_bed_the_second_waits_and_takes_it() {
+fn of_two_runs_that_need_the_same_bed_the_second_waits_for_it() {
     let folder = Folder::new("two-beds");
     folder.write("bed.toml", BED);
     let settle = ["settle", "bed.toml", "--cache", "beds", "--threads", "1"];
@@ -157,7 +157,7 @@ fn of_two_that_need_one_bed_the_second_waits_and_takes_it() {
     let second = folder.riprap(&settle);
     success(&second);
     let told = stderr(&second);
-    assert!(told.contains("taken from"), "{told}");
+    assert!(told.contains("read from"), "{told}");
     assert!(
         over || told.contains("waiting for it") || first.0.try_wait().unwrap().is_some(),
         "{told}"

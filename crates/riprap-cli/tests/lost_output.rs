@@ -1,4 +1,4 @@
-//! Output that does not arrive, and inputs that never end: the command says so and ends, it neither hangs nor lies about success.
+//! Output that cannot be written and input that never ends: the command reports an error and exits instead of hanging or claiming success.
 
 #![cfg(unix)]
 
@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 use common::{Folder, command, success};
 
-/// A ball that falls for five steps.
+/// A ball on the floor for five steps.
 const BALL: &str = r#"
 [run]
 dt = "1 ms"
@@ -32,13 +32,13 @@ position = [0, 0, 0.1]
 shape = { type = "sphere", radius = 0.1 }
 "#;
 
-/// The device that is always full; none where the system has none.
+/// The device that is always full; `None` if the system does not have it.
 fn full() -> Option<Stdio> {
     let device = OpenOptions::new().write(true).open("/dev/full");
     device.ok().map(Stdio::from)
 }
 
-/// A folder with a scene, and a contact problem of it.
+/// A folder with a scene and one of its contact problems.
 fn scene_and_problem(name: &str) -> Folder {
     let folder = Folder::new(name);
     folder.write("ball.toml", BALL);
@@ -72,7 +72,7 @@ fn output_to_a_full_device_is_an_error() {
 }
 
 #[test]
-fn messages_that_do_not_arrive_change_no_exit_code() {
+fn messages_that_cannot_be_written_do_not_change_the_exit_code() {
     let folder = scene_and_problem("full-stderr");
     for (arguments, code) in
         [(&["run", "ball.toml", "--force"][..], 0), (&["check", "none.toml"], 2), (&["--what"], 2)]
@@ -84,7 +84,7 @@ fn messages_that_do_not_arrive_change_no_exit_code() {
 }
 
 #[test]
-fn a_pipe_that_is_closed_ends_the_command_quietly() {
+fn a_closed_pipe_ends_the_command_quietly() {
     let folder = scene_and_problem("pipe");
     for arguments in [
         &["check", "ball.toml"][..],
@@ -108,7 +108,7 @@ fn a_pipe_that_is_closed_ends_the_command_quietly() {
 }
 
 #[test]
-fn a_limit_on_file_sizes_is_reported_and_the_run_is_not_left_running() {
+fn a_file_size_limit_is_reported_and_the_run_is_marked_as_failed() {
     let folder = Folder::new("limit");
     folder.write("ball.toml", BALL.replace("5 ms", "500 ms"));
     let limited = Command::new("sh")
@@ -127,7 +127,7 @@ fn a_limit_on_file_sizes_is_reported_and_the_run_is_not_left_running() {
 }
 
 #[test]
-fn a_negative_time_is_refused_in_words() {
+fn a_negative_time_is_rejected_with_a_message() {
     let folder = Folder::new("negative");
     folder.write("ball.toml", BALL);
     for time in ["-1", "-1 s", "-0.5"] {
@@ -140,7 +140,7 @@ fn a_negative_time_is_refused_in_words() {
     }
 }
 
-/// Runs a command that has to end by itself within a few seconds; gives its standard error.
+/// Runs a command that has to exit on its own and returns its standard error.
 #[track_caller]
 fn ends(folder: &Folder, arguments: &[&str]) -> String {
     let mut child = command(&folder.0)
@@ -151,7 +151,7 @@ fn ends(folder: &Folder, arguments: &[&str]) -> String {
         .spawn()
         .unwrap();
     let begin = Instant::now();
-    // Generous: the machine may be busy. A FIFO would block for ever.
+    // Generous, because the machine may be busy. A FIFO would block forever.
     while child.try_wait().unwrap().is_none() {
         if begin.elapsed() > Duration::from_secs(60) {
             child.kill().unwrap();
@@ -165,7 +165,7 @@ fn ends(folder: &Folder, arguments: &[&str]) -> String {
 }
 
 #[test]
-fn fifos_devices_and_folders_are_refused_by_their_kind() {
+fn fifos_devices_and_folders_are_rejected_by_kind() {
     let folder = Folder::new("kinds");
     folder.write("ball.toml", BALL);
     let fifo = |name: &str| {

@@ -1,10 +1,10 @@
-//! Mechanisms on the command line: what `check` tells of them, and runs that end where they are told to.
+//! Mechanisms on the command line: the output of `check`, and runs that end at the requested time.
 
 mod common;
 
 use common::{Folder, stdout, success};
 
-/// A crank of constant speed, a rod and a slider, closed by a hinge that is redundant in the plane.
+/// A crank with constant speed, a rod and a slider, closed by a hinge with redundant equations (the motion is planar).
 const SLIDER_CRANK: &str = "\
 [run]
 scheme = \"dormand-prince\"
@@ -64,9 +64,9 @@ fn check_prints_the_tree_the_loops_and_the_partition() {
         "crank   revolute   motor = 0.785398 rad (6.28319 rad/s)",
         "\n    rod ",
         "small_end  hinge  rod – piston",
-        "5 in the loops, rank 2, 3 redundant",
+        "5 from the loops, rank 2, 3 redundant",
         "redundant                small_end: ",
-        "← nothing",
+        "← none",
         "prescribed               motor",
     ] {
         assert!(text.contains(words), "no `{words}` in:\n{text}");
@@ -74,7 +74,7 @@ fn check_prints_the_tree_the_loops_and_the_partition() {
 }
 
 #[test]
-fn a_smooth_run_ends_exactly_where_it_is_told_to() {
+fn a_smooth_run_ends_exactly_at_the_requested_time() {
     let folder = Folder::new("mechanism-until");
     folder.write("scene.toml", SLIDER_CRANK);
     for (until, time) in [("1 s", 1.0), ("20 ms", 0.02), ("0.1", 0.1)] {
@@ -104,7 +104,9 @@ fn check_counts_the_joints_between_bodies() {
     let check = folder.riprap(&["check", "scene.toml"]);
     success(&check);
     let text = stdout(&check);
-    for words in ["1 in space", "degrees of freedom  ", "1 between bodies, which take 5 of them"] {
+    for words in
+        ["1 in 3D", "degrees of freedom  ", "1 between bodies, which removes up to 5 of them"]
+    {
         assert!(text.contains(words), "no `{words}` in:\n{text}");
     }
 }

@@ -1,4 +1,4 @@
-//! `riprap reproduce`: the files of a study, and the numbers in them.
+//! `riprap reproduce`: the files of a study and the numbers in them.
 
 mod common;
 
@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use common::{Folder, code, command, stderr, stdout, success};
 use serde_json::Value;
 
-/// Fails unless a text is one XML element whose tags are balanced, whose attributes are quoted and whose text is escaped.
+/// Panics unless a text is a single XML element with balanced tags, quoted attributes and escaped text.
 fn assert_well_formed(name: &str, text: &str) {
     let mut open: Vec<&str> = Vec::new();
     let mut rest = text.trim_end();
@@ -32,17 +32,17 @@ fn assert_well_formed(name: &str, text: &str) {
     }
 }
 
-/// A number of a row of the table.
+/// A number in a row of the table.
 fn number(row: &Value, key: &str) -> f64 {
     row[key].as_f64().unwrap_or_else(|| panic!("no {key} in {row}"))
 }
 
 #[test]
-fn the_slider_crank_makes_its_figures_and_a_table_within_the_limits_of_its_validation() {
+fn the_slider_crank_study_writes_figures_and_a_table_within_the_limits_of_its_validation() {
     let folder = Folder::new("reproduce");
     let output = folder.riprap(&["reproduce", "slider-crank", "--small", "--out", "made/here"]);
     success(&output);
-    // Five models at three steps, and three with friction.
+    // Five models at three time steps, and three with friction.
     assert_eq!(stderr(&output).lines().count(), 18, "{}", stderr(&output));
     let files = ["convergence.svg", "fig6.svg", "fig7.svg", "table.json", "table.md"];
     let made = std::fs::read_dir(folder.0.join("made/here")).unwrap();
@@ -94,7 +94,7 @@ fn the_slider_crank_makes_its_figures_and_a_table_within_the_limits_of_its_valid
     }
 }
 
-/// The small study with twice its step and a loose tolerance: all four runs, all figures.
+/// The small study with twice its time step and a loose tolerance: all four runs, all figures.
 #[test]
 fn an_interrupted_tamping_study_resumes_and_writes_all_files() {
     let folder = Folder::new("reproduce-tamping");
@@ -105,7 +105,7 @@ fn an_interrupted_tamping_study_resumes_and_writes_all_files() {
         command(&folder.0).args(coarse).stderr(std::process::Stdio::null()).spawn().unwrap();
     let begin = Instant::now();
     let names = || std::fs::read_dir(&kept).into_iter().flatten().map(|e| e.unwrap().file_name());
-    // Not the hidden file that becomes one.
+    // Not the hidden temporary file that is renamed to it.
     while !names().any(|name| name.to_string_lossy().ends_with(".bin")) {
         assert!(begin.elapsed() < Duration::from_secs(300), "no checkpoint");
         assert_eq!(killed.try_wait().unwrap(), None, "ended early");
@@ -132,7 +132,7 @@ fn an_interrupted_tamping_study_resumes_and_writes_all_files() {
         assert!(number(row, "worst_residual") <= 1e-2 || number(row, "unconverged") > 0.0, "{row}");
         assert_eq!((number(row, "outside"), number(row, "steps")), (0.0, 1300.0), "{row}");
         assert!(number(row, "penetration") > 0.0 && number(row, "wall") > 0.0, "{row}");
-        // The tips are below the surface, and stone is pushed below the sleeper.
+        // The tips are below the surface, and stones are pushed below the sleeper.
         assert!(number(row, "depth") > 0.02, "{row}");
         let filling = row["filling"].as_array().unwrap();
         assert!(filling[1].as_f64() > filling[0].as_f64(), "{row}");
@@ -140,7 +140,7 @@ fn an_interrupted_tamping_study_resumes_and_writes_all_files() {
         assert_eq!(folder.read(&format!("made/{series}")).lines().count(), 1 + 1301);
     }
 
-    // Finished runs are reused; claims that need others say so.
+    // Finished runs are reused; claims that need other runs say so.
     let some = [&coarse[..], &["--case", "imposed", "--case", "15", "--threads", "1"]].concat();
     let output = folder.riprap(&some);
     success(&output);
@@ -149,12 +149,12 @@ fn an_interrupted_tamping_study_resumes_and_writes_all_files() {
     let verdicts = table()["claims"].as_array().unwrap().clone();
     let not_run = |claim: &&Value| claim["verdict"] == "not run";
     assert_eq!(verdicts.iter().filter(not_run).count(), 3, "{verdicts:?}");
-    // The small bed gives numbers and no verdicts.
+    // The small bed gives numbers but no verdicts.
     assert_eq!(verdicts.iter().filter(|c| c["verdict"].is_null()).count(), 2, "{verdicts:?}");
 }
 
 #[test]
-fn options_that_make_no_sense_are_refused_before_anything_is_made() {
+fn invalid_options_are_rejected_before_anything_is_written() {
     let folder = Folder::new("reproduce-options");
     for (arguments, answer) in [
         (&["tamping", "--case", "20"][..], "15, 30, 45, imposed"),
@@ -165,7 +165,7 @@ fn options_that_make_no_sense_are_refused_before_anything_is_made() {
         (&["tamping", "--threads", "0"], "from 1 to 1024"),
         (&["tamping", "--seed", "first"], "invalid digit"),
         (&["tamping", "--repeat", "--case", "15"], "cannot be used with"),
-        (&["slider-crank", "--seed", "2"], "takes no --seed; those that do: tamping"),
+        (&["slider-crank", "--seed", "2"], "does not accept --seed; studies that do: tamping"),
     ] {
         let output = folder.riprap(&[&["reproduce"], arguments].concat());
         assert_eq!(code(&output), Some(2), "{arguments:?}");
@@ -175,7 +175,7 @@ fn options_that_make_no_sense_are_refused_before_anything_is_made() {
 }
 
 #[test]
-fn studies_are_listed_and_unknown_ones_answered_with_a_suggestion() {
+fn studies_are_listed_and_unknown_ones_give_a_suggestion() {
     let folder = Folder::new("reproduce-list");
     let output = folder.riprap(&["reproduce"]);
     success(&output);

@@ -1,10 +1,10 @@
-//! `riprap run`: what it leaves in its folder, that threads change nothing, and how it ends.
+//! `riprap run`: the files in its folder, reproducibility on any number of threads, and how runs end.
 
 mod common;
 
 use common::{Folder, code, command, stderr, stdout, success};
 
-/// Stones just above the floor of a box, so that they meet soon.
+/// Stones just above the floor of a box, so that they soon collide.
 const STONES: &str = "\
 seed = 3
 [run]
@@ -37,7 +37,7 @@ fn json(text: &str) -> serde_json::Value {
 }
 
 #[test]
-fn a_run_leaves_scene_summary_series_and_frames() {
+fn a_run_writes_scene_summary_series_and_frames() {
     let folder = Folder::new("contents");
     folder.write("stones.toml", STONES);
     let output = folder.riprap(&["run", "stones.toml", "--threads", "1"]);
@@ -59,14 +59,14 @@ fn a_run_leaves_scene_summary_series_and_frames() {
     }
     let index = folder.read("out/stones/run.pvd");
     assert_eq!(index.matches("<DataSet").count(), 2 * 16);
-    // The resolved scene runs by itself and gives the same numbers.
+    // The resolved scene runs on its own and gives the same numbers.
     let again = folder.riprap(&["run", "out/stones/scene.toml", "--out", "again"]);
     success(&again);
     assert_eq!(series, folder.read("again/series.csv"));
 }
 
 #[test]
-fn one_and_two_threads_give_the_same_bytes() {
+fn one_and_two_threads_give_bitwise_identical_results() {
     let folder = Folder::new("threads");
     folder.write("scene.toml", STONES);
     for threads in ["1", "2"] {
@@ -76,7 +76,7 @@ fn one_and_two_threads_give_the_same_bytes() {
 }
 
 #[test]
-fn an_old_run_is_overwritten_only_by_force() {
+fn an_existing_run_is_overwritten_only_with_force() {
     let folder = Folder::new("force");
     folder.write("scene.toml", STONES);
     let run = |arguments: &[&str]| {
@@ -91,7 +91,7 @@ fn an_old_run_is_overwritten_only_by_force() {
 }
 
 #[test]
-fn grains_settle_before_the_time_starts() {
+fn grains_settle_before_the_run_starts() {
     let folder = Folder::new("settle");
     let settle = "settle = { speed = \"5 cm/s\", at_most = \"1 s\" }\n[[probe]]";
     folder.write("scene.toml", STONES.replace("[[probe]]", settle));
@@ -105,7 +105,7 @@ fn grains_settle_before_the_time_starts() {
 }
 
 #[test]
-fn a_run_that_fails_says_why_and_keeps_what_it_has() {
+fn a_failed_run_reports_why_and_keeps_its_results() {
     let folder = Folder::new("fails");
     let text = STONES.replace("until = \"0.15 s\"", "until = \"1 s\"\non_unconverged = \"fail\"");
     let text = text.replace("[materials.rock]", "[solver]\nmax_sweeps = 1\n[materials.rock]");
@@ -119,7 +119,7 @@ fn a_run_that_fails_says_why_and_keeps_what_it_has() {
     assert!(folder.read("o/series.csv").lines().count() > 1);
 }
 
-/// Starts an endless run, sends it a signal once it is under way, and gives its exit code.
+/// Starts an endless run, sends it a signal once it is under way, and returns its exit code.
 #[cfg(unix)]
 fn signalled(folder: &Folder, signal: &str) -> Option<i32> {
     folder.write("scene.toml", STONES.replace("until = \"0.15 s\"", "until = \"1000 s\""));
@@ -139,7 +139,7 @@ fn signalled(folder: &Folder, signal: &str) -> Option<i32> {
     child.wait().unwrap().code()
 }
 
-/// All files can be read, whatever happened; gives the state of the summary.
+/// Asserts that all files are readable, and returns the state in the summary.
 #[cfg(unix)]
 fn readable(folder: &Folder) -> String {
     let series = folder.read("o/series.csv");
@@ -164,7 +164,7 @@ fn an_interrupt_ends_the_run_cleanly() {
 
 #[cfg(unix)]
 #[test]
-fn a_killed_run_leaves_files_that_can_be_read() {
+fn a_killed_run_leaves_readable_files() {
     let folder = Folder::new("killed");
     assert_eq!(signalled(&folder, "-KILL"), None);
     assert_eq!(readable(&folder), "running");

@@ -1,4 +1,4 @@
-//! `riprap settle` and the cache of settled beds: a bed is made once, and what does not fit is not taken.
+//! `riprap settle` and the cache of settled beds: a bed is settled once, and a bed that does not match the scene is not used.
 
 mod common;
 
@@ -56,13 +56,16 @@ fn run(folder: &Folder, scene: &str, out: &str, more: &[&str]) -> String {
 }
 
 #[test]
-fn a_bed_settles_once_and_is_the_same_from_the_cache() {
+fn a_bed_settles_once_and_is_identical_when_read_from_the_cache() {
     let folder = Folder::new("beds");
     let cache = ["--cache", "beds"];
     let said = run(&folder, BED, "a", &cache);
-    assert!(said.contains("settled after") && said.contains("bed of 12 grains kept in"), "{said}");
+    assert!(
+        said.contains("settled after") && said.contains("bed of 12 grains stored in"),
+        "{said}"
+    );
     let said = run(&folder, BED, "b", &cache);
-    assert!(said.contains("bed of 12 grains taken from beds/bed-"), "{said}");
+    assert!(said.contains("bed of 12 grains read from beds/bed-"), "{said}");
     assert!(said.contains("settled for 0.") && !said.contains("settled after"), "{said}");
     run(&folder, BED, "c", &["--no-cache"]);
     for other in ["b", "c"] {
@@ -74,9 +77,9 @@ fn a_bed_settles_once_and_is_the_same_from_the_cache() {
     };
     assert_eq!(settled("a"), settled("b"));
 
-    // What happens after settling does not matter, what it depends on does.
+    // The bed does not depend on what happens after settling, only on what affects settling.
     let later = BED.replace("\"-20\"", "\"-30*sin(t)\"").replace("20 ms", "10 ms");
-    assert!(run(&folder, &later, "d", &cache).contains("taken from"));
+    assert!(run(&folder, &later, "d", &cache).contains("read from"));
     for (old, new) in [
         ("friction = 0.7", "friction = 0.6"),
         ("seed = 3", "seed = 4"),
@@ -90,7 +93,7 @@ fn a_bed_settles_once_and_is_the_same_from_the_cache() {
 }
 
 #[test]
-fn a_damaged_bed_is_made_anew() {
+fn a_damaged_bed_is_regenerated() {
     let folder = Folder::new("bad-beds");
     run(&folder, BED, "a", &["--cache", "beds"]);
     let names = || std::fs::read_dir(folder.0.join("beds")).unwrap();
@@ -105,14 +108,14 @@ fn a_damaged_bed_is_made_anew() {
         assert!(std::fs::read(&file).unwrap().len() > good.len() / 2);
         assert_eq!(folder.read("a/series.csv"), folder.read("b/series.csv"));
     }
-    // A folder that cannot be written is no reason to stop.
+    // A cache folder that cannot be written does not stop the run.
     folder.write("file", "");
     let said = run(&folder, BED, "c", &["--cache", "file/beds"]);
-    assert!(said.contains("warning: the bed is not kept"), "{said}");
+    assert!(said.contains("warning: the bed was not stored"), "{said}");
 }
 
 #[test]
-fn a_bed_in_a_file_of_its_own_starts_a_run_of_its_scene_only() {
+fn a_bed_file_starts_only_runs_of_its_own_scene() {
     let folder = Folder::new("bed-file");
     folder.write("scene.toml", BED);
     let nowhere = folder.riprap(&["settle", "scene.toml"]);
@@ -120,7 +123,7 @@ fn a_bed_in_a_file_of_its_own_starts_a_run_of_its_scene_only() {
     assert!(stderr(&nowhere).contains("--out"), "{}", stderr(&nowhere));
     success(&folder.riprap(&["settle", "scene.toml", "--out", "bed.bin"]));
     let said = run(&folder, BED, "a", &["--bed", "bed.bin"]);
-    assert!(said.contains("taken from bed.bin"), "{said}");
+    assert!(said.contains("read from bed.bin"), "{said}");
     run(&folder, BED, "b", &[]);
     assert_eq!(folder.read("a/series.csv"), folder.read("b/series.csv"));
 

@@ -1,13 +1,13 @@
-//! `riprap validate`: cases side by side. Every case itself is run small by the tests of the crate `validation`.
+//! `riprap validate`: cases in parallel. The tests of the crate `validation` run every case in its small version.
 
 mod common;
 
 use common::{Folder, stderr, stdout, success};
 
 #[test]
-fn cases_side_by_side_give_the_results_of_one_after_the_other_in_the_same_order() {
+fn cases_run_in_parallel_give_the_same_results_in_the_same_order() {
     let folder = Folder::new("validate-jobs");
-    // The first takes longest and is shown first nevertheless.
+    // The first takes longest but is still shown first.
     let cases = ["validate", "--quick", "bouncing-ball", "three-balls", "pendulum", "--json"];
     let run = |jobs: &str| {
         let output = folder.riprap(&[&cases[..], &["--jobs", jobs]].concat());

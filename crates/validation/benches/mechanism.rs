@@ -1,4 +1,4 @@
-//! Mechanisms: mass matrix and bias, forward dynamics of two trees, and the tamping unit with its loops.
+//! Benchmarks of mechanisms: mass matrix and bias, forward dynamics of two trees, and the tamping unit with its loops.
 #![allow(missing_docs)]
 
 use criterion::{Criterion, criterion_group, criterion_main};

@@ -1,6 +1,6 @@
-//! Whole-scene benchmarks, and mechanisms: `riprap bench`.
+//! Benchmarks of whole scenes and of mechanisms: `riprap bench`.
 //!
-//! A [`Bench`] is a scene that settles first; then a window of steps is measured. Both are timed separately.
+//! A [`Bench`] is a scene that first settles, then runs a measured window of steps. Both phases are timed separately.
 
 pub mod campaign;
 mod error;
@@ -24,7 +24,7 @@ use riprap_io::peer_scene::{Container, GrainState, PeerGrain, PeerScene, states}
 use serde::Serialize;
 use std::time::{Duration, Instant};
 
-/// Scenes that are measured at any number of grains.
+/// Scenes that can be measured with any number of grains.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SceneName {
     /// [`bulk::pile`].
@@ -64,7 +64,7 @@ impl SceneName {
         }
     }
 
-    /// Steps to measure by default: a tool needs a while to go down.
+    /// Default number of steps to measure; a tool takes a while to go down.
     pub fn steps(self) -> u64 {
         match self {
             SceneName::Tool => 500,
@@ -72,7 +72,7 @@ impl SceneName {
         }
     }
 
-    /// How the scene comes to the state that it is named after: at rest, in full motion, the tool about to go down.
+    /// Default settling, which brings the scene to its nominal state: at rest, in full motion, or with the tool about to go down.
     pub fn settling(self) -> Settling {
         let (time, drag) = match self {
             SceneName::Pile => (0.3, AT_REST),
@@ -85,13 +85,13 @@ impl SceneName {
     }
 }
 
-/// Drag that brings a pile to rest [1/s]: what swings loses most of its speed in a quarter of a second, what falls is hardly slowed down.
+/// Drag that brings a pile to rest [1/s]: a swinging stone loses most of its speed in a quarter of a second, a falling one is hardly slowed down.
 const AT_REST: f64 = 20.0;
 
-/// Steps between a restored state and a measurement: the lists of the detector are full after the first few.
+/// Unmeasured steps after a state is restored; the neighbour lists of the detector are filled after the first few.
 const WARM_UP: usize = 10;
 
-/// How a scene comes to the state in which it is measured.
+/// Settling of a scene before the measurement.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub struct Settling {
     /// Time simulated before the window [s].
@@ -100,13 +100,13 @@ pub struct Settling {
     pub drag: f64,
 }
 
-/// Which solver is measured.
+/// Solvers that can be measured.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Solver {
-    /// Accelerated Gauss–Seidel over colours, in vectors and on several threads.
+    /// Accelerated Gauss–Seidel over colours, vectorized and multithreaded.
     #[default]
     Coloured,
-    /// Gauss–Seidel accelerated by conjugate gradients, contact after contact.
+    /// Gauss–Seidel accelerated by conjugate gradients, one contact at a time.
     ConjugateGradient,
     /// Plain Gauss–Seidel.
     GaussSeidel,
@@ -125,7 +125,7 @@ impl Solver {
         }
     }
 
-    /// The scheme of a run.
+    /// The time-stepping scheme with this solver.
     fn scheme(self, dt: f64, tolerance: f64) -> MoreauJean {
         let scheme = MoreauJean::new(dt);
         match self {
@@ -136,7 +136,7 @@ impl Solver {
     }
 }
 
-/// How a scene is run.
+/// Settings of a run.
 #[derive(Clone, Copy, Debug)]
 pub struct Settings {
     /// Time step [s].
@@ -160,22 +160,22 @@ pub struct Stages {
     pub free: f64,
     /// Contact detection.
     pub detect: f64,
-    /// Filling the contact problem and recalling impulses.
+    /// Assembly of the contact problem and warm start.
     pub assemble: f64,
-    /// Solving it.
+    /// Solution of the contact problem.
     pub solve: f64,
-    /// Velocities, positions, and what is remembered.
+    /// Update of velocities, positions and the warm start.
     pub update: f64,
 }
 
-/// Results of a measured window. Times are wall times unless they are said to be the processor's.
+/// Results of a measured window. Times are wall times unless stated otherwise.
 #[derive(Clone, Debug, Serialize)]
 pub struct BenchResult {
     /// Name of the scene.
     pub scene: String,
     /// Number of grains.
     pub grains: usize,
-    /// Threads.
+    /// Number of threads.
     pub threads: usize,
     /// The solver.
     pub solver: &'static str,
@@ -187,17 +187,17 @@ pub struct BenchResult {
     pub settle: f64,
     /// Drag during the second half of it [1/s].
     pub settle_drag: f64,
-    /// Wall time that this took [s].
+    /// Wall time of settling [s].
     pub settle_wall: f64,
-    /// Steps measured.
+    /// Number of steps measured.
     pub steps: u64,
     /// Wall time of the window [s].
     pub wall: f64,
     /// Steps per second [1/s].
     pub steps_per_s: f64,
-    /// Milliseconds per step [ms].
+    /// Wall time per step [ms].
     pub ms_per_step: f64,
-    /// Processor time of all threads per step, where the system reports it [ms].
+    /// CPU time of all threads per step, if the system reports it [ms].
     pub cpu_ms_per_step: Option<f64>,
     /// Wall time of the slowest step [ms].
     pub ms_worst_step: f64,
@@ -207,7 +207,7 @@ pub struct BenchResult {
     pub contacts: f64,
     /// Mean number of pairs of shapes tested.
     pub pairs: f64,
-    /// Pairs whose bounding balls are within the alert distance, at the end.
+    /// Number of pairs whose bounding spheres are within the alert distance at the end.
     pub near_pairs: usize,
     /// Mean number of sweeps.
     pub sweeps_mean: f64,
@@ -221,7 +221,7 @@ pub struct BenchResult {
     pub us_per_near_pair: f64,
     /// Largest residual of a step [–].
     pub residual: f64,
-    /// Steps that did not converge to the tolerance.
+    /// Number of unconverged steps.
     pub unconverged: u64,
     /// Deepest overlap over the mean size of the grains [–].
     pub penetration_max_rel: f64,
@@ -229,9 +229,9 @@ pub struct BenchResult {
     pub v_rms: f64,
     /// Largest velocity of a grain at the end [m/s].
     pub v_max: f64,
-    /// Bytes of the workspace (buffers and caches) per grain.
+    /// Memory of the workspace (buffers and caches) per grain [bytes].
     pub bytes_per_grain: f64,
-    /// Memory of the whole process per grain, shapes and the scene included, where the system reports it [bytes].
+    /// Memory of the whole process per grain, including shapes and the scene, if the system reports it [bytes].
     pub resident_bytes_per_grain: Option<f64>,
 }
 
@@ -246,7 +246,7 @@ pub struct Bench {
 }
 
 impl Bench {
-    /// A scene in its initial state. Velocities and memory refer to these grains.
+    /// A scene in its initial state. Velocities and memory refer to the given grains.
     pub fn new(
         name: &str,
         scene: &SceneBuilder,
@@ -259,7 +259,7 @@ impl Bench {
         Ok(Bench { name, settings, run, grains, settling, settle_wall: 0.0 })
     }
 
-    /// A scene by name, with this many grains; `settle` is the time at which a tool starts to move [s].
+    /// A named scene with a number of grains; `settle` is the time at which a tool starts to move [s].
     pub fn named(
         scene: SceneName,
         grains: usize,
@@ -277,7 +277,7 @@ impl Bench {
         Bench::new(scene.name(), &builder, bodies, settings)
     }
 
-    /// A pile shared with other engines; with `tool`, a [`bulk::Tine`] goes down in its middle from that time [s] on.
+    /// A pile shared with other engines; with `tool`, a [`bulk::Tine`] is pushed into its middle, starting at that time [s].
     pub fn of_peers(
         scene: &PeerScene,
         tool: Option<f64>,
@@ -298,7 +298,7 @@ impl Bench {
         Bench::new(&name, &builder, grains, settings)
     }
 
-    /// Runs for a time that is not measured.
+    /// Settles the scene; not part of the measurement.
     pub fn settle(&mut self, settling: Settling) -> Result<(), BenchError> {
         let Settling { time, drag } = settling;
         let begin = Instant::now();
@@ -311,23 +311,23 @@ impl Bench {
         Ok(())
     }
 
-    /// Where the grains are and how they move.
+    /// Positions and velocities of the grains.
     pub fn states(&self) -> Vec<GrainState> {
         states(self.run.scene(), self.run.state(), &self.grains)
     }
 
-    /// The run.
+    /// The simulation.
     pub fn run(&self) -> &Simulation {
         &self.run
     }
 
-    /// Goes back to a state of this scene.
+    /// Restores a state of this scene.
     pub fn restore(&mut self, state: State) -> Result<(), BenchError> {
         Ok(self.run.set_state(state)?)
     }
 
-    /// Measures the same steps several times, each time from the state at hand. Caches are new each time; ten unmeasured steps
-    /// fill them.
+    /// Measures the same steps several times, each time from the current state. Caches are rebuilt each time by ten unmeasured
+    /// steps.
     pub fn repeat(&mut self, steps: u64, repeats: usize) -> Result<Vec<BenchResult>, BenchError> {
         let begin = self.run.state().clone();
         let mut results = Vec::new();
@@ -411,7 +411,7 @@ impl Bench {
     }
 }
 
-/// The stones of [`bulk::pour`] before they fall, as other engines read them.
+/// The stones of [`bulk::pour`] before they fall, as a scene for other engines.
 pub fn peer_scene(grains: usize) -> Result<PeerScene, BenchError> {
     let width = bulk::box_width(grains);
     let (scene, stones) = bulk::pour(grains);

@@ -1,4 +1,4 @@
-//! One measured quantity against its reference: the line that `riprap validate` prints.
+//! A measured quantity and its reference: one line printed by `riprap validate`.
 
 use serde::Serialize;
 
@@ -23,28 +23,28 @@ pub struct Check {
     pub quantity: String,
     /// The measured value.
     pub value: f64,
-    /// What it should be.
+    /// The reference value.
     pub reference: f64,
-    /// How far off it may be.
+    /// The allowed deviation.
     pub tolerance: f64,
-    /// Unit of the three numbers, "1" for a pure number.
+    /// Unit of the three numbers; "1" if dimensionless.
     pub unit: String,
-    /// How they are compared.
+    /// How value and reference are compared.
     pub comparison: Comparison,
     /// Whether the comparison holds.
     pub pass: bool,
-    /// Whether it counts; otherwise the row is information.
+    /// Whether the check counts; otherwise the row is informational.
     pub judged: bool,
 }
 
 impl Check {
-    /// Whether it is judged and does not hold.
+    /// Whether the check is judged and does not pass.
     pub fn fails(&self) -> bool {
         self.judged && !self.pass
     }
 }
 
-/// The checks of one case, in the order in which they were made.
+/// The checks of one case in order.
 #[derive(Clone, Debug, Default)]
 pub struct Checks {
     case: &'static str,
@@ -53,13 +53,13 @@ pub struct Checks {
 }
 
 impl Checks {
-    /// No checks yet, for a case.
+    /// An empty list of checks for a case.
     pub fn new(case: &'static str) -> Checks {
         Checks { case, list: Vec::new() }
     }
 
     fn push(&mut self, quantity: &str, value: f64, unit: &str, c: Comparison, r: f64, t: f64) {
-        // NaN passes nothing.
+        // NaN never passes.
         let pass = match c {
             Comparison::Close => (value - r).abs() <= t,
             Comparison::AtMost => value <= r + t,
@@ -78,14 +78,14 @@ impl Checks {
         });
     }
 
-    /// Rows that `add` appends are printed as information and not judged.
+    /// Marks the rows appended by `add` as informational; they are printed but not judged.
     pub fn information(&mut self, add: impl FnOnce(&mut Checks)) {
         let first = self.list.len();
         add(self);
         self.list[first..].iter_mut().for_each(|check| check.judged = false);
     }
 
-    /// The value must be the reference within the tolerance.
+    /// The value must equal the reference within the tolerance.
     pub fn close(
         &mut self,
         quantity: &str,
@@ -136,7 +136,7 @@ mod tests {
     }
 
     #[test]
-    fn nan_passes_nothing() {
+    fn nan_never_passes() {
         let mut c = Checks::new("x");
         c.close("a", f64::NAN, 0.0, 1.0, "1");
         c.at_most("b", f64::NAN, 1.0, "1");
@@ -145,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn a_row_of_information_never_fails() {
+    fn an_informational_row_never_fails() {
         let mut c = Checks::new("x");
         c.information(|c| c.at_most("a", 2.0, 1.0, "1"));
         c.at_most("b", 1.0, 1.0, "1");

@@ -1,4 +1,4 @@
-//! Line plots as SVG for the studies of `riprap reproduce`: panels with axes, curves and one legend for all of them.
+//! Line plots as SVG for the studies of `riprap reproduce`: panels with axes and curves, and a common legend.
 
 use std::ops::Range;
 
@@ -8,20 +8,20 @@ use plotters::element::DashedPathElement;
 use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, Pos, VPos};
 
-/// A figure: panels side by side, then row by row.
+/// A figure: panels arranged in rows.
 #[derive(Clone, Debug)]
 pub struct Figure {
     /// Heading.
     pub title: String,
     /// Width and height [px].
     pub size: [u32; 2],
-    /// Panels in a row.
+    /// Number of panels per row.
     pub columns: usize,
     /// The panels.
     pub panels: Vec<Panel>,
 }
 
-/// One pair of axes and its curves; the later ones lie on top.
+/// A pair of axes and its curves; later curves are drawn on top.
 #[derive(Clone, Debug)]
 pub struct Panel {
     /// Heading; none if empty.
@@ -34,19 +34,19 @@ pub struct Panel {
     pub curves: Vec<Curve>,
 }
 
-/// An axis: what it shows, and how.
+/// An axis.
 #[derive(Clone, Debug)]
 pub struct Axis {
     /// Quantity and unit, as in `time [s]`.
     pub label: String,
-    /// Logarithmic; values that are not positive are left out.
+    /// Whether the scale is logarithmic; values that are not positive are omitted.
     pub logarithmic: bool,
-    /// Lower and upper limit; by default those of the data. Points beyond are clipped to the edge.
+    /// Lower and upper limit; by default those of the data. Points outside are clipped to the edge.
     pub range: Option<[f64; 2]>,
 }
 
 impl Axis {
-    /// A linear axis over the data.
+    /// A linear axis over the range of the data.
     pub fn new(label: &str) -> Axis {
         Axis { label: label.to_owned(), logarithmic: false, range: None }
     }
@@ -67,7 +67,7 @@ impl Axis {
 /// A named line through points.
 #[derive(Clone, Debug)]
 pub struct Curve {
-    /// Name in the legend, where curves of one name are listed once.
+    /// Name in the legend; curves with the same name are listed once.
     pub name: String,
     /// Points x, y.
     pub points: Vec<[f64; 2]>,
@@ -75,9 +75,9 @@ pub struct Curve {
     pub colour: Colour,
     /// Width [px].
     pub width: f64,
-    /// Solid or interrupted.
+    /// Line pattern.
     pub dash: Dash,
-    /// Whether points are marked by discs.
+    /// Whether points are marked with discs.
     pub marks: bool,
 }
 
@@ -106,18 +106,18 @@ impl Curve {
     }
 }
 
-/// How a line is interrupted.
+/// Line patterns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Dash {
-    /// Not at all.
+    /// Solid line.
     Solid,
     /// Dashes of 7 px.
     Dashed,
-    /// Points of 2 px.
+    /// Dots of 2 px.
     Dotted,
 }
 
-/// Colours that differ for colour-blind readers too (Okabe and Ito 2008), and greys.
+/// Colours that are distinguishable for colour-blind readers (Okabe and Ito 2008), and greys.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(missing_docs)]
 pub enum Colour {
@@ -146,9 +146,9 @@ impl Colour {
     }
 }
 
-/// plotters draws at whole pixels: we draw four times as large and let the viewer shrink it.
+/// plotters draws at whole pixels, so the figure is drawn four times as large and scaled down by the viewer.
 const FINE: f64 = 4.0;
-/// Size of letters: headings and the rest [px].
+/// Font sizes of headings and of other text [px].
 const LETTERS: [f64; 2] = [15.0, 12.0];
 const INK: RGBColor = RGBColor(40, 40, 40);
 
@@ -156,12 +156,12 @@ fn fine(pixels: f64) -> i32 {
     (FINE * pixels).round() as i32
 }
 
-/// Letters of a size [px]; plotters writes 1/1.24 of what it is given.
+/// Font of a size [px]; plotters scales sizes by 1/1.24.
 fn font(size: f64) -> FontDesc<'static> {
     FontDesc::new(FontFamily::SansSerif, 1.24 * FINE * size, FontStyle::Normal)
 }
 
-/// Width of a text in letters of a size [px], estimated for a wide typeface: no font is at hand to measure it.
+/// Estimated width of a text in a font size [px], for a wide typeface; no font is available to measure it.
 fn width_of(text: &str, size: f64) -> f64 {
     let letter = |c: char| match c {
         'i' | 'j' | 'l' | '\'' | '.' | ',' | ':' | ';' | '|' | ' ' | '-' | '(' | ')' => 0.36,
@@ -183,7 +183,7 @@ impl Figure {
             let area = SVGBackend::with_string(&mut text, size.into()).into_drawing_area();
             self.draw(&area).and_then(|()| area.present()).expect("drawn into memory");
         }
-        // The size that is shown, for the size that was drawn; and corners that do not stick out.
+        // Replaces the drawn size with the displayed size and rounds the line joins.
         let [width, height] = self.size;
         let body = text.split_once(" viewBox").map_or("", |(_, rest)| rest);
         format!(
@@ -206,7 +206,7 @@ impl Figure {
         Ok(())
     }
 
-    /// Draws the legend in as many rows as it needs, the first at a height [px]; answers where the panels begin.
+    /// Draws the legend in as many rows as it needs, the first at a height [px]; returns the height at which the panels start.
     fn legend(&self, area: &Area, mut y: f64) -> Drawn<f64> {
         const SAMPLE: f64 = 30.0;
         let mut names: Vec<&Curve> = Vec::new();
@@ -290,7 +290,7 @@ impl Panel {
     }
 }
 
-/// Which points of a line suffice to stay within a distance of it (Douglas and Peucker 1973), in order.
+/// Selects points of a line such that the simplified line stays within a distance of it (Douglas and Peucker 1973), in order.
 fn thinned(line: &[[f64; 2]], distance: f64) -> Vec<usize> {
     let mut keep = vec![false; line.len()];
     let mut parts = Vec::new();
@@ -345,7 +345,7 @@ struct Scale {
 }
 
 impl Scale {
-    /// The scale of an axis over its data, with some room at both ends (a fraction of the range).
+    /// The scale of an axis over its data, with a margin at both ends (a fraction of the range).
     fn over(axis: &Axis, data: impl Iterator<Item = f64>, room: f64) -> Scale {
         let logarithmic = axis.logarithmic;
         if let Some([begin, end]) = axis.range {
@@ -370,7 +370,7 @@ impl Scale {
         Scale { begin: low - room, end: high + room, logarithmic }
     }
 
-    /// Whether the scale has a place for a value.
+    /// Whether the scale can show a value.
     fn has(&self, value: f64) -> bool {
         value.is_finite() && (!self.logarithmic || value > 0.0)
     }
@@ -390,7 +390,7 @@ impl Scale {
         }
     }
 
-    /// Distance of the ticks of a linear scale: 1, 2 or 5 times a power of ten, at most eight of them.
+    /// Spacing of the ticks of a linear scale: 1, 2 or 5 times a power of ten, with at most eight ticks.
     fn tick(&self) -> f64 {
         let rough = (self.end - self.begin) / 8.0;
         let power = 10.0_f64.powf(rough.log10().floor());
@@ -423,7 +423,7 @@ impl Scale {
             return format!("10{}", raised.collect::<String>());
         }
         let decimals = (-self.tick().log10().floor()).max(0.0) as usize;
-        // No minus at zero.
+        // No minus sign at zero.
         let text = format!("{:.decimals$}", value + 0.0);
         text.replace('-', "−")
     }
@@ -500,7 +500,7 @@ mod tests {
     }
 
     #[test]
-    fn a_figure_without_data_is_drawn_too() {
+    fn a_figure_without_data_can_be_drawn() {
         let panel = Panel {
             title: "empty".into(),
             x: Axis::new("x"),

@@ -1,5 +1,5 @@
-//! Canonical scenes, references and studies of riprap: what `riprap validate` and `riprap reproduce` run, in full or in a small
-//! version for the tests.
+//! Standard scenes, references and studies of riprap, as run by `riprap validate`, `riprap reproduce` and `riprap bench`, in full or in a
+//! small version for the tests.
 
 pub mod bench;
 pub mod cases;
@@ -17,7 +17,7 @@ pub use check::{Check, Checks};
 /// How much work a case may do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Effort {
-    /// The claim itself, as `riprap validate` shows it.
+    /// The full version, as run by `riprap validate`.
     Full,
     /// A small version, for the tests and for `riprap validate --quick`.
     Small,

@@ -1,4 +1,4 @@
-//! Canonical mechanisms: the IFToMM benchmarks A01–A05, the tamping unit, and trees from files.
+//! Standard mechanisms: the IFToMM benchmarks A01–A05, the tamping unit, and trees read from files.
 
 use riprap::multibody::{
     Axis, Coordinate, Cut, GROUND, Joint, JointSpring, Link, Marker, Mechanism, PointSpring, Signal,
@@ -6,7 +6,7 @@ use riprap::multibody::{
 use riprap::prelude::*;
 use riprap::shape::MassProperties;
 
-/// Gravity along an axis [m/s²].
+/// Magnitude of gravity [m/s²].
 pub const G: f64 = 9.81;
 
 /// An arm of seven revolute joints: `data/pinocchio/arm7.txt`.
@@ -14,7 +14,7 @@ pub const ARM7: &str = include_str!("../data/pinocchio/arm7.txt");
 /// A free base with four limbs, 36 degrees of freedom: `data/pinocchio/tree36.txt`.
 pub const TREE36: &str = include_str!("../data/pinocchio/tree36.txt");
 
-/// A tree from the text that `benches/pinocchio/trees.py` writes: a line a joint, with its parent, type, axis, placement, mass,
+/// Parses a tree from the text written by `benches/pinocchio/trees.py`: one line per joint, with its parent, type, axis, placement, mass,
 /// centre of mass and inertia about it.
 pub fn tree_from_text(name: &str, text: &str) -> Mechanism {
     let mut m = Mechanism::new(name);
@@ -49,10 +49,10 @@ pub fn tree_from_text(name: &str, text: &str) -> Mechanism {
     m
 }
 
-/// A planar body in the plane x–y: mass [kg], centre [m], moment about it [kg m²].
+/// A planar body in the x–y plane: mass [kg], centre [m], moment of inertia about it [kg m²].
 fn planar(mass: f64, centre: [f64; 2], moment: f64) -> Option<MassProperties> {
     let c = [centre[0], centre[1], 0.0];
-    // Moments about the other axes do not act; these make the tensor one of a flat body.
+    // The moments about the other axes have no effect; these give the inertia tensor of a flat body.
     Some(MassProperties::principal(mass, c, [0.5 * moment, 0.5 * moment, moment]))
 }
 
@@ -75,7 +75,7 @@ pub fn pendulum() -> Mechanism {
     m
 }
 
-/// A02: `n` four-bars side by side: n + 1 upright rods on the ground, n couplers, all 1 m and 1 kg; the first joint
+/// A02: `n` adjacent four-bar linkages: n + 1 upright rods on the ground, n couplers, all 1 m and 1 kg; the first joint
 /// moves at 1 m/s. Gravity −y.
 pub fn four_bars(n: usize) -> Mechanism {
     let mut m = Mechanism::new("four-bars");
@@ -95,7 +95,7 @@ pub fn four_bars(n: usize) -> Mechanism {
     m
 }
 
-/// A03: Andrews' squeezing mechanism in the plane x–y, without gravity, driven by a torque of 0.033 N m.
+/// A03: Andrews' squeezing mechanism in the x–y plane, without gravity, driven by a torque of 0.033 N m.
 pub fn andrews() -> Mechanism {
     let mut m = Mechanism::new("andrews");
     let (xa, ya, xb, yb, xc, yc) = (-0.06934, -0.00227, -0.03635, 0.03273, 0.014, 0.072);
@@ -150,7 +150,7 @@ pub fn bricard() -> Mechanism {
     m
 }
 
-/// A05: flyball governor. A shaft that turns about z, a slider on it, two rods with 5 kg at their ends, held to the slider
+/// A05: flyball governor. A shaft rotating about z, a slider on it, and two rods with 5 kg at their ends, connected to the slider
 /// by stiff spring–dampers. Gravity −z.
 pub fn flyball() -> Mechanism {
     let mut m = Mechanism::new("flyball");
@@ -188,11 +188,11 @@ pub fn flyball() -> Mechanism {
 /// Coordinates of the tamping unit, in the order of its reference files.
 pub const TAMPING_COORDINATES: [&str; 10] =
     ["zs", "xc", "zc", "thc", "phif", "phiL", "phiR", "phib", "xa", "phik"];
-/// Length of the tamping unit's actuator when its arms are open and closed [m].
+/// Length of the actuator of the tamping unit with open and closed arms [m].
 pub const TAMPING_LENGTHS: [f64; 2] = [0.42542967802374065, 0.5321944288839185];
 
-/// The tamping unit in the plane x–z: 8 bodies, 10 coordinates, 2 loops, 6 degrees of freedom. The support is held at
-/// 1.37 m, the flywheel turns at a frequency [Hz], and the actuator follows a length [m] in time [s].
+/// The tamping unit in the x–z plane: 8 bodies, 10 coordinates, 2 loops, 6 degrees of freedom. The support is held at
+/// 1.37 m, the flywheel rotates at a frequency [Hz], and the actuator follows a length [m] over time [s].
 pub fn tamping_unit(
     frequency: f64,
     length: impl Fn(f64) -> f64 + Send + Sync + 'static,
@@ -209,7 +209,7 @@ pub fn tamping_unit(
     m
 }
 
-/// The tamping unit without forces on its support and its actuator: bodies, joints, loops, bushings and the drive that keeps
+/// The tamping unit without forces on its support and actuator: bodies, joints, loops, bushings and the drive that keeps
 /// the flywheel at a frequency [Hz].
 pub fn tamping_machine(frequency: f64) -> Mechanism {
     let mut m = Mechanism::new("tamping-unit");
@@ -219,7 +219,7 @@ pub fn tamping_machine(frequency: f64) -> Mechanism {
     };
     let at = |x: f64, z: f64| Pose::at([x, 0.0, z]);
     let (slide_x, slide_z) = (Joint::Prismatic(Axis::X), Joint::Prismatic(Axis::Z));
-    // Angles count from x towards z: about −y.
+    // Angles are positive from x towards z, that is, about −y.
     let hinge = Joint::Revolute(-Axis::Y);
     let support = m.add("zs", GROUND, slide_z, at(0.0, 0.0), flat(50.0, [0.0, 0.4], 2.0));
     let x = m.add("xc", support, slide_x, at(0.0, 0.0), None);
@@ -261,7 +261,7 @@ mod tests {
     use super::*;
     use nalgebra::{DMatrix, DVector};
 
-    /// What `benches/pinocchio` prints for its sample state: trace and norm of M, kinetic energy, norms of the nonlinear
+    /// The output of `benches/pinocchio` for its sample state: trace and norm of M, kinetic energy, norms of the nonlinear
     /// effects and of the free accelerations.
     fn check_values(m: &Mechanism, free_base: bool) -> [f64; 5] {
         let system = m.build([0.0, 0.0, -G]).expect("the tree is sound");
@@ -278,7 +278,7 @@ mod tests {
         tree.evaluate(&mut w.tree);
         let mass = DMatrix::from_column_slice(n, n, w.tree.mass());
         let bias = DVector::from_column_slice(w.tree.bias_force());
-        // Pinocchio's velocity of the free base is in its own axes, which turn: the same numbers here, but not their rates.
+        // Pinocchio expresses the velocity of the free base in its own rotating axes: the components agree here, but not their rates.
         let mut drift = DVector::zeros(n);
         if free_base {
             let rate = Vec3::new(v[3], v[4], v[5]).cross(&Vec3::new(v[0], v[1], v[2]));
@@ -293,7 +293,7 @@ mod tests {
     }
 
     #[test]
-    fn the_trees_of_the_comparison_are_those_that_pinocchio_holds() {
+    fn the_trees_of_the_comparison_match_those_of_pinocchio() {
         let arm = [
             13.9829037426474,
             11.2111414120681,

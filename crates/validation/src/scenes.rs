@@ -1,4 +1,4 @@
-//! Scenes written once, for tests, validation, benches and the gallery.
+//! Scenes shared by tests, validation, benchmarks and the gallery.
 
 pub mod bulk;
 pub mod tamping;
@@ -7,7 +7,7 @@ use riprap::grains::{Grading, Pcg64, StoneGenerator, rain, seeded};
 use riprap::prelude::*;
 use riprap::shape::Polyhedron;
 
-/// A run that is expected to start: canonical scenes are right by construction.
+/// Starts a run; standard scenes are valid by construction.
 pub fn start(scene: &SceneBuilder, dt: f64, theta: f64, tolerance: f64) -> Simulation {
     let scheme = MoreauJean::new(dt).theta(theta).solver(Coloured::tolerance(tolerance));
     let scene = scene.build().expect("a canonical scene is valid");
@@ -19,7 +19,7 @@ pub fn rock(friction: f64, restitution: f64) -> Material {
     Material::new("rock").density(2700.0).friction(friction).restitution(restitution)
 }
 
-/// A fixed half-space below z = 0, or, tilted by `angle` [rad] about y, a slope that falls towards +x.
+/// A fixed half-space below z = 0, tilted by `angle` [rad] about y to a slope that descends towards +x.
 pub fn add_ground(scene: &mut SceneBuilder, material: &Material, angle: f64) -> Body {
     let normal = [angle.sin(), 0.0, angle.cos()];
     let shape = Shape::half_space(normal).expect("a unit normal");
@@ -37,7 +37,7 @@ pub fn bouncing_ball() -> (SceneBuilder, Body) {
     (scene, ball)
 }
 
-/// A brick 0.2 × 0.1 × 0.05 m on a slope of `angle` [rad] that falls towards +x, with a velocity downhill [m/s].
+/// A brick of 0.2 × 0.1 × 0.05 m on a slope of `angle` [rad] that descends towards +x, with a downhill velocity [m/s].
 pub fn block_on_slope(angle: f64, friction: f64, speed: f64) -> (SceneBuilder, Body) {
     let m = rock(friction, 0.0);
     let mut scene = Scene::builder();
@@ -58,7 +58,7 @@ pub fn sliding_ball(friction: f64, speed: f64) -> (SceneBuilder, Body) {
     ball_on_slope(&rock(friction, 0.0), 0.0, speed, 0.0)
 }
 
-/// A ball of radius 0.1 m on the ground, which falls towards +x by an angle [rad]; it moves down with a speed [m/s] and spins [rad/s].
+/// A ball of radius 0.1 m on a slope that descends towards +x at an angle [rad]; it moves downhill with a speed [m/s] and a spin [rad/s].
 pub fn ball_on_slope(m: &Material, angle: f64, speed: f64, spin: f64) -> (SceneBuilder, Body) {
     let mut scene = Scene::builder();
     add_ground(&mut scene, m, angle);
@@ -72,7 +72,7 @@ pub fn ball_on_slope(m: &Material, angle: f64, speed: f64, spin: f64) -> (SceneB
     (scene, ball)
 }
 
-/// A wedge 40 mm high, 40 mm wide at its top and 30 mm long that hangs with its flanks on the tips of two fixed pegs, on the axis x
+/// A wedge 40 mm high, 40 mm wide at its top and 30 mm long whose flanks hang on the tips of two fixed pegs, on the x axis
 /// through the origin; its centre of mass is 28/3 mm below and moves along y with a speed [m/s].
 pub fn hanging_wedge(speed: f64) -> (SceneBuilder, Body) {
     let m = rock(0.7, 0.0);
@@ -100,7 +100,7 @@ pub fn hanging_wedge(speed: f64) -> (SceneBuilder, Body) {
     (scene, wedge)
 }
 
-/// Three equal balls in a row, the last two touching; the first comes at 1 m/s. No gravity.
+/// Three equal balls in a row, the last two touching; the first approaches at 1 m/s. No gravity.
 pub fn three_balls() -> (SceneBuilder, [Body; 3]) {
     let m = rock(0.0, 1.0);
     let mut scene = Scene::builder();
@@ -128,7 +128,7 @@ pub fn tower(n: usize) -> (SceneBuilder, Vec<Body>) {
     (scene, boxes)
 }
 
-/// A wall of `rows` courses, `columns` bricks 2 × 1 × 1 m long, in running bond with half bricks at the ends of
+/// A wall of `rows` courses with `columns` bricks of 2 × 1 × 1 m each, in running bond with half bricks at the ends of
 /// every other course.
 pub fn wall(rows: usize, columns: usize) -> (SceneBuilder, Vec<Body>) {
     let m = rock(0.6, 0.0);
@@ -199,7 +199,7 @@ pub fn stones_in_box(n: usize, width: f64, seed: u64) -> (SceneBuilder, Vec<Body
     stones_of(&rock(0.7, 0.0), n, width, seed)
 }
 
-/// As [`stones_in_box`], of a material.
+/// Like [`stones_in_box`], with a given material.
 pub fn stones_of(m: &Material, n: usize, width: f64, seed: u64) -> (SceneBuilder, Vec<Body>) {
     let mut scene = Scene::builder();
     let half = 0.5 * width;

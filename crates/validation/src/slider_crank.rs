@@ -1,5 +1,5 @@
-//! The slider–crank with clearance (docquier2020 Sec. 5; Flores, Leine and Glocker 2010): its models, and what a run is
-//! compared by.
+//! The slider–crank with clearance (docquier2020 Sec. 5; Flores, Leine and Glocker 2010): its models and the quantities by which runs are
+//! compared.
 
 use riprap::multibody::{Axis, Cut, GROUND, Joint, Marker, Mechanism};
 use riprap::prelude::*;
@@ -14,21 +14,21 @@ pub const ROD: f64 = 0.306;
 pub const SLIDER: [f64; 2] = [0.05, 0.025];
 /// Clearance between slider and guide on either side [m].
 pub const CLEARANCE: f64 = 0.001;
-/// Time of two revolutions of the crank [s]: nothing drives it.
+/// Time of two revolutions of the crank, which is not driven [s].
 pub const TWO_REVOLUTIONS: f64 = 0.13690016418291087;
 
-/// How the mechanism is described.
+/// Models of the mechanism.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Model {
     /// Crank, rod and slider in one chain, without a loop.
     Chain,
-    /// The slider in the plane, cut from the rod; both of its translations depend on the others.
+    /// A planar slider, cut from the rod; both of its translations are dependent.
     CutBothDependent,
-    /// The same, but the slider's height is independent and the crank depends.
+    /// The same, but the height of the slider is independent and the crank is dependent.
     CutHeightIndependent,
     /// Three bodies in absolute coordinates, hinges at velocity level in the contact problem: the paper's pure LMGC90 model.
     Absolute {
-        /// Whether positions are put back on the hinges after every step.
+        /// Whether positions are projected onto the hinges after every step.
         project: bool,
     },
 }
@@ -61,7 +61,7 @@ pub struct Parameters {
     pub restitution: f64,
     /// Friction between slider and guide [–].
     pub friction: f64,
-    /// Angular velocity of the slider at the start [rad/s].
+    /// Initial angular velocity of the slider [rad/s].
     pub slider_speed: f64,
 }
 
@@ -129,7 +129,7 @@ fn joint_coordinates(scene: &mut SceneBuilder, model: Model, p: &Parameters) -> 
     let rod = m.add("rod", crank, turn, at(CRANK), bar(ROD, 0.038, 5.9e-4));
     let moments = [1.35e-6, 1.35e-6, 2.7e-6];
     let block = Some(MassProperties::principal(0.076, [0.0; 3], moments));
-    // Absolute angular velocities at the start: crank 150 rad/s, rod −75 rad/s.
+    // Initial absolute angular velocities: crank 150 rad/s, rod −75 rad/s.
     m.start_velocity(m.coordinate(crank, 0), 150.0);
     m.start_velocity(m.coordinate(rod, 0), -75.0 - 150.0);
     let slider = if model == Model::Chain {
@@ -158,7 +158,7 @@ fn joint_coordinates(scene: &mut SceneBuilder, model: Model, p: &Parameters) -> 
 fn absolute(scene: &mut SceneBuilder, p: &Parameters, project: bool) -> [On; 3] {
     scene.planar();
     let steel = Material::new("steel");
-    // The shapes are small: only the chosen corners of the slider touch.
+    // The shapes are small: only the point contacts at the corners of the slider touch.
     let mut add = |name: &str, x: f64, mass: f64, inertia: f64, speed: [f64; 2]| {
         let shape = Shape::disc(1e-3, 1e-3).expect("positive");
         let mut body = BodyDescription::new(shape, &steel).named(name).at([x, 0.0, 0.0]).mass(mass);
@@ -202,16 +202,16 @@ pub struct Motion {
     pub loop_residual: f64,
     /// Error of the hinges in absolute coordinates at the end [m].
     pub drift: f64,
-    /// Impacts above 1 cm/s: steps in which a corner begins to carry an impulse while it approaches that fast.
+    /// Number of impacts above 1 cm/s: steps in which a corner that approaches faster than this starts to carry an impulse.
     pub impacts: usize,
     /// Kinetic plus potential energy, initial and final [J].
     pub energy: [f64; 2],
-    /// Steps that did not converge.
+    /// Number of unconverged steps.
     pub unconverged: u64,
 }
 
 impl Motion {
-    /// Reads a reference file, of which it keeps two revolutions: t, three angles, three velocities, (x,) y.
+    /// Reads two revolutions from a reference file: t, three angles, three velocities, (x,) y.
     fn read(text: &str, p: &Parameters) -> Motion {
         let mut motion = Motion::default();
         for line in text.lines().skip(1).filter(|l| !l.is_empty()) {
@@ -230,7 +230,7 @@ impl Motion {
         motion
     }
 
-    /// The paper's case by an event-driven integrator, converged to 3e-14 m, with its impacts.
+    /// The paper's case computed by an event-driven integrator, converged to 3e-14 m, with its impacts.
     pub fn event_driven() -> Motion {
         let traj = include_str!("../data/slider-crank/sc_paper1_traj.csv");
         let mut motion = Motion::read(traj, &Parameters::PAPER);
@@ -240,13 +240,13 @@ impl Motion {
         motion
     }
 
-    /// The paper's case by Siconos with steps of 1e-5 s.
+    /// The paper's case computed by Siconos with steps of 1e-5 s.
     pub fn siconos() -> Motion {
         let text = include_str!("../data/slider-crank/sc_paper1_siconos_1e-5.csv");
         Motion::read(text, &Parameters::PAPER)
     }
 
-    /// The case with friction by Siconos, with steps of 1e-5 s and of 1e-6 s.
+    /// The case with friction computed by Siconos with steps of 1e-5 s and 1e-6 s.
     pub fn siconos_with_friction() -> [Motion; 2] {
         [
             include_str!("../data/slider-crank/sc_flores_friction_siconos_1e-5.csv"),
@@ -255,7 +255,7 @@ impl Motion {
         .map(|text| Motion::read(text, &Parameters::FLORES))
     }
 
-    /// Turns of the crank [–].
+    /// Number of revolutions of the crank [–].
     pub fn revolutions(&self) -> f64 {
         self.angles.last().map_or(0.0, |a| a[0]) / std::f64::consts::TAU
     }
@@ -265,12 +265,12 @@ impl Motion {
         self.energy[0] - self.energy[1]
     }
 
-    /// Largest angle of the slider against the guide [rad].
+    /// Largest angle of the slider relative to the guide [rad].
     pub fn largest_tilt(&self) -> f64 {
         self.angles.iter().fold(0.0, |m, a| m.max(a[2].abs()))
     }
 
-    /// Largest difference of the slider's height up to a time [s].
+    /// Largest difference in the height of the slider [m] up to a time [s].
     pub fn height_error(&self, reference: &Motion, until: f64) -> f64 {
         let pairs = self.y.iter().zip(&reference.y).zip(&self.t);
         pairs.filter(|(_, t)| **t <= until).fold(0.0, |m, ((a, b), _)| m.max((a - b).abs()))
@@ -297,7 +297,7 @@ pub fn run(model: Model, p: &Parameters, dt: f64, until: f64) -> Motion {
             let x = run.pose(b).vector(Vec3::x());
             x.y.atan2(x.x)
         });
-        // Whole turns: the nearest to the last sample.
+        // Whole turns are added to be closest to the last sample.
         if let Some(last) = motion.angles.last() {
             let turn = std::f64::consts::TAU;
             for (angle, last) in angles.iter_mut().zip(last) {
@@ -335,7 +335,7 @@ pub fn run(model: Model, p: &Parameters, dt: f64, until: f64) -> Motion {
         if k % every == 0 {
             sample(&run, &mut motion);
         }
-        // The overlap counts at the end of each step, where the user looks.
+        // The overlap is evaluated at the end of each step, as in the output.
         let pose = run.pose(body);
         for (x, y) in [(-1.0, 1.0), (1.0, 1.0), (-1.0, -1.0), (1.0, -1.0)] {
             let corner = pose.point(Vec3::new(x * SLIDER[0], y * SLIDER[1], 0.0));
@@ -349,7 +349,7 @@ pub fn run(model: Model, p: &Parameters, dt: f64, until: f64) -> Motion {
     motion
 }
 
-/// Energy from absolute angles [rad] and angular velocities [rad/s] [J].
+/// Energy [J] from absolute angles [rad] and angular velocities [rad/s].
 fn energy(angles: &[f64; 3], speeds: [f64; 3], p: &Parameters) -> f64 {
     let [(s1, c1), (s2, c2)] = [angles[0].sin_cos(), angles[1].sin_cos()];
     let [w1, w2, w3] = speeds;

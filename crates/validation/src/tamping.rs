@@ -1,5 +1,5 @@
-//! The tamping of docquier2020 Sec. 6 as runs: the machine in the air, then through its cycle in a settled bed, and what is
-//! measured on the way. A run can be stored at any step; resumed, it is bitwise identical.
+//! Runs of the tamping machine of docquier2020 Sec. 6: first in free air, then through its cycle in a settled bed, with measurements.
+//! A run can be stored at any step; a resumed run is bitwise identical.
 
 use crate::scenes::tamping::{
     Bed, CHASSIS, HALF_PLATE, Harmonic, INDEPENDENT, SLEEPER, SLEEPER_BOTTOM, SQUEEZE, Schedule,
@@ -13,9 +13,9 @@ use serde::{Deserialize, Serialize};
 /// One of the runs.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Case {
-    /// Of the flywheel [Hz].
+    /// Frequency of the flywheel [Hz].
     pub frequency: f64,
-    /// The chassis follows the oscillation that it has in free air.
+    /// Whether the chassis follows its oscillation in free air.
     pub imposed: bool,
 }
 
@@ -28,22 +28,22 @@ impl Case {
         Case { frequency: 15.0, imposed: true },
     ];
 
-    /// How tables and legends name it.
+    /// Name in tables and legends.
     pub fn name(&self) -> String {
         let way = if self.imposed { "imposed" } else { "dynamic" };
         format!("{} Hz {way}", self.frequency)
     }
 
-    /// How the command line names the runs, in the order of [`Case::ALL`].
+    /// Names of the runs on the command line, in the order of [`Case::ALL`].
     pub const NAMES: [&str; 4] = ["15", "30", "45", "imposed"];
 
-    /// The run with a name of the command line.
+    /// The run with a name from the command line.
     pub fn named(name: &str) -> Option<Case> {
         Case::NAMES.iter().position(|n| *n == name).map(|k| Case::ALL[k])
     }
 }
 
-/// Step [s] and tolerance [–] of a run.
+/// Time step and tolerance of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Accuracy {
     /// Time step [s].
@@ -52,10 +52,10 @@ pub struct Accuracy {
     pub tolerance: f64,
 }
 
-/// Longest and shortest step of a run [s]. With longer ones the loops of the machine, shaken at 45 Hz, need not close.
+/// Longest and shortest time step of a run [s]. With longer steps, the loops of the machine, vibrating at 45 Hz, may fail to close.
 const STEPS: [f64; 2] = [2e-3, 1e-5];
 
-/// Checks a step [s]: the times of the cycle are multiples of 0.1 s and must be whole steps.
+/// Checks a time step [s]: the times of the cycle are multiples of 0.1 s and must be multiples of the step.
 pub fn check_step(dt: f64) -> Result<(), String> {
     let [longest, shortest] = STEPS;
     let whole = (0.1 / dt - (0.1 / dt).round()).abs() < 1e-6;
@@ -68,7 +68,7 @@ pub fn check_step(dt: f64) -> Result<(), String> {
     ))
 }
 
-/// Checks a tolerance of the solver [–].
+/// Checks a solver tolerance [–].
 pub fn check_tolerance(tolerance: f64) -> Result<(), String> {
     if (1e-10..=1e-1).contains(&tolerance) {
         return Ok(());
@@ -76,19 +76,19 @@ pub fn check_tolerance(tolerance: f64) -> Result<(), String> {
     Err("expected a tolerance from 1e-10 to 0.1, such as 1e-3".into())
 }
 
-/// The machine's steady motion in free air.
+/// Steady motion of the machine in free air.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Air {
-    /// Its position and velocity at the start of the dive.
+    /// Position and velocity at the start of the dive.
     pub start: Start,
-    /// Oscillation of the chassis against the support, time counted from the start of the dive.
+    /// Oscillation of the chassis relative to the support, with time measured from the start of the dive.
     pub chassis: [Harmonic; 3],
 }
 
-/// Seconds in free air before the dive: whole periods of every frequency, and enough for the start to fade.
+/// Time in free air before the dive [s]: whole periods of every frequency, and long enough for the transient to decay.
 const AIR: f64 = 4.0;
 
-/// Lets the machine run in free air at a height of its support [m], and measures the last second.
+/// Runs the machine in free air at a height of its support [m] and measures the last second.
 pub fn in_air(frequency: f64, height: f64, dt: f64) -> Result<Air, Error> {
     let mut scene = Scene::builder();
     scene.material(&Material::new("steel").friction(0.7));
@@ -118,7 +118,7 @@ pub fn in_air(frequency: f64, height: f64, dt: f64) -> Result<Air, Error> {
     Ok(Air { start: independent.map(|(q, v)| [state.q[q], state.v[v]]), chassis: sums })
 }
 
-/// What is recorded after a step.
+/// Sample recorded after a step.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Sample {
     /// Time [s].
@@ -133,7 +133,7 @@ pub struct Sample {
     pub length: f64,
     /// See `length`.
     pub force: f64,
-    /// Energy given to the ballast since the start [J].
+    /// Energy transferred to the ballast since the start [J].
     pub given: f64,
     /// Contacts and sweeps of the step.
     pub contacts: usize,
@@ -143,42 +143,42 @@ pub struct Sample {
     pub residual: f64,
 }
 
-/// A run, finished or not, and its measurements. Stored and resumed, it is bitwise identical.
+/// A run, finished or not, and its measurements. A stored and resumed run is bitwise identical.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Run {
-    /// Which.
+    /// The case.
     pub case: Case,
-    /// Its times and heights.
+    /// Schedule.
     pub schedule: Schedule,
-    /// Its step and tolerance.
+    /// Time step and tolerance.
     pub accuracy: Accuracy,
     /// The machine in free air.
     pub air: Air,
-    /// After every step, and initially.
+    /// Samples: initially and after every step.
     pub samples: Vec<Sample>,
-    /// Sums over all steps; wall times add up over the parts of a run that was stopped.
+    /// Sums over all steps; wall times add up over the parts of an interrupted run.
     pub report: RunReport,
     /// Largest number of threads it ran on.
     pub threads: usize,
-    /// Wall time of the first 2 s, which the paper simulates [s].
+    /// Wall time of the first 2 s, the time simulated in the paper [s].
     pub wall_2s: f64,
-    /// Stone under the sleeper between the plates' ends [–]: initially, after the squeeze, at the end.
+    /// Solid fraction under the sleeper between the ends of the plates [–]: initially, after the squeeze, at the end.
     pub filling: [f64; 3],
     /// Energy lost in the bushings [J].
     pub lost: f64,
     /// Initial energy of the machine [J].
     pub energy: f64,
-    /// Energy that drives and prescribed motions put into the machine [J], at the end.
+    /// Energy put into the machine by drives and prescribed motions until the end [J].
     pub put_in: f64,
-    /// Stones beyond the walls at the end.
+    /// Number of stones outside the walls at the end.
     pub outside: usize,
-    /// Stones and machine after the squeeze, for a picture.
+    /// State of stones and machine after the squeeze, for a picture.
     pub squeezed: State,
     /// The current state.
     pub state: State,
 }
 
-/// Simulated time between two moments at which a run is kept [s].
+/// Simulated time between checkpoints [s].
 const KEEP_EVERY: f64 = 0.05;
 
 impl Run {
@@ -210,7 +210,7 @@ impl Run {
         })
     }
 
-    /// Steps of the whole run.
+    /// Number of steps of the whole run.
     pub fn steps(&self) -> u64 {
         self.step_at(self.schedule.end)
     }
@@ -224,8 +224,8 @@ impl Run {
         (t / self.accuracy.dt).round() as u64
     }
 
-    /// Runs to the end of the cycle, over the same bed. `keep` gets the run every 0.05 s and at its end; its error
-    /// ends the run.
+    /// Runs to the end of the cycle over the same bed. `keep` receives the run every 0.05 s and at its end; an error from `keep`
+    /// stops the run.
     pub fn finish<E: From<Error>>(
         &mut self,
         settled: &Settled,
@@ -244,7 +244,7 @@ impl Run {
             let [x0, z0, turn0] = stage.chassis_velocity();
             self.report.add(&stage.run.step()?);
             let [x1, z1, turn1] = stage.chassis_velocity();
-            // Two bushings 0.6 m apart, 0.25 m above the chassis's origin, each with 200 N s/m.
+            // Two bushings 0.6 m apart, 0.25 m above the origin of the chassis, each with 200 N s/m.
             let (x, z, turn) = (0.5 * (x0 + x1), 0.5 * (z0 + z1), 0.5 * (turn0 + turn1));
             let rate = 2.0 * ((x - 0.25 * turn).powi(2) + z * z + (0.3 * turn).powi(2));
             self.lost += 200.0 * rate * dt;
@@ -254,7 +254,7 @@ impl Run {
             if k == squeezed {
                 self.filling[1] = stage.filling();
                 self.wall_2s = wall;
-                // Impulses are in no picture.
+                // The picture does not need impulses.
                 self.squeezed = State { warm_start: Vec::new(), ..stage.run.state().clone() };
             }
             if k == steps {
@@ -272,7 +272,7 @@ impl Run {
     }
 }
 
-/// The simulation of a run, and what is looked at.
+/// The simulation of a run and the bodies and coordinates that are recorded.
 struct Stage<'a> {
     settled: &'a Settled,
     schedule: Schedule,
@@ -318,7 +318,7 @@ impl<'a> Stage<'a> {
         &self.run.state().mechanisms[self.id.index()]
     }
 
-    /// Velocity of the chassis against the support: x, z, turn [m/s, rad/s].
+    /// Velocity of the chassis relative to the support: x, z, rotation [m/s, rad/s].
     fn chassis_velocity(&self) -> [f64; 3] {
         self.chassis.map(|(_, v)| self.machine().v[v])
     }
@@ -330,7 +330,7 @@ impl<'a> Stage<'a> {
         kinetic + potential
     }
 
-    /// What is recorded after a step, with the energy given to the ballast until then [J].
+    /// Sample after a step, with the energy transferred to the ballast so far [J].
     fn sample(&self, given: f64) -> Sample {
         let (state, step, m) = (self.run.state(), self.run.frame().step, self.machine());
         let length = m.q[self.actuator.0];
@@ -351,7 +351,7 @@ impl<'a> Stage<'a> {
         }
     }
 
-    /// Stone under the sleeper [–].
+    /// Solid fraction under the sleeper [–].
     fn filling(&self) -> f64 {
         let (scene, state) = (self.run.scene(), self.run.state());
         let poses = self.stones.iter().map(|body| scene.shape_pose(state, *body));
@@ -360,7 +360,7 @@ impl<'a> Stage<'a> {
         filling(shapes.zip(poses), region, [0.1, SLEEPER_BOTTOM])
     }
 
-    /// Stones beyond the walls.
+    /// Number of stones outside the walls.
     fn outside(&self) -> usize {
         let [x, y] = self.settled.bed.size.map(|w| 0.5 * w);
         let outside = self.stones.iter().filter(|stone| {
@@ -391,7 +391,7 @@ fn work_on_stones(run: &Simulation, arms: &[Body; 2], before: &[(Pose, Twist); 2
     work
 }
 
-/// Part of a cuboid that stones fill, by points of a lattice: |x| and |y| up to `half`, z within `heights` [m].
+/// Fraction of a cuboid filled by stones, sampled on a lattice: |x| and |y| up to `half`, z within `heights` [m].
 pub fn filling<'a>(
     stones: impl Iterator<Item = (&'a Polyhedron, Pose)>,
     half: [f64; 2],
@@ -437,11 +437,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_filling_of_a_cuboid_by_solids_is_their_volume_in_it() {
+    fn the_filled_fraction_of_a_cuboid_is_the_volume_of_the_solids_in_it() {
         let cube = Polyhedron::cuboid([0.096; 3]).expect("positive");
         let of =
             |poses: &[Pose]| filling(poses.iter().map(|p| (&cube, *p)), [0.1, 0.1], [0.1, 0.3]);
-        // Faces between the points of the lattice: exact but for rounding. Turned, some points are in and others out by chance.
+        // With faces between the points of the lattice the result is exact up to rounding; for a rotated cube it is approximate.
         let share = 0.096_f64.powi(3) / 0.008;
         assert!((of(&[Pose::at([0.0, 0.0, 0.2])]) - share).abs() < 1e-12);
         let turned = Pose::at([0.0, 0.0, 0.2]).turned([0.3, 1.0, 0.2], 0.7);
@@ -452,15 +452,15 @@ mod tests {
     }
 
     #[test]
-    fn the_chassis_in_free_air_swings_with_the_frequency_of_the_flywheel() {
-        // The reference integrates the same machine by RK4 at 5e-5 s; its half ranges hold what is left of the start.
+    fn the_chassis_in_free_air_oscillates_at_the_frequency_of_the_flywheel() {
+        // The reference integrates the same machine with RK4 at 5e-5 s; its amplitudes include the remaining transient.
         for (frequency, reference) in [(15.0, [5.80e-3, 4.48e-3]), (30.0, [4.44e-3, 5.56e-3])] {
             let air = in_air(frequency, 1.37, 5e-4).expect("it moves");
             let [x, z, _] = air.chassis.map(|h| h.amplitude());
             for (found, reference) in [x, z].into_iter().zip(reference) {
                 assert!(found < 1.02 * reference && found > 0.8 * reference, "{found} {reference}");
             }
-            // All of the motion: the state at the start of the dive is that of the oscillations.
+            // The oscillations describe the whole motion, so they give the state at the start of the dive.
             for (harmonic, k) in air.chassis.iter().zip(1..) {
                 let now = harmonic.mean + harmonic.cosine;
                 assert!((now - air.start[k][0]).abs() < 1e-4, "{harmonic:?} {:?}", air.start);

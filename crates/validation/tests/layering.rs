@@ -1,5 +1,5 @@
-//! The two tables of `ARCHITECTURE.md` against the code: which crate depends on which, and which module of `riprap` uses
-//! which. A dependency that the table does not allow fails here, and so does a row that promises more than there is.
+//! Compares the two tables of `ARCHITECTURE.md` with the code: which crate depends on which, and which module of `riprap` uses
+//! which. A dependency that the table does not allow is an error, and so is a table entry without a dependency.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -12,7 +12,7 @@ fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().expect("the workspace")
 }
 
-/// The rows of the table whose header starts with `| first |`: the name and what its last column allows, in order.
+/// The rows of the table whose header starts with `| first |`: the name and the names in its last column, in order.
 fn table(first: &str) -> Vec<(String, Names)> {
     let path = root().join("ARCHITECTURE.md");
     let text = fs::read_to_string(&path).expect("ARCHITECTURE.md at the root of the workspace");
@@ -37,7 +37,7 @@ fn quoted(cell: &str) -> Names {
 }
 
 #[test]
-fn crates_depend_on_each_other_as_the_table_says() {
+fn dependencies_between_crates_match_the_table() {
     let cargo = std::env::var("CARGO").unwrap_or_else(|_| "cargo".to_owned());
     let output = Command::new(cargo)
         .args(["metadata", "--format-version", "1", "--no-deps", "--manifest-path"])
@@ -47,7 +47,7 @@ fn crates_depend_on_each_other_as_the_table_says() {
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let metadata: serde_json::Value = serde_json::from_slice(&output.stdout).expect("JSON");
 
-    // Dependencies of tests do not count: they do not reach users.
+    // Development dependencies do not count: they do not affect users.
     let mut found = BTreeMap::new();
     for package in metadata["packages"].as_array().expect("packages") {
         let dependencies = package["dependencies"].as_array().expect("dependencies");
@@ -68,7 +68,7 @@ fn crates_depend_on_each_other_as_the_table_says() {
 }
 
 #[test]
-fn modules_of_riprap_use_each_other_as_the_table_says() {
+fn uses_between_modules_of_riprap_match_the_table() {
     let source = root().join("crates/riprap/src");
     let told = table("module");
     let names: Names = told.iter().map(|(name, _)| name.clone()).collect();
@@ -79,7 +79,7 @@ fn modules_of_riprap_use_each_other_as_the_table_says() {
         let inside = file.strip_prefix(&source).expect("inside the folder");
         let mut path: Vec<String> =
             inside.with_extension("").iter().map(|p| p.to_string_lossy().into_owned()).collect();
-        // Test modules in files of their own may use whatever they compare with.
+        // Test modules in separate files may use any module.
         let tests = ["tests", "fixtures", "properties"];
         if path == ["lib"] || path.last().is_some_and(|name| tests.contains(&name.as_str())) {
             continue;
@@ -138,8 +138,8 @@ fn rust_files(folder: &Path) -> Vec<PathBuf> {
     files
 }
 
-/// The modules at the root of the crate that a file names, as `crate::x`, as `crate::{x, y}`, or by as many
-/// `super::` as its module is deep. Tests at the end of the file and comments do not count.
+/// The top-level modules that a file names as `crate::x`, as `crate::{x, y}`, or by as many `super::` as its module is deep.
+/// Tests at the end of the file and comments do not count.
 fn modules_named(text: &str, depth: usize, modules: &Names) -> Names {
     let code: String = text
         .lines()

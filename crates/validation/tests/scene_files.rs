@@ -1,4 +1,4 @@
-//! Mechanisms from scene files move as the same ones built in Rust.
+//! Mechanisms from scene files move like the same mechanisms built in Rust.
 
 use riprap::multibody::Mechanism;
 use riprap::prelude::*;
@@ -36,7 +36,7 @@ fn difference(text: &str, mechanism: Mechanism) -> (f64, f64) {
 }
 
 #[test]
-fn the_tamping_unit_of_the_scene_file_moves_as_the_one_built_in_rust() {
+fn the_tamping_unit_of_the_scene_file_moves_like_the_one_built_in_rust() {
     let text = include_str!("../../riprap-io/tests/data/tamping-unit.toml");
     let [open, closed] = TAMPING_LENGTHS;
     let hold = difference(text, tamping_unit(30.0, move |_| open));
@@ -45,7 +45,7 @@ fn the_tamping_unit_of_the_scene_file_moves_as_the_one_built_in_rust() {
     assert_ne!(text, squeezing);
     let length = move |t: f64| open + (closed - open) * ((t - 0.1) / 0.4).clamp(0.0, 1.0);
     let squeeze = difference(&squeezing, tamping_unit(30.0, length));
-    // The same equations written otherwise, at a tolerance of 1e-10 a step and speeds of 188 rad/s.
+    // The same equations in a different form, with a tolerance of 1e-10 per step and speeds of 188 rad/s.
     for (positions, velocities) in [hold, squeeze] {
         assert!(positions < 1e-9 && velocities < 1e-7, "{positions:.1e} {velocities:.1e}");
     }
@@ -78,7 +78,7 @@ fn the_slider_crank_of_the_book_with_default_options_follows_the_event_driven_re
         let before = run.state().v[slider].linear.y;
         run.step().unwrap();
         let (t, after) = (run.time(), run.state().v[slider].linear.y);
-        // An impact stops a slider that moves across its guide; while it touches, its velocity is zero.
+        // An impact stops the motion of the slider across its guide; while it touches, its velocity is zero.
         if before.abs() > 1e-2 && after.abs() < 1e-2 * before.abs() {
             hits.push(t);
         }

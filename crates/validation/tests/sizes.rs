@@ -1,23 +1,23 @@
-//! Limits on the size of functions and files, and on the number of unsafe blocks. Each failure lists the offenders with
-//! file and line. Lines include blank lines and comments; a function begins with its signature.
+//! Limits on the size of functions and files and on the number of unsafe blocks. Each failure lists the violations with
+//! file and line. Lines include blank lines and comments; a function starts with its signature.
 
 use std::path::Path;
 use xtask::source::{Function, Source};
 
-/// Lines of the time step, which reads like Algorithm 1.
+/// Maximum lines of the time step, which follows Algorithm 1.
 const STEP: usize = 45;
-/// Lines of the plain Gauss–Seidel solver, the oracle of the faster ones: one sweep and the loop around it.
+/// Maximum lines of the plain Gauss–Seidel solver, the reference for the faster ones: one sweep and the loop around it.
 const ORACLE: usize = 60;
-/// Lines of any function.
+/// Maximum lines of a function.
 const FUNCTION: usize = 100;
-/// Lines of any source file.
+/// Maximum lines of a source file.
 const FILE: usize = 600;
-/// Lines of nine files in ten.
+/// Maximum lines of nine files out of ten.
 const MOST_FILES: usize = 450;
-/// Unsafe blocks of the workspace.
+/// Maximum number of unsafe blocks in the workspace.
 const UNSAFE_BLOCKS: usize = 60;
 
-/// All sources of the workspace by their path, and of the programs in `benches`.
+/// All sources of the workspace and of the programs in `benches`, with their paths.
 fn sources() -> Vec<(String, Source)> {
     let root = xtask::root();
     let mut sources = Vec::new();
@@ -35,7 +35,7 @@ fn read(path: &Path) -> Source {
     Source::read(&text).unwrap_or_else(|error| panic!("{}, {error}", path.display()))
 }
 
-/// The functions of that name in a file of `riprap`, in the `impl` of a type if one is given; at least one.
+/// The functions with a name in a file of `riprap`, in the `impl` of a type if one is given; at least one.
 fn functions(file: &str, owner: Option<&str>, name: &str) -> Vec<Function> {
     let path = xtask::root().join("crates/riprap/src").join(file);
     let mut found = read(&path).functions;
@@ -45,7 +45,7 @@ fn functions(file: &str, owner: Option<&str>, name: &str) -> Vec<Function> {
     found
 }
 
-/// Fails with the list of offenders, the largest first.
+/// Panics with the list of violations, the largest first, if there are any.
 #[track_caller]
 fn assert_none(mut offenders: Vec<(usize, String)>, limit: &str) {
     offenders.sort_by(|a, b| b.cmp(a));
@@ -64,7 +64,7 @@ fn the_time_step_fits_on_a_page() {
 }
 
 #[test]
-fn the_oracle_of_the_solvers_fits_on_a_page() {
+fn the_reference_solver_fits_on_a_page() {
     let file = "friction/gauss_seidel.rs";
     let mut parts = functions(file, None, "sweep");
     parts.extend(functions(file, Some("GaussSeidel"), "run"));
@@ -95,7 +95,7 @@ fn files_are_short() {
 }
 
 #[test]
-fn nine_files_in_ten_are_shorter_still() {
+fn nine_files_out_of_ten_are_even_shorter() {
     let mut files: Vec<(usize, String)> =
         sources().into_iter().map(|(file, source)| (source.n_lines, file)).collect();
     files.sort();

@@ -1,8 +1,8 @@
 //! Builds the book: `riprap-book <output folder>`.
 //!
-//! mdBook is used as a library, with one preprocessor more: formulas become MathML, which browsers draw without scripts
-//! and without network. A formula that cannot be read is an error. `cargo xtask book` runs this program and then checks
-//! the links of the site.
+//! mdBook is used as a library with an additional preprocessor that converts formulas to MathML, which browsers render
+//! without scripts and without network access. A formula that cannot be parsed is an error. `cargo xtask book` runs this
+//! program and then checks the links of the site.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
@@ -36,7 +36,7 @@ fn build(output: &Path) -> Result<()> {
     book.config.build.build_dir = output.to_path_buf();
     book.with_preprocessor(MathMl);
     book.build()?;
-    // The site carries its fonts; `formulas.css` names them.
+    // The site includes its fonts; `formulas.css` refers to them.
     let fonts = fonts()?;
     let folder = output.join("math");
     std::fs::create_dir_all(&folder)?;
@@ -46,7 +46,7 @@ fn build(output: &Path) -> Result<()> {
     Ok(())
 }
 
-/// The folder of the fonts that come with the sources of pulldown-latex.
+/// The folder of the fonts distributed with pulldown-latex.
 fn fonts() -> Result<PathBuf> {
     let cargo = std::env::var("CARGO").unwrap_or_else(|_| "cargo".into());
     let manifest = concat!(env!("CARGO_MANIFEST_DIR"), "/Cargo.toml");
@@ -61,7 +61,7 @@ fn fonts() -> Result<PathBuf> {
     Ok(Path::new(path).with_file_name("font"))
 }
 
-/// Turns the formulas of all pages into MathML.
+/// Converts the formulas of all pages to MathML.
 struct MathMl;
 
 impl Preprocessor for MathMl {
@@ -83,7 +83,7 @@ impl Preprocessor for MathMl {
     }
 }
 
-/// One formula as HTML that Markdown leaves alone.
+/// Renders a formula as HTML that Markdown does not alter.
 fn mathml(formula: &Formula) -> std::result::Result<String, String> {
     let (latex, tag) = split_tag(&formula.latex);
     let storage = Storage::new();
@@ -95,7 +95,7 @@ fn mathml(formula: &Formula) -> std::result::Result<String, String> {
     let mut html = String::new();
     push_mathml(&mut html, events.into_iter().map(Ok::<_, std::fmt::Error>), config)
         .map_err(|error| error.to_string())?;
-    // Spaces in text come escaped twice, and μ as the micro sign, which is upright.
+    // Spaces in text are escaped twice, and μ is rendered as the micro sign, which is upright.
     let html = shielded(&html.replace("&amp;nbsp;", "\u{a0}").replace('\u{b5}', "\u{1d707}"));
     Ok(match tag {
         Some(tag) => {
@@ -105,7 +105,7 @@ fn mathml(formula: &Formula) -> std::result::Result<String, String> {
     })
 }
 
-/// The formula without its `\tag{…}`, which MathML does not have, and the number inside.
+/// Splits off the `\tag{…}` of a formula, which MathML does not support, and returns its content.
 fn split_tag(latex: &str) -> (&str, Option<&str>) {
     match latex.split_once(r"\tag{") {
         Some((head, rest)) => (head, rest.split('}').next()),
@@ -113,7 +113,7 @@ fn split_tag(latex: &str) -> (&str, Option<&str>) {
     }
 }
 
-/// Characters that mean something to Markdown, written as entities; on one line.
+/// Replaces characters with a meaning in Markdown by entities and joins all lines.
 fn shielded(html: &str) -> String {
     let mut text = String::with_capacity(html.len());
     let mut in_tag = false;

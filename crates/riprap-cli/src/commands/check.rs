@@ -1,4 +1,4 @@
-//! `riprap check`: what a scene holds and whether its time step fits, without running it.
+//! `riprap check`: summarizes a scene and assesses its time step without running it.
 
 mod mechanism;
 mod time_step;
@@ -13,9 +13,9 @@ use riprap_io::scans::Scan;
 use riprap_io::scene_file::{BodyKind, ContactLaw, GrainShape, SceneFile, TimeScheme};
 
 use crate::failure::Failure;
-use crate::text::{number, print, table};
+use crate::text::{counted, number, print, table};
 
-/// Names and what they stand for.
+/// Rows of a table: labels and values.
 type Rows = Vec<Vec<String>>;
 
 /// Arguments of `riprap check`.
@@ -25,7 +25,7 @@ pub struct Arguments {
     scene: PathBuf,
 }
 
-/// Reads and builds a scene, and tells what it is.
+/// Reads and builds a scene and prints its summary.
 pub fn check(arguments: &Arguments) -> Result<(), Failure> {
     let file = SceneFile::read(&arguments.scene)?;
     let built = file.build()?;
@@ -77,21 +77,28 @@ fn bodies(file: &SceneFile, built: &Built) -> Rows {
         .iter()
         .map(|system| system.degrees_of_freedom(&system.start().partition))
         .sum::<usize>();
-    let plane = if scene.is_planar() { "in the plane x–y" } else { "in space" };
-    // Without the world, to which joints and chosen contacts may be fixed.
+    let plane = if scene.is_planar() { "in the x–y plane" } else { "in 3D" };
+    // Without the world, to which joints and point contacts may be attached.
     let all = file.bodies.len() + grains + carried;
     let mut rows = vec![
         vec!["bodies".into(), format!("{all} {plane}")],
-        vec![String::new(), format!("{grains} grains, {single} other free bodies")],
-        vec![String::new(), format!("{fixed} fixed, {moving} moving as prescribed")],
+        vec![
+            String::new(),
+            format!(
+                "{}, {single} other free {}",
+                counted(grains, "grain"),
+                if single == 1 { "body" } else { "bodies" }
+            ),
+        ],
+        vec![String::new(), format!("{fixed} fixed, {moving} with prescribed motion")],
     ];
     if !mechanisms.is_empty() {
-        let (n, s) = (mechanisms.len(), if mechanisms.len() == 1 { "" } else { "s" });
-        rows.push(vec![String::new(), format!("{carried} in {n} mechanism{s}")]);
+        let n = counted(mechanisms.len(), "mechanism");
+        rows.push(vec![String::new(), format!("{carried} in {n}")]);
     }
     rows.push(vec!["degrees of freedom".into(), freedom.to_string()]);
     if !scene.joints().is_empty() {
-        // What a joint holds; in the plane only x, y and the angle are left to hold.
+        // Degrees of freedom constrained by a joint; in the plane only x, y and the angle count.
         let equations = scene.joints().iter().map(|joint| match (joint.hold, scene.is_planar()) {
             (Hold::Ball, false) => 3,
             (Hold::Hinge | Hold::Slider, false) => 5,
@@ -100,20 +107,23 @@ fn bodies(file: &SceneFile, built: &Built) -> Rows {
             (Hold::Weld, true) => 3,
         });
         let (n, equations) = (scene.joints().len(), equations.sum::<usize>());
-        let text = format!("{n} between bodies, which take {equations} of them at most");
+        let text = format!(
+            "{n} between bodies, which remove{} up to {equations} of them",
+            if n == 1 { "s" } else { "" }
+        );
         rows.push(vec!["joints".into(), text]);
     }
     if free().next().is_some() {
         rows.push(vec!["mass of the free bodies".into(), format!("{} kg", number(mass))]);
     }
     if let Some(settling) = &built.settling {
-        let text = format!("before the run, for {} s at most", number(settling.at_most()));
+        let text = format!("before the run, for at most {} s", number(settling.at_most()));
         rows.push(vec!["settling".into(), text]);
     }
     rows
 }
 
-/// Sizes of the free bodies and sieve curves of the graded groups.
+/// Sizes of the free bodies and sieve curves of graded groups.
 fn sizes(built: &Built) -> Rows {
     let bodies = built.scene.bodies();
     let sizes: Vec<f64> =
@@ -126,16 +136,16 @@ fn sizes(built: &Built) -> Rows {
     let mm = |x: f64| number(1e3 * x);
     let mean = built.scene.grain_size();
     let all = format!("{} to {} mm, mean {} mm", mm(least), mm(most), mm(mean));
-    let mut rows = vec![vec!["size (ball of equal volume)".into(), all]];
+    let mut rows = vec![vec!["size (sphere of equal volume)".into(), all]];
     for group in built.groups.iter().filter(|group| !group.sizes.is_empty()) {
         let [d10, d50, d90] = [10.0, 50.0, 90.0].map(|share| mm(passing(built, group, share)));
-        let text = format!("10 % of the mass pass {d10} mm, 50 % {d50} mm, 90 % {d90} mm");
-        rows.push(vec![format!("sieves of `{}`", group.name), text]);
+        let text = format!("d10 = {d10} mm, d50 = {d50} mm, d90 = {d90} mm by mass");
+        rows.push(vec![format!("sieve sizes of `{}`", group.name), text]);
     }
     rows
 }
 
-/// Sieve size [m] that a share [%] of a group's mass passes.
+/// Sieve size [m] passed by a percentage `share` [%] of the mass of a group.
 fn passing(built: &Built, group: &Group, share: f64) -> f64 {
     let masses = &built.scene.bodies().mass[group.bodies.clone()];
     let mut grains: Vec<(f64, f64)> =
@@ -152,9 +162,9 @@ fn passing(built: &Built, group: &Group, share: f64) -> f64 {
     grains.last().map_or(0.0, |(size, _)| *size)
 }
 
-/// Scanned stones: corners and what their reduction costs.
+/// Scanned stones: numbers of vertices and the volume lost by reducing them.
 fn stones(scans: &[Scan]) -> String {
-    let head = ["file", "vertices", "of its hull", "kept", "volume lost", "hull over the scan"];
+    let head = ["file", "vertices", "hull vertices", "kept", "volume lost", "hull vs. scan volume"];
     let mut rows = vec![head.map(str::to_owned).to_vec()];
     for scan in scans {
         let over = scan.volume.map_or("not closed".into(), |volume| {
@@ -195,7 +205,7 @@ fn materials(file: &SceneFile) -> String {
     table(&rows, &[1, 2, 3])
 }
 
-/// Contacts at the start.
+/// Initial contacts.
 fn contacts(scene: &Scene) -> Rows {
     let detection = scene.detection();
     let state = scene.initial_state();

@@ -1,4 +1,4 @@
-//! `riprap equilibrium`: the static pose of each mechanism of a scene.
+//! `riprap equilibrium`: computes the static equilibrium of each mechanism of a scene.
 
 use std::path::PathBuf;
 
@@ -17,18 +17,18 @@ use crate::text::{number, print, table};
 pub struct Arguments {
     /// The scene file
     scene: PathBuf,
-    /// Time at which prescribed joints and laws are taken
+    /// Time at which prescribed motions and force laws are evaluated
     #[arg(long, value_name = "TIME", default_value = "0 s", value_parser = parse_time)]
     time: f64,
-    /// Hold a coordinate where it starts; may be given several times
+    /// Hold a coordinate at its initial value; may be given several times
     #[arg(long, value_name = "COORDINATE")]
     hold: Vec<String>,
-    /// One JSON object a mechanism and line
+    /// Print the results as JSON, one line per mechanism
     #[arg(long)]
     json: bool,
 }
 
-/// Finds and prints the static poses.
+/// Finds and prints the equilibria.
 pub fn equilibrium(arguments: &Arguments) -> Result<(), Failure> {
     let built = SceneFile::read(&arguments.scene)?.build()?;
     for system in mechanisms(built.scene.mechanisms(), &arguments.hold)? {
@@ -42,7 +42,8 @@ pub fn equilibrium(arguments: &Arguments) -> Result<(), Failure> {
     Ok(())
 }
 
-/// The mechanisms of a scene, with the named coordinates held. None, or a name that none has, is a mistake of the user.
+/// The mechanisms of a scene, with the named coordinates held. It is an error if there are no mechanisms or no mechanism has a
+/// coordinate with a given name.
 pub(super) fn mechanisms(all: &[Multibody], hold: &[String]) -> Result<Vec<Multibody>, Failure> {
     if all.is_empty() {
         return Err(Failure::Input("the scene has no mechanism".into()));
@@ -52,7 +53,7 @@ pub(super) fn mechanisms(all: &[Multibody], hold: &[String]) -> Result<Vec<Multi
             let known = || all.iter().flat_map(|s| s.coordinates().map(|c| s.coordinate_name(c)));
             let help = match closest(name, known()) {
                 Some(near) => format!("did you mean `{near}`?"),
-                None => format!("there are {}", known().collect::<Vec<_>>().join(", ")),
+                None => format!("known: {}", known().collect::<Vec<_>>().join(", ")),
             };
             return Err(Failure::Input(format!("no mechanism has a coordinate `{name}`; {help}")));
         }
@@ -64,14 +65,14 @@ pub(super) fn mechanisms(all: &[Multibody], hold: &[String]) -> Result<Vec<Multi
     held.collect()
 }
 
-/// The start of a mechanism with its laws in the phases of a time [s].
+/// The initial state of a mechanism, with its force laws in their phases at time `t` [s].
 pub(super) fn begin(system: &Multibody, t: f64) -> MultibodyState {
     let mut state = system.start().clone();
     system.switch_phases(t, &mut state);
     state
 }
 
-/// The static pose near a state.
+/// Finds the equilibrium near a state.
 pub(super) fn find(
     system: &Multibody,
     from: &MultibodyState,
@@ -80,35 +81,35 @@ pub(super) fn find(
     let found = system.equilibrium(from, t, &mut system.scratch());
     found.map_err(|error| match &error {
         AnalysisError::KeepsMoving { coordinate, .. } => {
-            let help = format!("`--hold {coordinate}` holds it for this analysis");
+            let help = format!("use `--hold {coordinate}` to hold it for this analysis");
             Failure::Run(format!("{error}; {help}"))
         }
         _ => Failure::Run(explained(&error)),
     })
 }
 
-/// Why an analysis has no result. Nothing is stepped here, so that advice on the time step would mislead.
+/// Explains why an analysis failed. No time steps are taken here, so advice on the time step would be misleading.
 pub(super) fn explained(error: &AnalysisError) -> String {
     let AnalysisError::Motion(motion) = error else { return error.to_string() };
-    let advice = "start nearer to the pose you expect, or hold a coordinate by --hold";
+    let advice = "start closer to the expected pose, or hold a coordinate with --hold";
     match motion {
         MotionError::LoopOpen { mechanism, name, residual, .. } => format!(
-            "mechanism `{mechanism}`: loop `{name}` does not close on the way to the pose (residual {residual:.1e} m or \
+            "mechanism `{mechanism}`: loop `{name}` cannot be closed during the search (residual {residual:.1e} m or \
              rad): it may be at the end of its range or at a singular position; {advice}"
         ),
         MotionError::Singular { mechanism, loops, dependent, .. } => format!(
-            "mechanism `{mechanism}`: on the way to the pose the loops `{loops}` do not determine the joints \
-             `{dependent}`: a singular position; {advice}"
+            "mechanism `{mechanism}`: the search reached a singular position, where the loops `{loops}` do not determine \
+             the joints `{dependent}`; {advice}"
         ),
         MotionError::NotFinite { mechanism, coordinate, .. } => format!(
-            "mechanism `{mechanism}`: the force on `{coordinate}` is not finite on the way to the pose; look at the laws \
-             of its forces"
+            "mechanism `{mechanism}`: the force on `{coordinate}` became infinite or NaN during the search; check its \
+             force laws"
         ),
         _ => error.to_string(),
     }
 }
 
-/// Which part a coordinate has in a state: `independent`, `dependent` or `prescribed`.
+/// The role of a coordinate in a state: `independent`, `dependent` or `prescribed`.
 fn part(system: &Multibody, state: &MultibodyState, coordinate: Coordinate) -> &'static str {
     match () {
         () if system.driven_coordinates().any(|c| c == coordinate) => "prescribed",
@@ -117,7 +118,7 @@ fn part(system: &Multibody, state: &MultibodyState, coordinate: Coordinate) -> &
     }
 }
 
-/// Whether it stays there, in words.
+/// Describes the stability of an equilibrium.
 fn verdict(system: &Multibody, stability: &Stability) -> String {
     match stability {
         Stability::Stable => "stable".into(),
@@ -130,18 +131,18 @@ fn verdict(system: &Multibody, stability: &Stability) -> String {
     }
 }
 
-/// A static pose as tables.
+/// Formats an equilibrium as tables.
 fn to_text(system: &Multibody, begin: &MultibodyState, found: &Equilibrium, t: f64) -> String {
     let mut text = format!("mechanism `{}` at rest, t = {} s\n", system.name(), number(t));
     text += &table(
         &[
             vec!["equilibrium".into(), verdict(system, &found.stability)],
-            vec!["force left at most".into(), format!("{} N, N m", number(found.residual))],
+            vec!["max residual force".into(), format!("{} N, N m", number(found.residual))],
             vec!["iterations".into(), found.iterations.to_string()],
         ],
         &[],
     );
-    let heading = ["coordinate", "", "position", "from the start", "unit"];
+    let heading = ["coordinate", "", "position", "change", "unit"];
     let mut rows = vec![heading.map(str::to_owned).to_vec()];
     let state = &found.state;
     for c in system.coordinates() {
@@ -173,12 +174,12 @@ fn to_text(system: &Multibody, begin: &MultibodyState, found: &Equilibrium, t: f
     text.push('\n');
     text += &table(&rows, &[2, 3]);
     text += &forces("prescribed joint", held(system, found));
-    text += &forces("equation of a loop", cut(system, found));
+    text += &forces("loop equation", cut(system, found));
     text.push('\n');
     text
 }
 
-/// Whether a coordinate of a spherical joint is its first.
+/// Whether a coordinate is the first of its spherical joint.
 fn first_of_joint(system: &Multibody, c: Coordinate) -> bool {
     c.0 == 0 || system.quaternion_of(Coordinate(c.0 - 1)) != system.quaternion_of(c)
 }
@@ -186,14 +187,14 @@ fn first_of_joint(system: &Multibody, c: Coordinate) -> bool {
 /// Names, values and units.
 type Named = Vec<(String, f64, &'static str)>;
 
-/// Forces that hold the prescribed joints.
+/// Forces and torques that hold the prescribed joints.
 fn held(system: &Multibody, found: &Equilibrium) -> Named {
     let coordinates = system.driven_coordinates().zip(&found.drive_forces);
     let name = |c| system.coordinate_name(c).to_owned();
     coordinates.map(|(c, force)| (name(c), *force, system.force_unit(c))).collect()
 }
 
-/// Forces in the cuts of the loops; redundant equations carry none.
+/// Constraint forces of the loops; redundant equations carry none.
 fn cut(system: &Multibody, found: &Equilibrium) -> Named {
     let redundant = &found.state.partition.redundant;
     let rows = (0..system.n_equations()).filter(|row| !redundant.contains(&(*row as u32)));
@@ -212,7 +213,7 @@ fn forces(what: &str, list: Named) -> String {
     format!("\n{}", table(&rows, &[1]))
 }
 
-/// A static pose as JSON: numbers in SI units, each with its name and unit.
+/// Formats an equilibrium as JSON: numbers in SI units, each with its name and unit.
 fn to_json(system: &Multibody, found: &Equilibrium, t: f64) -> Value {
     let (stability, moves) = match found.stability {
         Stability::Stable => ("stable", None),
@@ -260,14 +261,14 @@ mod tests {
     use validation::mechanisms;
 
     #[test]
-    fn every_coordinate_and_force_has_its_name_and_unit() {
+    fn every_coordinate_and_force_has_a_name_and_a_unit() {
         let open = mechanisms::TAMPING_LENGTHS[0];
         let mut m = mechanisms::tamping_unit(0.0, move |_| open);
         let flywheel = m.coordinate_named("phif").expect("it has one");
         m.drive(flywheel, JointMotion::constant_speed(0.0, 0.0));
         let system = m.build([0.0, 0.0, -9.81]).expect("sound");
         let from = begin(&system, 0.0);
-        let Ok(found) = find(&system, &from, 0.0) else { panic!("it has a rest") };
+        let Ok(found) = find(&system, &from, 0.0) else { panic!("it has an equilibrium") };
         let text = to_text(&system, &from, &found, 0.0);
         let line = |words: &str| {
             let found = text.lines().find(|l| l.trim_start().starts_with(words));
@@ -288,7 +289,7 @@ mod tests {
     }
 
     #[test]
-    fn ball_joints_show_their_quaternion_and_what_is_not_stable_its_coordinate() {
+    fn spherical_joints_show_their_quaternion_and_unstable_poses_their_coordinate() {
         let mut m = Mechanism::new("swing");
         let mass = MassProperties::principal(1.0, [0.0, 0.0, -1.0], [0.1; 3]);
         m.add("arm", GROUND, Joint::Spherical, Pose::IDENTITY, Some(mass));
@@ -303,7 +304,9 @@ mod tests {
         assert!(super::mechanisms(&[], &[]).is_err());
         let hold =
             |name: &str| super::mechanisms(std::slice::from_ref(&system), &[name.to_owned()]);
-        let Err(Failure::Input(message)) = hold("weel") else { panic!("there is no such thing") };
+        let Err(Failure::Input(message)) = hold("weel") else {
+            panic!("there is no such coordinate")
+        };
         assert!(message.contains("did you mean `wheel`?"), "{message}");
         let Ok(held) = hold("wheel") else { panic!("it can be held") };
         assert_eq!(held[0].driven_coordinates().count(), 1);

@@ -1,4 +1,4 @@
-//! The commands, one file each, and what they share.
+//! The commands, one file each, and shared argument parsing.
 
 pub mod bench;
 pub mod check;
@@ -15,29 +15,31 @@ mod watch;
 use crate::failure::Failure;
 use riprap_io::scene_file::{Dimension, parse_quantity};
 
-/// Sets the number of threads; all cores without.
+/// Sets the number of threads; the default is all cores. Returns the number in use.
 fn set_threads(threads: Option<usize>) -> Result<usize, Failure> {
     if let Some(n) = threads {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(n);
-        pool.build_global().map_err(|e| Failure::Run(format!("cannot start {n} threads: {e}")))?;
+        pool.build_global().map_err(|e| {
+            Failure::Run(format!("cannot start {}: {e}", crate::text::counted(n, "thread")))
+        })?;
     }
     Ok(rayon::current_num_threads())
 }
 
-/// Reads a number of threads.
+/// Parses a number of threads.
 fn parse_threads(text: &str) -> Result<usize, String> {
     match text.parse() {
         Ok(n @ 1..=1024) => Ok(n),
-        _ => Err("a number of threads from 1 to 1024 is expected".into()),
+        _ => Err("expected a number of threads from 1 to 1024".into()),
     }
 }
 
-/// Reads a time that is not negative [s].
+/// Parses a non-negative time [s].
 fn parse_time(text: &str) -> Result<f64, String> {
     not_negative(text, Dimension::TIME, "time")
 }
 
-/// Reads a rate, 0 or more.
+/// Parses a non-negative rate [1/s].
 fn parse_rate(text: &str) -> Result<f64, String> {
     not_negative(text, Dimension::FREQUENCY, "rate")
 }
@@ -50,10 +52,10 @@ fn not_negative(text: &str, dimension: Dimension, what: &str) -> Result<f64, Str
     }
 }
 
-/// Reads a number greater than 0.
+/// Parses a positive number.
 fn parse_positive(text: &str) -> Result<f64, String> {
     match text.parse::<f64>() {
         Ok(x) if x > 0.0 && x.is_finite() => Ok(x),
-        _ => Err("a number greater than 0 is expected".into()),
+        _ => Err("expected a number greater than 0".into()),
     }
 }

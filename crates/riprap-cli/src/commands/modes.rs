@@ -1,4 +1,4 @@
-//! `riprap modes`: small vibrations of each mechanism of a scene.
+//! `riprap modes`: computes the vibration modes of each mechanism of a scene.
 
 use std::path::PathBuf;
 
@@ -8,13 +8,13 @@ use serde_json::{Value, json};
 
 use crate::commands::{equilibrium, parse_time};
 use crate::failure::Failure;
-use crate::text::{number, print, table};
+use crate::text::{counted, number, print, table};
 
-/// Parts of a shape that are shown.
+/// Maximum number of components of a mode shape shown.
 const SHOWN: usize = 4;
-/// Parts below this are not.
+/// Smaller components are not shown.
 const LEAST: f64 = 0.01;
-/// Accelerations below this are rounding [m/s², rad/s²].
+/// Accelerations below this are rounding errors [m/s², rad/s²].
 const AT_REST: f64 = 1e-6;
 
 /// Arguments of `riprap modes`.
@@ -25,13 +25,13 @@ pub struct Arguments {
     /// Where to linearize
     #[arg(long, value_enum, default_value_t = Place::Equilibrium)]
     at: Place,
-    /// Time at which prescribed joints and laws are taken
+    /// Time at which prescribed motions and force laws are evaluated
     #[arg(long, value_name = "TIME", default_value = "0 s", value_parser = parse_time)]
     time: f64,
-    /// Hold a coordinate where it starts; may be given several times
+    /// Hold a coordinate at its initial value; may be given several times
     #[arg(long, value_name = "COORDINATE")]
     hold: Vec<String>,
-    /// One JSON object a mechanism and line
+    /// Print the results as JSON, one line per mechanism
     #[arg(long)]
     json: bool,
 }
@@ -39,9 +39,9 @@ pub struct Arguments {
 /// Where to linearize.
 #[derive(Clone, Copy, PartialEq, clap::ValueEnum)]
 enum Place {
-    /// At the start, with its velocities
+    /// At the initial state, including its velocities
     Start,
-    /// At the static pose that the mechanism settles to from its start
+    /// At the static equilibrium found from the initial state
     Equilibrium,
 }
 
@@ -87,14 +87,14 @@ fn kind(mode: &Mode) -> &'static str {
     }
 }
 
-/// The largest parts of a shape: name and amplitude, with the phase where it is neither 0 nor 180°.
+/// The largest components of a mode shape: name and amplitude, with the phase unless it is 0 or 180°.
 fn shape(system: &Multibody, mode: &Mode) -> String {
     let mut parts: Vec<usize> = (0..mode.shape.len()).collect();
     parts.sort_by(|a, b| mode.shape[*b].norm().total_cmp(&mode.shape[*a].norm()));
     let shown = parts.into_iter().filter(|c| mode.shape[*c].norm() >= LEAST).take(SHOWN);
     let text = shown.map(|c| {
         let (name, part) = (system.coordinate_name(Coordinate(c as u32)), mode.shape[c]);
-        // A degree, as in the text.
+        // Half a degree: phases are printed in whole degrees.
         let value = match part.im.abs() <= 0.0087 * part.norm() {
             true => format!("{:.3}", part.re),
             false => format!("{:.3}∠{:.0}°", part.norm(), part.arg().to_degrees()),
@@ -104,7 +104,7 @@ fn shape(system: &Multibody, mode: &Mode) -> String {
     text.collect::<Vec<_>>().join(", ")
 }
 
-/// Modes as a table.
+/// Formats modes as a table.
 fn to_text(system: &Multibody, found: &Modes, at: Place, t: f64) -> String {
     let mut text = format!(
         "mechanism `{}` linearized at its {}, t = {} s; degrees of freedom: {}\n",
@@ -115,8 +115,8 @@ fn to_text(system: &Multibody, found: &Modes, at: Place, t: f64) -> String {
     );
     if found.acceleration > AT_REST {
         text += &format!(
-            "  not at rest here: accelerations up to {} m/s², rad/s²; these modes hold for times too short to leave the \
-             pose\n",
+            "  not at rest here: accelerations up to {} m/s², rad/s²; these modes are valid only while the mechanism \
+             stays close to this pose\n",
             number(found.acceleration)
         );
     }
@@ -136,12 +136,15 @@ fn to_text(system: &Multibody, found: &Modes, at: Place, t: f64) -> String {
     let unstable = found.modes.iter().filter(|m| m.is_unstable()).count();
     text += &match unstable {
         0 => "\n".to_owned(),
-        n => format!("  {n} of {} modes grow\n\n", found.modes.len()),
+        n => {
+            let all = counted(found.modes.len(), "mode");
+            format!("  {n} of {all} {} unstable\n\n", if n == 1 { "is" } else { "are" })
+        }
     };
     text
 }
 
-/// Modes as JSON: numbers in SI units; shapes are real and imaginary parts in the order of `coordinates`.
+/// Formats modes as JSON: numbers in SI units; mode shapes are real and imaginary parts in the order of `coordinates`.
 fn to_json(system: &Multibody, found: &Modes, at: Place, t: f64) -> Value {
     let mode = |mode: &Mode| {
         json!({
@@ -187,7 +190,9 @@ mod tests {
         let open = mechanisms::TAMPING_LENGTHS[0];
         let m = mechanisms::tamping_unit(0.0, move |_| open);
         let system = m.build([0.0, 0.0, -9.81]).expect("sound");
-        let Ok(found) = find(&system, Place::Equilibrium, 0.0) else { panic!("it has a rest") };
+        let Ok(found) = find(&system, Place::Equilibrium, 0.0) else {
+            panic!("it has an equilibrium")
+        };
         let text = to_text(&system, &found, Place::Equilibrium, 0.0);
         for words in [
             "linearized at its equilibrium",
@@ -211,11 +216,11 @@ mod tests {
     }
 
     #[test]
-    fn what_grows_is_marked() {
+    fn unstable_modes_are_marked() {
         let system = mechanisms::four_bars(2).build([0.0, -9.81, 0.0]).expect("sound");
         let Ok(found) = find(&system, Place::Equilibrium, 0.0) else { panic!("it stands") };
         let text = to_text(&system, &found, Place::Equilibrium, 0.0);
         assert!(text.contains("UNSTABLE real pole"), "{text}");
-        assert!(text.contains("1 of 2 modes grow"), "{text}");
+        assert!(text.contains("1 of 2 modes is unstable"), "{text}");
     }
 }

@@ -1,4 +1,4 @@
-//! `riprap reproduce`: regenerates figures and tables of publications.
+//! `riprap reproduce`: regenerates the figures and tables of publications.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -18,38 +18,38 @@ use crate::text::{print, table};
 pub struct Arguments {
     /// The study to run [default: list the studies]
     study: Option<String>,
-    /// Folder for its files [default: out/reproduce/STUDY]
+    /// Output folder [default: out/reproduce/STUDY]
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
-    /// A small, coarse version that takes a minute; it gives numbers and no verdicts
+    /// Run a small, coarse version that takes a minute and gives numbers but no verdicts
     #[arg(long)]
     small: bool,
     #[command(flatten)]
     more: More,
 }
 
-/// Options of a study of long runs, which are stored in the folder and resumed.
+/// Options of a study with long runs, which are stored in the folder and can be resumed.
 #[derive(clap::Args)]
 #[command(
-    next_help_heading = "Options of tamping (an interrupted study resumes when it is started again)"
+    next_help_heading = "Options for `tamping` (start an interrupted study again to resume it)"
 )]
 struct More {
-    /// Only this run; repeat the option for several [default: all]
+    /// Run only this case; may be given several times [default: all]
     #[arg(long, value_name = "CASE", value_parser = Case::NAMES)]
     case: Vec<String>,
-    /// Number of threads of each run [default: all cores, shared among the runs; 1 with --small]
+    /// Number of threads per run [default: all cores, shared among the runs; 1 with --small]
     #[arg(long, value_name = "N", value_parser = parse_threads)]
     threads: Option<usize>,
-    /// Seed of the bed [default: 1]
+    /// Random seed of the bed [default: 1]
     #[arg(long, value_name = "S")]
     seed: Option<u64>,
     /// Time step, such as "0.25 ms" [default: 0.5 ms; 1 ms with --small]
     #[arg(long, value_name = "H", value_parser = parse_step)]
     dt: Option<f64>,
-    /// Tolerance of the solver [default: 1e-3]
+    /// Solver tolerance [default: 1e-3]
     #[arg(long, value_name = "E", value_parser = parse_tolerance)]
     tolerance: Option<f64>,
-    /// Instead of the study: how far 15 Hz dynamic varies with tolerance, step and bed. The study takes its scatter from these runs
+    /// Instead of the study, measure how much the 15 Hz dynamic case varies with tolerance, time step and bed. The study uses this scatter
     #[arg(long, conflicts_with_all = ["case", "seed", "dt", "tolerance"])]
     repeat: bool,
 }
@@ -65,7 +65,7 @@ fn parse_tolerance(text: &str) -> Result<f64, String> {
 }
 
 impl More {
-    /// The first option that is given.
+    /// The first option given.
     fn first(&self) -> Option<&'static str> {
         let given = [
             (!self.case.is_empty(), "--case"),
@@ -106,12 +106,13 @@ pub fn reproduce(arguments: &Arguments) -> Result<(), Failure> {
     if let Some(option) = arguments.more.first().filter(|_| !study.takes_options) {
         let taking = STUDIES.iter().filter(|s| s.takes_options).map(|s| s.name);
         let taking = taking.collect::<Vec<_>>().join(", ");
-        let message = format!("the study `{name}` takes no {option}; those that do: {taking}");
+        let message =
+            format!("the study `{name}` does not accept {option}; studies that do: {taking}");
         return Err(Failure::Input(message));
     }
     let default = || Path::new("out/reproduce").join(study.name);
     let folder = arguments.out.clone().unwrap_or_else(default);
-    // Before the run, which takes long.
+    // Before the run, which takes a long time.
     fs::create_dir_all(&folder)
         .map_err(|e| Failure::Input(format!("cannot create {}: {e}", folder.display())))?;
     run(study, &folder, &arguments.options())

@@ -1,4 +1,4 @@
-//! `riprap run`: a scene from its file to the folder of a run.
+//! `riprap run`: runs a scene file and writes the results to a folder.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -14,37 +14,37 @@ use super::watch::Terminal;
 use super::{parse_threads, parse_time, set_threads};
 use crate::failure::Failure;
 use crate::progress::duration;
-use crate::text::{number, print};
+use crate::text::{counted, number, print};
 
 /// Arguments of `riprap run`.
 #[derive(clap::Args)]
 pub struct Arguments {
     /// The scene file
     scene: PathBuf,
-    /// Folder for the results [default: out/ and the name of the scene]
+    /// Folder for the results [default: out/NAME, with the name of the scene]
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
-    /// Time at which the run ends, such as 0.5 or "20 ms", instead of that of the scene
+    /// End time of the run, such as 0.5 or "20 ms"; overrides that of the scene
     #[arg(long, value_name = "T", value_parser = parse_time, allow_hyphen_values = true)]
     until: Option<f64>,
     /// Number of threads [default: all cores]
     #[arg(long, value_name = "N", value_parser = parse_threads)]
     threads: Option<usize>,
-    /// Write the contact problem of every N-th step, with its impulses, to problems/ in the folder (for `riprap solve`)
+    /// Write the contact problem of every N-th step and its solution to problems/ in the folder (for `riprap solve`)
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     problems: Option<u32>,
-    /// Write a checkpoint every so often, such as "0.1 s" of simulated time, from which a killed run resumes
+    /// Interval of checkpoints in simulated time, such as "0.1 s", from which a killed run can be resumed
     #[arg(long, value_name = "T", value_parser = parse_time, allow_hyphen_values = true)]
     checkpoint_every: Option<f64>,
     /// Resume from the checkpoint in the folder; the results are bitwise identical to those of an uninterrupted run
     #[arg(long)]
     resume: bool,
-    /// Begin with the bed in a file of `riprap settle`
+    /// Start from a bed written by `riprap settle --out`
     #[arg(long, value_name = "FILE", conflicts_with_all = ["cache", "no_cache"])]
     bed: Option<PathBuf>,
     #[command(flatten)]
     beds: Beds,
-    /// Overwrite an old run in the folder; with --resume only if it left no checkpoint
+    /// Overwrite an existing run in the folder; with --resume, only if it has no checkpoint
     #[arg(long)]
     force: bool,
 }
@@ -68,7 +68,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         true => Run::resume_or_new(&file, options)?,
     };
     if arguments.resume && !prepared.resumes() {
-        eprintln!("no checkpoint in {}: the run starts from the beginning", out.display());
+        eprintln!("no checkpoint in {}: starting from the beginning", out.display());
     }
     for note in prepared.scene().notes(&prepared.built().scene) {
         eprintln!("note: {note}");
@@ -83,13 +83,13 @@ impl From<Error> for Failure {
         match error {
             Error::Scene(errors) => Failure::Scene(errors),
             Error::EndsBeforeFirstStep { until, dt } => Failure::Input(format!(
-                "--until {until} s comes before the first step ends ({dt} s)"
+                "--until {until} s is before the end of the first step ({dt} s)"
             )),
             Error::CheckpointsTooFrequent { every, dt } => Failure::Input(format!(
                 "--checkpoint-every {every} s is shorter than a step ({dt} s)"
             )),
             Error::NoCheckpoint { folder } => Failure::Input(format!(
-                "the run in {} left no checkpoint; start it anew with --force, and with --checkpoint-every to have some",
+                "the run in {} has no checkpoint; restart it with --force, and use --checkpoint-every to write checkpoints",
                 folder.display()
             )),
             Error::Start(error @ riprap_io::Error::Exists { .. }) => {
@@ -101,26 +101,26 @@ impl From<Error> for Failure {
     }
 }
 
-/// Tells what came out.
+/// Prints the outcome of a run.
 fn conclude(file: &SceneFile, summary: &Summary) -> Result<(), Failure> {
     let Summary { ending, report, .. } = summary;
     if let Ending::Failed(message) = ending {
         let folder = summary.folder.display();
-        return Err(Failure::Run(format!("{message}\nwhat was written until then: {folder}")));
+        return Err(Failure::Run(format!("{message}\nresults up to this point: {folder}")));
     }
     for warning in &summary.warnings {
         eprintln!("warning: {warning}");
     }
     let path = |name: &str| summary.folder.join(name).display().to_string();
     let mut text = format!(
-        "{} at t = {} s: {} steps in {}\n",
+        "{} at t = {} s: {} in {}\n",
         ending.word(),
         number(summary.time),
-        report.steps,
+        counted(report.steps as usize, "step"),
         duration(report.wall)
     );
     if summary.n_mechanisms > 0 {
-        text += &format!("loop residual up to {:.1e}\n", report.loop_residual);
+        text += &format!("max loop residual {:.1e}\n", report.loop_residual);
     }
     if matches!(file.run.scheme, TimeScheme::MoreauJean { .. }) {
         text += &format!(
@@ -134,21 +134,25 @@ fn conclude(file: &SceneFile, summary: &Summary) -> Result<(), Failure> {
         );
         if let Some((criterion, share)) = report.deciding_criterion() {
             let (key, percent) = (criterion.key(), 100.0 * share);
-            text +=
-                &format!("solves ended by `{key}` in {percent:.0} % of the steps with contacts\n");
+            text += &format!(
+                "`{key}` decided convergence in {percent:.0} % of the steps with contacts\n"
+            );
         }
     }
-    text += &format!("  {}  energies, contacts, coordinates, probes\n", path("series.csv"));
+    text += &format!(
+        "  {}  time series: energies, contacts, coordinates, probes\n",
+        path("series.csv")
+    );
     text += &format!("  {}  run summary\n", path("summary.json"));
     if summary.n_frames > 0 {
-        text +=
-            &format!("  {}  {} frames: open it in ParaView\n", path("run.pvd"), summary.n_frames);
+        let frames = counted(summary.n_frames as usize, "frame");
+        text += &format!("  {}  {frames}: open in ParaView\n", path("run.pvd"));
     }
     print(&text);
     if *ending == Ending::Interrupted { Err(Failure::Interrupted) } else { Ok(()) }
 }
 
-/// `out/` and the name of the file, or of its folder if it is called `scene.toml`.
+/// `out/` followed by the name of the scene file, or of its folder if the file is called `scene.toml`.
 fn default_folder(scene: &Path) -> PathBuf {
     let stem = scene.file_stem().unwrap_or_default().to_owned();
     let folder =
@@ -160,7 +164,7 @@ fn default_folder(scene: &Path) -> PathBuf {
     Path::new("out").join(name)
 }
 
-/// Sets the flag on Ctrl-C; pressed twice, it ends the program at once.
+/// Sets the flag on Ctrl-C; a second Ctrl-C ends the program immediately.
 pub(super) fn on_interrupt(flag: Arc<AtomicBool>) {
     let handler = move || {
         if flag.swap(true, Ordering::Relaxed) {
@@ -168,6 +172,6 @@ pub(super) fn on_interrupt(flag: Arc<AtomicBool>) {
         }
     };
     if let Err(error) = ctrlc::set_handler(handler) {
-        eprintln!("warning: Ctrl-C will not end the run cleanly: {error}");
+        eprintln!("warning: Ctrl-C will not stop the run cleanly: {error}");
     }
 }

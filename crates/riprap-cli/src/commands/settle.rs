@@ -1,4 +1,4 @@
-//! `riprap settle`: the bed of a scene, for all runs that begin with it.
+//! `riprap settle`: settles the grains of a scene and stores the bed for later runs.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -12,19 +12,19 @@ use super::watch::{Terminal, stones};
 use super::{parse_threads, set_threads};
 use crate::failure::Failure;
 
-/// Where settled beds are kept.
+/// Where settled beds are cached.
 #[derive(clap::Args)]
 pub struct Beds {
-    /// Folder in which settled beds are kept [default: $RIPRAP_CACHE, or riprap in the cache folder of the user]
+    /// Cache folder for settled beds [default: $RIPRAP_CACHE, or riprap/ in the user's cache folder]
     #[arg(long, value_name = "DIR")]
     cache: Option<PathBuf>,
-    /// Neither take a settled bed from the cache nor keep one there
+    /// Neither read settled beds from the cache nor store them there
     #[arg(long, conflicts_with = "cache")]
     no_cache: bool,
 }
 
 impl Beds {
-    /// The folder; `None` if nothing is kept.
+    /// The cache folder; `None` if caching is disabled.
     pub fn folder(&self) -> Option<PathBuf> {
         match self.no_cache {
             true => None,
@@ -38,7 +38,7 @@ impl Beds {
 pub struct Arguments {
     /// The scene file
     scene: PathBuf,
-    /// Write the bed to a file too, for `riprap run --bed`
+    /// Also write the bed to a file, for `riprap run --bed`
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
     /// Number of threads [default: all cores]
@@ -48,18 +48,18 @@ pub struct Arguments {
     beds: Beds,
 }
 
-/// Makes the bed of a scene, or finds it in the cache.
+/// Settles the bed of a scene or finds it in the cache.
 pub fn command(arguments: &Arguments) -> Result<(), Failure> {
     let file = SceneFile::read(&arguments.scene)?;
     let cache = arguments.beds.folder();
     if arguments.out.is_none() && cache.is_none() {
-        let message = "the bed would be kept nowhere: give --out FILE or --cache DIR";
+        let message = "the bed would not be stored: pass --out FILE or --cache DIR";
         return Err(Failure::Input(message.into()));
     }
     set_threads(arguments.threads)?;
     let mut built = file.build()?;
     let Some(settling) = built.settling.take() else {
-        let message = "no grains of this scene settle; write `settle = { … }` into its [[grains]]";
+        let message = "no grains of this scene settle; add `settle = { … }` to its [[grains]]";
         return Err(Failure::Input(format!("{}: {message}", arguments.scene.display())));
     };
     let interrupt = Arc::new(AtomicBool::new(false));

@@ -1,4 +1,4 @@
-//! `riprap solve`: contact problems from files, solved and timed, and compared in a performance profile.
+//! `riprap solve`: solves and times contact problems read from files, and compares solvers in a performance profile.
 
 use std::path::{Path, PathBuf};
 use std::time::Instant;
@@ -14,30 +14,30 @@ use validation::figure::{Axis, Colour, Curve, Dash, Figure, Panel};
 
 use crate::commands::parse_positive;
 use crate::failure::Failure;
-use crate::text::{self, number, print, table};
+use crate::text::{self, counted, number, print, table};
 
 /// Arguments of `riprap solve`.
 #[derive(clap::Args)]
 pub struct Arguments {
-    /// Contact problems in FCLib's HDF5 layout; a folder stands for all of them in it
+    /// Contact problems in the HDF5 layout of FCLib; a folder stands for all problems in it
     #[arg(required = true, value_name = "FILE")]
     files: Vec<PathBuf>,
-    /// Solver; several are compared
+    /// Solver to use; several, separated by commas, are compared
     #[arg(long, value_enum, value_delimiter = ',', default_value = "auto")]
     solver: Vec<Solver>,
-    /// Residual to reach, relative to the largest of free velocities, impulses and velocities; several are tried in turn
+    /// Target residual, relative to the largest free velocity, impulse or velocity; several, separated by commas, are solved in turn
     #[arg(long, value_name = "RESIDUAL", value_delimiter = ',', default_value = "1e-8", value_parser = parse_positive)]
     tol: Vec<f64>,
-    /// Sweeps before a solver gives up; 200 000 of plain sweeps and conjugate gradients, 1 000 000 of the others without
+    /// Maximum number of sweeps [default: 200 000 for gauss-seidel and conjugate-gradient, 1 000 000 for the others]
     #[arg(long, value_name = "N")]
     max_sweeps: Option<usize>,
-    /// Solve as many times and tell the median time; as often as 0.1 s allow without
+    /// Number of solves, of which the median time is reported [default: as many as fit into 0.1 s, at most 100]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     repeat: Option<u32>,
-    /// Draw a performance profile of the solvers
+    /// Write a performance profile of the solvers as SVG
     #[arg(long, value_name = "FILE.svg")]
     profile: Option<PathBuf>,
-    /// One JSON object a problem, solver and tolerance, each in a line
+    /// Print the results as JSON, one line per problem, solver and tolerance
     #[arg(long)]
     json: bool,
 }
@@ -45,7 +45,7 @@ pub struct Arguments {
 /// Solvers of contact problems.
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Solver {
-    /// Accelerated sweeps, and Newton and proximal steps where these gain
+    /// Accelerated sweeps, with Newton and proximal steps where they are faster
     #[value(alias = "accurate")]
     Auto,
     /// Gauss–Seidel with Anderson acceleration
@@ -66,7 +66,7 @@ impl Solver {
         }
     }
 
-    /// The solver that stops at a residual relative to all that enters a stored problem.
+    /// Builds the solver, which stops at a residual relative to all quantities of a stored problem.
     fn build(self, tolerance: f64, max_sweeps: Option<usize>) -> Box<dyn ContactSolver> {
         let mut stored = StoredOptions::tolerance(tolerance);
         let mut options = GaussSeidelOptions::stored(tolerance);
@@ -88,7 +88,7 @@ struct Outcome {
     contacts: usize,
     solver: Solver,
     tolerance: f64,
-    /// Median of the wall-clock times of the solves, without reading [s].
+    /// Median wall time of a solve, without reading the file [s].
     seconds: f64,
     iterations: usize,
     residual: f64,
@@ -121,12 +121,12 @@ impl Outcome {
             format!("{:.3}", 1e3 * self.seconds),
             self.iterations.to_string(),
             format!("{:.2e}", self.residual),
-            if self.converged() { "solved" } else { "NOT SOLVED" }.into(),
+            if self.converged() { "converged" } else { "NOT CONVERGED" }.into(),
         ]
     }
 }
 
-/// Solves the problems and prints what it took.
+/// Solves the problems and prints times and residuals.
 pub fn solve(arguments: &Arguments) -> Result<(), Failure> {
     let files = expand(&arguments.files)?;
     let mut outcomes = Vec::new();
@@ -157,8 +157,16 @@ pub fn solve(arguments: &Arguments) -> Result<(), Failure> {
         }
     }
     if !arguments.json && !outcomes.is_empty() {
-        let head =
-            ["problem", "contacts", "solver", "to", "time [ms]", "iterations", "residual", ""];
+        let head = [
+            "problem",
+            "contacts",
+            "solver",
+            "tolerance",
+            "time [ms]",
+            "iterations",
+            "residual",
+            "",
+        ];
         let mut rows = vec![head.map(String::from).to_vec()];
         rows.extend(outcomes.iter().map(Outcome::to_row));
         print(&table(&rows, &[1, 3, 4, 5, 6]));
@@ -169,20 +177,21 @@ pub fn solve(arguments: &Arguments) -> Result<(), Failure> {
         riprap_io::write_whole(path, svg.as_bytes()).map_err(|e| Failure::Input(e.to_string()))?;
     }
     if unreadable > 0 {
-        let message = format!("{unreadable} of {} files could not be read", files.len());
+        let files = counted(files.len(), "file");
+        let message = format!("{unreadable} of {files} could not be read");
         return Err(Failure::Input(message));
     }
     let failed = outcomes.iter().filter(|outcome| !outcome.converged()).count();
     match failed {
         0 => Ok(()),
         n => Err(Failure::Run(format!(
-            "{n} of {} solves did not reach their residual",
-            outcomes.len()
+            "{n} of {} did not converge",
+            counted(outcomes.len(), "solve")
         ))),
     }
 }
 
-/// The files, with those of folders in the order of their names.
+/// The files, with folders replaced by their files in order of name.
 fn expand(files: &[PathBuf]) -> Result<Vec<PathBuf>, Failure> {
     let mut all = Vec::new();
     for path in files {
@@ -200,7 +209,7 @@ fn expand(files: &[PathBuf]) -> Result<Vec<PathBuf>, Failure> {
             }
         }
         if inside.is_empty() {
-            return Err(Failure::Input(format!("{} holds no HDF5 files", path.display())));
+            return Err(Failure::Input(format!("{} contains no HDF5 files", path.display())));
         }
         inside.sort();
         all.extend(inside);
@@ -208,7 +217,7 @@ fn expand(files: &[PathBuf]) -> Result<Vec<PathBuf>, Failure> {
     Ok(all)
 }
 
-/// Solves from no impulses at all, as often as asked for.
+/// Solves a problem from zero impulses, with the requested number of repetitions.
 fn measure(
     arguments: &Arguments,
     file: &Path,
@@ -239,20 +248,20 @@ fn measure(
                 tolerance,
                 seconds: times[times.len() / 2],
                 iterations: report.sweeps,
-                // Not a number is no solution.
+                // NaN does not count as converged.
                 residual: if found.is_nan() { f64::INFINITY } else { found },
             };
         }
     }
 }
 
-/// Name of a problem: that of its file.
+/// Name of a problem: the name of its file without the extension.
 fn name(file: &Path) -> String {
     file.file_stem()
         .map_or_else(|| file.display().to_string(), |n| n.to_string_lossy().into_owned())
 }
 
-/// How many each solver solved, and in what time.
+/// Number of problems solved by each solver and the total time.
 fn sums(arguments: &Arguments, outcomes: &[Outcome]) -> String {
     let mut text = String::from("\n");
     for tolerance in &arguments.tol {
@@ -264,7 +273,7 @@ fn sums(arguments: &Arguments, outcomes: &[Outcome]) -> String {
             let solved = of.iter().filter(|o| o.converged()).count();
             let seconds: f64 = of.iter().map(|o| o.seconds).sum();
             text += &format!(
-                "{} to {}: {solved} of {} solved, {} ms in all\n",
+                "{}, tolerance {}: {solved} of {} converged, {} ms in total\n",
                 solver.word(),
                 number(*tolerance),
                 of.len(),
@@ -275,7 +284,7 @@ fn sums(arguments: &Arguments, outcomes: &[Outcome]) -> String {
     text
 }
 
-/// The performance profile (Dolan and Moré 2002): for each solver the part of the problems that it solves within a factor of the
+/// The performance profile (Dolan and Moré 2002): for each solver, the fraction of problems solved within a factor of the
 /// fastest solver's time.
 fn profile(arguments: &Arguments, outcomes: &[Outcome]) -> Figure {
     const COLOURS: [Colour; 4] = [Colour::Blue, Colour::Orange, Colour::Green, Colour::Vermilion];
@@ -305,8 +314,8 @@ fn profile(arguments: &Arguments, outcomes: &[Outcome]) -> Figure {
         });
         panels.push(Panel {
             title: format!("residual {}", number(*tolerance)),
-            x: Axis::new("time over that of the fastest solver [–]").logarithmic().range(1.0, end),
-            y: Axis::new("part of the problems solved [–]").range(0.0, 1.05),
+            x: Axis::new("time relative to the fastest solver [–]").logarithmic().range(1.0, end),
+            y: Axis::new("fraction of problems solved [–]").range(0.0, 1.05),
             curves: curves.collect(),
         });
     }
@@ -315,14 +324,14 @@ fn profile(arguments: &Arguments, outcomes: &[Outcome]) -> Figure {
     let problems =
         outcomes.iter().map(|o| &o.file).collect::<std::collections::BTreeSet<_>>().len();
     Figure {
-        title: format!("{problems} contact problems"),
+        title: counted(problems, "contact problem"),
         size: [520 * columns.max(1) as u32, 60 + 360 * rows],
         columns,
         panels,
     }
 }
 
-/// The steps of a distribution of ratios, from 1 to `end`.
+/// The step function of a distribution of ratios, from 1 to `end`.
 fn stairs(ratios: &[f64], end: f64) -> Vec<[f64; 2]> {
     let n = ratios.len().max(1) as f64;
     let mut points = vec![[1.0, 0.0]];

@@ -1,4 +1,4 @@
-//! `riprap validate`: measured values against their references.
+//! `riprap validate`: compares measured values with their references.
 
 use std::io::IsTerminal;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -20,21 +20,21 @@ use crate::text::{number, print, table};
 pub struct Arguments {
     /// The cases to run [default: all]
     cases: Vec<String>,
-    /// The small version of every case: all of them in less than a minute
+    /// Run the small version of every case; all cases take less than a minute
     #[arg(long)]
     quick: bool,
-    /// Number of cases side by side [default: all cores]
+    /// Number of cases to run in parallel [default: all cores]
     #[arg(long, value_name = "N", value_parser = parse_threads)]
     jobs: Option<usize>,
-    /// One JSON object per line
+    /// Print the results as JSON, one line per check
     #[arg(long)]
     json: bool,
-    /// Only list the cases
+    /// List the cases without running them
     #[arg(long)]
     list: bool,
 }
 
-/// Runs the cases and prints what they measured, in the order of the list whichever ends first.
+/// Runs the cases and prints their results in the order of the list, regardless of which ends first.
 pub fn validate(arguments: &Arguments) -> Result<(), Failure> {
     let chosen = chosen(&arguments.cases)?;
     if arguments.list {
@@ -69,13 +69,13 @@ struct Done {
     wall: f64,
 }
 
-/// What a worker says about a case.
+/// Message from a worker about a case.
 enum News {
     Start(usize),
     End(usize, Done),
 }
 
-/// Runs the cases side by side, each on its share of the cores, and hands them over in their order. Progress goes to standard error.
+/// Runs the cases in parallel, each on its share of the cores, and passes the results to `show` in order. Progress goes to standard error.
 fn run_all(
     cases: &[&Case],
     arguments: &Arguments,
@@ -85,7 +85,7 @@ fn run_all(
     let cores = rayon::current_num_threads();
     let jobs = arguments.jobs.unwrap_or(cores).clamp(1, cases.len().max(1));
     let threads = (cores / jobs).max(1);
-    // The most expensive first: they would otherwise run alone at the end.
+    // The most expensive cases first: they would otherwise run alone at the end.
     let mut order: Vec<usize> = (0..cases.len()).collect();
     order.sort_by_key(|k| !cases[*k].long);
     let next = AtomicUsize::new(0);
@@ -135,12 +135,12 @@ fn run_all(
     })
 }
 
-/// Shows which cases are running: a line that stays in place on a terminal, plain lines elsewhere.
+/// Shows which cases are running: a line that stays in place on a terminal, otherwise plain lines.
 struct Running<'a> {
     cases: &'a [&'a Case],
     now: Vec<usize>,
     done: usize,
-    /// On a terminal.
+    /// Present on a terminal.
     bar: Option<ProgressBar>,
 }
 
@@ -193,7 +193,7 @@ impl<'a> Running<'a> {
         }
     }
 
-    /// Prints something with the line out of the way.
+    /// Prints with the progress line hidden.
     fn aside(&self, print: impl FnOnce()) {
         match &self.bar {
             Some(bar) => bar.suspend(print),
@@ -208,7 +208,7 @@ impl<'a> Running<'a> {
     }
 }
 
-/// The cases with these names; all if none is named.
+/// The cases with the given names; all cases if no names are given.
 fn chosen(names: &[String]) -> Result<Vec<&'static Case>, Failure> {
     if names.is_empty() {
         return Ok(CASES.iter().collect());
@@ -253,7 +253,7 @@ fn rows(checks: &[Check]) -> String {
     table(&rows, &[1, 3, 4])
 }
 
-/// A check as a line of JSON; NaN and infinities become `null`.
+/// Formats a check as a line of JSON; NaN and infinities become `null`.
 fn json_line(check: &Check) -> String {
     let mut line = serde_json::to_string(check).unwrap_or_else(|_| "null".into());
     line.push('\n');

@@ -1,10 +1,10 @@
-//! A run as it is shown on the terminal: a progress line for each phase, and a line for whatever else happens.
+//! Display of a run on the terminal: a progress line for each phase and a line for each event.
 
 use riprap::simulation::Frame;
 use riprap_io::run::{Event, Phase, Watch};
 
 use crate::progress::{Progress, duration};
-use crate::text::{grouped, number};
+use crate::text::{counted, grouped, number, plural};
 
 /// Shows a run on standard error.
 #[derive(Default)]
@@ -34,25 +34,26 @@ impl Watch for Terminal {
                 }
             }
             Event::Resumed { time, step } => {
-                eprintln!("resumed at t = {} s ({step} steps)", number(time));
+                let steps = counted(step as usize, "step");
+                eprintln!("resumed at t = {} s ({steps})", number(time));
             }
             Event::BedTaken { path, grains, bed } => {
                 let (grains, path, time) = (stones(grains), path.display(), number(bed.time));
-                eprintln!("bed of {grains} taken from {path}, settled for {time} s");
+                eprintln!("bed of {grains} read from {path}, settled for {time} s");
                 if !bed.calm {
                     eprintln!("warning: its grains have not come to rest");
                 }
             }
             Event::BedRefused { error } => eprintln!("warning: {error}; the bed is regenerated"),
             Event::BedChanged { path } => eprintln!(
-                "warning: the bed in {} is not the one that this run started from: its hash is not that in summary.json",
+                "warning: the bed in {} is not the one this run started from: its hash differs from that in summary.json",
                 path.display()
             ),
             Event::BedAwaited { holder } => {
                 eprintln!("the bed is being settled by {holder}; waiting for it");
             }
             Event::NotLocked { folder } => eprintln!(
-                "warning: the file system of {} has no locks; take care that no other run writes to it",
+                "warning: the file system of {} does not support locks; make sure that no other run writes to it",
                 folder.display()
             ),
             Event::InnerSteps { pulse } => {
@@ -64,26 +65,27 @@ impl Watch for Terminal {
                 let (time, wall) = (number(bed.time), duration(bed.report.wall));
                 match bed.calm {
                     true => {
-                        eprintln!("settled after {time} s ({} steps, {wall})", bed.report.steps)
+                        let steps = counted(bed.report.steps as usize, "step");
+                        eprintln!("settled after {time} s ({steps}, {wall})")
                     }
                     false => eprintln!(
-                        "warning: after {time} s the grains have not come to rest ({wall})"
+                        "warning: the grains have not come to rest after {time} s ({wall})"
                     ),
                 }
             }
             Event::BedKept { path, grains } => {
-                eprintln!("bed of {} kept in {}", stones(grains), path.display());
+                eprintln!("bed of {} stored in {}", stones(grains), path.display());
             }
-            Event::BedNotKept { error } => eprintln!("warning: the bed is not kept: {error}"),
+            Event::BedNotKept { error } => eprintln!("warning: the bed was not stored: {error}"),
             Event::CheckpointWritten => {
-                eprintln!("a checkpoint is kept: --resume continues from here");
+                eprintln!("checkpoint written: use --resume to continue from here");
             }
             _ => {}
         }
     }
 }
 
-/// So many grains, in words.
+/// A number of grains with its noun.
 pub fn stones(n: usize) -> String {
-    format!("{} grain{}", grouped(n), if n == 1 { "" } else { "s" })
+    format!("{} grain{}", grouped(n), plural(n))
 }

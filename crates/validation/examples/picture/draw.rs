@@ -1,4 +1,4 @@
-//! Polygons in perspective: a depth buffer, one light, ghosts that let what is behind them through, a colour bar.
+//! Polygons in perspective with a depth buffer, one light, transparent polygons and a colour bar.
 
 use font8x8::UnicodeFonts;
 use riprap::math::Vec3;
@@ -6,7 +6,7 @@ use riprap::math::Vec3;
 /// Red, green, blue from 0 to 1.
 pub type Colour = [f32; 3];
 
-/// YlGnBu of ColorBrewer, from slow to fast: pale to dark for colour-blind readers too.
+/// YlGnBu of ColorBrewer, from slow to fast: pale to dark, suitable for colour-blind readers.
 const MAP: [Colour; 9] = [
     [1.000, 1.000, 0.851],
     [0.929, 0.973, 0.694],
@@ -19,7 +19,7 @@ const MAP: [Colour; 9] = [
     [0.031, 0.114, 0.345],
 ];
 
-/// Colour of a value from 0 to 1 on the map.
+/// Colour of a value from 0 to 1.
 pub fn mapped(part: f64) -> Colour {
     let at = part.clamp(0.0, 1.0) * (MAP.len() - 1) as f64;
     let k = (at as usize).min(MAP.len() - 2);
@@ -27,25 +27,25 @@ pub fn mapped(part: f64) -> Colour {
     [0, 1, 2].map(|c| (1.0 - share) * MAP[k][c] + share * MAP[k + 1][c])
 }
 
-/// Where the picture is taken from.
+/// The camera.
 #[derive(Clone, Copy, Debug)]
 pub struct Camera {
-    /// Where the eye is, and what it looks at [m]; z is up.
+    /// Position of the eye and the point it looks at [m]; z is up.
     pub eye: Vec3,
     /// See `eye`.
     pub target: Vec3,
-    /// Height of the picture over its distance.
+    /// Height of the visible area divided by its distance [–].
     pub view: f64,
 }
 
-/// A picture while it is drawn, with twice the pixels in each direction.
+/// A picture being drawn, with twice the pixels in each direction.
 pub struct Canvas {
     size: [usize; 2],
     pixels: Vec<Colour>,
     depth: Vec<f32>,
 }
 
-/// The part of a convex polygon where a function that is linear is positive.
+/// The part of a convex polygon where a linear function is positive.
 fn in_front(corners: &[Vec3], depth: impl Fn(&Vec3) -> f64) -> Vec<Vec3> {
     let mut seen = Vec::with_capacity(corners.len() + 1);
     for (k, a) in corners.iter().enumerate() {
@@ -61,7 +61,7 @@ fn in_front(corners: &[Vec3], depth: impl Fn(&Vec3) -> f64) -> Vec<Vec3> {
     seen
 }
 
-/// Pixels in each direction that become one.
+/// Oversampling factor in each direction.
 const FINE: usize = 2;
 
 impl Canvas {
@@ -72,7 +72,7 @@ impl Canvas {
         Canvas { size, pixels: vec![[1.0; 3]; n], depth: vec![f32::INFINITY; n] }
     }
 
-    /// Draws a convex polygon with corners in the world [m]; an opacity below 1 leaves the depth as it was.
+    /// Draws a convex polygon with corners in world coordinates [m]; with an opacity below 1 the depth buffer is not changed.
     pub fn polygon(&mut self, camera: &Camera, corners: &[Vec3], colour: Colour, opacity: f32) {
         let normal = corners.windows(3).map(|w| (w[1] - w[0]).cross(&(w[2] - w[1])));
         let Some(normal) = normal.sum::<Vec3>().try_normalize(0.0) else { return };
@@ -97,7 +97,7 @@ impl Canvas {
         }
     }
 
-    /// Fills a triangle of pixels x, y and inverse depth, which is linear in the picture.
+    /// Fills a triangle given by pixels x, y and inverse depth, which is linear in the picture.
     fn triangle(&mut self, [a, b, c]: [[f64; 3]; 3], colour: Colour, opacity: f32) {
         let area = (b[0] - a[0]) * (c[1] - a[1]) - (c[0] - a[0]) * (b[1] - a[1]);
         if area.abs() < 1e-12 {
@@ -131,13 +131,13 @@ impl Canvas {
         }
     }
 
-    /// Writes a text with its left upper corner at a pixel of the finished picture.
+    /// Writes a text with its upper left corner at a pixel of the finished picture.
     pub fn text(&mut self, [left, top]: [usize; 2], text: &str) {
         for (n, letter) in text.chars().enumerate() {
             let Some(rows) = font8x8::BASIC_FONTS.get(letter) else { continue };
             for (row, bits) in rows.into_iter().enumerate() {
                 for column in (0..8).filter(|k| bits >> k & 1 == 1) {
-                    // One and a half pixels of the finished picture for each of the letter's.
+                    // Each pixel of a letter covers one and a half pixels of the finished picture.
                     let x = FINE * left + 3 * (8 * n + column);
                     self.fill([x, FINE * top + 3 * row], [3, 3], [0.15; 3]);
                 }
@@ -153,7 +153,7 @@ impl Canvas {
         }
     }
 
-    /// A bar of the colours of speeds from 0 to a largest one [m/s], at the right edge.
+    /// Draws a colour bar for speeds from 0 to `largest` [m/s] at the right edge.
     pub fn speed_bar(&mut self, largest: f64) {
         let [width, height] = self.size.map(|n| n / FINE);
         let (left, top, tall) = (width.saturating_sub(96), height / 4, height / 2);
@@ -168,7 +168,7 @@ impl Canvas {
         }
     }
 
-    /// The finished picture: bytes red, green, blue by rows.
+    /// The finished picture: red, green and blue bytes by rows.
     pub fn finish(&self) -> Vec<u8> {
         let [width, height] = self.size.map(|n| n / FINE);
         let mut bytes = Vec::with_capacity(3 * width * height);
@@ -194,7 +194,7 @@ mod tests {
     const CAMERA: Camera =
         Camera { eye: Vec3::new(0.0, -2.0, 0.0), target: Vec3::new(0.0, 0.0, 0.0), view: 1.0 };
 
-    /// A square of 1 m across the view at a distance behind the target [m].
+    /// A square of 1 m facing the camera at a distance behind the target [m].
     fn square(y: f64) -> Vec<Vec3> {
         [(-0.5, -0.5), (0.5, -0.5), (0.5, 0.5), (-0.5, 0.5)].map(|(x, z)| Vec3::new(x, y, z)).into()
     }

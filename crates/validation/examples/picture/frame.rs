@@ -1,8 +1,8 @@
-//! Frames of a run folder: the index `run.pvd` and the polygons of a `.vtp` file that riprap has written.
+//! Frames of a run folder: the index `run.pvd` and the polygons of a `.vtp` file written by riprap.
 
 use std::path::{Path, PathBuf};
 
-/// Polygons with what is drawn of them.
+/// Polygons and their attributes.
 #[derive(Clone, Debug, Default)]
 pub struct Frame {
     /// Corners [m].
@@ -13,7 +13,7 @@ pub struct Frame {
     pub bodies: Vec<usize>,
     /// Material of each polygon.
     pub materials: Vec<usize>,
-    /// Speed of its body [m/s].
+    /// Speed of the body of each polygon [m/s].
     pub speeds: Vec<f64>,
 }
 
@@ -69,13 +69,13 @@ impl Frame {
     }
 }
 
-/// Value of an attribute in a tag.
+/// Value of an attribute of a tag.
 fn attribute<'a>(tag: &'a str, name: &str) -> Option<&'a str> {
     let from = tag.find(&format!("{name}=\""))? + name.len() + 2;
     tag[from..].split('"').next()
 }
 
-/// The numbers of the first array with a name: a length in bytes, then little-endian values.
+/// The numbers of the first array with a given name: a length in bytes, then little-endian values.
 fn numbers(header: &str, data: &[u8], name: &str) -> Option<Vec<f64>> {
     let tag = header.lines().find(|line| attribute(line, "Name") == Some(name))?;
     let at: usize = attribute(tag, "offset")?.parse().ok()?;

@@ -1,4 +1,4 @@
-//! Draws frames of a run folder without ParaView, as a PNG picture or an animated GIF:
+//! Draws frames of a run folder as a PNG picture or an animated GIF, without ParaView:
 //!
 //! ```sh
 //! cargo run --release -p riprap-validation --example picture -- out/bucket picture.png time=1.73 eye=0.6,-2.4,0.9 at=0.35,0,0.35 \
@@ -7,14 +7,14 @@
 //!
 //! | argument | meaning |
 //! | --- | --- |
-//! | `time=T` | the frame nearest to a time [s]; of a GIF, the first and the last: `time=0,2` |
-//! | `eye=X,Y,Z`, `at=X,Y,Z` | where the camera is and what it looks at [m] |
-//! | `view=F` | height of the picture over the distance (0.7) |
+//! | `time=T` | time of the frame [s]; for a GIF, times of the first and last frame: `time=0,2` |
+//! | `eye=X,Y,Z`, `at=X,Y,Z` | position of the camera and the point it looks at [m] |
+//! | `view=F` | height of the visible area divided by the distance (0.7) |
 //! | `size=W,H` | pixels (900,600) |
-//! | `speed=M` | colours the bodies of material number M by their speed, with a colour bar |
-//! | `max=V` | the speed of the darkest colour [m/s] (1) |
+//! | `speed=M` | colours bodies of material number M by speed, with a colour bar |
+//! | `max=V` | speed of the darkest colour [m/s] (1) |
 //! | `ghost=B,…` | bodies that are transparent |
-//! | `hide=B,…` | bodies that are left out |
+//! | `hide=B,…` | bodies that are not drawn |
 //! | `paint=B:RRGGBB,…` | colours of bodies; others are grey, or stone-coloured for the materials in `stone=M` |
 //! | `every=N` | every Nth frame of a GIF (1) |
 
@@ -37,7 +37,7 @@ type Failure = Box<dyn std::error::Error>;
 struct Options(HashMap<String, String>);
 
 impl Options {
-    /// The numbers of a key, or a default.
+    /// The numbers given for a key, or a default.
     fn numbers(&self, key: &str, default: &[f64]) -> Result<Vec<f64>, Failure> {
         let Some(text) = self.0.get(key) else { return Ok(default.to_vec()) };
         let number =
@@ -52,14 +52,14 @@ impl Options {
     fn point(&self, key: &str, default: [f64; 3]) -> Result<Vec3, Failure> {
         let numbers = self.numbers(key, &default)?;
         let point: [f64; 3] =
-            numbers.try_into().map_err(|_| format!("{key}: three numbers are expected"))?;
+            numbers.try_into().map_err(|_| format!("{key}: expected three numbers"))?;
         Ok(Vec3::from(point))
     }
 
     fn paint(&self) -> Result<HashMap<usize, Colour>, Failure> {
         let mut paint = HashMap::new();
         for item in self.0.get("paint").iter().flat_map(|text| text.split(',')) {
-            let (body, colour) = item.split_once(':').ok_or("paint: BODY:RRGGBB is expected")?;
+            let (body, colour) = item.split_once(':').ok_or("paint: expected BODY:RRGGBB")?;
             let rgb = u32::from_str_radix(colour, 16)?;
             let part = |shift: u32| (rgb >> shift & 255) as f32 / 255.0;
             paint.insert(body.parse()?, [part(16), part(8), part(0)]);
@@ -83,7 +83,7 @@ struct Style {
 impl Style {
     fn of(options: &Options) -> Result<Style, Failure> {
         let size = options.numbers("size", &[900.0, 600.0])?;
-        let [width, height] = size[..] else { return Err("size: two numbers are expected".into()) };
+        let [width, height] = size[..] else { return Err("size: expected two numbers".into()) };
         let one = |key: &str, default: f64| -> Result<f64, Failure> {
             Ok(options.numbers(key, &[default])?[0])
         };
@@ -103,7 +103,7 @@ impl Style {
         })
     }
 
-    /// Colour of a polygon. Stones differ a little, so that neighbours can be told apart.
+    /// Colour of a polygon. Stones differ slightly, so that neighbours can be distinguished.
     fn colour(&self, frame: &Frame, k: usize) -> Colour {
         let (body, material) = (frame.bodies[k], frame.materials[k]);
         if self.speed.contains(&material) && !self.paint.contains_key(&body) {
@@ -116,10 +116,10 @@ impl Style {
         self.paint.get(&body).copied().unwrap_or([0.62, 0.66, 0.70])
     }
 
-    /// Draws a frame at a time [s]: bytes red, green, blue.
+    /// Draws a frame at a time [s]; returns red, green and blue bytes.
     fn draw(&self, frame: &Frame, t: f64) -> Vec<u8> {
         let mut canvas = Canvas::new(self.size);
-        // Ghosts last, over what they let through.
+        // Transparent bodies last, on top of what is behind them.
         for ghosts in [false, true] {
             for (k, polygon) in frame.polygons.iter().enumerate() {
                 let body = frame.bodies[k];
@@ -140,9 +140,9 @@ impl Style {
     }
 }
 
-/// A picture of bytes red, green, blue as a PNG file.
+/// Encodes red, green and blue bytes as a PNG file.
 fn png([width, height]: [usize; 2], rgb: &[u8]) -> std::io::Result<Vec<u8>> {
-    // Each row as its difference from the one above (filter 2), which packs well.
+    // Each row as the difference from the row above (filter 2), which compresses well.
     let row = 3 * width;
     let mut filtered = Vec::with_capacity(rgb.len() + height);
     for (k, byte) in rgb.iter().enumerate() {
@@ -162,7 +162,7 @@ fn png([width, height]: [usize; 2], rgb: &[u8]) -> std::io::Result<Vec<u8>> {
         file.extend(body);
         file.extend(crc.sum().to_be_bytes());
     };
-    // Eight bits a channel, colours, no interlacing.
+    // Eight bits per channel, RGB, no interlacing.
     let sizes = [width as u32, height as u32].map(u32::to_be_bytes).concat();
     chunk(b"IHDR", &[&sizes[..], &[8, 2, 0, 0, 0]].concat());
     chunk(b"IDAT", &packed.finish()?);
@@ -176,8 +176,7 @@ fn main() -> Result<(), Failure> {
         return Err("expected: RUN_FOLDER PICTURE.png|ANIMATION.gif [key=value …]".into());
     };
     let pair = |text: &String| -> Result<(String, String), Failure> {
-        let (key, value) =
-            text.split_once('=').ok_or(format!("`{text}`: key=value is expected"))?;
+        let (key, value) = text.split_once('=').ok_or(format!("`{text}`: expected key=value"))?;
         Ok((key.to_owned(), value.to_owned()))
     };
     let options = Options(options.iter().map(pair).collect::<Result<_, _>>()?);
@@ -187,7 +186,7 @@ fn main() -> Result<(), Failure> {
     if !output.ends_with(".gif") {
         let nearest =
             frames.iter().min_by(|a, b| (a.0 - last).abs().total_cmp(&(b.0 - last).abs()));
-        // At an endless time all are as far.
+        // For an infinite time all distances are equal.
         let last_frame = frames.last().filter(|_| last.is_infinite());
         let Some((t, path)) = last_frame.or(nearest) else { return Ok(()) };
         let picture = png(style.size, &style.draw(&Frame::read(path)?, *t))?;
@@ -202,7 +201,7 @@ fn main() -> Result<(), Failure> {
     encoder.set_repeat(gif::Repeat::Infinite)?;
     for (t, path) in shown {
         let mut bytes = style.draw(&Frame::read(path)?, *t);
-        // Few shades pack well.
+        // Few shades compress well.
         bytes.iter_mut().for_each(|b| *b = *b & 0xf0 | *b >> 4);
         let mut image = gif::Frame::from_rgb_speed(width, height, &bytes, 10);
         image.delay = 6;

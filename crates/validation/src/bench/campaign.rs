@@ -1,6 +1,6 @@
-//! One measurement campaign: all that the speed page of the book shows, in one go, `riprap bench campaign`.
+//! Measurement campaign: all measurements of the speed page of the book, `riprap bench campaign`.
 //!
-//! Every number is the median over repeated windows of the same steps. [`page`] makes the tables, [`rows`] the CSV file.
+//! Every number is the median over repeated windows of the same steps. [`page`] creates the tables, [`rows`] the CSV file.
 
 pub mod page;
 pub mod rows;
@@ -14,30 +14,30 @@ use super::{
 use riprap_io::peer_scene::PeerScene;
 use std::path::Path;
 
-/// What is measured.
+/// Options of a campaign.
 #[derive(Clone, Debug)]
 pub struct CampaignOptions {
     /// True for sizes that only show that the campaign works.
     pub quick: bool,
-    /// Windows of each measurement.
+    /// Number of windows of each measurement.
     pub repeats: usize,
     /// Scenes and their numbers of grains, on one thread.
     pub scenes: Vec<(SceneName, usize)>,
-    /// Numbers of grains of the pile that shows the growth, on one thread.
+    /// Numbers of grains of the pile for the scaling measurement, on one thread.
     pub sizes: Vec<usize>,
-    /// Steps of a window there.
+    /// Number of steps of a window there.
     pub growth_steps: u64,
-    /// Scenes and their numbers of grains, on several numbers of threads.
+    /// Scenes and their numbers of grains, measured on several numbers of threads.
     pub threaded: Vec<(SceneName, usize)>,
-    /// These numbers of threads.
+    /// Numbers of threads.
     pub threads: Vec<usize>,
     /// A scene shared with other engines.
     pub shared: Option<PeerScene>,
-    /// Time that it settles, and time that is measured [s].
+    /// Its settling time and measured time [s].
     pub shared_times: [f64; 2],
-    /// Repetitions of which the fastest counts, for mechanisms.
+    /// Number of repetitions for mechanisms, of which the fastest counts.
     pub mechanism_repetitions: u32,
-    /// Time to settle [s] and steps of a window, instead of those of each scene.
+    /// Settling time [s] and number of steps of a window, overriding those of each scene.
     pub short: Option<(f64, u64)>,
 }
 
@@ -62,7 +62,7 @@ impl CampaignOptions {
         }
     }
 
-    /// Smaller and coarser, for a quick check: seconds.
+    /// A smaller and coarser campaign as a quick check, which takes seconds.
     pub fn quick() -> CampaignOptions {
         CampaignOptions {
             quick: true,
@@ -105,14 +105,14 @@ impl Part {
     }
 }
 
-/// The windows of one measurement.
+/// The windows of a measurement.
 #[derive(Clone, Debug)]
 pub struct Measurement {
-    /// Where it belongs.
+    /// The table it belongs to.
     pub part: Part,
     /// One result per window, the fastest first; at least one.
     pub runs: Vec<BenchResult>,
-    /// What the judge finds at the end of the last window, for a shared scene.
+    /// Evaluation of the state at the end of the last window, for a shared scene.
     pub judgement: Option<Judgement>,
 }
 
@@ -122,7 +122,7 @@ impl Measurement {
         Measurement { part, runs, judgement: None }
     }
 
-    /// The window with the median time per step; of an even number, the faster one of the middle two.
+    /// The window with the median time per step; the faster of the two middle ones if their number is even.
     pub fn median(&self) -> &BenchResult {
         &self.runs[(self.runs.len() - 1) / 2]
     }
@@ -133,25 +133,25 @@ impl Measurement {
     }
 }
 
-/// When, where and of what a campaign is.
+/// Date, machine and commit of a campaign.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Stamp {
     /// The machine.
     pub machine: Machine,
-    /// The commit; none where there is no repository.
+    /// The commit; `None` outside a repository.
     pub commit: Option<String>,
     /// The date in UTC.
     pub date: String,
-    /// Windows of each measurement.
+    /// Number of windows of each measurement.
     pub repeats: usize,
     /// True for sizes that only show that the campaign works.
     pub quick: bool,
 }
 
-/// What was found.
+/// Results of a campaign.
 #[derive(Clone, Debug)]
 pub struct Campaign {
-    /// When, where and of what.
+    /// Date, machine and commit.
     pub stamp: Stamp,
     /// All measurements of scenes.
     pub measurements: Vec<Measurement>,
@@ -160,8 +160,8 @@ pub struct Campaign {
 }
 
 impl Campaign {
-    /// Measures all, one after the other. The commit is that of the repository around `folder`; each median is shown to
-    /// `progress` as it comes.
+    /// Runs all measurements in sequence. The commit is that of the repository containing `folder`; each median is passed to
+    /// `progress` when it is available.
     pub fn run(
         options: &CampaignOptions,
         folder: &Path,
@@ -196,12 +196,12 @@ impl Campaign {
         Ok(Campaign { stamp, measurements, mechanism: mechanism(options.mechanism_repetitions) })
     }
 
-    /// The measurements of one part, in the order in which they were made.
+    /// The measurements of one part, in order.
     pub fn part(&self, part: Part) -> impl Iterator<Item = &Measurement> {
         self.measurements.iter().filter(move |m| m.part == part)
     }
 
-    /// The power of the number of grains with which a time grows [–]; none for a single size.
+    /// Exponent with which a time scales with the number of grains [–]; `None` for a single size.
     pub fn growth(&self, time: fn(&BenchResult) -> f64) -> Option<f64> {
         let runs = self.part(Part::Growth).map(Measurement::median);
         exponent(&runs.map(|run| (run.grains as f64, time(run))).collect::<Vec<_>>())
@@ -209,7 +209,7 @@ impl Campaign {
 }
 
 impl CampaignOptions {
-    /// Measures a scene by name on several numbers of threads.
+    /// Measures a named scene on several numbers of threads.
     fn named(
         &self,
         part: Part,
@@ -224,14 +224,14 @@ impl CampaignOptions {
         if let Some(short) = self.short {
             (settling.time, steps) = short;
         }
-        // The pile that shows the growth is solved to what large piles are run at.
+        // The scaling pile is solved to the tolerance used for large piles.
         let tolerance = if part == Part::Growth { 1e-3 } else { Settings::default().tolerance };
         let settings = Settings { tolerance, ..Settings::default() };
         let mut bench = settled(settling, || Bench::named(scene, grains, settling.time, settings))?;
         self.measure(part, &mut bench, steps, threads)
     }
 
-    /// Measures the shared scene: at rest on all numbers of threads, or with a tool on the largest.
+    /// Measures the shared scene: at rest on all numbers of threads, or with a tool on the largest number.
     fn shared(&self, scene: &PeerScene, tool: bool) -> Result<Vec<Measurement>, BenchError> {
         let [time, window] = self.shared_times;
         let settings = Settings { dt: scene.dt, ..Settings::default() };
@@ -266,7 +266,7 @@ impl CampaignOptions {
     }
 }
 
-/// A scene that has settled on all cores: the result is the same on any number of threads.
+/// A scene settled on all cores; the result is bitwise identical on any number of threads.
 fn settled(
     settling: Settling,
     make: impl FnOnce() -> Result<Bench, BenchError> + Send,

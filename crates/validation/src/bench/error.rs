@@ -1,20 +1,20 @@
-//! How a bench fails.
+//! Errors of benchmarks.
 
 use riprap::scene::BuildErrors;
 use riprap::simulation::Error;
 
-/// Why a bench ended early.
+/// Why a benchmark failed.
 #[derive(Debug)]
 pub enum BenchError {
-    /// The file is wrong.
+    /// A file is invalid.
     File(riprap_io::Error),
-    /// The scene is wrong.
+    /// The scene is invalid.
     Build(BuildErrors),
     /// The run failed.
     Run(Error),
-    /// This many threads could not be started, for that reason.
+    /// A number of threads could not be started, and the reason.
     Threads(usize, String),
-    /// A state could not be judged, for that reason.
+    /// A state could not be evaluated, and the reason.
     Judge(String),
 }
 
@@ -24,7 +24,10 @@ impl std::fmt::Display for BenchError {
             BenchError::File(error) => error.fmt(f),
             BenchError::Build(errors) => errors.fmt(f),
             BenchError::Run(error) => error.fmt(f),
-            BenchError::Threads(n, error) => write!(f, "cannot start {n} threads: {error}"),
+            BenchError::Threads(n, error) => {
+                let s = if *n == 1 { "" } else { "s" };
+                write!(f, "cannot start {n} thread{s}: {error}")
+            }
             BenchError::Judge(error) => error.fmt(f),
         }
     }

@@ -1,7 +1,7 @@
-//! A judge of state files that any engine may have written: `riprap bench judge`.
+//! Evaluation of state files written by any engine: `riprap bench judge`.
 //!
-//! It shares nothing with riprap's detection: depths of overlap come from all separating axes, over the triangles and edges of the
-//! file as they stand. Where two convex bodies overlap, the depth is the smallest over all faces of `B − A`: those are the faces of
+//! It shares no code with the contact detection of riprap: overlap depths come from all separating axes, over the triangles and edges of
+//! the file as given. If two convex bodies overlap, the depth is the smallest over all faces of `B − A`: these are the faces of
 //! either body, and the pairs of edges whose arcs cross on the sphere of normals.
 
 use riprap::prelude::*;
@@ -12,7 +12,7 @@ use std::collections::HashMap;
 /// Pairs closer than this count as near [m].
 const NEAR: f64 = 2e-4;
 
-/// What the judge finds in a state, and in the change since an earlier one. Overlaps are those of stones with stones.
+/// Evaluation of a state and of the change since an earlier one. Overlaps are between stones unless stated otherwise.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Judgement {
     /// Number of stones.
@@ -27,13 +27,13 @@ pub struct Judgement {
     pub penetration_p95_mm: f64,
     /// Deepest overlap [mm].
     pub penetration_max_mm: f64,
-    /// Deepest overlap over the mean of the diameters of balls of equal volume [–].
+    /// Deepest overlap over the mean diameter of spheres of equal volume [–].
     pub penetration_max_rel: f64,
     /// Pairs of a stone and a wall that overlap.
     pub wall_pairs: usize,
-    /// Mean depth of those [mm].
+    /// Mean depth of the overlaps with walls [mm].
     pub wall_mean_mm: f64,
-    /// Deepest of those [mm].
+    /// Deepest overlap with a wall [mm].
     pub wall_max_mm: f64,
     /// Stones whose centres have left the box.
     pub outside: usize,
@@ -45,11 +45,11 @@ pub struct Judgement {
     pub v_max: f64,
     /// Height below which 98 % of the centres lie [m].
     pub height_98: f64,
-    /// How far the centres have moved since the first state, if there is one.
+    /// Displacement of the centres since the first state, if there is one.
     pub drift: Option<Drift>,
 }
 
-/// Distances of the centres between two states.
+/// Displacement of the centres between two states.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Drift {
     /// Mean [mm].
@@ -60,7 +60,7 @@ pub struct Drift {
     pub max_mm: f64,
 }
 
-/// Judges a state of a scene, and its drift since an earlier state `begin`.
+/// Evaluates a state of a scene and its drift since an earlier state `begin`.
 pub fn judge(
     scene: &PeerScene,
     begin: Option<&[GrainState]>,
@@ -97,7 +97,7 @@ pub fn judge(
 fn overlaps(scene: &PeerScene, solids: &[Solid]) -> Judgement {
     let size = |i: usize| (6.0 * scene.grains[i].volume / std::f64::consts::PI).cbrt();
     let (mut near_pairs, mut relative, mut depths) = (0, 0.0f64, Vec::new());
-    // Along x, only stones whose balls overlap are compared.
+    // Sweep along x: only stones whose bounding spheres overlap are compared.
     let mut order: Vec<usize> = (0..solids.len()).collect();
     let left = |i: usize| solids[i].centre.x - solids[i].radius;
     order.sort_by(|&i, &j| left(i).total_cmp(&left(j)));
@@ -208,7 +208,9 @@ impl Surface<'_> {
             for c in 0..3 {
                 let edge = [face[c], face[(c + 1) % 3]];
                 if sides.insert(edge, k).is_some() {
-                    return Err(format!("`faces`: the edge {edge:?} is there twice in one sense"));
+                    return Err(format!(
+                        "`faces`: the edge {edge:?} occurs twice in one direction"
+                    ));
                 }
             }
         }
@@ -217,7 +219,9 @@ impl Surface<'_> {
             for c in 0..3 {
                 let [i, j] = [face[c], face[(c + 1) % 3]];
                 let other = sides.get(&[j, i]).ok_or_else(|| {
-                    format!("`faces`: the edge [{i}, {j}] has one side; the surface must be closed")
+                    format!(
+                        "`faces`: the edge [{i}, {j}] has only one face; the surface must be closed"
+                    )
                 })?;
                 if i < j {
                     edges.push(([i, j], [sides[&[i, j]], *other]));
@@ -245,7 +249,7 @@ impl Solid<'_> {
     fn new(surface: Surface, corners: Vec<Vec3>, centre: Vec3) -> Solid {
         let normal = |face: &[u32; 3]| {
             let [a, b, c] = face.map(|i| corners[i as usize]);
-            // A triangle without area has no normal and separates nothing.
+            // A degenerate triangle has no normal and is not a separating axis.
             (b - a).cross(&(c - a)).try_normalize(0.0).unwrap_or_else(Vec3::zeros)
         };
         let normals = surface.faces.iter().map(normal).collect();
@@ -253,13 +257,13 @@ impl Solid<'_> {
         Solid { surface, corners, normals, centre, radius }
     }
 
-    /// Least of the heights `n · x` of the corners.
+    /// Smallest height `n · x` of the corners.
     fn lowest(&self, n: &Vec3) -> f64 {
         self.corners.iter().map(|v| n.dot(v)).fold(f64::INFINITY, f64::min)
     }
 }
 
-/// Largest gap over all axes [m]: where negative, the depth by which the stones overlap. Any gap above `enough` ends the search.
+/// Largest gap over all axes [m]; if negative, the overlap depth of the stones. A gap above `enough` ends the search.
 fn separation(a: &Solid, b: &Solid, enough: f64) -> f64 {
     let mut largest = f64::NEG_INFINITY;
     for (p, q) in [(a, b), (b, a)] {
@@ -280,11 +284,11 @@ fn separation(a: &Solid, b: &Solid, enough: f64) -> f64 {
             let [pb, qb] = eb.map(|i| b.corners[i as usize]);
             let [b0, b1] = fb.map(|f| b.normals[f]);
             let w = qb - pb;
-            // The arcs a0–a1 and (−b0)–(−b1) can cross only if each ends on both sides of the plane of the other.
+            // The arcs a0–a1 and (−b0)–(−b1) can cross only if the ends of each lie on different sides of the plane of the other.
             if a0.dot(&w) * a1.dot(&w) >= 0.0 || b0.dot(&u) * b1.dot(&u) >= 0.0 {
                 continue;
             }
-            // They cross along u × w or against it: the side on which the first arc lies must be that of the second.
+            // They cross along u × w or opposite to it: both arcs must lie on the same side.
             let Some(n) = u.cross(&w).try_normalize(1e-9 * u.norm() * w.norm()) else { continue };
             let n = if n.dot(&(a0 + a1)) > 0.0 { n } else { -n };
             if n.dot(&(b0 + b1)) >= 0.0 {
@@ -338,10 +342,10 @@ mod tests {
     }
 
     #[test]
-    fn depths_of_cubes_are_those_of_the_textbook() {
+    fn overlap_depths_of_cubes_match_the_closed_form() {
         let upright = [1.0, 0.0, 0.0, 0.0];
         let cubes = scene(vec![cube(), cube()]);
-        // Face on face, 2 mm deep; the lower one 1 mm in the floor.
+        // Face on face, 2 mm deep; the lower cube is 1 mm in the floor.
         let states = [at([0.0, 0.0, 0.049], upright), at([0.03, 0.02, 0.147], upright)];
         let j = judge(&cubes, None, &states).unwrap();
         assert_eq!((j.near_pairs, j.overlap_pairs, j.wall_pairs), (1, 1, 1));
@@ -360,15 +364,15 @@ mod tests {
         let drift = j.drift.unwrap();
         assert!((drift.max_mm - 1e3 * (top - 0.003)).abs() < 1e-9);
 
-        // One outside of the box, and none near the other.
+        // One cube is outside the box, far from the other.
         let states = [at([0.0, 0.0, 0.3], upright), at([1.2, 0.0, 0.3], upright)];
         let j = judge(&cubes, None, &states).unwrap();
         assert_eq!((j.outside, j.near_pairs), (1, 0));
     }
 
     #[test]
-    fn crossing_arcs_miss_no_axis() {
-        // Against all products of edges, without the sphere of normals.
+    fn the_test_for_crossing_arcs_misses_no_axis() {
+        // Compared with all products of edges, without the sphere of normals.
         let mut rng = seeded(5);
         let mut stone = || StoneGenerator::default().generate(0.04, &mut rng).unwrap();
         for k in 0..40 {
@@ -400,7 +404,7 @@ mod tests {
             for n in axes {
                 all = all.max(b.lowest(&n) + a.lowest(&-n));
             }
-            // Where the stones are apart, an axis outside of the crossings may tell a larger gap.
+            // If the stones are apart, an axis that is not a crossing may give a larger gap.
             if all < 0.0 {
                 assert!((found - all).abs() < 1e-12, "{k}: {found} {all}");
             } else {

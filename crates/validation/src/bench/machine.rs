@@ -1,22 +1,21 @@
-//! The machine, the commit and the date of a measurement, and what the system reports about this process. What the system does
-//! not tell is left out.
+//! Machine, commit and date of a measurement, and resource usage of this process. Values that the system does not report are omitted.
 
 use serde::Serialize;
 use std::path::Path;
 use std::process::Command;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-/// The machine, in words that do not name it.
+/// The machine, without its name.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Machine {
-    /// Model of the processor; `unknown` where the system does not tell.
+    /// Processor model; `unknown` if the system does not report it.
     pub cpu: String,
-    /// Cores that this process may use.
+    /// Number of cores available to this process.
     pub cores: usize,
 }
 
 impl Machine {
-    /// This one.
+    /// The current machine.
     pub fn here() -> Machine {
         let info = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
         let model = info.lines().find_map(|line| line.strip_prefix("model name"));
@@ -26,7 +25,7 @@ impl Machine {
     }
 }
 
-/// Processor time of all living threads of this process [s].
+/// CPU time of all live threads of this process [s].
 pub fn cpu_seconds() -> Option<f64> {
     let mut nanoseconds = 0u64;
     for task in std::fs::read_dir("/proc/self/task").ok()? {
@@ -36,14 +35,14 @@ pub fn cpu_seconds() -> Option<f64> {
     Some(1e-9 * nanoseconds as f64)
 }
 
-/// Memory of this process that is in use [bytes].
+/// Resident memory of this process [bytes].
 pub fn resident_bytes() -> Option<u64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;
     Some(1024 * line.split_whitespace().next()?.parse::<u64>().ok()?)
 }
 
-/// The commit that is checked out in a folder, with `+` where tracked files differ from it; none without git.
+/// The commit checked out in a folder, with `+` if tracked files differ from it; `None` without git.
 pub fn commit(folder: &Path) -> Option<String> {
     let git = |arguments: &[&str]| {
         let output = Command::new("git").arg("-C").arg(folder).args(arguments).output().ok()?;
@@ -61,7 +60,7 @@ pub fn today() -> String {
     date(since.as_secs() / 86_400)
 }
 
-/// The date so many days after 1970-01-01. Years begin in March here, so that the leap day is the last of its year.
+/// The date a number of days after 1970-01-01. Years start in March here, so that the leap day is the last day of the year.
 fn date(days: u64) -> String {
     let days = days + 719_468; // since 0000-03-01
     let (era, day) = (days / 146_097, days % 146_097); // 400 years
@@ -93,7 +92,7 @@ mod tests {
     }
 
     #[test]
-    fn a_folder_outside_of_a_repository_has_no_commit() {
+    fn a_folder_outside_a_repository_has_no_commit() {
         assert_eq!(commit(Path::new("/nowhere/at/all")), None);
     }
 }

@@ -1,26 +1,26 @@
-//! Trees and a mechanism with loops, timed: `riprap bench mechanism` and the criterion bench of the same name.
+//! Timing of joint trees and of a mechanism with loops: `riprap bench mechanism` and the criterion benchmark of the same name.
 
 use crate::mechanisms;
 use riprap::multibody::{Multibody, MultibodyScratch, MultibodyState};
 use serde::Serialize;
 
-/// Times of mechanisms, in µs a call on one thread. Each is the minimum over repetitions of the mean of calls that go round
-/// 16 states.
+/// Times of mechanisms, in µs per call on one thread. Each is the minimum over repetitions of the mean over calls that cycle
+/// through 16 states.
 #[derive(Clone, Debug, Serialize)]
 pub struct MechanismResult {
     /// The trees of `benches/pinocchio`.
     pub trees: Vec<TreeTimes>,
-    /// Loop closure and reduced dynamics of the tamping unit: a small step from a closed position, Newton's method, `B`, dependent
-    /// velocities, accelerations of all joints [µs].
+    /// Loop closure and reduced dynamics of the tamping unit [µs]: a small step from a closed position, Newton's method, `B`, dependent
+    /// velocities, accelerations of all joints.
     pub tamping_unit: f64,
-    /// Joint velocities of the tamping unit, those that its loops determine included.
+    /// Number of joint velocities of the tamping unit, including those determined by its loops.
     pub tamping_joints: usize,
-    /// Newton steps of the loops at each of these positions, on average.
+    /// Mean number of Newton iterations for loop closure.
     pub tamping_newton_steps: f64,
 }
 
 impl MechanismResult {
-    /// Mechanism, number of its joint velocities, what is computed, and the time of a call [µs].
+    /// Mechanism, number of joint velocities, computed quantity and time per call [µs].
     pub fn times(&self) -> Vec<(String, usize, &'static str, f64)> {
         let mut times = Vec::new();
         for tree in &self.trees {
@@ -46,7 +46,7 @@ pub struct TreeTimes {
     pub name: String,
     /// Degrees of freedom.
     pub n_dof: usize,
-    /// Poses of all bodies and columns of the Jacobians.
+    /// Poses of all bodies and Jacobian columns.
     pub kinematics: f64,
     /// Mass matrix and bias, from positions and velocities.
     pub mass_and_bias: f64,
@@ -58,7 +58,7 @@ pub struct TreeTimes {
 
 const N_STATES: usize = 16;
 
-/// A mechanism with states to go round.
+/// A mechanism with states to cycle through.
 pub struct MechanismBench {
     system: Multibody,
     work: MultibodyScratch,
@@ -72,11 +72,11 @@ pub struct MechanismBench {
 }
 
 impl MechanismBench {
-    /// A tree of `benches/pinocchio` by its text, at random states.
+    /// A tree of `benches/pinocchio` from its text, at random states.
     pub fn tree(name: &str, text: &str) -> MechanismBench {
         let gravity = [0.0, 0.0, -mechanisms::G];
         let system = mechanisms::tree_from_text(name, text).build(gravity).expect("a sound tree");
-        // Fractions of multiples of the golden ratio: evenly spread, the same everywhere.
+        // Fractional parts of multiples of the golden ratio: evenly spread and reproducible.
         let mut k = 0.0;
         let mut random = |size: f64| {
             k += 1.0;
@@ -125,7 +125,7 @@ impl MechanismBench {
         self.next
     }
 
-    /// Poses and columns at the next state.
+    /// Poses and Jacobian columns at the next state.
     pub fn kinematics(&mut self) -> &mut MultibodyScratch {
         let at = self.turn();
         self.system.tree().kinematics(&self.states[at].q, &mut self.work.tree);
@@ -159,7 +159,7 @@ impl MechanismBench {
         a
     }
 
-    /// A step of 0.1 ms from the next state, loops closed there, and accelerations of all joints.
+    /// A step of 0.1 ms from the next state, with loop closure and accelerations of all joints.
     pub fn closed_dynamics(&mut self) -> &[f64] {
         let at = self.turn();
         let (state, w) = (&self.states[at], &mut self.work);
@@ -177,7 +177,7 @@ impl MechanismBench {
         w.acceleration()
     }
 
-    /// Time of a call [µs]: the minimum over repetitions of the mean.
+    /// Time per call [µs]: the minimum over repetitions of the mean.
     fn time<T: ?Sized>(
         &mut self,
         repetitions: u32,
@@ -197,7 +197,7 @@ impl MechanismBench {
     }
 }
 
-/// Times the trees of `benches/pinocchio` and the tamping unit; each time is the best of some repetitions of 1 ms.
+/// Times the trees of `benches/pinocchio` and the tamping unit; each time is the best of several repetitions of 1 ms.
 pub fn mechanism(repetitions: u32) -> MechanismResult {
     let mut trees = Vec::new();
     for (name, text) in [("arm7", mechanisms::ARM7), ("tree36", mechanisms::TREE36)] {

@@ -1,29 +1,29 @@
-//! Growth with the number of grains and with the number of threads: `riprap bench scaling`.
+//! Scaling with the number of grains and with the number of threads: `riprap bench scaling`.
 
 use super::{Bench, BenchError, BenchResult, SceneName, Settings, Settling, machine::Machine};
 use serde::Serialize;
 
-/// What is measured.
+/// Options of the measurement.
 #[derive(Clone, Debug)]
 pub struct ScalingOptions {
     /// The scene.
     pub scene: SceneName,
-    /// Numbers of grains, on one thread each.
+    /// Numbers of grains, each on one thread.
     pub sizes: Vec<usize>,
     /// Numbers of threads.
     pub threads: Vec<usize>,
-    /// Number of grains at which they are compared.
+    /// Number of grains for the comparison of numbers of threads.
     pub threads_at: usize,
-    /// What passes before each measurement.
+    /// Settling before each measurement.
     pub settling: Settling,
-    /// Steps of each measurement.
+    /// Number of steps of each measurement.
     pub steps: u64,
-    /// How the scene is run.
+    /// Settings of the runs.
     pub settings: Settings,
 }
 
 impl Default for ScalingOptions {
-    /// Ten minutes for all on two cores.
+    /// Takes about ten minutes on two cores.
     fn default() -> Self {
         ScalingOptions {
             scene: SceneName::Pile,
@@ -37,26 +37,26 @@ impl Default for ScalingOptions {
     }
 }
 
-/// What was found.
+/// Results of the measurement.
 #[derive(Clone, Debug, Serialize)]
 pub struct Scaling {
     /// The machine.
     pub machine: Machine,
     /// A result for each number of grains, on one thread.
     pub growth: Vec<BenchResult>,
-    /// The power of the number of grains with which the time per step grows [–]; none for a single size.
+    /// Exponent with which the time per step scales with the number of grains [–]; `None` for a single size.
     pub exponent: Option<f64>,
     /// The same for detection alone.
     pub exponent_detect: Option<f64>,
     /// The same for the solver alone.
     pub exponent_solve: Option<f64>,
-    /// The same for the solver per sweep: how many sweeps are needed depends on the worst of all contacts.
+    /// The same for the solver per sweep: the number of sweeps depends on the worst contact.
     pub exponent_sweep: Option<f64>,
     /// A result for each number of threads.
     pub threads: Vec<BenchResult>,
 }
 
-/// Measures all, one after the other; each result is shown to `progress` as it comes.
+/// Runs all measurements in sequence; each result is passed to `progress` when it is available.
 pub fn scaling(
     options: &ScalingOptions,
     progress: &mut dyn FnMut(&BenchResult),
@@ -65,7 +65,7 @@ pub fn scaling(
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
         pool.map_err(|e| BenchError::Threads(threads, e.to_string()))
     };
-    // Scenes settle on all cores: the bits are the same on any number of threads.
+    // Scenes settle on all cores: results are bitwise identical on any number of threads.
     let all = pool(0)?;
     let mut one = |grains: usize, threads: usize| -> Result<BenchResult, BenchError> {
         let mut bench = all.install(|| {
@@ -84,7 +84,7 @@ pub fn scaling(
     }
     let mut threads = Vec::new();
     for &n in &options.threads {
-        // The first has been measured already where the size is among those above.
+        // The first may already have been measured above.
         match growth.iter().find(|r| r.grains == options.threads_at && n == 1) {
             Some(known) => threads.push(known.clone()),
             None => threads.push(one(options.threads_at, n)?),
@@ -105,7 +105,7 @@ pub fn scaling(
     })
 }
 
-/// The power `p` in `y = c xᵖ` by least squares of the logarithms; none for fewer than two different `x`.
+/// The exponent `p` in `y = c xᵖ` by a least-squares fit of the logarithms; `None` for fewer than two different `x`.
 pub fn exponent(points: &[(f64, f64)]) -> Option<f64> {
     let logs: Vec<(f64, f64)> = points.iter().map(|(x, y)| (x.ln(), y.ln())).collect();
     let n = logs.len() as f64;
@@ -121,7 +121,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_exponent_of_a_power_is_found() {
+    fn the_exponent_of_a_power_law_is_found() {
         let points = [1e3, 3e3, 1e4, 1e5].map(|x: f64| (x, 0.3 * x.powf(1.25)));
         assert!((exponent(&points).unwrap() - 1.25).abs() < 1e-12);
         assert_eq!(exponent(&points[..1]), None);

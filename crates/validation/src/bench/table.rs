@@ -1,11 +1,11 @@
-//! Results as rows of a CSV file: one file per machine, or one for all, since every row names the machine.
+//! Results as rows of a CSV file. Every row names the machine, so one file can hold results of several machines.
 
 use super::{BenchResult, machine::Machine};
 use riprap_io::{Error, Place};
 use std::io::Write;
 use std::path::Path;
 
-/// Names and units of the columns, and how a row is made.
+/// Names and units of the columns, and the functions that format their cells.
 #[allow(clippy::type_complexity)] // a table of closures, read once
 const COLUMNS: [(&str, fn(&Machine, &BenchResult) -> String); 33] = [
     ("cpu", |m, _| m.cpu.clone()),
@@ -52,19 +52,19 @@ pub fn csv_header() -> String {
     COLUMNS.map(|(name, _)| name).join(",")
 }
 
-/// A row for something without a scene, such as a mechanism: the machine, the version and its name.
+/// A row for a measurement without a scene, such as a mechanism: the machine, the version and its name.
 pub fn csv_name_only(machine: &Machine, name: &str) -> String {
     let version = env!("CARGO_PKG_VERSION");
     let rest = ",".repeat(COLUMNS.len() - 4);
     format!("{},{},{version},{name}{rest}", machine.cpu, machine.cores)
 }
 
-/// A result as a row.
+/// Formats a result as a row.
 pub fn csv_row(machine: &Machine, result: &BenchResult) -> String {
     COLUMNS.map(|(_, cell)| cell(machine, result)).join(",")
 }
 
-/// Appends results to a CSV file; a new file begins with the names of the columns.
+/// Appends results to a CSV file; a new file starts with the names of the columns.
 pub fn append_csv(path: &Path, results: &[BenchResult]) -> Result<(), Error> {
     let failed = |action| move |source| Error::Io { action, path: path.to_owned(), source };
     let header = csv_header();

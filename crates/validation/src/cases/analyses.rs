@@ -1,10 +1,10 @@
-//! Analyses of mechanisms: the tamping unit at rest and its vibrations, against an independent linearization.
+//! Analyses of mechanisms: equilibrium and vibration modes of the tamping unit, compared with an independent linearization.
 
 use crate::mechanisms::{self, G};
 use crate::{Checks, Effort};
 use riprap::multibody::{Equilibrium, JointMotion, Mechanism, ModeKind, Modes, Stability};
 
-/// The tamping unit at rest with its weight, and its modes there.
+/// The equilibrium of the tamping unit under its weight, and its modes there.
 fn at_rest(mechanism: &Mechanism) -> (Equilibrium, Modes) {
     let system = mechanism.build([0.0, 0.0, -G]).expect("the mechanism is sound");
     let mut work = system.scratch();
@@ -14,10 +14,10 @@ fn at_rest(mechanism: &Mechanism) -> (Equilibrium, Modes) {
     (rest, modes.unwrap_or_else(|error| panic!("{error}")))
 }
 
-/// Static pose and modes of the tamping unit.
+/// Equilibrium and modes of the tamping unit.
 ///
-/// The reference holds the flywheel at angle 0: the static pose has its weight, and the linearization knows no flywheel. With
-/// a free flywheel, whose weight turns it down, the first mode is 3.15 Hz and a creeping pole at 0.0094 Hz appears.
+/// The reference holds the flywheel at angle 0: the equilibrium includes its weight, but the linearization does not include the flywheel.
+/// With a free flywheel, which its weight turns downwards, the first mode is at 3.15 Hz and a slow real pole at 0.0094 Hz appears.
 pub(super) fn tamping_modes(_effort: Effort) -> Checks {
     let mut checks = Checks::new("tamping-modes");
     let open = mechanisms::TAMPING_LENGTHS[0];
@@ -36,7 +36,7 @@ pub(super) fn tamping_modes(_effort: Effort) -> Checks {
     ];
     for (name, mechanism, reference) in cases {
         let (rest, modes) = at_rest(&mechanism);
-        checks.at_most(&format!("{name}: force left at rest"), rest.residual, 1e-8, "N, N m");
+        checks.at_most(&format!("{name}: max residual force"), rest.residual, 1e-8, "N, N m");
         let swings: Vec<_> =
             modes.modes.iter().filter(|m| m.kind == ModeKind::Oscillation).collect();
         checks.close(
@@ -46,7 +46,7 @@ pub(super) fn tamping_modes(_effort: Effort) -> Checks {
             0.0,
             "1",
         );
-        // The reference is given with these digits.
+        // The tolerances are the precision of the reference.
         for (k, (mode, [frequency, ratio])) in swings.iter().zip(reference).enumerate() {
             let quantity = format!("{name}: frequency of oscillation {}", k + 1);
             checks.close(&quantity, mode.frequency(), *frequency, 0.005, "Hz");
@@ -65,7 +65,7 @@ pub(super) fn tamping_modes(_effort: Effort) -> Checks {
         }
     }
 
-    // With a free flywheel the centre of mass hangs below its axis, and the support carries the whole weight.
+    // With a free flywheel, its centre of mass hangs below its axis, and the support carries the whole weight.
     let free = mechanisms::tamping_unit(0.0, move |_| open);
     let (rest, _) = at_rest(&free);
     let stable = f64::from(u8::from(rest.stability == Stability::Stable));
@@ -79,6 +79,6 @@ pub(super) fn tamping_modes(_effort: Effort) -> Checks {
         "m",
     );
     let tilt = rest.state.q[3] + rest.state.q[4];
-    checks.close("free flywheel: its angle", tilt, -std::f64::consts::FRAC_PI_2, 1e-9, "rad");
+    checks.close("free flywheel: angle", tilt, -std::f64::consts::FRAC_PI_2, 1e-9, "rad");
     checks
 }

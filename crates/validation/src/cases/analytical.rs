@@ -1,11 +1,11 @@
-//! Cases with closed forms: impacts, friction on a slope, rolling, momentum.
+//! Cases with closed-form solutions: impacts, friction on a slope, rolling, momentum.
 
 use crate::check::observed_order;
 use crate::{Checks, Effort, scenes};
 use riprap::prelude::*;
 use riprap::simulation::Balance;
 
-/// Height of the gap under the bouncing ball at a time [m]: the closed form.
+/// Closed-form gap below the bouncing ball at time `t` [m].
 fn exact_gap(mut t: f64) -> f64 {
     let (g, e) = (10.0f64, 0.8);
     let first = (2.0 * 0.801 / g).sqrt();
@@ -25,15 +25,15 @@ fn exact_gap(mut t: f64) -> f64 {
     0.0
 }
 
-/// What a run of the bouncing ball shows.
+/// Results of a run of the bouncing ball.
 struct Bounces {
-    /// Last time at which the ball is faster than `g h` [s].
+    /// Last time at which the speed of the ball exceeds `g h` [s].
     rest: f64,
-    /// Mean distance from the closed form over 4 s [m].
+    /// Mean error against the closed form over 4 s [m].
     mean_error: f64,
-    /// Largest distance from it [m].
+    /// Largest error against the closed form [m].
     max_error: f64,
-    /// Largest rise of energy in a step over `m v1 g h`, with the speed `v1` of the first impact [–].
+    /// Largest increase of energy in a step over `m v1 g h`, with the speed `v1` of the first impact [–].
     rise: f64,
 }
 
@@ -80,7 +80,7 @@ pub(super) fn bouncing_ball(effort: Effort) -> Checks {
         let b = bounces(dt);
         late.push((b.rest - exact).abs());
         mean.push(b.mean_error);
-        // Moreau–Jean ends the accumulation when a bounce lasts about a step: some 8 to 20 steps early.
+        // Moreau–Jean ends the accumulation when a bounce lasts about one step, that is, 8 to 20 steps early.
         checks.close(&format!("accumulation time, h = {dt:e} s"), b.rest, exact, 20.0 * dt, "s");
         checks.at_most(
             &format!("largest error of the gap, h = {dt:e} s"),
@@ -88,10 +88,10 @@ pub(super) fn bouncing_ball(effort: Effort) -> Checks {
             10.0 * dt,
             "m",
         );
-        // An impact is known to one step: until the next q_m sees the ground the ball sinks by up to v h and keeps
-        // its speed. Its energy can rise only by what the rebound gains there, e² of at most m v g h / 2, and O(h²).
+        // The time of an impact is resolved to one step: until the next q_m detects the ground, the ball sinks by up to v h and
+        // keeps its speed. Its energy can increase only by what the rebound gains, e² times at most m v g h / 2, and O(h²).
         checks.at_most(
-            &format!("largest rise of energy over m v1 g h, h = {dt:e} s"),
+            &format!("largest energy increase over m v1 g h, h = {dt:e} s"),
             b.rise,
             0.5 * dt,
             "1",
@@ -108,7 +108,7 @@ pub(super) fn bouncing_ball(effort: Effort) -> Checks {
     checks
 }
 
-/// Distance along the slope and speed of a block after a time.
+/// Distance along the slope [m] and speed [m/s] of a block after a time.
 fn slide(angle: f64, friction: f64, speed: f64, dt: f64, time: f64) -> (f64, f64) {
     let (scene, block) = scenes::block_on_slope(angle, friction, speed);
     let mut run = scenes::start(&scene, dt, 0.5, 1e-12);
@@ -156,8 +156,8 @@ pub(super) fn slope(effort: Effort) -> Checks {
     checks
 }
 
-/// A sliding block that also spins goes farther than one that does not, and stops sliding and spinning at once
-/// (Farkas et al. 2003); without gravity's help the path stays straight.
+/// A sliding block that also spins slides farther than one that does not, and stops sliding and spinning at the same time
+/// (Farkas et al. 2003). On level ground the path stays straight.
 fn spinning_block(checks: &mut Checks, effort: Effort) {
     let m = scenes::rock(0.4, 0.0);
     let mut scene = Scene::builder();
@@ -183,18 +183,13 @@ fn spinning_block(checks: &mut Checks, effort: Effort) {
     }
     let straight = 1.0 / (2.0 * 0.4 * 9.81);
     let at = run.pose(block).position;
-    checks.at_least(
-        "distance of a spinning block over that of a sliding one",
-        at.x / straight,
-        1.05,
-        "1",
-    );
+    checks.at_least("sliding distance with spin over that without", at.x / straight, 1.05, "1");
     checks.close("sliding and spinning end together", stop_slide, stop_spin, 5.0 * dt, "s");
     checks.at_most("sideways drift over the distance", at.y.abs() / at.x, 0.05, "1");
-    checks.close("it ends on the ground", at.z, 0.001, 1e-9, "m");
+    checks.close("final height of the spinning block", at.z, 0.001, 1e-9, "m");
 }
 
-/// A ball that slides starts to roll at 5/7 of its speed, after 2 v0 / (7 μ g); and what rolling resistance does to it.
+/// A sliding ball starts to roll at 5/7 of its speed, after 2 v0 / (7 μ g); effect of rolling resistance.
 pub(super) fn rolling(_: Effort) -> Checks {
     let mut checks = Checks::new("rolling");
     let (mu, speed, dt) = (0.3, 2.0, 1e-4);
@@ -209,12 +204,12 @@ pub(super) fn rolling(_: Effort) -> Checks {
         }
     }
     let v = run.velocity(ball);
-    // Ten thousand steps of round-off.
+    // The tolerance allows for round-off over ten thousand steps.
     checks.close("speed once it rolls", v.linear.x, 5.0 / 7.0 * speed, 1e-11, "m/s");
     checks.close("spin once it rolls", v.angular.y, 5.0 / 7.0 * speed / 0.1, 1e-10, "rad/s");
     checks.close("start of rolling", rolls_at, 2.0 * speed / (7.0 * mu * 9.81), 1.5 * dt, "s");
 
-    // With a moment of up to ρ N against the spin, v' = −5/7 g ρ / R; on a slope the ball starts where tan φ > ρ / R.
+    // With a moment of up to ρ N against the spin, v' = −5/7 g ρ / R; on a slope the ball starts to roll if tan φ > ρ / R.
     let (rolling, radius) = (1e-3, 0.1);
     let m = scenes::rock(mu, 0.0).rolling(rolling);
     let after = |angle: f64, speed: f64| {
@@ -227,14 +222,14 @@ pub(super) fn rolling(_: Effort) -> Checks {
     let slower = speed - 5.0 / 7.0 * 9.81 * rolling / radius;
     checks.close("speed after 1 s of rolling resistance", after(0.0, speed), slower, 1e-9, "m/s");
     let angle = |part: f64| (part * rolling / radius).atan();
-    checks.at_most("speed on 0.99 of the slope it rests on", after(angle(0.99), 0.0), 1e-12, "m/s");
+    checks.at_most("speed at 0.99 of the critical slope", after(angle(0.99), 0.0), 1e-12, "m/s");
     let a = angle(1.01);
     let faster = 5.0 / 7.0 * 9.81 * (a.sin() - a.cos() * rolling / radius);
-    checks.close("speed after 1 s on 1.01 of that slope", after(a, 0.0), faster, 1e-9, "m/s");
+    checks.close("speed after 1 s at 1.01 of that slope", after(a, 0.0), faster, 1e-9, "m/s");
     checks
 }
 
-/// A wedge that hangs on two points: a pendulum, which Coulomb's law does not damp.
+/// A wedge hanging on two points is a pendulum, which Coulomb's law does not damp.
 ///
 /// `I θ'' = −m g d sin θ` about the axis through the points, a distance `d` above the centre of mass.
 pub(super) fn hanging(effort: Effort) -> Checks {
@@ -244,7 +239,7 @@ pub(super) fn hanging(effort: Effort) -> Checks {
     let (scene, wedge) = scenes::hanging_wedge(speed);
     let mut run = scenes::start(&scene, dt, 0.5, 1e-10);
     let (mut crossings, mut contacts) = (Vec::new(), 0);
-    // Largest speed in the first second and in the last.
+    // Largest speed in the first second and in the last second.
     let mut fastest = [0.0f64; 2];
     let mut before = run.pose(wedge).position.y;
     while run.time() < time - 0.5 * dt {
@@ -260,7 +255,7 @@ pub(super) fn hanging(effort: Effort) -> Checks {
             *fastest = if counts { fastest.max(v) } else { *fastest };
         }
     }
-    // About its own centre, the wedge has a radius of gyration with the square H²/18 + L²/12.
+    // The squared radius of gyration of the wedge about its own centre is H²/18 + L²/12.
     let (height, length, below): (f64, f64, f64) = (0.04, 0.03, 0.028 / 3.0);
     let gyration = height * height / 18.0 + length * length / 12.0 + below * below;
     let omega = (9.81 * below / gyration).sqrt();
@@ -282,7 +277,7 @@ pub(super) fn hanging(effort: Effort) -> Checks {
     checks
 }
 
-/// Newton's law with e = 1 on all contacts at once.
+/// Newton's impact law with e = 1 at all contacts simultaneously.
 pub(super) fn three_balls(_: Effort) -> Checks {
     let mut checks = Checks::new("three-balls");
     let (scene, balls) = scenes::three_balls();
@@ -295,7 +290,7 @@ pub(super) fn three_balls(_: Effort) -> Checks {
     checks
 }
 
-/// Spinning polyhedra that meet in the void.
+/// Spinning polyhedra that collide without gravity.
 pub(super) fn momentum(effort: Effort) -> Checks {
     let mut checks = Checks::new("momentum");
     for restitution in [0.0, 0.6, 1.0] {
@@ -326,7 +321,7 @@ pub(super) fn momentum(effort: Effort) -> Checks {
         let scale = before.angular_momentum.norm();
         let l = (after.angular_momentum - before.angular_momentum).norm() / scale;
         checks.at_least(
-            &format!("contacts met, e = {restitution}"),
+            &format!("contacts, e = {restitution}"),
             report.contacts.0 as f64,
             10.0,
             "1",
@@ -341,7 +336,7 @@ pub(super) fn momentum(effort: Effort) -> Checks {
     checks
 }
 
-/// A symmetric body in free rotation: its axis goes round the angular momentum `L` at the rate `L / J_across`.
+/// A symmetric body in free rotation: its axis precesses about the angular momentum `L` at the rate `L / J_across`.
 pub(super) fn tumbling(effort: Effort) -> Checks {
     let mut checks = Checks::new("tumbling");
     let m = scenes::rock(0.0, 0.0);
@@ -366,7 +361,7 @@ pub(super) fn tumbling(effort: Effort) -> Checks {
         let axis = run.pose(body).rotation * Vec3::z();
         errors.push((axis - exact).norm());
         let drift = (after.angular_momentum - l).norm() / l.norm();
-        // Round-off alone, which adds up over the steps.
+        // Only round-off, which accumulates over the steps.
         let limit = 1e-15 * (time / dt).max(1000.0);
         checks.at_most(&format!("change of angular momentum, h = {dt:e} s"), drift, limit, "1");
         let gain = (after.kinetic / before.kinetic - 1.0).abs();

@@ -1,4 +1,4 @@
-//! What each correction beyond Algorithm 1 does: the same scene with it and without it.
+//! The effect of each correction beyond Algorithm 1: the same scene with and without it.
 
 use crate::{Checks, Effort, scenes};
 use riprap::assembly::joint_error;
@@ -23,7 +23,7 @@ pub(super) fn corrections(effort: Effort) -> Checks {
     checks
 }
 
-/// Largest distance along an axis that any of the bodies has moved since the start [m].
+/// Largest displacement of any of the bodies along the given axes [m].
 fn moved(run: &mut Simulation, bodies: &[Body], time: f64, axes: [f64; 3]) -> f64 {
     let start: Vec<Vec3> = bodies.iter().map(|b| run.pose(*b).position).collect();
     run.until(time, &mut ()).expect("standing bodies cannot fail");
@@ -32,7 +32,7 @@ fn moved(run: &mut Simulation, bodies: &[Body], time: f64, axes: [f64; 3]) -> f6
     bodies.iter().zip(start).map(shift).fold(0.0, f64::max)
 }
 
-/// A tower of 20 boxes sinks by what the solver's tolerance leaves.
+/// A tower of 20 boxes sinks because of the residual left by the solver.
 fn gaps(checks: &mut Checks, effort: Effort, [with, without]: [Stabilization; 2]) {
     let (scene, boxes) = scenes::tower(20);
     let time = if effort == Effort::Full { 5.0 } else { 1.0 };
@@ -40,25 +40,25 @@ fn gaps(checks: &mut Checks, effort: Effort, [with, without]: [Stabilization; 2]
         moved(&mut start(&scene, 1e-6, choice), &boxes, time, [0.0, 0.0, 1.0])
     };
     let (kept, lost) = (sunk(with), sunk(without));
-    checks.at_most(&format!("tower sinks in {time} s, with gaps"), kept, 1e-6, "m");
-    checks.at_least(&format!("tower sinks in {time} s, without"), lost, 2.0 * kept, "m");
+    checks.at_most(&format!("sinking of a tower in {time} s, with gaps"), kept, 1e-6, "m");
+    checks.at_least(&format!("sinking of a tower in {time} s, without"), lost, 2.0 * kept, "m");
 }
 
 /// A tower of 20 boxes on a slope creeps sideways.
 fn slips(checks: &mut Checks, effort: Effort, [with, without]: [Stabilization; 2]) {
     let (mut scene, boxes) = scenes::tower(20);
-    // Gravity to the side, well inside the cone of friction.
+    // Tilted gravity, well inside the friction cone.
     scene.gravity([0.2, 0.0, -9.8]);
     let time = if effort == Effort::Full { 5.0 } else { 1.0 };
     let crept = |choice: Stabilization| {
         moved(&mut start(&scene, 1e-6, choice), &boxes, time, [1.0, 1.0, 0.0])
     };
     let (kept, lost) = (crept(with), crept(without));
-    checks.at_most(&format!("tower creeps in {time} s, with slips"), kept, 2e-6, "m");
-    checks.at_least(&format!("tower creeps in {time} s, without"), lost, 2.0 * kept, "m");
+    checks.at_most(&format!("creep of a tower in {time} s, with slips"), kept, 2e-6, "m");
+    checks.at_least(&format!("creep of a tower in {time} s, without"), lost, 2.0 * kept, "m");
 }
 
-/// A brick tumbles freely: relative change of its angular momentum.
+/// Relative change of the angular momentum of a freely tumbling brick.
 fn momentum(checks: &mut Checks, effort: Effort, [with, without]: [Stabilization; 2]) {
     let rock = scenes::rock(0.5, 0.0);
     let mut scene = Scene::builder();
@@ -72,11 +72,12 @@ fn momentum(checks: &mut Checks, effort: Effort, [with, without]: [Stabilization
         run.until(time, &mut ()).expect("a free body cannot fail");
         (run.frame().balance().angular_momentum - before).norm() / before.norm()
     };
-    checks.at_most(&format!("angular momentum in {time} s, with"), changed(with), 1e-11, "1");
-    checks.at_least(&format!("angular momentum in {time} s, without"), changed(without), 1e-4, "1");
+    let quantity = format!("change of angular momentum in {time} s");
+    checks.at_most(&format!("{quantity}, with momentum"), changed(with), 1e-11, "1");
+    checks.at_least(&format!("{quantity}, without"), changed(without), 1e-4, "1");
 }
 
-/// A pendulum as a body on a ball joint: how far the joint comes apart in a second.
+/// Error of the ball joint of a pendulum after one second.
 fn joints(checks: &mut Checks, [with, without]: [Stabilization; 2]) {
     let rock = scenes::rock(0.5, 0.0);
     let mut scene = Scene::builder();
@@ -93,6 +94,6 @@ fn joints(checks: &mut Checks, [with, without]: [Stabilization; 2]) {
         run.until(1.0, &mut ()).expect("a pendulum cannot fail");
         joint_error(run.scene(), &run.state().q)
     };
-    checks.at_most("joint of a pendulum after 1 s, with", error(with), 1e-12, "m");
-    checks.at_least("joint of a pendulum after 1 s, without", error(without), 1e-6, "m");
+    checks.at_most("joint error after 1 s, with joints", error(with), 1e-12, "m");
+    checks.at_least("joint error after 1 s, without", error(without), 1e-6, "m");
 }

@@ -1,4 +1,4 @@
-//! Mechanisms and grains in one contact problem: what must hold across every contact.
+//! Mechanisms and grains in one contact problem: properties that must hold at every contact.
 
 use crate::check::observed_order;
 use crate::{Checks, Effort, scenes};
@@ -25,13 +25,13 @@ fn stone() -> Shape {
 enum Thrown {
     /// As a grain.
     Grain,
-    /// As a mechanism of one free joint, which riprap moves as a grain.
+    /// As a mechanism with one free joint, which riprap treats as a grain.
     FreeJoint,
-    /// As a mechanism of two halves on a free joint, welded: the same body through the reduced coordinates.
+    /// As a mechanism of two welded halves on a free joint: the same body in reduced coordinates.
     Halves,
 }
 
-/// Path of a stone thrown onto a slope: the frame of its shape after each step.
+/// Path of a stone thrown onto a slope: the pose of its shape after each step.
 fn throw(thrown: Thrown, restitution: f64, dt: f64, time: f64) -> Vec<Pose> {
     let rock = scenes::rock(0.5, restitution);
     let start = Pose::at([0.1, -0.2, 0.6]).turned([0.3, 1.0, 0.2], 0.8);
@@ -76,7 +76,7 @@ fn throw(thrown: Thrown, restitution: f64, dt: f64, time: f64) -> Vec<Pose> {
     (0..(time / dt).round() as usize).map(step).collect()
 }
 
-/// Largest distance and turn between two paths [m, –].
+/// Largest difference in position and rotation between two paths [m, –].
 fn apart(a: &[Pose], b: &[Pose]) -> f64 {
     a.iter().zip(b).fold(0.0, |m, (a, b)| {
         let turned = (a.rotation.coords - b.rotation.coords).norm();
@@ -84,15 +84,15 @@ fn apart(a: &[Pose], b: &[Pose]) -> f64 {
     })
 }
 
-/// A mechanism of one free joint moves as the same body does as a grain, through falls, impacts and tumbling. That mechanism is
-/// moved by the code of the grains; the same body in two welded halves goes through the reduced coordinates, and must come to
-/// the same motion as the step shrinks: at second order in flight, within a step's way through an impact.
+/// A mechanism with one free joint moves like the same body as a grain, through falls, impacts and tumbling. That mechanism uses
+/// the code for grains; the same body in two welded halves uses reduced coordinates and must converge to the same motion as the
+/// time step shrinks: with second order in flight, and to within the travel of one step after an impact.
 fn one_free_joint(checks: &mut Checks) {
     for (name, restitution) in [("quasi-shock", 0.0), ("rebound", 0.5)] {
         let path = |thrown| throw(thrown, restitution, 1e-3, 0.7);
         let distance = apart(&path(Thrown::Grain), &path(Thrown::FreeJoint));
-        // Same operations in the same order, but for the first rounding of the start values, which impacts enlarge.
-        let quantity = format!("one free joint against a grain, {name}, 700 steps");
+        // The same operations in the same order except for the rounding of the initial values, which impacts amplify.
+        let quantity = format!("one free joint vs. a grain, {name}, 700 steps");
         checks.at_most(&quantity, distance, 1e-11, "m, –");
     }
     let steps = [1e-3, 5e-4, 2.5e-4, 1.25e-4];
@@ -104,18 +104,18 @@ fn one_free_joint(checks: &mut Checks) {
         })
     };
     let order = observed_order(&steps, &distances(0.24));
-    checks.close("two halves against a grain in flight, observed order", order, 2.0, 0.1, "1");
-    // It strikes at 4 m/s, its spin included, and an impact is known to one step.
+    checks.close("two halves vs. a grain in flight, observed order", order, 2.0, 0.1, "1");
+    // It strikes at 4 m/s, including its spin, and the time of an impact is resolved to one step.
     let per_step = distances(0.36).iter().zip(steps).fold(0.0_f64, |m, (d, dt)| m.max(d / dt));
     checks.at_most(
-        "two halves against a grain after an impact, distance over step",
+        "two halves vs. a grain after an impact, distance over step",
         per_step,
         4.0,
         "m/s",
     );
 }
 
-/// An arm of two links on a free base among free stones: nothing outside acts, momentum stays.
+/// An arm of two links on a free base among free stones: without external forces, momentum is conserved.
 fn free_base(checks: &mut Checks, effort: Effort) {
     let rock = scenes::rock(0.4, 0.3);
     let mut scene = Scene::builder();
@@ -177,11 +177,11 @@ fn free_base(checks: &mut Checks, effort: Effort) {
     );
     checks.at_most("free base: linear momentum, relative change", worst[0], 1e-10, "1");
     checks.at_most("free base: angular momentum, relative change", worst[1], 1e-10, "1");
-    checks.at_most("free base: change of momentum in a step", action, 1e-10, "kg m/s");
+    checks.at_most("free base: max change of momentum in a step", action, 1e-10, "kg m/s");
 }
 
-/// Action and reaction at every contact between a link and a stone: what the contact's impulse does to the joint momenta equals
-/// the impulse itself, measured from the velocities.
+/// Action and reaction at every contact between a link and a stone: the change of the joint momenta, computed from the velocities,
+/// equals the contact impulse.
 fn action_reaction(checks: &mut Checks) {
     let rock = scenes::rock(0.6, 0.0);
     let mut scene = Scene::builder();
@@ -190,7 +190,7 @@ fn action_reaction(checks: &mut Checks) {
     let head = Shape::cuboid([0.2, 0.2, 0.2]).expect("positive");
     let at = Pose::at([0.0, 0.0, -0.8]);
     let mass = head.mass_properties(2000.0).map(|m| m.moved(&at));
-    // It slides along x and y above the floor: its momentum in these directions changes by contacts only.
+    // It slides along x and y above the floor: its momentum in these directions changes only by contacts.
     let sledge = m.add("x", GROUND, Joint::Prismatic(Axis::X), Pose::at([0.0, 0.0, 0.92]), None);
     let link = m.add("y", sledge, Joint::Prismatic(Axis::Y), Pose::IDENTITY, mass);
     m.attach(link, head, at, "rock");
@@ -225,7 +225,7 @@ fn action_reaction(checks: &mut Checks) {
     checks.at_most("hammer: action minus reaction in a step", worst, 1e-10, "N s");
 }
 
-/// A bucket on a loop linkage digs in spheres: the loop stays closed whatever the contact tolerance.
+/// A bucket on a linkage with a loop digs in spheres: the loop stays closed regardless of the contact tolerance.
 fn bucket(checks: &mut Checks, effort: Effort) {
     let (n, time) = if effort == Effort::Full { (2000, 1.0) } else { (200, 0.6) };
     for tolerance in [1e-2, 1e-4] {
@@ -250,7 +250,7 @@ fn bucket(checks: &mut Checks, effort: Effort) {
         let quantity = format!("bucket: loop residual, tolerance {tolerance:e}");
         checks.at_most(&quantity, report.loop_residual, 1e-11, "m");
         let overlap = report.penetration / run.scene().grain_size();
-        // A tolerance of 1e-2 lets grains overlap; the loop does not care.
+        // With a tolerance of 1e-2 grains overlap; the loop is unaffected.
         let limit = if tolerance > 1e-3 { 0.5 } else { 0.1 };
         checks.at_most(
             &format!("bucket: overlap over size, tolerance {tolerance:e}"),
@@ -283,15 +283,15 @@ fn bucket_scene(n: usize) -> SceneBuilder {
         );
     }
     let top = 2.1 * r * (n as f64 / (per_row * per_row) as f64).ceil() + 0.5;
-    // Its lowest edge (31 cm below the carriage) goes 12 cm into the settled spheres, but not below 5 cm, more than a sphere: a prescribed tool that
-    // crushes grains against the floor has no solution.
+    // Its lowest edge (31 cm below the carriage) goes 12 cm into the settled spheres, but stays 5 cm above the floor, more than the size of a sphere:
+    // a prescribed tool that crushes grains against the floor has no solution.
     let height = n as f64 * 4.0 / 3.0 * std::f64::consts::PI * r.powi(3) / (0.6 * side * side);
     let depth = top - 0.31 - (height - 0.12).max(0.05);
     let mut m = Mechanism::new("digger");
     let place = |x: f64, z: f64| Pose::at([x, 0.0, z]);
     let bar = |x: f64, z: f64, mass: f64| Some(MassProperties::rod([x, 0.0, z], mass));
     let turn = Joint::Revolute(Axis::Y);
-    // The carriage goes down and across as prescribed; crank and coupler turn the bucket.
+    // The carriage follows a prescribed path; crank and coupler turn the bucket.
     let lift = m.add("lift", GROUND, Joint::Prismatic(Axis::Z), place(0.0, top), None);
     let carriage = m.add("carriage", lift, Joint::Prismatic(Axis::X), Pose::IDENTITY, None);
     let crank = m.add("crank", carriage, turn, place(0.12, 0.1), bar(0.0, -0.1, 2.0));
@@ -334,7 +334,7 @@ fn bucket_scene(n: usize) -> SceneBuilder {
     scene
 }
 
-/// All of it.
+/// Runs all checks of the coupling.
 pub(super) fn coupling(effort: Effort) -> Checks {
     let mut checks = Checks::new("coupling");
     one_free_joint(&mut checks);

@@ -1,13 +1,13 @@
-//! Grains in bulk: coming to rest, and bitwise reproducibility.
+//! Many grains: coming to rest, and bitwise reproducibility.
 
 use crate::{Checks, Effort, scenes};
 use riprap::prelude::*;
 
-/// Ballast stones poured into a box, once with rolling resistance and once without.
+/// Ballast stones poured into a box, with and without rolling resistance.
 ///
-/// Without it, a stone that hangs on two sticking points, its centre below them, is an undamped pendulum: of a thousand poured stones one or
-/// two still swing, at millimetres per second. Judged are the stones on three or more contacts, and all stones after a drag of 20 1/s has
-/// acted for a second and been absent for another; the velocities of all stones before that are information.
+/// Without it, a stone that hangs on two sticking points with its centre below them is an undamped pendulum: of a thousand poured stones, one or
+/// two still swing at millimetres per second. The checks judge the stones on three or more contacts, and all stones after one second with a drag
+/// of 20 1/s followed by one second without; the velocities of all stones before that are informational.
 pub(super) fn stones_at_rest(effort: Effort) -> Checks {
     let mut checks = Checks::new("stones-at-rest");
     let (n, width, time) = match effort {
@@ -16,12 +16,12 @@ pub(super) fn stones_at_rest(effort: Effort) -> Checks {
     };
     for (rolling, law) in [(1e-4, "rolling resistance 0.1 mm"), (0.0, "Coulomb friction alone")] {
         let (scene, _) = scenes::stones_of(&scenes::rock(0.7, 0.0).rolling(rolling), n, width, 1);
-        // The stones fall at up to 3 m/s: a step of 0.25 ms moves them by less than 2 % of their size.
+        // The stones fall at up to 3 m/s: in a step of 0.25 ms they move by less than 2 % of their size.
         let mut run = scenes::start(&scene, 2.5e-4, 0.5, 1e-3);
         let stones: Vec<usize> =
             (0..run.scene().bodies().len()).filter(|&i| run.scene().bodies().movable[i]).collect();
         run.until(time, &mut ()).expect("stones cannot fail");
-        // With rolling resistance nothing may move; without, 1e-4 m/s is the tolerance of the solver at work.
+        // With rolling resistance nothing may move; without it, 1e-4 m/s reflects the tolerance of the solver.
         let limit = if rolling > 0.0 { 1e-6 } else { 1e-4 };
         let rest = |checks: &mut Checks, run: &Simulation, when: &str| {
             let (rms, max) = velocities(run, &stones, &|_| true);
@@ -45,7 +45,7 @@ pub(super) fn stones_at_rest(effort: Effort) -> Checks {
         if rolling == 0.0 {
             run.drag(20.0).until(time + 1.0, &mut ()).expect("stones cannot fail");
             run.drag(0.0).until(time + 2.0, &mut ()).expect("stones cannot fail");
-            rest(&mut checks, &run, "1 s after a drag");
+            rest(&mut checks, &run, "1 s after the end of a drag");
         }
         contained(&mut checks, &run, &stones, (n, width), law);
     }
@@ -60,7 +60,7 @@ fn velocities(run: &Simulation, stones: &[usize], some: &dyn Fn(usize) -> bool) 
     ((square / speeds.len().max(1) as f64).sqrt(), speeds.into_iter().fold(0.0, f64::max))
 }
 
-/// All `n` stones are in a box of a width [m], and every step was good.
+/// Checks that all `n` stones are in a box of the given width [m], and that overlaps and unconverged steps are few.
 fn contained(
     checks: &mut Checks,
     run: &Simulation,
@@ -80,7 +80,7 @@ fn contained(
     at_most("stones that left the box", escaped.count() as f64, 0.0);
     let size = run.scene().grain_size();
     at_most("deepest overlap over the mean size", report.penetration / size, 0.01);
-    at_most("share of unconverged steps", report.unconverged as f64 / report.steps as f64, 0.01);
+    at_most("fraction of unconverged steps", report.unconverged as f64 / report.steps as f64, 0.01);
 }
 
 /// Hash of the bits of a state (FNV-1a).
@@ -101,7 +101,7 @@ pub fn state_hash(state: &State) -> u64 {
     hash
 }
 
-/// The same scene twice, and on one and two threads.
+/// Runs the same scene twice and on several numbers of threads.
 pub(super) fn same_bits(effort: Effort) -> Checks {
     let mut checks = Checks::new("same-bits");
     let (n, steps) = if effort == Effort::Full { (600, 500) } else { (600, 100) };
@@ -122,8 +122,8 @@ pub(super) fn same_bits(effort: Effort) -> Checks {
             .install(work)
     };
     let (first, pairs) = run_on(1);
-    // Detection hands out chunks of 256 pairs: two at least have something to share.
-    checks.at_least("pairs of shapes tested in a step", pairs as f64, 513.0, "1");
+    // Detection distributes chunks of 256 pairs, so there must be more than two chunks.
+    checks.at_least("pairs of shapes tested per step", pairs as f64, 513.0, "1");
     for (name, threads) in [("twice in a row", 1), ("on 2 threads", 2), ("on 3 threads", 3)] {
         let differs = f64::from(u8::from(run_on(threads).0 != first));
         checks.at_most(&format!("runs that differ, {name}"), differs, 0.0, "1");

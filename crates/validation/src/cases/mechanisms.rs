@@ -1,4 +1,4 @@
-//! Mechanisms against independent solutions: Pinocchio's trees, the IFToMM benchmarks, the tamping unit in free air.
+//! Mechanisms compared with independent solutions: the IFToMM benchmarks and the tamping unit in free air.
 
 use crate::check::observed_order;
 use crate::mechanisms::{self, G};
@@ -9,7 +9,7 @@ use riprap::multibody::{
 };
 use riprap::prelude::*;
 
-/// A table of numbers with a heading.
+/// A table of numbers with a header line.
 struct Table {
     rows: Vec<Vec<f64>>,
 }
@@ -102,17 +102,17 @@ impl Smooth {
         self.system.point(&self.work, link, Vec3::from(at))
     }
 
-    /// Checks that every smooth case shares.
+    /// Checks common to all smooth cases.
     fn finish(&self, checks: &mut Checks, conservative: bool) {
-        checks.at_most("largest loop residual at any step", self.report.loop_residual, 1e-11, "m");
+        checks.at_most("largest loop residual", self.report.loop_residual, 1e-11, "m");
         if conservative {
             let drift = (self.energy[2] - self.energy[1]) / self.energy[0].abs().max(1.0);
-            checks.at_most("energy drift over its size", drift, 1e-6, "1");
+            checks.at_most("relative energy drift", drift, 1e-6, "1");
         }
     }
 }
 
-/// Largest difference over the largest value.
+/// Largest difference divided by the largest reference value.
 fn relative(values: &[f64], reference: &[f64]) -> f64 {
     let scale = reference.iter().fold(0.0_f64, |m, x| m.max(x.abs()));
     let error = values.iter().zip(reference).fold(0.0_f64, |m, (a, b)| m.max((a - b).abs()));
@@ -135,7 +135,7 @@ pub(super) fn pendulum(effort: Effort) -> Checks {
     checks.close("x of the bob at 10 s", p.x, last[1], 1e-6, "m");
     checks.close("angular velocity at 10 s", run.v("arm"), last[4], 1e-6 * 4.4, "rad/s");
     run.finish(&mut checks, true);
-    // Released at 90°, the second-order error of the period happens to vanish; an initial velocity gives the general case.
+    // When released at 90°, the second-order error of the period happens to vanish; an initial velocity gives the general case.
     let mut pushed = mechanisms::pendulum();
     pushed.start_velocity(pushed.coordinate_named("arm").expect("its joint"), 3.0);
     orders(&mut checks, &pushed, [0.0, -G, 0.0], effort, 1.0, 2e-3);
@@ -159,13 +159,13 @@ pub(super) fn four_bar(effort: Effort) -> Checks {
     let state = [p.x, p.y, v.x, v.y];
     checks.at_most("state at 10 s, N = 2", relative(&state, &last[1..5]), 1e-6, "1");
     run.finish(&mut checks, true);
-    // Any number of windows: one degree of freedom, (N+1) rods that turn and N couplers that are carried.
+    // Any number of windows: one degree of freedom, (N+1) rods that rotate and N couplers that translate.
     let n = if effort == Effort::Full { 40 } else { 5 };
     let time = if effort == Effort::Full { 10.0 } else { 3.0 };
     let (mut angle, mut speed) = (0.0, -1.0);
     single_four_bar(n, time, &mut angle, &mut speed);
     let exact = [-f64::sin(angle), f64::cos(angle), -speed * angle.cos(), -speed * angle.sin()];
-    // The second is at the limit of double precision: passing the singular positions must not cost what it wins elsewhere.
+    // The second tolerance is at the limit of double precision: passing the singular positions must not lose the accuracy gained elsewhere.
     for tolerance in [1e-10, 1e-13] {
         let mut run = Smooth::new(&mechanisms::four_bars(n), [0.0, -G, 0.0], tolerance);
         let mut t = 0.0;
@@ -179,15 +179,15 @@ pub(super) fn four_bar(effort: Effort) -> Checks {
         checks.at_most(&what, error, 1e-6, "1");
         run.finish(&mut checks, true);
     }
-    // Before the first singular position. From upright, where no torque acts, even θ = 1 is of second order; tilted is the
-    // general case.
+    // Before the first singular position. Starting upright, where no torque acts, even θ = 1 is of second order; a tilted
+    // start is the general case.
     let mut tilted = mechanisms::four_bars(2);
     tilted.start(tilted.coordinate_named("rod-0").expect("its joint"), -0.3);
     orders(&mut checks, &tilted, [0.0, -G, 0.0], effort, 0.4, 2e-3);
     checks
 }
 
-/// The N-four-bar as one pendulum: the rods turn, the couplers are carried. RK4 with a small step, far below 1e-9.
+/// The N-four-bar as a single pendulum: the rods rotate, the couplers translate. RK4 with a small step; the error is far below 1e-9.
 fn single_four_bar(n: usize, time: f64, angle: &mut f64, speed: &mut f64) {
     let n = n as f64;
     let inertia = (n + 1.0) / 3.0 + n;
@@ -239,7 +239,7 @@ pub(super) fn andrews(effort: Effort) -> Checks {
     ];
     let q: Vec<f64> = names.iter().map(|n| run.q(n)).collect();
     let v: Vec<f64> = names.iter().map(|n| run.v(n)).collect();
-    checks.at_most("largest error of the angles over their size in 0.03 s", worst, 1e-6, "1");
+    checks.at_most("largest relative error of the angles in 0.03 s", worst, 1e-6, "1");
     checks.at_most("angles at 0.03 s", relative(&q, &q_end), 1e-6, "1");
     checks.at_most("angular velocities at 0.03 s", relative(&v, &v_end), 1e-6, "1");
     run.finish(&mut checks, false);
@@ -247,7 +247,7 @@ pub(super) fn andrews(effort: Effort) -> Checks {
     checks
 }
 
-/// A04: Bricard.
+/// A04: Bricard's mechanism.
 pub(super) fn bricard(effort: Effort) -> Checks {
     let mut checks = Checks::new("bricard");
     let table = Table::read(include_str!("../../data/mechanisms/A04_bricard.csv"));
@@ -294,7 +294,7 @@ pub(super) fn flyball(effort: Effort) -> Checks {
     checks.at_most("positions at the end", relative(&q, &last[1..5]), 1e-6, "1");
     checks.at_most("velocities at the end", relative(&v, &last[5..9]), 1e-6, "1");
     run.finish(&mut checks, false);
-    // Its springs and dampers ask for steps far below 1e-4 s.
+    // Its springs and dampers require steps far below 1e-4 s.
     orders(&mut checks, &mechanisms::flyball(), [0.0, 0.0, -G], effort, 0.1, 1e-5);
     checks
 }
@@ -345,7 +345,7 @@ pub(super) fn tamping_air(effort: Effort) -> Checks {
     checks
 }
 
-/// Observed orders of Moreau–Jean on a smooth motion, against the smooth integrator: 1 at θ = 1, 2 at θ = 1/2.
+/// Observed orders of Moreau–Jean for a smooth motion, compared with the smooth integrator: 1 at θ = 1, 2 at θ = 1/2.
 fn orders(
     checks: &mut Checks,
     mechanism: &Mechanism,

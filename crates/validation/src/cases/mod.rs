@@ -1,4 +1,4 @@
-//! The validation cases. Each measures quantities of canonical scenes against closed forms or stated limits.
+//! The validation cases. Each compares quantities of standard scenes with closed-form solutions or stated limits.
 
 mod analyses;
 mod analytical;
@@ -16,11 +16,11 @@ use crate::{Checks, Effort};
 pub struct Case {
     /// Name on the command line.
     pub name: &'static str,
-    /// What it shows, in a line.
+    /// One-line description.
     pub about: &'static str,
-    /// Runs it.
+    /// Runs the case.
     pub run: fn(Effort) -> Checks,
-    /// One of the most expensive, to be started first.
+    /// Whether it is one of the most expensive cases, which are started first.
     pub long: bool,
 }
 
@@ -28,7 +28,7 @@ pub struct Case {
 pub const CASES: &[Case] = &[
     Case {
         name: "bouncing-ball",
-        about: "accumulation of impacts against the closed form, order of convergence, energy",
+        about: "accumulation of impacts compared with the closed form, order of convergence, energy",
         run: analytical::bouncing_ball,
         long: false,
     },
@@ -46,7 +46,7 @@ pub const CASES: &[Case] = &[
     },
     Case {
         name: "hanging",
-        about: "a wedge on two points swings as an undamped pendulum: period, speed",
+        about: "a wedge hanging on two points swings as an undamped pendulum: period, speed",
         run: analytical::hanging,
         long: false,
     },
@@ -64,7 +64,7 @@ pub const CASES: &[Case] = &[
     },
     Case {
         name: "tumbling",
-        about: "free rotation of a symmetric body against its closed form, second order at θ = 1/2",
+        about: "free rotation of a symmetric body compared with the closed form, second order at θ = 1/2",
         run: analytical::tumbling,
         long: false,
     },
@@ -84,25 +84,25 @@ pub const CASES: &[Case] = &[
     },
     Case {
         name: "stones-at-rest",
-        about: "1000 ballast stones poured into a box come to rest, with rolling resistance and without",
+        about: "1000 ballast stones poured into a box come to rest, with and without rolling resistance",
         run: grains::stones_at_rest,
         long: true,
     },
     Case {
         name: "same-bits",
-        about: "bitwise reproducible, and on any number of threads",
+        about: "results are bitwise reproducible on any number of threads",
         run: grains::same_bits,
         long: false,
     },
     Case {
         name: "pinocchio",
-        about: "mass matrix, bias, accelerations and Jacobians of ten trees against Pinocchio",
+        about: "mass matrix, bias, accelerations and Jacobians of ten trees compared with Pinocchio",
         run: pinocchio::pinocchio,
         long: false,
     },
     Case {
         name: "pendulum",
-        about: "IFToMM A01: a simple pendulum against elliptic functions",
+        about: "IFToMM A01: a simple pendulum compared with elliptic functions",
         run: mechanisms::pendulum,
         long: false,
     },
@@ -114,13 +114,13 @@ pub const CASES: &[Case] = &[
     },
     Case {
         name: "andrews",
-        about: "IFToMM A03: Andrews' squeezer against the IVP test set",
+        about: "IFToMM A03: Andrews' squeezer compared with the IVP test set",
         run: mechanisms::andrews,
         long: false,
     },
     Case {
         name: "bricard",
-        about: "IFToMM A04: Bricard's loop, one equation redundant",
+        about: "IFToMM A04: Bricard's mechanism with one redundant equation",
         run: mechanisms::bricard,
         long: false,
     },
@@ -132,13 +132,13 @@ pub const CASES: &[Case] = &[
     },
     Case {
         name: "tamping-air",
-        about: "the tamping unit in free air against two independent codes",
+        about: "the tamping unit in free air compared with two independent codes",
         run: mechanisms::tamping_air,
         long: false,
     },
     Case {
         name: "coupling",
-        about: "mechanisms and grains: action and reaction, momentum, a free joint as a grain, a bucket in spheres",
+        about: "mechanisms and grains: action and reaction, momentum, a free joint vs. a grain, a bucket in spheres",
         run: coupling::coupling,
         long: true,
     },
@@ -150,13 +150,13 @@ pub const CASES: &[Case] = &[
     },
     Case {
         name: "tamping-modes",
-        about: "static pose, frequencies and damping of the tamping unit",
+        about: "equilibrium, frequencies and damping of the tamping unit",
         run: analyses::tamping_modes,
         long: false,
     },
 ];
 
-/// The case with this name.
+/// The case with the given name.
 pub fn find(name: &str) -> Option<&'static Case> {
     CASES.iter().find(|c| c.name == name)
 }

@@ -1,6 +1,6 @@
-//! Trees against Pinocchio: mass matrix, bias, accelerations, Jacobians for stored random trees and states.
+//! Joint trees compared with Pinocchio: mass matrix, bias, accelerations and Jacobians for stored random trees and states.
 //!
-//! Pinocchio writes the linear velocity of a free base in the base's own axes, we in those of its parent. The results are
+//! Pinocchio expresses the linear velocity of a free base in the axes of the base, riprap in those of its parent. The results are
 //! compared in Pinocchio's variables: with `v = G v_p`, `M_p = Gᵀ M G`, `c_p = Gᵀ (c + M Ġ v_p)`, `J_p = J G`.
 
 use crate::{Checks, Effort};
@@ -100,7 +100,7 @@ fn mechanism(file: &TreeFile) -> (Mechanism, Vec<Link>, Vec<usize>) {
     (m, links, bases)
 }
 
-/// Largest difference over the largest entry.
+/// Largest difference divided by the largest entry.
 fn apart(a: &DMatrix<f64>, b: &DMatrix<f64>) -> f64 {
     (a - b).abs().max() / b.abs().max().max(1e-300)
 }
@@ -113,7 +113,7 @@ fn vector(v: &[f64]) -> DMatrix<f64> {
     DMatrix::from_column_slice(v.len(), 1, v)
 }
 
-/// What was compared for one tree: the largest relative differences over its states.
+/// The largest relative differences over the states of a tree.
 #[derive(Default)]
 struct Worst {
     mass: f64,
@@ -126,8 +126,8 @@ struct Worst {
     energy: f64,
 }
 
-/// `G`, from Pinocchio's velocities to ours, and `Ġ v_p`: identity and zero but for the free bases, whose first columns are
-/// given.
+/// `G`, which maps Pinocchio's velocities to those of riprap, and `Ġ v_p`: identity and zero except for the free bases, whose
+/// first columns are given.
 fn base_axes(file: &TreeFile, bases: &[usize], state: &StateFile) -> (DMatrix<f64>, DVector<f64>) {
     let (q, v_p) = (&state.q, &state.v);
     let n = v_p.len();
@@ -189,8 +189,8 @@ fn compare(text: &str) -> Worst {
         worst.mass = worst.mass.max(apart(&mass_p, &matrix(&state.mass)));
         worst.bias = worst.bias.max(apart(&vector(bias_p.as_slice()), &vector(&state.nle)));
 
-        // Forward dynamics is judged by what it leaves over, so that badly conditioned trees count alike:
-        // M q̈ + c = τ. The same for inverse dynamics of the reference's acceleration.
+        // Forward dynamics is judged by the residual of M q̈ + c = τ, so that ill-conditioned trees are treated alike.
+        // The same holds for inverse dynamics with the acceleration of the reference.
         let tau = &g * DVector::from_column_slice(&state.tau);
         let mut a = vec![0.0; n];
         tree.forward_dynamics(tau.as_slice(), &mut w.tree, &mut a);
@@ -235,7 +235,7 @@ fn compare(text: &str) -> Worst {
     worst
 }
 
-/// All stored trees.
+/// Compares all stored trees.
 pub(super) fn pinocchio(_: Effort) -> Checks {
     let mut checks = Checks::new("pinocchio");
     for (name, text) in TREES {
@@ -243,7 +243,7 @@ pub(super) fn pinocchio(_: Effort) -> Checks {
         checks.at_most(&format!("{name}: mass matrix"), worst.mass, 1e-10, "1");
         checks.at_most(&format!("{name}: bias"), worst.bias, 1e-10, "1");
         checks.at_most(&format!("{name}: forward dynamics"), worst.forward, 1e-10, "1");
-        // Masses from 1e-4 to 1e3 kg: the reference itself is right to 4e-10 only.
+        // Masses from 1e-4 to 1e3 kg: the reference itself is accurate only to 4e-10.
         let limit = if *name == "tree15_scales" { 1e-8 } else { 1e-10 };
         checks.at_most(&format!("{name}: accelerations"), worst.acceleration, limit, "1");
         checks.at_most(&format!("{name}: inverse dynamics"), worst.inverse, 1e-10, "1");

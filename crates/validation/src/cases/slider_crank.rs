@@ -1,4 +1,4 @@
-//! The slider–crank with clearance against an event-driven solution and against Siconos.
+//! The slider–crank with clearance, compared with an event-driven solution and with Siconos.
 
 use crate::check::observed_order;
 use crate::slider_crank::{CLEARANCE, Model, Motion, Parameters, TWO_REVOLUTIONS, run};
@@ -38,7 +38,7 @@ pub(super) fn slider_crank(effort: Effort) -> Checks {
                 let quantity = format!("({name}) overlap over the clearance at 1e-5 s");
                 checks.at_most(&quantity, overlap, 0.02, "1");
                 let turns = motion.revolutions();
-                // The reference is at two revolutions; a phase error of 0.04 rad at this step is known of the method.
+                // The reference is at two revolutions; the method has a phase error of 0.04 rad at this step.
                 checks.close(&format!("({name}) revolutions at 1e-5 s"), turns, 2.0, 0.01, "1");
                 let (loss, lost) = (motion.energy_lost(), exact.energy_lost());
                 let quantity = format!("({name}) energy lost at 1e-5 s");
@@ -55,16 +55,16 @@ pub(super) fn slider_crank(effort: Effort) -> Checks {
         checks.at_most(&format!("({name}) largest loop residual"), residual, 1e-11, "m");
         checks.at_most(&format!("({name}) unconverged steps"), unconverged as f64, 0.0, "1");
     }
-    // The paper's finding at a large step: with the height independent the slider penetrates visibly less.
+    // The paper's finding at a large step: with the height as an independent coordinate, the slider penetrates much less.
     let ratio = coarse[2] / coarse[0].min(coarse[1]);
-    checks.at_most("overlap of (c) over that of (a) and (b) at 1e-4 s", ratio, 0.6, "1");
+    checks.at_most("overlap of (c) over the smaller of (a) and (b) at 1e-4 s", ratio, 0.6, "1");
 
     absolute(&mut checks, effort, &exact);
     friction(&mut checks, effort);
     checks
 }
 
-/// Hinges at velocity level: they drift, and need a smaller step; projection removes the drift.
+/// Hinges at velocity level drift and need a smaller step; projection removes the drift.
 fn absolute(checks: &mut Checks, effort: Effort, exact: &Motion) {
     let error = |m: &Motion| m.height_error(exact, TWO_REVOLUTIONS);
     let drifting = Model::Absolute { project: false };
@@ -80,8 +80,8 @@ fn absolute(checks: &mut Checks, effort: Effort, exact: &Motion) {
     checks.at_most("projected: drift of a hinge at 1e-5 s", projected.drift, 1e-11, "m");
 }
 
-/// With friction 0.01, against Siconos at 1e-6 s. The corners strike at nearly the same time, and which comes first depends on the
-/// step: at the same step the motions agree, at others to what Siconos' own steps differ by.
+/// With friction 0.01, compared with Siconos at 1e-6 s. The corners strike at nearly the same time, and their order depends on the
+/// step: at the same step the motions agree; at other steps they agree to the difference between the two steps of Siconos.
 fn friction(checks: &mut Checks, effort: Effort) {
     let [coarser, siconos] = Motion::siconos_with_friction();
     let between = coarser.height_error(&siconos, TWO_REVOLUTIONS);
@@ -89,12 +89,12 @@ fn friction(checks: &mut Checks, effort: Effort) {
         let name = model.letter();
         let motion = run(model, &Parameters::FLORES, 1e-5, TWO_REVOLUTIONS);
         let error = motion.height_error(&siconos, TWO_REVOLUTIONS);
-        let quantity = format!("({name}) friction: height against Siconos at 1e-5 s");
+        let quantity = format!("({name}) friction: height error vs. Siconos at 1e-5 s");
         checks.at_most(&quantity, error, between, "m");
         if effort == Effort::Full {
             let motion = run(model, &Parameters::FLORES, 1e-6, TWO_REVOLUTIONS);
             let error = motion.height_error(&siconos, TWO_REVOLUTIONS);
-            let quantity = format!("({name}) friction: height against Siconos at 1e-6 s");
+            let quantity = format!("({name}) friction: height error vs. Siconos at 1e-6 s");
             checks.at_most(&quantity, error, 5e-5, "m");
             let quantity = format!("({name}) friction: largest angle of the slider at 1e-6 s");
             let (ours, theirs) = (motion.largest_tilt(), siconos.largest_tilt());

@@ -1,4 +1,4 @@
-//! Studies that regenerate a publication's figures and tables, for `riprap reproduce`.
+//! Studies that regenerate the figures and tables of publications, for `riprap reproduce`.
 
 mod slider_crank;
 mod tamping;
@@ -11,7 +11,7 @@ use crate::tamping::Case;
 /// Receives a line of progress whenever a run of a study ends.
 pub type Tell<'a> = dyn FnMut(&str) + 'a;
 
-/// Why a study ended early.
+/// Why a study failed.
 pub type Failure = Box<dyn std::error::Error + Send + Sync>;
 
 /// A named study.
@@ -20,20 +20,20 @@ pub struct Study {
     pub name: &'static str,
     /// What it reproduces, in one line.
     pub about: &'static str,
-    /// Whether it takes more options than the effort.
+    /// Whether it accepts options other than the effort.
     pub takes_options: bool,
-    /// Runs it. Expensive results are stored in the folder and reused.
+    /// Runs the study. Expensive results are stored in the folder and reused.
     pub run: fn(&Path, &Options, &mut Tell) -> Result<Vec<Output>, Failure>,
 }
 
-/// How a study is run; the default is the study of the publication.
+/// Options of a study; the defaults are those of the publication.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// As in the publication, or small.
+    /// The full study, as in the publication, or the small one.
     pub effort: Effort,
-    /// Which runs; all if empty.
+    /// Cases to run; all if empty.
     pub cases: Vec<Case>,
-    /// Threads of a run; by default the cores are shared among the runs.
+    /// Number of threads per run; by default the cores are shared among the runs.
     pub threads: Option<usize>,
     /// Seed of the bed.
     pub seed: Option<u64>,
@@ -41,12 +41,12 @@ pub struct Options {
     pub dt: Option<f64>,
     /// Tolerance of the solver [–].
     pub tolerance: Option<f64>,
-    /// The repeatability study instead: how far the results vary with tolerance, step and bed.
+    /// Whether to run the repeatability study instead: how much the results vary with tolerance, time step and bed.
     pub repeat: bool,
 }
 
 impl Options {
-    /// The study with an effort and defaults otherwise.
+    /// Default options with a given effort.
     pub fn new(effort: Effort) -> Options {
         Options {
             effort,
@@ -60,7 +60,7 @@ impl Options {
     }
 }
 
-/// A file that a study writes.
+/// A file written by a study.
 pub struct Output {
     /// Its name.
     pub name: String,
@@ -90,7 +90,7 @@ pub const STUDIES: &[Study] = &[
     },
 ];
 
-/// The study with this name.
+/// The study with the given name.
 pub fn find(name: &str) -> Option<&'static Study> {
     STUDIES.iter().find(|s| s.name == name)
 }

@@ -1,5 +1,5 @@
-//! The slider–crank of docquier2020 Sec. 5: its Figs. 6 and 7 with the event-driven reference beside them, convergence, and
-//! a table of all runs.
+//! The slider–crank of docquier2020 Sec. 5: Figs. 6 and 7 compared with the event-driven reference, convergence, and a table of all
+//! runs.
 
 use std::fmt::Write;
 use std::time::Instant;
@@ -15,10 +15,10 @@ use crate::slider_crank::{CLEARANCE, Model, Motion, Parameters, TWO_REVOLUTIONS,
 const ABSOLUTE: Model = Model::Absolute { project: false };
 const PROJECTED: Model = Model::Absolute { project: true };
 
-/// A run, or what is known of another's: a row of the table.
+/// A row of the table: a run, or published numbers of another code.
 #[derive(Clone, Debug, Default, Serialize)]
 struct Row {
-    /// Whose it is, and which model.
+    /// Code and model.
     method: String,
     /// Time step [s].
     step: Option<f64>,
@@ -26,9 +26,9 @@ struct Row {
     height_error: Option<f64>,
     /// Deepest overlap over the clearance [–].
     overlap: Option<f64>,
-    /// Turns of the crank [–].
+    /// Number of revolutions of the crank [–].
     revolutions: Option<f64>,
-    /// Impacts above 1 cm/s.
+    /// Number of impacts above 1 cm/s.
     impacts: Option<usize>,
     /// Energy lost [J].
     energy_lost: Option<f64>,
@@ -38,13 +38,13 @@ struct Row {
     loop_residual: Option<f64>,
     /// Error of the hinges at the end, in absolute coordinates [m].
     hinge_drift: Option<f64>,
-    /// Steps that did not converge.
+    /// Number of unconverged steps.
     unconverged: Option<u64>,
     /// Wall time [s].
     wall: Option<f64>,
 }
 
-/// A run with friction, against Siconos at 1e-6 s.
+/// A run with friction, compared with Siconos at 1e-6 s.
 #[derive(Clone, Debug, Serialize)]
 struct FrictionRow {
     method: String,
@@ -56,19 +56,19 @@ struct FrictionRow {
     slider_angle: f64,
 }
 
-/// The slope of the error over the step of a model.
+/// Observed order of convergence of a model.
 #[derive(Clone, Debug, Serialize)]
 struct Order {
     method: String,
     order: f64,
 }
 
-/// What `table.json` holds; SI units.
+/// Contents of `table.json`, in SI units.
 #[derive(Clone, Debug, Serialize)]
 struct Table {
     study: &'static str,
     source: &'static str,
-    /// Clearance on either side [m], and the time of the runs [s].
+    /// Clearance on either side [m], and the duration of the runs [s].
     clearance: f64,
     until: f64,
     runs: Vec<Row>,
@@ -77,7 +77,7 @@ struct Table {
     friction: Vec<FrictionRow>,
 }
 
-/// A run that is kept for the figures.
+/// A run used in the figures.
 struct Kept {
     model: Model,
     dt: f64,
@@ -131,7 +131,7 @@ pub(super) fn slider_crank(effort: Effort, tell: &mut Tell) -> Vec<Output> {
     ]
 }
 
-/// How tables and legends name a model.
+/// Name of a model in tables and legends.
 fn name(model: Model) -> String {
     match model {
         Model::Chain => "model a (chain)",
@@ -163,7 +163,7 @@ fn measured(model: Model, dt: f64, motion: &Motion, exact: &Motion, wall: f64) -
     }
 }
 
-/// The reference, Siconos as computed from its file, and numbers quoted with the reference.
+/// The reference, Siconos evaluated from its file, and numbers quoted with the reference.
 fn others(exact: &Motion, siconos: &Motion) -> Vec<Row> {
     let reference = Row {
         method: "reference, event-driven".into(),
@@ -236,7 +236,7 @@ fn friction(effort: Effort, tell: &mut Tell) -> Vec<FrictionRow> {
     rows
 }
 
-/// The run of a model at a step.
+/// The run of a model with a time step.
 fn find(kept: &[Kept], model: Model, dt: f64) -> &Motion {
     let run = kept.iter().find(|k| k.model == model && k.dt == dt).expect("it was run");
     &run.motion
@@ -263,7 +263,7 @@ fn limits() -> [Curve; 2] {
     })
 }
 
-/// The reference, wide and pale, below everything else.
+/// The reference as a wide, pale line below all other curves.
 fn reference(exact: &Motion) -> Curve {
     Curve::new("event-driven reference", Colour::LightGrey, heights(exact)).width(5.0)
 }
@@ -273,7 +273,7 @@ fn time() -> Axis {
 }
 
 fn figure_6(kept: &[Kept], steps: &[f64], exact: &Motion, siconos: &Motion) -> Figure {
-    // The paper's pure LMGC90 model needs 2e-6 s; the small version has no such step.
+    // The paper's pure LMGC90 model needs 2e-6 s, which the small version does not include.
     let fine = if steps.contains(&2e-6) { 2e-6 } else { 1e-5 };
     let coupling = find(kept, Model::CutHeightIndependent, 1e-5);
     let absolute = find(kept, ABSOLUTE, fine);
@@ -364,7 +364,7 @@ fn convergence(kept: &[Kept], models: &[Model], others: &[Row]) -> Figure {
         curves.push(curve.width(width).dash(dash).marked());
     }
     Figure {
-        title: "Error of the slider's height against the event-driven reference".into(),
+        title: "Error of the slider height relative to the event-driven reference".into(),
         size: [640, 500],
         columns: 1,
         panels: vec![Panel {
@@ -380,7 +380,7 @@ fn cell<T>(value: Option<T>, write: impl Fn(T) -> String) -> String {
     value.map_or_else(|| "–".to_owned(), write)
 }
 
-/// A small number; nothing if it is zero.
+/// Formats a small number.
 fn small(value: f64) -> String {
     if value == 0.0 { "0".to_owned() } else { format!("{value:.1e}") }
 }
@@ -415,7 +415,7 @@ fn markdown(table: &Table) -> String {
         table.source, table.until
     );
     rows(&mut text, &table.runs);
-    text.push_str("\nObserved order of the height's error in h:");
+    text.push_str("\nObserved order of the height error in h:");
     for order in &table.observed_order {
         let _ = write!(text, " {} {:.2};", order.method, order.order);
     }

@@ -1,5 +1,5 @@
-//! The tamping of docquier2020 Sec. 6: four runs from one settled bed, its Figs. 9 to 11, a table, and verdicts on the paper's
-//! claims; and how far the results vary with tolerance, step and bed.
+//! The tamping study of docquier2020 Sec. 6: four runs from one settled bed, Figs. 9 to 11, a table, verdicts on the claims of the
+//! paper, and the variation of the results with tolerance, time step and bed.
 
 mod claims;
 mod figures;
@@ -21,10 +21,10 @@ use claims::{Claim, Judge, significant};
 use runs::{Job, run_all, settled_bed};
 use table::Row;
 
-/// Source of all numbers.
+/// The publication.
 const SOURCE: &str = "Docquier, Lantsoght, Dubois and Brüls 2020, Sec. 6";
 
-/// What `table.json` holds; SI units.
+/// Contents of `table.json`, in SI units.
 #[derive(Clone, Debug, Serialize)]
 struct Table {
     study: &'static str,
@@ -33,14 +33,14 @@ struct Table {
     stones: usize,
     schedule: Schedule,
     accuracy: Accuracy,
-    /// Depth of the lower tip over which speeds are compared, which every run reaches [m].
+    /// Depth of the lower tip that every run reaches and over which speeds are compared [m].
     common_depth: f64,
     runs: Vec<Row>,
     scatter: Option<Scatter>,
     claims: Vec<Claim>,
 }
 
-/// Differences between two runs beyond which they differ at a level of 95 %, from repeated runs of 15 Hz dynamic; SI units.
+/// Differences between two runs that are significant at the 95 % level, from repeated runs of the 15 Hz dynamic case; SI units.
 #[derive(Clone, Debug, Serialize)]
 struct Scatter {
     runs: usize,
@@ -52,13 +52,13 @@ struct Scatter {
 }
 
 impl Scatter {
-    /// None where the runs are too few.
+    /// `None` if there are too few runs.
     fn of(repeated: &[Row]) -> Option<Scatter> {
         let of = |quantity: fn(&Row) -> f64| significant(repeated, quantity);
         Some(Scatter {
             runs: repeated.len(),
             depth: of(|r| r.depth)?,
-            // Speeds are missing where a tool rests on a stone.
+            // Speeds are missing if a tool rests on a stone.
             speed: of(|r| r.speed).unwrap_or(f64::NAN),
             squeeze: of(|r| r.squeeze)?,
             mean_force: of(|r| r.mean_force)?,
@@ -71,15 +71,15 @@ impl Scatter {
         let (depth, squeeze, force, gain) =
             (1e3 * depth, 1e3 * squeeze, 1e-3 * mean_force, 1e2 * gain);
         format!(
-            "Against the scatter of {runs} runs of 15 Hz dynamic, differences are significant at 95 % beyond: depth {depth:.0} mm, speed {speed:.2} m/s, squeeze {squeeze:.0} mm, mean force {force:.1} kN, gain {gain:.1} points.\n"
+            "From the scatter of {runs} runs of 15 Hz dynamic, differences are significant at the 95 % level above: depth {depth:.0} mm, speed {speed:.2} m/s, squeeze {squeeze:.0} mm, mean force {force:.1} kN, gain {gain:.1} points.\n"
         )
     }
 }
 
-/// A finished run with its name and its bed.
+/// A finished run with its name and bed.
 type Repeated = (String, Settled, Run);
 
-/// Bed and accuracy of a set of runs, and where they are stored.
+/// Bed and accuracy of a set of runs, and the paths of their files.
 #[derive(Clone, Debug)]
 struct Setting {
     bed: Bed,
@@ -97,7 +97,7 @@ impl Setting {
         accuracy.dt = options.dt.unwrap_or(accuracy.dt);
         accuracy.tolerance = options.tolerance.unwrap_or(accuracy.tolerance);
         let bed_name = format!("{}-seed-{}", if small { "small" } else { "full" }, bed.seed);
-        // To a billionth of a second.
+        // Rounded to a billionth of a second.
         let ms = (1e9 * accuracy.dt).round() / 1e6;
         let name = format!("{bed_name}-{ms}ms-{:e}", accuracy.tolerance);
         Setting {
@@ -109,7 +109,7 @@ impl Setting {
     }
 }
 
-/// Runs the study. Beds and runs are kept in the folder; an interrupted study resumes when it is started again.
+/// Runs the study. Beds and runs are stored in the folder; an interrupted study resumes when it is started again.
 pub(super) fn tamping(
     folder: &Path,
     options: &Options,
@@ -125,19 +125,19 @@ pub(super) fn tamping(
     let cases: Vec<Case> = Case::ALL.iter().filter(wanted).copied().collect();
     let jobs = jobs(&settled, &cases, schedule, setting.accuracy, &setting.folder);
     let runs = run_all(&jobs, threads(options), tell)?;
-    // A small bed decides nothing.
+    // A small bed gives no verdicts.
     let full = options.effort == Effort::Full;
     let repeated = full.then(|| repeat::kept(folder, &Options::new(Effort::Full), tell));
     Ok(outputs(&settled, &runs, repeated.as_deref()))
 }
 
-/// Threads of a run, if their number is known before the runs are.
+/// Number of threads per run, if it does not depend on the number of runs.
 fn threads(options: &Options) -> Option<usize> {
     // A small bed is not worth a second thread.
     options.threads.or((options.effort == Effort::Small).then_some(1))
 }
 
-/// The runs of some cases, kept in a folder.
+/// Runs cases whose results are stored in a folder.
 fn jobs<'a>(
     settled: &'a Settled,
     cases: &[Case],
@@ -148,7 +148,7 @@ fn jobs<'a>(
     cases.iter().map(|case| Job::new(settled, *case, schedule, accuracy, folder)).collect()
 }
 
-/// The files of finished runs from one bed: at least one. Claims are judged against the scatter of repeated runs, or not at all.
+/// The files of finished runs (at least one) from one bed. Claims are judged against the scatter of repeated runs, if available.
 fn outputs(settled: &Settled, runs: &[Run], repeated: Option<&[Repeated]>) -> Vec<Output> {
     let named: Vec<_> = runs.iter().map(|run| (run.case.name(), run, &settled.bed)).collect();
     let (common_depth, rows) = table::rows(&named);
@@ -169,7 +169,7 @@ fn outputs(settled: &Settled, runs: &[Run], repeated: Option<&[Repeated]>) -> Ve
         runs: rows,
     };
     let json = serde_json::to_string_pretty(&table).expect("plain data");
-    // The fastest flywheel moves most stones.
+    // The fastest flywheel moves the most stones.
     let shown = runs.iter().max_by(|a, b| a.case.frequency.total_cmp(&b.case.frequency));
     let mut outputs = vec![
         Output::new("fig9.svg", picture::picture(settled, shown.unwrap_or(&runs[0]))),
@@ -196,14 +196,14 @@ fn markdown(table: &Table) -> String {
         table.accuracy.tolerance,
         table::markdown(&table.runs, table.common_depth)
     );
-    text.push_str("\n## The paper's claims\n\n");
+    text.push_str("\n## Claims of the paper\n\n");
     match &table.scatter {
         Some(scatter) => text.push_str(&scatter.sentence()),
         None if table.claims.iter().all(|claim| claim.verdict.is_none()) => {
-            text.push_str("The bed is too coarse for verdicts: a single stone decides a depth.\n");
+            text.push_str("The bed is too coarse for verdicts: a single stone can determine a depth.\n");
         }
         None => text.push_str(
-            "One bed is one sample. For verdicts run `riprap reproduce tamping --repeat`, then this study again.\n",
+            "One bed is one sample. For verdicts, run `riprap reproduce tamping --repeat`, then run this study again.\n",
         ),
     }
     text.push_str("\n| claim | verdict | numbers |\n| --- | --- | --- |\n");
@@ -218,7 +218,7 @@ fn markdown(table: &Table) -> String {
 mod tests {
     use super::*;
 
-    /// A folder that is removed at the end.
+    /// A temporary folder that is removed when dropped.
     struct Folder(PathBuf);
 
     impl Folder {
@@ -256,7 +256,7 @@ mod tests {
     const ACCURACY: Accuracy = Accuracy { dt: 1e-3, tolerance: 1e-3 };
 
     #[test]
-    fn a_short_cycle_over_a_few_stones_makes_all_files_with_closed_loops() {
+    fn a_short_cycle_over_a_few_stones_writes_all_files_with_closed_loops() {
         let (folder, (settled, schedule)) = (Folder::new("cycle"), tiny());
         let jobs = jobs(&settled, &Case::ALL, schedule, ACCURACY, &folder.0);
         let mut told = 0;
@@ -277,7 +277,7 @@ mod tests {
         for row in table["runs"].as_array().expect("rows") {
             let number = |key: &str| row[key].as_f64().expect("a number");
             assert!(number("loop_residual") <= 1e-11, "{row}");
-            // Stones this large may carry a tool for a while: it need not dive.
+            // Such large stones may support a tool for a while, so it need not dive.
             assert!(number("energy_given") > 0.0 && number("depth").abs() < 0.1, "{row}");
             assert_eq!((number("outside"), number("steps")), (0.0, 340.0), "{row}");
             assert!(number("energy_put_in") > 0.0, "{row}");
@@ -289,14 +289,14 @@ mod tests {
         let [first, last] = [0, 1].map(|k| squeeze["elongation"][k].as_f64().expect("a number"));
         assert_eq!(squeeze["squeeze"].as_f64(), Some(last - first), "{squeeze}");
 
-        // Started again, nothing is left to do, and the files are identical, wall times included.
+        // Started again, there is nothing left to do, and the files are identical, including wall times.
         let mut told = Vec::new();
         let again = run_all(&jobs, None, &mut |line| told.push(line.to_owned())).expect("kept");
         assert!(told.len() == 4 && told.iter().all(|l| l.contains("finished before")), "{told:?}");
         let text = |files: &[Output]| files.iter().map(|f| f.content.clone()).collect::<Vec<_>>();
         assert_eq!(text(&outputs(&settled, &again, None)), text(&files));
 
-        // Taken as one case with different settings.
+        // Treated as one case with different settings.
         let named: Vec<_> = runs.iter().map(|run| ("again", &settled, run)).collect();
         let files = repeat::outputs(&named);
         let names: Vec<_> = files.iter().map(|f| f.name.as_str()).collect();
@@ -304,7 +304,7 @@ mod tests {
         assert!(!files[0].content.contains("NaN"));
         assert!(files[1].content.contains("| depth of the tips after diving [mm] |"));
 
-        // Without 30 Hz, claims 1 and 3 are judged; figures and table take what there is.
+        // Without 30 Hz, only claims 1 and 3 are judged; figures and table use the available runs.
         let some: Vec<Run> = runs.into_iter().filter(|r| r.case.frequency < 20.0).collect();
         let repeated: Vec<_> =
             ["a", "b", "c"].map(|name| (name.to_owned(), settled.clone(), some[0].clone())).into();
@@ -313,7 +313,7 @@ mod tests {
         let table = files.iter().find(|f| f.name == "table.md").expect("a table");
         assert_eq!(table.content.matches("| not run | needs ").count(), 3, "{}", table.content);
         assert!(table.content.contains("needs 30 Hz dynamic and 45 Hz dynamic"));
-        // Repeated without any scatter, every difference counts.
+        // Without any scatter among the repetitions, every difference is significant.
         assert!(table.content.contains("the scatter of 3 runs of 15 Hz dynamic"));
         let alone = outputs(&settled, &some, Some(&[]));
         let table = alone.iter().find(|f| f.name == "table.md").expect("a table");
@@ -346,7 +346,7 @@ mod tests {
         assert_eq!((ended.filling, ended.lost), (whole.filling, whole.lost));
         assert_eq!((ended.put_in, ended.outside), (whole.put_in, whole.outside));
         assert_eq!((&ended.squeezed, ended.air), (&whole.squeezed, whole.air));
-        // All but the clocks, which add up, and the work of looking for neighbours, which depends on the age of the list.
+        // Everything except wall times, which add up, and the cost of the neighbour search, which depends on the age of the list.
         let results = |run: &Run| riprap::simulation::RunReport {
             pairs: 0,
             times: Default::default(),
@@ -356,7 +356,7 @@ mod tests {
         assert_eq!(results(ended), results(&whole));
         assert!(ended.report.wall > wall && ended.wall_2s <= wall && ended.wall_2s > 0.0);
 
-        // Another accuracy, another schedule and another bed are refused, and so is a damaged file.
+        // A different accuracy, schedule or bed is rejected, and so is a damaged file.
         let refused = |settled: &Settled, schedule: Schedule, accuracy: Accuracy| {
             let mut told = Vec::new();
             let jobs = jobs(settled, &case, schedule, accuracy, &folder.0.join("parts"));

@@ -1,9 +1,9 @@
-//! Stones in bulk for benches, at rest or nearly so from the start: a small pile that has come to rest is stored, and copies of it stand side
-//! by side, cut to the region that is wanted.
+//! Piles of stones for benchmarks, at rest or nearly so from the start: a small pile at rest is stored, and copies of it are placed side by
+//! side and cut to the desired region.
 //!
-//! The stored pile has come to rest between smooth walls, which only push. Neighbouring copies are mirror images of each other, so that
-//! a stone that leant on a wall leans on its own image, with the same force: the copies stay at rest where the walls between them are missing. Every
-//! stone has tables of its own, as if no two were alike.
+//! The stored pile has come to rest between frictionless walls. Neighbouring copies are mirror images of each other, so a stone that leaned
+//! on a wall leans on its own image with the same force: the copies stay at rest without the walls between them. Every stone has its own
+//! shape data, as if all stones were different.
 
 use super::{add_stone, ballast, rock, start, stones_in_box};
 use riprap::grains::seeded;
@@ -11,14 +11,14 @@ use riprap::prelude::*;
 use riprap::shape::Polyhedron;
 use std::f64::consts::{PI, TAU};
 
-/// Stones in the stored pile.
+/// Number of stones in the stored pile.
 pub const BLOCK: usize = 250;
 /// Mean volume of a stone [m³].
 const VOLUME: f64 = 4.2e-5;
-/// Stone in a volume that is filled with stones at rest [–].
+/// Solid fraction of stones at rest [–].
 const FILLING: f64 = 0.55;
 
-/// Inner width of a box that `n` stones fill as deep as it is wide [m].
+/// Inner width of a box that `n` stones fill to a depth equal to its width [m].
 pub fn box_width(n: usize) -> f64 {
     (n as f64 * VOLUME / FILLING).cbrt().max(0.16)
 }
@@ -44,8 +44,8 @@ fn block() -> Stones {
     ballast(BLOCK, &mut seeded(1)).into_iter().zip(numbers.lines().map(pose)).collect()
 }
 
-/// Regenerates the stored pile, in some minutes: stones rain between smooth walls and come to rest. The text of the file, and the speed of
-/// the fastest stone at the end [m/s].
+/// Regenerates the stored pile, which takes some minutes: stones rain between frictionless walls and come to rest. Returns the text of the
+/// file and the speed of the fastest stone at the end [m/s].
 pub fn settle_block() -> (String, f64) {
     let (rough, smooth) = (rock(0.7, 0.0), Material::new("smooth"));
     let (mut scene, width) = (Scene::builder(), block_width());
@@ -60,7 +60,7 @@ pub fn settle_block() -> (String, f64) {
         .expect("stones fit between the walls");
     let grains = add_stones(&mut scene, stones.into_iter().zip(poses).collect(), &rough);
 
-    // Quickly down, then slowly to rest.
+    // First fall quickly, then come to rest slowly.
     let mut run = start(&scene, 2.5e-4, 0.5, 1e-4);
     run.until(1.0, &mut ()).expect("they fall");
     let fallen = run.state().clone();
@@ -77,12 +77,11 @@ pub fn settle_block() -> (String, f64) {
     (text, grains.iter().map(speed).fold(0.0, f64::max))
 }
 
-/// Copies of the stored pile: `counts` along x, y and z, from the origin on. Neighbours along x and y are mirror images of each other: what
-/// leant on a wall leans on its image.
+/// Copies of the stored pile: `counts` along x, y and z, starting at the origin. Neighbours along x and y are mirror images of each other.
 fn copies(counts: [usize; 3]) -> Stones {
     let block = block();
     let top = block.iter().map(|(stone, pose)| reach(stone, pose, Vec3::z())).fold(0.0, f64::max);
-    // A tenth of a millimetre between layers, so that they do not touch before they fall.
+    // A gap of a tenth of a millimetre between layers, so that they do not touch initially.
     let (width, height) = (block_width(), top + 1e-4);
     let images = [[false, false], [true, false], [false, true], [true, true]]
         .map(|axes| mirrored(&block, axes, width));
@@ -102,7 +101,7 @@ fn copies(counts: [usize; 3]) -> Stones {
     stones
 }
 
-/// The mirror image of a block of a width [m] about its middle, along x and along y.
+/// The mirror image of a block of a given width [m] about its middle, along x and along y.
 fn mirrored(block: &Stones, axes: [bool; 2], width: f64) -> Stones {
     if axes == [false, false] {
         return block.clone();
@@ -125,29 +124,29 @@ fn mirrored(block: &Stones, axes: [bool; 2], width: f64) -> Stones {
     block.iter().map(image).collect()
 }
 
-/// Largest of `direction · x` over the corners [m].
+/// Largest `direction · x` over the corners [m].
 fn reach(stone: &Polyhedron, pose: &Pose, direction: Vec3) -> f64 {
     stone.support(pose.inverse_vector(direction)).1 + direction.dot(&pose.position)
 }
 
-/// The `n` lowest.
+/// The `n` lowest stones.
 fn lowest(mut stones: Stones, n: usize) -> Stones {
     stones.sort_by(|a, b| a.1.position.z.total_cmp(&b.1.position.z));
     stones.truncate(n);
     stones
 }
 
-/// Copies along x and y that hold `n` stones, as square as can be.
+/// Numbers of copies along x and y that contain `n` stones, as close to a square as possible.
 fn square(n: usize) -> [usize; 2] {
     let tiles = n.div_ceil(BLOCK).max(1);
     let x = (1..=tiles).take_while(|x| x * x <= tiles).last().unwrap_or(1);
     [x, tiles.div_ceil(x)]
 }
 
-/// How the five planes of a box move.
+/// Motion of the five planes of a box.
 type Shaking = fn(t: f64) -> Vec3;
 
-/// Inward normals and places of floor and walls of a box from the origin to `size` [m] along x and y.
+/// Inward normals and positions of the floor and walls of a box from the origin to `size` [m] along x and y.
 fn planes(size: [f64; 2]) -> [([f64; 3], [f64; 3]); 5] {
     [
         ([0.0, 0.0, 1.0], [0.0; 3]),
@@ -180,13 +179,13 @@ fn add_stones(scene: &mut SceneBuilder, stones: Stones, m: &Material) -> Vec<Bod
     stones.into_iter().map(|(stone, pose)| add_stone(scene, stone, pose, m)).collect()
 }
 
-/// `n` stones at rest in a box: copies of the stored pile side by side, less the highest stones. The pile is 0.3 m deep for any
+/// `n` stones at rest in a box: copies of the stored pile side by side, without the highest stones. The pile is 0.3 m deep for any
 /// number of stones.
 pub fn pile(n: usize) -> (SceneBuilder, Vec<Body>) {
     boxed(n, None)
 }
 
-/// The same in a box that shakes up and down, 25 Hz and 2 mm each way: five times the acceleration of gravity.
+/// The same in a vertically vibrated box, with 25 Hz and an amplitude of 2 mm: five times the acceleration of gravity.
 pub fn vibrated_box(n: usize) -> (SceneBuilder, Vec<Body>) {
     boxed(n, Some(|t| Vec3::new(0.0, 0.0, 2e-3 * (1.0 - (TAU * 25.0 * t).cos()))))
 }
@@ -201,13 +200,13 @@ fn boxed(n: usize, shaking: Option<Shaking>) -> (SceneBuilder, Vec<Body>) {
     (scene, grains)
 }
 
-/// `n` stones that fall into a box, as deep as wide, from a loose column.
+/// `n` stones falling from a loose column into a box that they fill to a depth equal to its width.
 pub fn pour(n: usize) -> (SceneBuilder, Vec<Body>) {
     stones_in_box(n, box_width(n), 1)
 }
 
-/// `n` stones in a drum that turns about y, of 24 planks; filled to about a third, as long as its radius, at a Froude number `ω² R / g` of
-/// 0.1, between two plane walls that stand still.
+/// `n` stones in a drum of 24 planks that rotates about y: filled to about a third, as long as its radius, with a Froude number `ω² R / g` of
+/// 0.1, between two fixed plane walls.
 pub fn drum(n: usize) -> (SceneBuilder, Vec<Body>) {
     const PLANKS: usize = 24;
     let m = rock(0.7, 0.0);
@@ -235,7 +234,7 @@ pub fn drum(n: usize) -> (SceneBuilder, Vec<Body>) {
         scene.add_fixed(wall, Pose::at([0.0, 0.5 * side * length, 0.0]), &m);
     }
 
-    // Copies from the bottom up; a stone is in if the ball around it is.
+    // Copies from the bottom up; a stone is used if its bounding sphere is inside.
     let width = block_width();
     let across = (2.0 * radius / width).ceil() as usize;
     let along = (length / width).ceil() as usize;
@@ -254,34 +253,34 @@ pub fn drum(n: usize) -> (SceneBuilder, Vec<Body>) {
     (scene, grains)
 }
 
-/// A vibrating tine that is pushed into a pile from above: a plate 15 mm thick (x) and 150 mm wide (y).
+/// A vibrating tine pushed into a pile from above: a plate 15 mm thick (x) and 150 mm wide (y).
 ///
-/// It waits above the pile until `start`, then goes down at 1 m/s until 50 mm above the floor, and from `start` on vibrates along x, 35 Hz and 5 mm each way.
+/// It waits above the pile until `start`, then goes down at 1 m/s to 50 mm above the floor while vibrating along x with 35 Hz and an amplitude of 5 mm.
 #[derive(Clone, Copy, Debug)]
 pub struct Tine {
-    /// Where it goes down along x and y [m].
+    /// Position along x and y [m].
     pub at: [f64; 2],
-    /// Its lower edge at the start [m].
+    /// Initial height of its lower edge [m].
     pub above: f64,
-    /// Floor of the box [m].
+    /// Height of the floor of the box [m].
     pub floor: f64,
-    /// When it starts to move [s].
+    /// Time at which it starts to move [s].
     pub start: f64,
 }
 
 impl Tine {
     /// Thickness along x and width along y [m].
     pub const SIZE: [f64; 2] = [0.015, 0.15];
-    /// Speed downwards [m/s].
+    /// Downward speed [m/s].
     pub const SPEED: f64 = 1.0;
     /// Frequency of its vibration [Hz].
     pub const FREQUENCY: f64 = 35.0;
-    /// Amplitude of its vibration, each way [m].
+    /// Amplitude of its vibration [m].
     pub const AMPLITUDE: f64 = 5e-3;
-    /// How far above the floor it ends [m].
+    /// Final height above the floor [m].
     pub const END: f64 = 0.05;
 
-    /// Adds it to a scene. It is long enough to stand out of the pile at the end.
+    /// Adds the tine to a scene. It is long enough to protrude from the pile at the end.
     pub fn add(self, scene: &mut SceneBuilder, material: &Material) -> Body {
         let way = (self.above - self.floor - Tine::END).max(0.0);
         let length = way + 0.1;
@@ -297,7 +296,7 @@ impl Tine {
     }
 }
 
-/// [`pile`] with a vibrating [`Tine`] that goes down in its middle from `start` [s] on.
+/// [`pile`] with a vibrating [`Tine`] pushed into its middle, starting at `start` [s].
 pub fn tool(n: usize, start: f64) -> (SceneBuilder, Vec<Body>) {
     let m = rock(0.7, 0.0);
     let [x, y] = square(n);
@@ -332,7 +331,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_scene_has_its_number_of_grains_and_begins_without_overlaps() {
+    fn every_scene_has_the_requested_number_of_grains_and_no_initial_overlaps() {
         type Make = fn(usize) -> (SceneBuilder, Vec<Body>);
         let scenes: [(&str, Make); 6] = [
             ("pile", pile),
@@ -346,14 +345,14 @@ mod tests {
             for n in [15, 400] {
                 let (scene, grains) = make(n);
                 assert_eq!(grains.len(), n, "{name}");
-                // The builder refuses overlaps beyond a thousandth of a stone.
+                // The builder rejects overlaps larger than a thousandth of a stone.
                 scene.build().unwrap_or_else(|e| panic!("{name}, {n}: {e}"));
             }
         }
     }
 
     #[test]
-    fn copies_of_the_pile_hold_any_number_as_square_as_can_be() {
+    fn copies_of_the_pile_contain_any_number_of_stones_in_a_nearly_square_box() {
         for (n, counts) in [
             (1, [1, 1]),
             (250, [1, 1]),
@@ -367,7 +366,7 @@ mod tests {
     }
 
     #[test]
-    fn copies_side_by_side_stay_where_they_are() {
+    fn copies_side_by_side_stay_at_rest() {
         let (scene, grains) = pile(500);
         let mut run = super::super::start(&scene, 5e-4, 0.5, 1e-3);
         let begin = run.state().q.clone();
@@ -376,7 +375,7 @@ mod tests {
             .map(|b| (run.pose(*b).position - begin[run.scene().slot(*b)].position).norm())
             .collect();
         moved.sort_by(f64::total_cmp);
-        // Free fall would have moved them by 2 mm; a corner on the corner of its image may slip.
+        // In free fall they would move by 2 mm; a corner touching the corner of its image may slip.
         assert!(moved[475] < 1e-4 && moved[499] < 1e-3, "{:?}", &moved[470..]);
     }
 }

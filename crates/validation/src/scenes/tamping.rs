@@ -1,7 +1,7 @@
-//! Tamping a railway track (docquier2020 Sec. 6): ballast in a box around a fixed sleeper, and the machine that works it.
+//! Tamping of a railway track (docquier2020 Sec. 6): ballast in a box around a fixed sleeper, and the tamping machine.
 //!
-//! The bed is made in two steps, so that stones lie below the sleeper as they do in a track: they are poured into the empty box,
-//! then those above the surface and those where the sleeper comes are taken away, and the rest settles around it.
+//! The bed is prepared in two steps, so that stones lie below the sleeper as in a track: stones are poured into the empty box, those
+//! above the surface and in the place of the sleeper are removed, and the rest settles around the sleeper.
 
 use super::{add_stone, rock};
 use crate::mechanisms::{TAMPING_LENGTHS, tamping_machine};
@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 pub const SLEEPER: [f64; 2] = [0.25, 0.215];
 /// Height of the sleeper's underside above the floor [m].
 pub const SLEEPER_BOTTOM: f64 = 0.3;
-/// Distance from an arm's pivot to its tip [m].
+/// Distance from the pivot of an arm to its tip [m].
 pub const TIP: f64 = 0.9;
 /// Half width of the plates along y [m].
 pub const HALF_PLATE: f64 = 0.14;
@@ -27,16 +27,16 @@ pub const HOLD: [f64; 2] = [1000e3, 1e3];
 /// See [`DIVE`].
 pub const SQUEEZE: [f64; 2] = [500e3, 10e3];
 
-/// A bed of ballast to be made.
+/// Description of a bed of ballast.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Bed {
     /// Inner size of the box along x and y [m].
     pub size: [f64; 2],
     /// Height of the surface [m].
     pub surface: f64,
-    /// Sizes of stones over those of EN 13450 31.5–50 mm [–].
+    /// Scale of the stones relative to EN 13450 31.5–50 mm [–].
     pub scale: f64,
-    /// Number of different stones, which come in all sizes; every stone has a shape of its own without.
+    /// Number of different shapes, which are scaled to all sizes; `None` if every stone has its own shape.
     pub shapes: Option<usize>,
     /// Seed of the stones.
     pub seed: u64,
@@ -54,8 +54,8 @@ impl Bed {
         }
     }
 
-    /// A smaller box with larger stones, about 400 of them. They resist more than fine ones: less of them lie above the
-    /// sleeper's underside, so that the tools come below it.
+    /// A smaller box with larger stones, about 400 of them. They resist more than small ones, so fewer of them lie above the
+    /// underside of the sleeper, to let the tools get below it.
     pub fn small(seed: u64) -> Bed {
         Bed { size: [1.1, 0.4], surface: 0.4, scale: 1.8, shapes: None, seed }
     }
@@ -66,11 +66,11 @@ impl Bed {
 pub struct Settled {
     /// The box.
     pub bed: Bed,
-    /// The stones and where they lie.
+    /// The stones and their poses.
     pub stones: Vec<(Polyhedron, Pose)>,
 }
 
-/// A settled bed as it is stored: the shapes follow from the seed.
+/// A stored settled bed; the shapes follow from the seed.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Stored {
     poured: usize,
@@ -79,10 +79,10 @@ pub struct Stored {
 
 /// Time step while stones are poured [s].
 const POURING: f64 = 5e-4;
-/// Stone in a poured bed [–], and how much more than fits is poured.
+/// Solid fraction of a poured bed [–], and the factor by which more stones are poured than fit.
 const FILLING: [f64; 2] = [0.56, 1.08];
 
-/// The stones that are poured, each with the number of its shape and its scale where there are few shapes.
+/// The stones to be poured, each with the index of its shape and its scale if there are few shapes.
 fn stones(bed: &Bed) -> Vec<(Polyhedron, usize, f64)> {
     let mut rng = seeded(bed.seed);
     let grading = Grading::named("EN 13450 31.5-50").expect("a known name");
@@ -96,7 +96,7 @@ fn stones(bed: &Bed) -> Vec<(Polyhedron, usize, f64)> {
             (generator.generate(size, &mut rng).expect("a stone"), 0, 1.0)
         } else {
             let k = stones.len() % shapes.len();
-            // Four digits, so that a table holds it exactly.
+            // Four digits, so that a table represents it exactly.
             let scale = (1e4 * size / SHAPE).round() / 1e4;
             let corners: Vec<Vec3> = shapes[k].vertices().iter().map(|v| v * scale).collect();
             (Polyhedron::from_points(&corners).expect("a stone"), k, scale)
@@ -110,7 +110,7 @@ fn stones(bed: &Bed) -> Vec<(Polyhedron, usize, f64)> {
 /// Sieve size of the shapes that are scaled [m].
 const SHAPE: f64 = 0.05;
 
-/// The different stones, if they are few, with their corners in tenths of a millimetre.
+/// The different shapes, if there are few, with their corners rounded to tenths of a millimetre.
 fn shapes(bed: &Bed) -> Vec<Polyhedron> {
     let mut rng = seeded(bed.seed ^ 0x57a9e);
     let generator = StoneGenerator::default();
@@ -144,13 +144,13 @@ fn add_bed(scene: &mut SceneBuilder, settled: &Settled, m: &Material) -> Vec<Bod
     let size = [SLEEPER[0], settled.bed.size[1], SLEEPER[1]];
     let sleeper = Shape::cuboid(size).expect("positive");
     scene.add_fixed(sleeper, Pose::at([0.0, 0.0, SLEEPER_BOTTOM + 0.5 * SLEEPER[1]]), m);
-    // Stones at rest overlap a little: what fell onto others in one step stays in them.
+    // Stones at rest overlap slightly: the overlap from the step of an impact remains.
     scene.accept_overlap(0.1);
     let add = |(stone, pose): &(Polyhedron, Pose)| add_stone(scene, stone.clone(), *pose, m);
     settled.stones.iter().map(add).collect()
 }
 
-/// Whether a stone meets the sleeper enlarged by a millimetre. Below its edges a stone may count that just misses it.
+/// Whether a stone intersects the sleeper enlarged by a millimetre. Below its edges, a stone that just misses it may count.
 fn meets_sleeper(stone: &Polyhedron, pose: &Pose) -> bool {
     let centre = Vec3::new(0.0, 0.0, SLEEPER_BOTTOM + 0.5 * SLEEPER[1]);
     let reach =
@@ -159,7 +159,7 @@ fn meets_sleeper(stone: &Polyhedron, pose: &Pose) -> bool {
     !(beyond(Vec3::x(), SLEEPER[0]) || beyond(Vec3::z(), SLEEPER[1]))
 }
 
-/// Runs stones until they rest: in stretches of 0.05 s until their mean speed is below a centimetre per second.
+/// Runs until the stones are at rest: in intervals of 0.05 s until their mean speed is below a centimetre per second.
 fn come_to_rest(
     scene: &SceneBuilder,
     bodies: &[Body],
@@ -186,7 +186,7 @@ impl Settled {
     ) -> Result<Settled, riprap::simulation::Error> {
         let stones: Vec<Polyhedron> = stones(bed).into_iter().map(|(stone, ..)| stone).collect();
         let n = stones.len();
-        tell(&format!("{n} stones are poured"));
+        tell(&format!("pouring {n} stones"));
         let m = rock(0.7, 0.0);
         let mut scene = Scene::builder();
         add_walls(&mut scene, bed, &m);
@@ -204,7 +204,7 @@ impl Settled {
         };
         let stones = stones.into_iter().zip(poses).filter(stays).collect();
         let mut settled = Settled { bed: bed.clone(), stones };
-        tell(&format!("{} stones settle around the sleeper", settled.stones.len()));
+        tell(&format!("settling {} stones around the sleeper", settled.stones.len()));
         let mut scene = Scene::builder();
         let bodies = add_bed(&mut scene, &settled, &m);
         let poses = come_to_rest(&scene, &bodies, 0.5)?;
@@ -222,7 +222,7 @@ impl Settled {
         self.stones.iter().map(reach).fold(0.0, f64::max)
     }
 
-    /// The bed to be stored, from which [`Settled::restore`] makes it again.
+    /// The stored form of the bed, from which [`Settled::restore`] recreates it.
     pub fn store(&self) -> Stored {
         let all = stones(&self.bed);
         let mut next = 0;
@@ -237,8 +237,8 @@ impl Settled {
         Stored { poured: all.len(), stones }
     }
 
-    /// The bed for a scene file, where it has few shapes: of each shape its corners [m], and a table of the stones that have it. The
-    /// stones of the tables are 3 % smaller, so that none overlap.
+    /// The bed for a scene file, if it has few shapes: the corners of each shape [m] and a table of the stones with that shape. The
+    /// stones in the tables are 3 % smaller, so that none overlap.
     pub fn tables(&self) -> Vec<(Polyhedron, String)> {
         use std::fmt::Write;
         let all = stones(&self.bed);
@@ -265,7 +265,7 @@ impl Settled {
         tables
     }
 
-    /// A stored bed of this description; `None` if it is none of its stones.
+    /// Restores a stored bed of this description; `None` if the stones do not match.
     pub fn restore(bed: &Bed, stored: &Stored) -> Option<Settled> {
         let all = stones(bed);
         let fits = stored.poured == all.len() && stored.stones.iter().all(|(k, _)| *k < all.len());
@@ -277,31 +277,31 @@ impl Settled {
     }
 }
 
-/// When the machine does what, and where [s, m, m/s].
+/// Schedule of the machine.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Schedule {
     /// Initial height of the support [m].
     pub start: f64,
-    /// Height of the support at which the dive ends before its time is over [m].
+    /// Height of the support at which the dive ends early [m].
     pub target: f64,
-    /// The dive ends [s].
+    /// End of the dive [s].
     pub dive: f64,
-    /// The squeeze reaches its full length [s].
+    /// Time at which the squeeze reaches its full length [s].
     pub squeeze: f64,
-    /// The arms begin to open [s].
+    /// Time at which the arms start to open [s].
     pub open: f64,
-    /// The arms are open [s].
+    /// Time at which the arms are open [s].
     pub opened: f64,
-    /// The machine begins to rise [s].
+    /// Time at which the machine starts to rise [s].
     pub lift: f64,
-    /// Its speed [m/s].
+    /// Speed of the rise [m/s].
     pub speed: f64,
-    /// The end [s].
+    /// End of the cycle [s].
     pub end: f64,
 }
 
 impl Schedule {
-    /// The cycle over stones up to a height [m]: the tips start 2 cm above it, of which their vibration takes a half.
+    /// The cycle over stones up to a height [m]: the tips start 2 cm above it, half of which is taken up by their vibration.
     pub fn over(top: f64) -> Schedule {
         // The chassis sags by 7 mm in its bushings.
         let start = top + 0.027 + TIP;
@@ -318,7 +318,7 @@ impl Schedule {
         }
     }
 
-    /// Length that the actuator is to have at a time [s] [m].
+    /// Commanded length of the actuator [m] at a time [s].
     pub fn length(&self, t: f64) -> f64 {
         let [open, closed] = TAMPING_LENGTHS;
         let part = if t < self.open {
@@ -342,12 +342,12 @@ pub struct Harmonic {
 }
 
 impl Harmonic {
-    /// Half of the way from end to end.
+    /// Amplitude: half the peak-to-peak range.
     pub fn amplitude(&self) -> f64 {
         self.cosine.hypot(self.sine)
     }
 
-    /// As a prescribed motion of a frequency [Hz].
+    /// The oscillation as a prescribed motion with a frequency [Hz].
     fn motion(self, frequency: f64) -> JointMotion {
         let w = std::f64::consts::TAU * frequency;
         JointMotion::new(move |t| {
@@ -358,9 +358,9 @@ impl Harmonic {
     }
 }
 
-/// Coordinates of the chassis against the support.
+/// Coordinates of the chassis relative to the support.
 pub const CHASSIS: [&str; 3] = ["xc", "zc", "thc"];
-/// Coordinates from which all others follow.
+/// Coordinates that determine all others.
 pub const INDEPENDENT: [&str; 6] = ["zs", "xc", "zc", "thc", "phif", "phiL"];
 
 /// Initial motion of the machine: positions and velocities of [`INDEPENDENT`].
@@ -379,8 +379,8 @@ fn tool() -> [Shape; 2] {
     ]
 }
 
-/// The machine with its control: held in the air without a schedule, through the cycle with one. Where `imposed` gives
-/// oscillations of [`CHASSIS`], the chassis follows them instead of the forces on it.
+/// The machine with its control: held in the air without a schedule, performing the cycle with one. If `imposed` gives
+/// oscillations of [`CHASSIS`], the chassis follows them instead of responding to forces.
 pub fn machine(
     frequency: f64,
     height: f64,
@@ -428,7 +428,7 @@ pub fn machine(
         Signal::new(move |x| -SQUEEZE[0] * (x.q[xq] - length(x.t)) - SQUEEZE[1] * x.v[xv]);
     m.actuate("squeeze", actuator, squeeze);
     for (name, [q, v]) in INDEPENDENT.iter().zip(start.into_iter().flatten()) {
-        // A prescribed coordinate starts where its law says.
+        // A prescribed coordinate starts at the position given by its law.
         if imposed.is_none() || !CHASSIS.contains(name) {
             let (c, _, _) = find(&m, name);
             m.start(c, *q);
@@ -462,7 +462,7 @@ mod tests {
     }
 
     #[test]
-    fn a_bed_is_at_rest_within_its_box_and_read_back_as_it_was_stored() {
+    fn a_bed_is_at_rest_within_its_box_and_restored_as_it_was_stored() {
         let bed = few();
         let settled = Settled::pour(&bed, &mut |_| ()).expect("it comes to rest");
         assert!(settled.stones.len() > 20, "{} stones", settled.stones.len());
@@ -482,7 +482,7 @@ mod tests {
     }
 
     #[test]
-    fn stones_are_taken_away_where_the_sleeper_comes() {
+    fn stones_in_the_place_of_the_sleeper_are_removed() {
         let stone = Polyhedron::cuboid([0.04; 3]).expect("positive");
         let meets = |x: f64, z: f64| meets_sleeper(&stone, &Pose::at([x, 0.1, z]));
         assert!(meets(0.0, 0.4) && meets(0.144, 0.3) && meets(-0.1, 0.285));
@@ -490,7 +490,7 @@ mod tests {
     }
 
     #[test]
-    fn the_actuator_closes_and_opens_the_arms_as_the_schedule_says() {
+    fn the_actuator_closes_and_opens_the_arms_according_to_the_schedule() {
         let s = Schedule::over(0.45);
         let [open, closed] = TAMPING_LENGTHS;
         for (t, length) in [

@@ -1,4 +1,4 @@
-//! `riprap bench campaign`: all measurements of the speed page in one go.
+//! `riprap bench campaign`: runs all measurements of the speed page of the book.
 
 use std::path::{Path, PathBuf};
 
@@ -6,27 +6,27 @@ use riprap_io::peer_scene::PeerScene;
 use validation::bench::campaign::{Campaign, CampaignOptions, Measurement, page, rows};
 
 use crate::failure::Failure;
-use crate::text::{number, print};
+use crate::text::{counted, number, print};
 
 /// Arguments of `riprap bench campaign`.
 #[derive(clap::Args)]
 pub struct Arguments {
-    /// Smaller and coarser, for a quick check
+    /// Run a smaller and coarser version as a quick check
     #[arg(long)]
     quick: bool,
-    /// Windows of each measurement, of which the median is shown [default: 3; 2 with --quick]
+    /// Number of repetitions of each measurement; the median is shown [default: 3; 2 with --quick]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100))]
     repeats: Option<u32>,
-    /// A scene shared with other engines to measure too (JSON, or JSON packed by gzip)
+    /// Also measure a scene shared with other engines (JSON, optionally gzipped)
     #[arg(long, value_name = "FILE")]
     from: Option<PathBuf>,
-    /// The table that `benches/peers/run.sh` printed, to show beside
+    /// Include the table printed by `benches/peers/run.sh`
     #[arg(long, value_name = "FILE")]
     peers: Option<PathBuf>,
-    /// Page whose tables are replaced, such as book/src/speed.md [default: print them]
+    /// Page whose tables are replaced, such as book/src/speed.md [default: print the tables]
     #[arg(long, value_name = "FILE")]
     page: Option<PathBuf>,
-    /// Write all windows to a CSV file
+    /// Write all repetitions to a CSV file
     #[arg(long, value_name = "FILE")]
     csv: Option<PathBuf>,
 }
@@ -42,7 +42,7 @@ pub fn bench(arguments: &Arguments) -> Result<(), Failure> {
     }
     options.shared = arguments.from.as_deref().map(PeerScene::read).transpose()?;
 
-    // Files that cannot be used are found before half an hour of measurements, not after.
+    // Invalid files are rejected before half an hour of measurements, not after.
     let peers = arguments.peers.as_deref().map(peer_table).transpose()?;
     let page = arguments.page.as_deref().map(read).transpose()?;
     if let (Some(path), Some(page)) = (&arguments.page, &page) {
@@ -68,13 +68,14 @@ pub fn bench(arguments: &Arguments) -> Result<(), Failure> {
 fn progress(m: &Measurement) {
     let run = m.median();
     let (part, time) = (m.part.name(), number(run.ms_per_step));
-    eprintln!("{part}: {}, {} grains, {} threads: {time} ms", run.scene, run.grains, run.threads);
+    let (grains, threads) = (counted(run.grains, "grain"), counted(run.threads, "thread"));
+    eprintln!("{part}: {}, {grains}, {threads}: {time} ms", run.scene);
 }
 
 fn peer_table(path: &Path) -> Result<String, Failure> {
     let text = read(path)?;
     if !text.trim_start().starts_with('|') {
-        let problem = "not a table; expected what benches/peers/run.sh prints";
+        let problem = "not a table; expected the output of benches/peers/run.sh";
         return Err(Failure::Input(format!("{}: {problem}", path.display())));
     }
     Ok(text)

@@ -1,4 +1,4 @@
-//! `riprap bench judge`: overlaps, velocities and drift in the state files of any engine.
+//! `riprap bench judge`: evaluates overlaps, velocities and drift from the state files of any engine.
 
 use std::path::PathBuf;
 
@@ -11,18 +11,18 @@ use crate::text::{number, print, table};
 /// Arguments of `riprap bench judge`.
 #[derive(clap::Args)]
 pub struct Judge {
-    /// The scene (JSON, or JSON packed by gzip)
+    /// The scene (JSON, optionally gzipped)
     scene: PathBuf,
-    /// A state of it, one line per grain; the one to judge unless there is a later one
+    /// A state of the scene, one line per grain; evaluated unless a later state is given
     state: PathBuf,
-    /// A later state to judge, with the drift between the two
+    /// A later state to evaluate, including the drift between the two states
     later: Option<PathBuf>,
-    /// One JSON object
+    /// Print the results as one JSON object
     #[arg(long)]
     json: bool,
 }
 
-/// Judges and prints.
+/// Evaluates the states and prints the result.
 pub fn bench(arguments: &Judge) -> Result<(), Failure> {
     let scene = PeerScene::read(&arguments.scene)?;
     let read = |path: &PathBuf| read_states(path, scene.grains.len());
@@ -48,7 +48,7 @@ fn shown(j: &Judgement) -> String {
         row("near pairs", j.near_pairs as f64, ""),
         row("overlapping pairs", j.overlap_pairs as f64, ""),
         row("mean overlap", j.penetration_mean_mm, "mm"),
-        row("95th percentile of the overlaps", j.penetration_p95_mm, "mm"),
+        row("95th percentile overlap", j.penetration_p95_mm, "mm"),
         row("deepest overlap", j.penetration_max_mm, "mm"),
         row("deepest overlap over size", j.penetration_max_rel, ""),
         row("overlaps with walls", j.wall_pairs as f64, ""),
@@ -58,7 +58,7 @@ fn shown(j: &Judgement) -> String {
         row("kinetic energy", j.kinetic_energy, "J"),
         row("root mean square velocity", j.v_rms, "m/s"),
         row("max velocity", j.v_max, "m/s"),
-        row("height of 98 %", j.height_98, "m"),
+        row("98th percentile height", j.height_98, "m"),
     ];
     if let Some(drift) = j.drift {
         rows.push(row("mean drift", drift.mean_mm, "mm"));

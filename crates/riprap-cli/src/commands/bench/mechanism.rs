@@ -1,4 +1,4 @@
-//! `riprap bench mechanism`: trees of joints and a mechanism with loops, beside Pinocchio.
+//! `riprap bench mechanism`: joint trees, compared with Pinocchio, and a mechanism with loops.
 
 use std::path::PathBuf;
 use validation::bench::{MechanismResult, mechanism};
@@ -9,18 +9,18 @@ use crate::text::{number, print, table};
 /// Arguments of `riprap bench mechanism`.
 #[derive(clap::Args)]
 pub struct Mechanism {
-    /// What `benches/pinocchio/run.sh` printed, to compare with
+    /// Output of `benches/pinocchio/run.sh` to compare with
     #[arg(long, value_name = "FILE")]
     pinocchio: Option<PathBuf>,
-    /// Repetitions of which the fastest counts
+    /// Number of repetitions; the fastest is reported
     #[arg(long, value_name = "N", default_value_t = 400, value_parser = clap::value_parser!(u32).range(1..))]
     repetitions: u32,
-    /// One JSON object
+    /// Print the results as one JSON object
     #[arg(long)]
     json: bool,
 }
 
-/// A time of riprap beside Pinocchio's.
+/// The time of riprap and that of Pinocchio.
 struct Compared {
     tree: String,
     what: &'static str,
@@ -39,7 +39,7 @@ pub fn bench(arguments: &Mechanism) -> Result<(), Failure> {
             let times = pinocchio_times(&text);
             if times.is_empty() {
                 let problem =
-                    "no times of Pinocchio; expected what benches/pinocchio/run.sh prints";
+                    "no timings of Pinocchio; expected the output of benches/pinocchio/run.sh";
                 return Err(Failure::Input(format!("{}: {problem}", path.display())));
             }
             times
@@ -61,7 +61,7 @@ pub fn bench(arguments: &Mechanism) -> Result<(), Failure> {
     Ok(())
 }
 
-/// The times as a table; columns of Pinocchio only where its times are known.
+/// Formats the times as a table. The columns of Pinocchio are omitted if its times are unknown.
 fn shown(result: &MechanismResult, compared: &[Compared]) -> String {
     let reference = compared.iter().any(|c| c.pinocchio.is_some());
     let columns = if reference { 4 } else { 2 };
@@ -95,7 +95,7 @@ fn compare(result: &MechanismResult, reference: &[(String, String, f64)]) -> Vec
     compared
 }
 
-/// Tree, algorithm and time [µs] of the lines that `benches/pinocchio` prints.
+/// Parses tree, algorithm and time [µs] from the output of `benches/pinocchio`.
 fn pinocchio_times(text: &str) -> Vec<(String, String, f64)> {
     let mut tree = String::new();
     let mut times = Vec::new();
@@ -118,7 +118,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn no_column_is_empty_with_or_without_times_of_pinocchio() {
+    fn no_column_is_empty_with_or_without_timings_of_pinocchio() {
         let result = MechanismResult { tamping_unit: 3.0, ..mechanism(1) };
         let cells = |line: &str| line.split("  ").filter(|cell| !cell.trim().is_empty()).count();
         for (reference, columns) in [(vec![], 2), (vec![("arm7".into(), "nle".into(), 0.5)], 4)] {
@@ -131,7 +131,7 @@ mod tests {
     }
 
     #[test]
-    fn times_of_pinocchio_are_found_among_its_lines() {
+    fn timings_are_parsed_from_the_output_of_pinocchio() {
         let text = "pinocchio 4.1.0\n\ntree arm7.txt\nn_dof 7\ncrba 0.43\nnle 0.55\ncrba+nle 0.98\naba 1.14\n\ntree \
                     tree36.txt\naba 5.3\n";
         let times = pinocchio_times(text);

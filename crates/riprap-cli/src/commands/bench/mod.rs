@@ -1,4 +1,4 @@
-//! `riprap bench`: speed of canonical scenes and mechanisms, one file per kind.
+//! `riprap bench`: measures the speed of standard scenes and mechanisms.
 
 mod campaign;
 mod judge;
@@ -9,34 +9,34 @@ mod scene;
 use crate::failure::Failure;
 use validation::bench::{BenchError, SceneName};
 
-/// What is measured.
+/// Available benchmarks.
 #[derive(clap::Subcommand)]
 pub enum Command {
-    /// Ballast stones at rest in a box, or those of a file
+    /// Ballast stones at rest in a box, generated or read from a file
     Pile(scene::Shared),
-    /// Ballast stones that fall into a box
+    /// Ballast stones falling into a box
     Pour(scene::Named),
-    /// Ballast stones in a turning drum
+    /// Ballast stones in a rotating drum
     Drum(scene::Named),
-    /// Ballast stones in a box that shakes up and down
+    /// Ballast stones in a vertically vibrated box
     VibratedBox(scene::Named),
     /// A vibrating tine pushed into a pile
     Tool(scene::Shared),
     /// Towers of ten cubes
     Tower(scene::Named),
-    /// Growth with the number of grains and of threads
+    /// Scaling with the number of grains and with the number of threads
     Scaling(scaling::Scaling),
-    /// All measurements of the speed page of the book, with repeats
+    /// All measurements of the speed page of the book, with repetitions
     Campaign(campaign::Arguments),
-    /// Write stones that fall into a box as a scene for other engines
+    /// Write a scene of stones falling into a box for use with other engines
     Export(scene::Export),
-    /// Judge states that any engine wrote: overlaps, velocities, drift
+    /// Evaluate states written by any engine: overlaps, velocities, drift
     Judge(judge::Judge),
     /// Two joint trees and a mechanism with loops
     Mechanism(mechanism::Mechanism),
 }
 
-/// Measures and prints.
+/// Runs a benchmark and prints the result.
 pub fn bench(command: &Command) -> Result<(), Failure> {
     match command {
         Command::Pile(arguments) => scene::shared(SceneName::Pile, arguments),

@@ -1,4 +1,4 @@
-//! `riprap bench scaling`: growth with the number of grains and of threads.
+//! `riprap bench scaling`: scaling with the number of grains and with the number of threads.
 
 use std::path::PathBuf;
 
@@ -9,7 +9,7 @@ use validation::bench::{
 use super::super::{parse_positive, parse_threads};
 use super::scene::{Settle, solver, solver_names};
 use crate::failure::Failure;
-use crate::text::{number, print, table};
+use crate::text::{counted, number, print, table};
 
 /// Arguments of `riprap bench scaling`.
 #[derive(clap::Args)]
@@ -17,31 +17,31 @@ pub struct Scaling {
     /// The scene
     #[arg(long, value_name = "NAME", default_value = "pile", value_parser = scene_names())]
     scene: String,
-    /// Numbers of grains, on one thread each
+    /// Numbers of grains to measure, each on one thread
     #[arg(long, value_name = "N", value_delimiter = ',', default_values_t = ScalingOptions::default().sizes.iter().map(|n| *n as u32).collect::<Vec<_>>(),
         value_parser = clap::value_parser!(u32).range(1..=10_000_000))]
     sizes: Vec<u32>,
-    /// Numbers of threads
+    /// Numbers of threads to measure
     #[arg(long, value_name = "N", value_delimiter = ',', default_values_t = ScalingOptions::default().threads, value_parser = parse_threads)]
     threads: Vec<usize>,
-    /// Number of grains at which the threads are compared
+    /// Number of grains for the comparison of numbers of threads
     #[arg(long, value_name = "N", default_value_t = 10_000, value_parser = clap::value_parser!(u32).range(1..=10_000_000))]
     threads_at: u32,
     #[command(flatten)]
     settling: Settle,
-    /// Steps of each measurement
+    /// Number of steps of each measurement
     #[arg(long, value_name = "K", default_value_t = 10, value_parser = clap::value_parser!(u64).range(1..))]
     steps: u64,
-    /// Tolerance of the solver
+    /// Solver tolerance
     #[arg(long, value_name = "E", default_value = "1e-3", value_parser = parse_positive)]
     tolerance: f64,
-    /// The solver
+    /// Solver to use
     #[arg(long, value_name = "NAME", default_value = Solver::default().name(), value_parser = solver_names())]
     solver: String,
     /// Append the results as rows to a CSV file
     #[arg(long, value_name = "FILE")]
     csv: Option<PathBuf>,
-    /// One JSON object
+    /// Print the results as one JSON object
     #[arg(long)]
     json: bool,
 }
@@ -50,7 +50,7 @@ fn scene_names() -> clap::builder::PossibleValuesParser {
     SceneName::ALL.map(SceneName::name).into()
 }
 
-/// Measures and prints.
+/// Runs the measurements and prints the results.
 pub fn bench(arguments: &Scaling) -> Result<(), Failure> {
     let scene = SceneName::ALL.into_iter().find(|s| s.name() == arguments.scene);
     let options = ScalingOptions {
@@ -66,13 +66,13 @@ pub fn bench(arguments: &Scaling) -> Result<(), Failure> {
             ..Settings::default()
         },
     };
-    // Rows are kept as they come: the largest sizes take minutes.
+    // Rows are written as soon as they are measured: the largest sizes take minutes.
     let mut kept = Ok(());
     let result = bench::scaling(&options, &mut |result| {
         eprintln!(
-            "{} grains, {} threads: {} ms",
-            result.grains,
-            result.threads,
+            "{}, {}: {} ms",
+            counted(result.grains, "grain"),
+            counted(result.threads, "thread"),
             number(result.ms_per_step)
         );
         if let (Some(path), Ok(())) = (&arguments.csv, &kept) {
@@ -85,17 +85,17 @@ pub fn bench(arguments: &Scaling) -> Result<(), Failure> {
         print(&format!("{line}\n"));
         return Ok(());
     }
-    print(&format!("{}, {} cores\n\n", result.machine.cpu, result.machine.cores));
+    print(&format!("{}, {}\n\n", result.machine.cpu, counted(result.machine.cores, "core")));
     print(&shown(&result.growth));
     for (name, exponent) in [
         ("time per step", result.exponent),
         ("detection", result.exponent_detect),
-        ("the solver", result.exponent_solve),
-        ("a sweep", result.exponent_sweep),
+        ("solver", result.exponent_solve),
+        ("time per sweep", result.exponent_sweep),
     ] {
         if let Some(exponent) = exponent {
             print(&format!(
-                "  {name} grows with the power {exponent:.3} of the number of grains\n"
+                "  {name} scales with the number of grains to the power {exponent:.3}\n"
             ));
         }
     }
@@ -105,8 +105,9 @@ pub fn bench(arguments: &Scaling) -> Result<(), Failure> {
         for r in &result.threads[1..] {
             let gain = first.ms_per_step / r.ms_per_step;
             print(&format!(
-                "  {} threads: {gain:.2} times as fast as {}\n",
-                r.threads, first.threads
+                "  {}: {gain:.2} times as fast as {}\n",
+                counted(r.threads, "thread"),
+                counted(first.threads, "thread")
             ));
         }
     }

@@ -1,4 +1,4 @@
-//! `riprap bench pile` and the other scenes: settle, measure a window of steps, print.
+//! `riprap bench pile` and the other scenes: settles, measures a window of steps and prints the result.
 
 use std::path::PathBuf;
 
@@ -26,16 +26,16 @@ pub struct Named {
 /// Settling before the measurement.
 #[derive(clap::Args)]
 pub struct Settle {
-    /// Time to settle before the measurement [s] [default: by scene; 0.5 with a file]
+    /// Settling time before the measurement [s] [default: depends on the scene; 0.5 with a file]
     #[arg(long, value_name = "T", value_parser = parse_time)]
     settle: Option<f64>,
-    /// Drag during the second half of that time [1/s] [default: 20 for `pile` without a file, else 0]
+    /// Drag during the second half of the settling time [1/s] [default: 20 for `pile` without a file, otherwise 0]
     #[arg(long, value_name = "C", value_parser = parse_rate)]
     drag: Option<f64>,
 }
 
 impl Settle {
-    /// The given values, the rest by default.
+    /// The values given, or else the defaults.
     pub fn or(&self, default: Settling) -> Settling {
         Settling {
             time: self.settle.unwrap_or(default.time),
@@ -49,11 +49,11 @@ impl Settle {
 pub struct Shared {
     #[command(flatten)]
     named: Named,
-    /// A scene shared with other engines (JSON, or JSON packed by gzip) instead of generated stones
+    /// Use a scene shared with other engines (JSON, optionally gzipped) instead of generated stones
     #[arg(long, value_name = "FILE", conflicts_with = "grains")]
     from: Option<PathBuf>,
-    /// Displace the grains of the file at random by up to a nanometre, with seed K. Several seeds, as in 1,2,3, give one run
-    /// each and the median velocities: without rolling resistance a few stones may hang on two points and swing, which is chance
+    /// Randomly displace the grains of the file by up to a nanometre, with seed K. Several seeds, such as 1,2,3, give one run
+    /// each and the median velocities: without rolling resistance, a few stones may hang on two points and swing by chance
     #[arg(
         long,
         value_name = "K",
@@ -70,29 +70,29 @@ pub struct Export {
     /// Number of stones
     #[arg(long, value_name = "N", default_value_t = 1000, value_parser = clap::value_parser!(u32).range(1..=10_000_000))]
     grains: u32,
-    /// The file; packed by gzip where its name ends in `.gz`
+    /// Output file; gzipped if its name ends in `.gz`
     file: PathBuf,
 }
 
-/// What is measured and how, for every scene.
+/// Options of the measurement, common to all scenes.
 #[derive(clap::Args)]
 struct Window {
-    /// Steps to measure [default: 100; 500 with a tool]
+    /// Number of steps to measure [default: 100; 500 for `tool`]
     #[arg(long, value_name = "K", value_parser = clap::value_parser!(u64).range(1..))]
     steps: Option<u64>,
-    /// Time to measure [s], instead of a number of steps
+    /// Simulated time to measure [s], instead of a number of steps
     #[arg(long, value_name = "T", conflicts_with = "steps", value_parser = parse_time)]
     window: Option<f64>,
-    /// Time step [s] [default: that of the file, or 5e-4]
+    /// Time step [s] [default: that of the file, otherwise 5e-4]
     #[arg(long, value_name = "H", value_parser = parse_time)]
     dt: Option<f64>,
-    /// Tolerance of the solver
+    /// Solver tolerance
     #[arg(long, value_name = "E", default_value = "5e-4", value_parser = parse_positive)]
     tolerance: f64,
-    /// The solver
+    /// Solver to use
     #[arg(long, value_name = "NAME", default_value = Solver::default().name(), value_parser = solver_names())]
     solver: String,
-    /// Write the states of the grains at the start and at the end of the measurement
+    /// Write the states of the grains at the start and end of the measurement
     #[arg(long, value_names = ["START", "END"], num_args = 2)]
     states: Option<Vec<PathBuf>>,
     /// Number of threads [default: all cores]
@@ -101,23 +101,23 @@ struct Window {
     /// Append the result as a row to a CSV file
     #[arg(long, value_name = "FILE")]
     csv: Option<PathBuf>,
-    /// One JSON object
+    /// Print the results as one JSON object
     #[arg(long)]
     json: bool,
 }
 
-/// Names of the solvers, for clap.
+/// Solver names for clap.
 pub fn solver_names() -> clap::builder::PossibleValuesParser {
     Solver::ALL.map(Solver::name).into()
 }
 
-/// The solver of a name that clap has accepted.
+/// The solver with a name accepted by clap.
 pub fn solver(name: &str) -> Solver {
     Solver::ALL.into_iter().find(|solver| solver.name() == name).unwrap_or_default()
 }
 
 impl Window {
-    /// How the scene is run; `dt` is that of its file, if it has one.
+    /// Settings of the run; `dt` is the time step of the file, if any.
     fn settings(&self, dt: Option<f64>) -> Result<Settings, Failure> {
         if self.dt == Some(0.0) {
             return Err(Failure::Input("--dt must be greater than 0".into()));
@@ -129,7 +129,7 @@ impl Window {
         })
     }
 
-    /// Settles, measures and shows; answers what was measured.
+    /// Settles, measures, prints and returns the result.
     fn run(
         &self,
         bench: &mut Bench,
@@ -162,7 +162,7 @@ impl Window {
     }
 }
 
-/// Measures a scene at any number of grains.
+/// Measures a scene with a given number of grains.
 pub fn named(scene: SceneName, arguments: &Named) -> Result<(), Failure> {
     let window = &arguments.window;
     set_threads(window.threads)?;
@@ -173,7 +173,7 @@ pub fn named(scene: SceneName, arguments: &Named) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Measures such a scene, or one from a file.
+/// Measures a generated scene or one read from a file.
 pub fn shared(scene: SceneName, arguments: &Shared) -> Result<(), Failure> {
     let Some(path) = &arguments.from else { return named(scene, &arguments.named) };
     let window = &arguments.named.window;
@@ -198,7 +198,7 @@ pub fn shared(scene: SceneName, arguments: &Shared) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Median velocities over runs that differ by chance, as a table or as a line of JSON.
+/// Median velocities over randomly perturbed runs, as a table or a line of JSON.
 fn medians(results: &[BenchResult], json: bool) -> String {
     let of = |quantity: fn(&BenchResult) -> f64| median(results.iter().map(quantity).collect());
     let (n, rms, max) = (results.len(), of(|r| r.v_rms), of(|r| r.v_max));
@@ -211,14 +211,14 @@ fn medians(results: &[BenchResult], json: bool) -> String {
     format!("median of {n} runs\n{}", table(&rows, &[1]))
 }
 
-/// The value in the middle; the mean of the two in the middle of an even number.
+/// The median; the mean of the two middle values if their number is even.
 fn median(mut values: Vec<f64>) -> f64 {
     values.sort_by(f64::total_cmp);
     let n = values.len();
     0.5 * (values[(n - 1) / 2] + values[n / 2])
 }
 
-/// Writes stones for other engines.
+/// Writes a scene for other engines.
 pub fn export(arguments: &Export) -> Result<(), Failure> {
     bench::peer_scene(arguments.grains as usize)?.write(&arguments.file)?;
     Ok(())
@@ -230,15 +230,15 @@ fn shown(result: &BenchResult) -> String {
     let mut rows = vec![
         row("grains", result.grains as f64, ""),
         row("threads", result.threads as f64, ""),
-        row("settled for", result.settle, "s"),
-        row("drag in the second half of it", result.settle_drag, "1/s"),
-        row("wall time to settle", result.settle_wall, "s"),
+        row("settling time", result.settle, "s"),
+        row("drag in its second half", result.settle_drag, "1/s"),
+        row("wall time of settling", result.settle_wall, "s"),
         row("steps measured", result.steps as f64, ""),
         row("steps per second", result.steps_per_s, "1/s"),
         row("time per step", result.ms_per_step, "ms"),
         row("slowest step", result.ms_worst_step, "ms"),
     ];
-    rows.extend(result.cpu_ms_per_step.map(|t| row("processor time per step", t, "ms")));
+    rows.extend(result.cpu_ms_per_step.map(|t| row("CPU time per step", t, "ms")));
     rows.extend([
         row("free motion per step", stages.free, "ms"),
         row("detection per step", stages.detect, "ms"),
@@ -261,6 +261,6 @@ fn shown(result: &BenchResult) -> String {
         row("memory per grain", result.bytes_per_grain, "bytes"),
     ]);
     let resident = result.resident_bytes_per_grain;
-    rows.extend(resident.map(|b| row("memory of the process per grain", b, "bytes")));
+    rows.extend(resident.map(|b| row("process memory per grain", b, "bytes")));
     table(&rows, &[1])
 }

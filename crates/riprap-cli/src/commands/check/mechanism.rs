@@ -1,11 +1,11 @@
-//! What `riprap check` tells of a mechanism: its tree, coordinates, loops and which of its coordinates depend on others.
+//! The part of `riprap check` on mechanisms: tree, coordinates, loops, and the dependent and independent coordinates.
 
 use riprap::multibody::{Coordinate, Joint, Link, Multibody};
 use riprap_io::scene_file::Mechanism;
 
 use crate::text::{number, table};
 
-/// A mechanism in words and tables.
+/// Describes a mechanism with text and tables.
 pub fn describe(described: &Mechanism, system: &Multibody) -> String {
     let partition = &system.start().partition;
     let mass: f64 = system.links().map(|link| system.mass(link)).sum();
@@ -25,7 +25,7 @@ pub fn describe(described: &Mechanism, system: &Multibody) -> String {
     let mut rows = Vec::new();
     if system.n_equations() > 0 {
         let counts = format!(
-            "{} in the loops, rank {}, {} redundant",
+            "{} from the loops, rank {}, {} redundant",
             system.n_equations(),
             partition.rows.len(),
             partition.redundant.len()
@@ -39,27 +39,27 @@ pub fn describe(described: &Mechanism, system: &Multibody) -> String {
             names.collect::<Vec<_>>().join(", ")
         };
         let independent = match &partition.independent[..] {
-            [] => "nothing".into(),
+            [] => "none".into(),
             columns => names(columns),
         };
         let depend = format!("{} ← {independent}", names(&partition.dependent));
         rows.push(vec!["dependent ← independent".into(), depend]);
         let chosen = match described.dependent.is_empty() {
             true => "chosen automatically",
-            false => "as `dependent` in the scene says",
+            false => "as given by `dependent` in the scene",
         };
         rows.push(vec![String::new(), chosen.into()]);
         if !partition.dependent.is_empty() && !partition.independent.is_empty() {
             let advice = format!(
-                "if contacts chatter or overlap, name {} with `dependent`: those that move with the body in contact \
-                 are better independent",
+                "if contacts chatter or overlap, choose {} with `dependent`: those that move with the body in contact \
+                 should be independent",
                 count(partition.dependent.len(), "another coordinate", "other coordinates")
                     .replacen("1 another", "another", 1)
             );
             rows.push(vec![String::new(), advice]);
         }
         let conditioning = number(partition.conditioning);
-        rows.push(vec!["conditioning".into(), format!("{conditioning} (1 is best)")]);
+        rows.push(vec!["conditioning".into(), format!("{conditioning} (1 is ideal, 0 singular)")]);
     }
     let driven: Vec<&str> =
         system.driven_coordinates().map(|c| system.coordinate_name(c)).collect();
@@ -73,15 +73,16 @@ pub fn describe(described: &Mechanism, system: &Multibody) -> String {
     text
 }
 
+/// A count with the singular or plural form of its noun.
 fn count(n: usize, one: &str, many: &str) -> String {
     format!("{n} {}", if n == 1 { one } else { many })
 }
 
-/// The tree, branch by branch: body, joint, coordinates at the start, mass.
+/// The tree in depth-first order: body, joint, initial coordinates, mass.
 fn tree(system: &Multibody) -> Vec<Vec<String>> {
-    let heading = ["body", "joint", "at the start", "mass"].map(str::to_owned).to_vec();
+    let heading = ["body", "joint", "initial state", "mass"].map(str::to_owned).to_vec();
     let mut rows = vec![heading];
-    // Bodies yet to tell, the next one last.
+    // Bodies still to be listed, the next one last.
     let children = |of: Link| system.links().filter(move |link| system.parent(*link) == of);
     let mut stack: Vec<(Link, usize)> =
         children(riprap::multibody::GROUND).map(|l| (l, 0)).collect();
@@ -104,7 +105,7 @@ fn tree(system: &Multibody) -> Vec<Vec<String>> {
     rows
 }
 
-/// Coordinates of the joint of a body at the start.
+/// Initial coordinates of the joint of a body.
 fn start(system: &Multibody, link: Link) -> String {
     let joint = system.joint(link);
     let first = system.first_coordinate(link).0;
@@ -129,7 +130,7 @@ fn start(system: &Multibody, link: Link) -> String {
     words.join(", ")
 }
 
-/// Without rounding about zero.
+/// Replaces rounding errors around zero with zero.
 fn tidy(value: f64) -> f64 {
     if value.abs() < 1e-13 { 0.0 } else { value }
 }

@@ -1,5 +1,5 @@
-//! Whether the time step fits: gravity, speeds, stiffness and clearances against `dt`. Each number that is too large names its
-//! culprit and a step that would do.
+//! Assessment of the time step: compares gravity, speeds, stiffness and clearances with `dt`. Each number that is too large is
+//! reported with its cause and a time step that is small enough.
 
 use riprap::math::Vec3;
 use riprap::multibody::{ModeKind, Multibody};
@@ -15,51 +15,53 @@ use riprap_io::scene_file::{
 use super::Rows;
 use crate::text::number;
 
-/// A body should sag by less than this share of its size per step, as `dt √(g/size)` [–].
+/// Limit of `dt √(g/size)` [–], which bounds how far a body sags per step relative to its size.
 const SAG: f64 = 0.05;
-/// A body should move by less than this share of its size per step [–].
+/// Limit of the distance a body moves per step, relative to its size [–].
 const TRAVEL: f64 = 0.1;
-/// A joint or body should turn by less than this per step [rad].
+/// Limit of the rotation of a joint or body per step [rad].
 const TURN: f64 = 0.2;
-/// Frequencies of mechanisms should stay below this over `dt`, as `ω dt` [–]: at 0.5 a period is off by 1 %, beyond 2 the motion
-/// grows without bound.
+/// Limit of `ω dt` for the frequencies of mechanisms [–]. At 0.5 the period has an error of 1 %; above 2 the motion grows without
+/// bound.
 const STIFFNESS: f64 = 0.5;
-/// The same for rates of damping, whose motion decays: beyond 2 it grows [–].
+/// The same limit for decay rates [–]. Above 2 the motion grows instead of decaying.
 const DAMPING: f64 = 1.0;
-/// A point should cross less than this share of its clearance in a step [–].
+/// Limit of the distance a point moves per step, relative to its clearance [–].
 const CLEARANCE: f64 = 0.1;
-/// Times at which prescribed motions are looked at.
+/// Number of times at which prescribed motions are sampled.
 const SAMPLES: usize = 200;
 
-/// A number that depends on the time step, and how large it may be.
+/// A number that depends on the time step, and its limit.
 struct Criterion {
     what: &'static str,
-    /// What has the largest number.
+    /// What causes the largest value.
     culprit: String,
     value: f64,
     unit: &'static str,
     limit: f64,
-    /// Power of `dt` with which it grows.
+    /// Power of `dt` with which the value grows.
     power: f64,
 }
 
 impl Criterion {
-    /// The largest step at which it holds [s].
+    /// The largest time step within the limit [s].
     fn dt(&self, dt: f64) -> f64 {
         dt * (self.limit / self.value).powf(1.0 / self.power)
     }
 }
 
-/// What is said about the time step.
+/// Rows of the summary about the time step.
 pub fn rows(file: &SceneFile, built: &Built) -> Rows {
     if let TimeScheme::DormandPrince { tolerance } = file.run.scheme {
-        let text = format!("chosen for a relative error of {tolerance:e} in each");
-        return vec![vec!["time steps".into(), text]];
+        let text = format!("adaptive, relative error per step {tolerance:e}");
+        return vec![vec!["time step".into(), text]];
     }
     let dt = file.run.dt;
     let steps = (file.run.until / dt).round();
-    let mut rows =
-        vec![vec!["time step".into(), format!("{} ms, {steps} steps", number(1e3 * dt))]];
+    let mut rows = vec![vec![
+        "time step".into(),
+        format!("{} ms, {steps} step{}", number(1e3 * dt), if steps == 1.0 { "" } else { "s" }),
+    ]];
     let criteria = criteria(file, built);
     for one in &criteria {
         let unit = if one.unit.is_empty() { String::new() } else { format!(" {}", one.unit) };
@@ -69,7 +71,7 @@ pub fn rows(file: &SceneFile, built: &Built) -> Rows {
         };
         rows.push(vec![
             one.what.to_owned(),
-            format!("{}{unit}{culprit}, good below {}{unit}", number(one.value), one.limit),
+            format!("{}{unit}{culprit}, recommended below {}{unit}", number(one.value), one.limit),
         ]);
     }
     let mut bad: Vec<&Criterion> = criteria.iter().filter(|one| one.value > one.limit).collect();
@@ -80,7 +82,7 @@ pub fn rows(file: &SceneFile, built: &Built) -> Rows {
             false => format!(" of {}", one.culprit),
         };
         let text = format!(
-            "take dt = {} ms or less: {}{culprit} is {} now",
+            "reduce dt to {} ms or less: {}{culprit} is {}",
             number(1e3 * round_down(one.dt(dt))),
             one.what,
             number(one.value)
@@ -88,7 +90,7 @@ pub fn rows(file: &SceneFile, built: &Built) -> Rows {
         rows.push(vec![if k == 0 { "advice".into() } else { String::new() }, text]);
     }
     if bad.is_empty() {
-        rows.push(vec!["advice".into(), "the time step fits".into()]);
+        rows.push(vec!["advice".into(), "the time step is small enough".into()]);
     }
     rows
 }
@@ -107,23 +109,23 @@ fn criteria(file: &SceneFile, built: &Built) -> Vec<Criterion> {
         add("dt √(g/size)", (dt * (g / size).sqrt(), String::new()), "", SAG, 1.0);
         let (speed, who) = fastest(file, built);
         add("travel per step over size", (dt * speed / size, who.clone()), "", TRAVEL, 1.0);
-        // A contact with restitution is found when it is closed, half a step late on average and a step at most.
+        // A contact with restitution is detected once it is closed, on average half a step late and at most one step.
         if has_restitution(file) {
             let overlap = (0.5 * dt * speed / size, who);
-            add("overlap of an impact over size", overlap, "", LARGE_OVERLAP, 1.0);
+            add("overlap at impact over size", overlap, "", LARGE_OVERLAP, 1.0);
         }
-        // What turns leaves its tangent: an overlap of (ω dt)² r / 8.
+        // A rotating point leaves its tangent, which gives an overlap of (ω dt)² r / 8.
         let (turn, radius, who) = most_turned(scene);
         let overlap = ((turn * dt).powi(2) * radius / 8.0 / size, who.clone());
-        add("overlap of a turn over size", overlap, "", LARGE_OVERLAP, 2.0);
-        add("turn of a body per step", (turn * dt, who), "rad", TURN, 1.0);
+        add("overlap by rotation over size", overlap, "", LARGE_OVERLAP, 2.0);
+        add("rotation of a body per step", (turn * dt, who), "rad", TURN, 1.0);
     }
     let (turn, who) = fastest_joint(scene);
-    add("turn of a joint per step", (turn * dt, who), "rad", TURN, 1.0);
+    add("rotation of a joint per step", (turn * dt, who), "rad", TURN, 1.0);
     for (described, system) in file.mechanisms.iter().zip(scene.mechanisms()) {
         let [(frequency, who), (rate, damped)] = stiffest(described, system);
-        add("dt times the highest frequency", (frequency * dt, who), "", STIFFNESS, 1.0);
-        add("dt times the highest damping", (rate * dt, damped), "", DAMPING, 1.0);
+        add("dt times the highest angular frequency", (frequency * dt, who), "", STIFFNESS, 1.0);
+        add("dt times the highest decay rate", (rate * dt, damped), "", DAMPING, 1.0);
     }
     if let Some(smooth) = (!file.point_contacts.is_empty()).then(|| Smooth::new(file)).flatten() {
         let crossing = file.point_contacts.iter().filter_map(|contact| {
@@ -135,19 +137,19 @@ fn criteria(file: &SceneFile, built: &Built) -> Vec<Criterion> {
     criteria
 }
 
-/// Whether any pair of materials keeps the contacts that are closed, rather than those that would close.
+/// Whether any pair of materials uses the law that acts on closed contacts rather than on contacts about to close.
 fn has_restitution(file: &SceneFile) -> bool {
     let n = file.materials.len();
     let elastic = |a: usize, b: usize| file.pair(a, b).law == ContactLaw::MoreauNewton;
     (0..n).any(|a| (a..n).any(|b| elastic(a, b)))
 }
 
-/// The largest value and its culprit; zero if there is none.
+/// The largest value and its cause; zero if there is none.
 fn worst(all: impl Iterator<Item = (f64, String)>) -> (f64, String) {
     all.fold((0.0, String::new()), |a, b| if b.0 > a.0 { b } else { a })
 }
 
-/// Largest speed of a surface [m/s], and of which body: at the start, after a fall, and of prescribed motions at any time.
+/// Largest speed of a surface [m/s] and its body: initial speeds, speeds after a fall, and prescribed motions at any time.
 fn fastest(file: &SceneFile, built: &Built) -> (f64, String) {
     let scene = &built.scene;
     let (bodies, state) = (scene.bodies(), scene.initial_state());
@@ -185,8 +187,8 @@ fn fastest(file: &SceneFile, built: &Built) -> (f64, String) {
     worst(now.chain(prescribed))
 }
 
-/// How far from its centre of mass a body has points that its turning moves against others [m]: its corners; of what is
-/// round, which turns in its own place, the centre.
+/// Distance from the centre of mass to the points of a body that its rotation moves relative to other bodies [m]: its corners. Spheres and
+/// discs count with their centre, because rotation leaves their surface in place.
 fn edge(scene: &Scene, state: &State, i: usize) -> f64 {
     let (body, radius) = (scene.body_at(i), scene.bodies().radius[i]);
     if !radius.is_finite() {
@@ -207,7 +209,7 @@ fn norm(x: [f64; 3]) -> f64 {
     Vec3::from(x).norm()
 }
 
-/// Angular velocity [rad/s] and radius [m] of the body that turns fastest at the start.
+/// Angular velocity [rad/s] and radius [m] of the body with the fastest initial rotation.
 fn most_turned(scene: &Scene) -> (f64, f64, String) {
     let (bodies, state) = (scene.bodies(), scene.initial_state());
     let free = (0..bodies.len()).filter(|i| bodies.movable[*i] && edge(scene, &state, *i) > 0.0);
@@ -219,7 +221,7 @@ fn most_turned(scene: &Scene) -> (f64, f64, String) {
     }
 }
 
-/// Fastest angular velocity of a joint at the start [rad/s].
+/// Fastest initial angular velocity of a joint [rad/s].
 fn fastest_joint(scene: &Scene) -> (f64, String) {
     worst(scene.mechanisms().iter().flat_map(|system| {
         let angles = system.coordinates().filter(|c| system.is_angle(*c));
@@ -230,10 +232,10 @@ fn fastest_joint(scene: &Scene) -> (f64, String) {
     }))
 }
 
-/// The highest angular frequency and the highest rate of damping of a mechanism at its start [1/s]: its poles by springs,
-/// dampers and laws, and those of its stops.
+/// The highest angular frequency and the highest decay rate of a mechanism in its initial state [1/s]: its poles from springs,
+/// dampers and force laws, and those of its stops.
 fn stiffest(described: &Mechanism, system: &Multibody) -> [(f64, String); 2] {
-    // At rest: what it gains by its velocities is inertia, not stiffness.
+    // At rest: velocity-dependent terms are inertial, not stiffness.
     let mut state = system.start().clone();
     state.v.fill(0.0);
     let Ok(modes) = system.modes(&state, 0.0, &mut system.scratch()) else {
@@ -258,7 +260,7 @@ fn stiffest(described: &Mechanism, system: &Multibody) -> [(f64, String); 2] {
         let at = system.coordinate_named(&joint.name);
         let k = at.and_then(|at| independent.iter().position(|c| *c == at.0));
         if let (Some(stops), Some(inverse), Some(k)) = (&joint.stops, &inverse, k) {
-            // Poles of the stop alone on the inertia that the coordinate feels.
+            // Poles of the stop alone, with the effective inertia of the coordinate.
             let (light, of) = (inverse[(k, k)], format!("`{}` of `{}`", joint.name, system.name()));
             frequencies.push(((stops.stiffness * light).sqrt(), format!("the stops of {of}")));
             rates.push((stops.damping * light, format!("the stops of {of}")));
@@ -267,14 +269,14 @@ fn stiffest(described: &Mechanism, system: &Multibody) -> [(f64, String); 2] {
     [worst(frequencies.into_iter()), worst(rates.into_iter())]
 }
 
-/// The mechanisms of a scene alone, without contacts: at the start, and a moment later.
+/// The mechanisms of a scene without contacts: initially and a moment later.
 struct Smooth {
     built: Built,
     start: Simulation,
     later: Simulation,
 }
 
-/// The moment [s]: so short that only velocities change.
+/// Length of that moment [s], short enough that only velocities change.
 const MOMENT: f64 = 1e-7;
 
 impl Smooth {
@@ -296,8 +298,8 @@ impl Smooth {
         Some(Smooth { built, start, later })
     }
 
-    /// The gap of a point contact that is open at the start [m], and the speed with which it may close [m/s]: that of the start
-    /// and what the accelerations of the start add over the gap.
+    /// The gap of an initially open point contact [m] and the speed at which it may close [m/s]: the initial speed plus what the
+    /// initial acceleration adds over the gap.
     fn approach(&self, contact: &PointContact) -> Option<(f64, f64)> {
         let on_mechanism =
             |body: Option<Target>| matches!(body, None | Some(Target::MechanismBody { .. }));
@@ -310,7 +312,7 @@ impl Smooth {
         (gap > 0.0).then(|| (gap, (speed.max(0.0).powi(2) + 2.0 * acceleration * gap).sqrt()))
     }
 
-    /// Gap [m] and speed with which it closes [m/s].
+    /// Gap [m] and closing speed [m/s].
     fn gap(&self, contact: &PointContact, run: &Simulation) -> Option<[f64; 2]> {
         let frame = run.frame();
         let place = |body: Option<Target>, at: [f64; 3]| {
@@ -334,7 +336,7 @@ impl Smooth {
     }
 }
 
-/// How far a free body may fall [m]: to the origin of the lowest body.
+/// Greatest height a free body may fall [m]: down to the origin of the lowest body.
 fn fall_height(scene: &Scene) -> f64 {
     let g = scene.gravity();
     if g.norm() == 0.0 {
@@ -351,7 +353,7 @@ fn fall_height(scene: &Scene) -> f64 {
     (lowest - highest).max(0.0)
 }
 
-/// The next number below with one digit.
+/// Rounds down to one significant digit.
 fn round_down(value: f64) -> f64 {
     let unit = 10f64.powf(value.log10().floor());
     (value / unit).floor() * unit

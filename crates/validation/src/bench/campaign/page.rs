@@ -1,4 +1,4 @@
-//! The tables of a campaign as Markdown, and their places on a page: the text between two comments,
+//! The tables of a campaign as Markdown, and their insertion into a page: the text between two comments,
 //!
 //! ```text
 //! <!-- campaign: growth -->
@@ -6,22 +6,22 @@
 //! <!-- end: growth -->
 //! ```
 //!
-//! is replaced, everything else stays.
+//! is replaced; everything else is unchanged.
 
 use super::{Campaign, Measurement, Part};
 use crate::bench::BenchResult;
 
-/// Tables in the order of the page, each with the name of its place.
+/// Names of the places for tables, in the order of the page.
 pub const PLACES: [&str; 7] =
     ["stamp", "scenes", "growth", "threads", "shared", "peers", "mechanisms"];
 
-/// Targets for a shared pile of 5000 stones: threads, step [ms], mean and max penetration [mm], mean drift [mm]. Its v_rms is chance.
+/// Targets for a shared pile of 5000 stones: threads, step [ms], mean and max penetration [mm], mean drift [mm]. Its v_rms is random.
 const AIMS: [&str; 2] = [
     "| target for 5000 stones at rest | 1 | 80 | | | | 0.006 / 0.09 | | 0.02 |",
     "| target for 5000 stones at rest | 2 | 45 | | | | 0.006 / 0.09 | | 0.02 |",
 ];
 
-/// The text of each place. `peers` is the table of other engines that `benches/peers/run.sh` prints, if it was run.
+/// The text of each place. `peers` is the table of other engines printed by `benches/peers/run.sh`, if available.
 pub fn tables(campaign: &Campaign, peers: Option<&str>) -> Vec<(&'static str, String)> {
     let absent = || "Not measured in this campaign.\n".to_owned();
     PLACES
@@ -40,7 +40,7 @@ pub fn tables(campaign: &Campaign, peers: Option<&str>) -> Vec<(&'static str, St
         .to_vec()
 }
 
-/// The page with new texts in their places; the error names a place that the page does not have.
+/// Inserts new texts into their places on the page; the error names a place missing from the page.
 pub fn insert(page: &str, tables: &[(&str, String)]) -> Result<String, String> {
     let mut page = page.to_owned();
     for (place, text) in tables {
@@ -209,7 +209,7 @@ fn mechanisms(campaign: &Campaign) -> String {
     markdown(&head, rows)
 }
 
-/// Time per step, its range, and the three longest stages [ms].
+/// Time per step, its range and the three longest stages [ms].
 fn times(m: &Measurement) -> Vec<String> {
     let (run, stages) = (m.median(), m.median().ms_per_stage);
     let mut cells = vec![digits(run.ms_per_step), range(m)];
@@ -227,7 +227,7 @@ fn range(m: &Measurement) -> String {
     format!("{}–{}", digits(fastest), digits(slowest))
 }
 
-/// Three digits, or all in front of the point.
+/// Three significant digits, or all digits before the decimal point.
 fn digits(value: f64) -> String {
     let size = value.abs();
     if value == 0.0 || !value.is_finite() {
@@ -267,7 +267,7 @@ mod tests {
     }
 
     #[test]
-    fn texts_are_replaced_in_their_places_and_the_rest_stays() {
+    fn texts_are_replaced_in_their_places_and_the_rest_is_unchanged() {
         let page = "# A\n\n<!-- campaign: a -->\nold\n<!-- end: a -->\n\nprose\n";
         let once = insert(page, &[("a", "| new |\n".into())]).unwrap();
         let expected = "# A\n\n<!-- campaign: a -->\n\n| new |\n\n<!-- end: a -->\n\nprose\n";

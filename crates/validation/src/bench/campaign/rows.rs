@@ -1,9 +1,9 @@
-//! A campaign as a CSV file: one row per window and one per time of a mechanism.
+//! A campaign as a CSV file: one row per window and one per timing of a mechanism.
 
 use super::{Campaign, Stamp};
 use crate::bench::{csv_header, csv_name_only, csv_row};
 
-/// The whole file, with the names and units of the columns in its first line.
+/// The whole file; the first line has the names and units of the columns.
 pub fn csv(campaign: &Campaign) -> String {
     let Stamp { machine, commit, date, .. } = &campaign.stamp;
     let commit = commit.as_deref().unwrap_or_default();

@@ -1,23 +1,23 @@
-//! The paper's five claims against the four runs. The motion of many stones is chaotic, so a difference between two runs is judged
-//! against the scatter of one case that was run several times.
+//! Compares the five claims of the paper with the four runs. The motion of many stones is chaotic, so a difference between two runs is
+//! judged against the scatter of one case that was run several times.
 
 use serde::Serialize;
 
 use super::table::Row;
 use crate::tamping::Case;
 
-/// A claim of the paper and what our runs say about it.
+/// A claim of the paper and the verdict of the runs.
 #[derive(Clone, Debug, Serialize)]
 pub(super) struct Claim {
-    /// What the paper finds.
+    /// The claim.
     pub claim: &'static str,
-    /// None where the runs are not meant to judge it.
+    /// `None` if the runs are not used for verdicts.
     pub verdict: Option<String>,
-    /// The numbers that decide.
+    /// The numbers behind the verdict.
     pub numbers: String,
 }
 
-/// What the runs say about a part of a claim.
+/// Verdict of the runs on a part of a claim.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Verdict {
     Supported,
@@ -28,27 +28,27 @@ enum Verdict {
 /// How claims are judged.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Judge<'a> {
-    /// Not at all: only the numbers are given.
+    /// No verdicts, only numbers.
     Numbers,
-    /// Against the scatter of these runs of one case: beds, steps and tolerances differ.
+    /// Against the scatter of these runs of one case with different beds, time steps and tolerances.
     Scatter(&'a [Row]),
 }
 
-/// Fewest runs that tell a scatter.
+/// Minimum number of runs to estimate a scatter.
 pub(super) const FEWEST: usize = 3;
 
-/// How far depths may differ and still count as about equal [–].
+/// Relative difference up to which depths count as about equal [–].
 const ABOUT: f64 = 0.15;
 
-/// 97.5 % quantile of Student's distribution with `freedom` degrees of freedom.
+/// 97.5 % quantile of Student's t-distribution with `freedom` degrees of freedom.
 fn student(freedom: usize) -> f64 {
     const TABLE: [f64; 10] =
         [12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228];
     TABLE[freedom.clamp(1, TABLE.len()) - 1]
 }
 
-/// The difference between two single runs beyond which they differ at a level of 95 %: `t √2 s`, with the standard deviation `s`
-/// of a quantity over repeated runs. None where these are too few.
+/// The difference between two single runs that is significant at the 95 % level: `t √2 s`, with the standard deviation `s`
+/// of a quantity over repeated runs. `None` if there are too few runs.
 pub(super) fn significant(repeated: &[Row], quantity: impl Fn(&Row) -> f64) -> Option<f64> {
     let values: Vec<f64> = repeated.iter().map(quantity).filter(|x| x.is_finite()).collect();
     if values.len() < FEWEST {
@@ -64,7 +64,7 @@ pub(super) fn significant(repeated: &[Row], quantity: impl Fn(&Row) -> f64) -> O
 type Quantity = fn(&Row) -> f64;
 
 impl Judge<'_> {
-    /// Undecided without a known scatter or where a number is missing.
+    /// Undecided if the scatter is unknown or a number is missing.
     fn with(self, quantity: Quantity, decide: impl Fn(f64) -> (bool, bool)) -> Verdict {
         let margin = match self {
             Judge::Scatter(repeated) => significant(repeated, quantity),
@@ -83,7 +83,7 @@ impl Judge<'_> {
         self.with(quantity, |margin| (difference > margin, difference < -margin))
     }
 
-    /// Whether a run equals another up to a share of it.
+    /// Whether a run equals another up to a fraction of it.
     fn about(self, quantity: Quantity, a: &Row, b: &Row) -> Verdict {
         let difference = (quantity(a) - quantity(b)).abs();
         let room = ABOUT * quantity(b).abs();
@@ -98,7 +98,7 @@ impl Judge<'_> {
         self.with(quantity, |margin| (inside > margin, inside < -margin))
     }
 
-    /// The verdict on a claim from those on its parts: supported if all are, contradicted if one is.
+    /// The verdict on a claim from those on its parts: supported if all are supported, contradicted if one is contradicted.
     fn all(self, parts: &[Verdict]) -> Option<String> {
         let count = |verdict: Verdict| parts.iter().filter(|p| **p == verdict).count();
         let (supported, contradicted) = (count(Verdict::Supported), count(Verdict::Contradicted));
@@ -122,7 +122,7 @@ const D30: Case = Case::ALL[1];
 const D45: Case = Case::ALL[2];
 const IMPOSED: Case = Case::ALL[3];
 
-/// Judges a claim by the rows of the runs that it needs: its parts, and the numbers.
+/// Judges a claim from the rows of the runs that it needs.
 fn claim<const N: usize>(
     (rows, how): (&[Row], Judge),
     claim: &'static str,
@@ -168,13 +168,13 @@ fn kn(x: f64) -> String {
     format!("{:.1} kN", 1e-3 * x)
 }
 
-/// A depth, and whether the end of the stroke limited it.
+/// A depth, and whether it was limited by the end of the stroke.
 fn reached(row: &Row) -> String {
     let stop = if row.stop.is_some() { " (end of the stroke)" } else { "" };
     mm(row.depth) + stop
 }
 
-/// Judges the runs that there are.
+/// Judges all claims with the available runs.
 pub(super) fn judge(rows: &[Row], how: Judge) -> Vec<Claim> {
     let runs = (rows, how);
     vec![
@@ -193,7 +193,7 @@ pub(super) fn judge(rows: &[Row], how: Judge) -> Vec<Claim> {
         ),
         claim(
             runs,
-            "2. Imposed at 15 Hz it dives about as deep as dynamic at 30 and 45 Hz",
+            "2. The imposed motion at 15 Hz dives about as deep as the dynamic one at 30 and 45 Hz",
             [IMPOSED, D30, D45],
             |[imposed, d30, d45]| {
                 let parts = vec![how.about(depth, imposed, d30), how.about(depth, imposed, d45)];
@@ -214,7 +214,7 @@ pub(super) fn judge(rows: &[Row], how: Judge) -> Vec<Claim> {
         ),
         claim(
             runs,
-            "4. Its squeeze lies between those of 30 and 45 Hz dynamic",
+            "4. Its squeeze lies between those of the dynamic motion at 30 and 45 Hz",
             [IMPOSED, D30, D45],
             |[imposed, d30, d45]| {
                 let ends = [d30, d45];
@@ -265,7 +265,7 @@ mod tests {
     }
 
     #[test]
-    fn a_difference_is_significant_beyond_students_quantile_of_the_scatter() {
+    fn a_difference_is_significant_above_students_quantile_of_the_scatter() {
         // Standard deviation 10 mm of five runs: 2.776 √2 · 10 mm.
         let five = repeated(&[0.2, 0.2, 0.2, 0.2, 0.2 + 0.01 * 5.0_f64.sqrt()]);
         let margin = significant(&five, depth).expect("enough runs");
@@ -274,7 +274,7 @@ mod tests {
     }
 
     #[test]
-    fn a_claim_is_supported_or_contradicted_beyond_the_scatter_and_undecided_within_it() {
+    fn a_claim_is_supported_or_contradicted_outside_the_scatter_and_undecided_within_it() {
         let scatter = repeated(&[0.20, 0.21, 0.19, 0.20, 0.20]);
         let how = Judge::Scatter(&scatter);
         let first = |imposed: f64, speed: f64| {
@@ -288,7 +288,7 @@ mod tests {
     }
 
     #[test]
-    fn one_bed_is_one_sample_and_numbers_alone_give_no_verdict() {
+    fn a_single_bed_is_one_sample_and_numbers_alone_give_no_verdict() {
         let rows = Case::ALL.map(|case| row(case, 0.2, 0.03));
         let one = [rows[0].clone()];
         let one = verdicts(&rows, Judge::Scatter(&one));

@@ -1,11 +1,11 @@
-//! The figures of the tamping study: the paper's Figs. 10 and 11, sweeps and residuals of the solver, and repeated runs.
+//! The figures of the tamping study: Figs. 10 and 11 of the paper, sweeps and residuals of the solver, and repeated runs.
 
 use super::table;
 use crate::figure::{Axis, Colour, Curve, Dash, Figure, Panel};
 use crate::mechanisms::TAMPING_LENGTHS;
 use crate::tamping::{Run, Sample};
 
-/// A run as it is drawn.
+/// A run and its line style.
 struct Shown<'a> {
     name: String,
     run: &'a Run,
@@ -13,7 +13,7 @@ struct Shown<'a> {
     dash: Dash,
 }
 
-/// The cases: as in the paper, what is imposed is dotted.
+/// The cases; as in the paper, the imposed motion is dotted.
 fn cases(runs: &[Run]) -> Vec<Shown<'_>> {
     fn shown(run: &Run) -> Shown<'_> {
         let case = run.case;
@@ -28,7 +28,7 @@ fn cases(runs: &[Run]) -> Vec<Shown<'_>> {
     runs.iter().map(shown).collect()
 }
 
-/// A quantity of every run over a stretch of time [s].
+/// A quantity of every run over a time interval [s].
 fn panel(
     [title, label]: [&str; 2],
     runs: &[Shown],
@@ -53,7 +53,7 @@ fn every(run: &Run, quantity: impl Fn(&Sample) -> f64) -> Vec<[f64; 2]> {
     run.samples.iter().map(|s| [s.t, quantity(s)]).collect()
 }
 
-/// A quantity as the mean over a period of the flywheel, the time in its middle.
+/// A quantity averaged over a period of the flywheel, at the time in its middle.
 fn smoothed(run: &Run, quantity: impl Fn(&Sample) -> f64) -> Vec<[f64; 2]> {
     let dt = run.samples.get(1).map_or(1.0, |s| s.t);
     let n = (1.0 / run.case.frequency / dt).round().max(1.0) as usize;
@@ -64,7 +64,7 @@ fn smoothed(run: &Run, quantity: impl Fn(&Sample) -> f64) -> Vec<[f64; 2]> {
     run.samples.windows(n).map(point).collect()
 }
 
-/// Height of the chassis while it dives; a disc where the support reaches the end of its stroke, which ends the dive.
+/// Height of the chassis during the dive; a disc marks where the support reaches the end of its stroke, which ends the dive.
 fn height(title: &str, runs: &[Shown]) -> Panel {
     let stretch = [0.0, runs[0].run.schedule.dive];
     let label = "height of the chassis [m]";
@@ -80,7 +80,7 @@ fn height(title: &str, runs: &[Shown]) -> Panel {
     panel
 }
 
-/// Length and force of the actuator while it squeezes.
+/// Length and force of the actuator during the squeeze.
 fn squeeze(titles: [&str; 2], runs: &[Shown]) -> [Panel; 2] {
     let schedule = runs[0].run.schedule;
     let stretch = [schedule.dive, schedule.open];
@@ -98,7 +98,7 @@ fn squeeze(titles: [&str; 2], runs: &[Shown]) -> [Panel; 2] {
     [length, panel([titles[1], label], runs, stretch, force)]
 }
 
-/// The paper's Fig. 10.
+/// Fig. 10 of the paper.
 pub(super) fn figure_10(runs: &[Run]) -> Figure {
     Figure {
         title: "Diving: height of the chassis (docquier2020, Fig. 10)".into(),
@@ -108,7 +108,7 @@ pub(super) fn figure_10(runs: &[Run]) -> Figure {
     }
 }
 
-/// The paper's Fig. 11.
+/// Fig. 11 of the paper.
 pub(super) fn figure_11(runs: &[Run]) -> Figure {
     Figure {
         title: "Squeezing: the actuator (docquier2020, Fig. 11)".into(),
@@ -118,7 +118,7 @@ pub(super) fn figure_11(runs: &[Run]) -> Figure {
     }
 }
 
-/// One case with other settings, each run with its name.
+/// One case with varied settings, each run with its name.
 pub(super) fn repeated(runs: &[(&str, &Run)]) -> Figure {
     use Colour::{Black, Blue, Green, Orange, Purple, Vermilion};
     let colours = [Black, Orange, Vermilion, Blue, Green, Purple];
@@ -131,19 +131,19 @@ pub(super) fn repeated(runs: &[(&str, &Run)]) -> Figure {
         .collect();
     let [length, force] = squeeze(["(b)", "(c)"], &shown);
     Figure {
-        title: "One case with another tolerance, step and bed".into(),
+        title: "One case with varied tolerance, time step and bed".into(),
         size: [1200, 440],
         columns: 3,
         panels: vec![height("(a)", &shown), length, force],
     }
 }
 
-/// Sweeps and residual over the whole time.
+/// Sweeps and residual over the whole run.
 pub(super) fn solver(runs: &[Run]) -> Figure {
     let end = runs[0].schedule.end;
     let shown = cases(runs);
     let panel = |label: &str, quantity: &dyn Fn(&Sample) -> f64| {
-        // The largest of every 20 ms: the spikes matter.
+        // The maximum of every 20 ms, because the spikes matter.
         let largest = |run: &Run| {
             let n = ((20e-3 / run.accuracy.dt).round() as usize).max(1);
             let worst = |w: &[Sample]| [w[0].t, w.iter().map(quantity).fold(0.0, f64::max)];
@@ -153,12 +153,12 @@ pub(super) fn solver(runs: &[Run]) -> Figure {
         Panel { y: panel.y.logarithmic(), ..panel }
     };
     Figure {
-        title: "The contact solver: largest of every 20 ms".into(),
+        title: "Contact solver: maximum of every 20 ms".into(),
         size: [1000, 640],
         columns: 1,
         panels: vec![
-            panel("sweeps of a step", &|s| s.sweeps as f64),
-            panel("residual of a step [1]", &|s| s.residual),
+            panel("sweeps per step", &|s| s.sweeps as f64),
+            panel("residual of a step [–]", &|s| s.residual),
         ],
     }
 }

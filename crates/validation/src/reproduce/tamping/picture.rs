@@ -1,4 +1,4 @@
-//! Bed and machine from the side, cut open along the middle (the paper's Fig. 9b).
+//! Side view of bed and machine, cut open along the middle (Fig. 9b of the paper).
 
 use std::collections::HashSet;
 use std::fmt::Write;
@@ -9,12 +9,12 @@ use riprap::shape::Polyhedron;
 use crate::scenes::tamping::{SLEEPER, SLEEPER_BOTTOM, Settled, machine, tamping};
 use crate::tamping::Run;
 
-/// Pixels of a metre.
+/// Pixels per metre.
 const SCALE: f64 = 560.0;
-/// Room around everything [m].
+/// Margin [m].
 const MARGIN: f64 = 0.05;
 
-/// The stones behind the middle and the machine when the squeeze ends, as an SVG file.
+/// The stones behind the middle and the machine at the end of the squeeze, as an SVG file.
 pub(super) fn picture(settled: &Settled, run: &Run) -> String {
     let unit = machine(run.case.frequency, run.schedule.start, Some(run.schedule), None, None);
     let (scene, stones, id) = tamping(settled, unit);
@@ -45,7 +45,7 @@ pub(super) fn picture(settled: &Settled, run: &Run) -> String {
         [sleeper(-x, 0.0), sleeper(x, 0.0), sleeper(x, SLEEPER[1]), sleeper(-x, SLEEPER[1])];
     drawing.polygon(&corners, "rgb(228,226,220)", "rgb(40,40,40)");
 
-    // The machine: tools as they touch, the other bodies as bars between their hinges.
+    // The machine: tools by their contact shapes, the other bodies as bars between their hinges.
     for (name, pose) in [("phiL", &pose.left), ("phiR", &pose.right)] {
         let link = system.link_named(name).expect("an arm of the machine");
         let own = system.shapes().iter().filter(|s| s.link == link);
@@ -63,12 +63,12 @@ pub(super) fn picture(settled: &Settled, run: &Run) -> String {
     drawing.text
 }
 
-/// A point of a body in the plane x–z of its frame.
+/// A point of a body in the x–z plane of its frame.
 fn on(pose: &Pose, x: f64, z: f64) -> Vec3 {
     pose.point(Vec3::new(x, 0.0, z))
 }
 
-/// Where the bodies of the machine are.
+/// Poses of the bodies of the machine.
 struct Unit {
     support: Pose,
     chassis: Pose,
@@ -77,7 +77,7 @@ struct Unit {
     wheel: Pose,
 }
 
-/// An SVG file that grows.
+/// An SVG file under construction.
 struct Drawing {
     text: String,
     /// Half the width of the bed, and the height of the upper border [m].
@@ -96,7 +96,7 @@ impl Drawing {
         Drawing { text, half, top }
     }
 
-    /// A point in pixels, to a tenth.
+    /// A point in pixels, rounded to a tenth.
     fn at(&self, p: Vec3) -> [f64; 2] {
         [(p.x + self.half + MARGIN) * SCALE, (self.top - p.z) * SCALE]
             .map(|x| (10.0 * x).round() / 10.0)
@@ -131,7 +131,7 @@ impl Drawing {
         );
     }
 
-    /// Stones behind the middle that others do not hide, far ones first and darker, each by its faces towards us.
+    /// Visible stones behind the middle, far ones first and darker, each drawn by the faces towards the viewer.
     fn stones(&mut self, settled: &Settled, poses: &[Pose]) {
         let depth = 0.5 * settled.bed.size[1];
         let mut behind: Vec<(usize, f64)> = settled
@@ -147,7 +147,7 @@ impl Drawing {
         behind.retain(|(k, _)| cover.add(&outline(&settled.stones[*k].0, &poses[*k])));
         for (k, y) in behind.iter().rev() {
             let (stone, pose) = (&settled.stones[*k].0, &poses[*k]);
-            // Rock has many greys.
+            // Rock has many shades of grey.
             let tone = (1.0 - 0.5 * y / depth) * (0.92 + 0.02 * (k * 7 % 9) as f64);
             for (i, normal) in stone.face_normals().iter().enumerate() {
                 let n = pose.vector(*normal);
@@ -163,7 +163,7 @@ impl Drawing {
         }
     }
 
-    /// Bars between the hinges, bushings between support and chassis, hinges, and the wheel with its weight.
+    /// Bars between the hinges, bushings between support and chassis, hinges, and the flywheel with its weight.
     fn machine(&mut self, unit: &Unit) {
         let Unit { support, chassis, left, right, wheel } = unit;
         let bars = [
@@ -209,10 +209,10 @@ impl Drawing {
     }
 }
 
-/// Where the light comes from: ahead, above and from the left.
+/// Direction of the light: from the front, above and left.
 const LIGHT: Vec3 = Vec3::new(-0.45, -0.6, 0.66);
 
-/// What is drawn already, in small squares.
+/// The area already covered, in small squares.
 #[derive(Default)]
 struct Cover(HashSet<(i32, i32)>);
 
@@ -220,7 +220,7 @@ impl Cover {
     /// Side of a square [m].
     const CELL: f64 = 5e-3;
 
-    /// Adds a convex outline; returns whether some of it is visible.
+    /// Adds a convex outline; returns whether any part of it is visible.
     fn add(&mut self, outline: &[Vec3]) -> bool {
         let range = |of: fn(&Vec3) -> f64| {
             let ends = outline
@@ -248,7 +248,7 @@ impl Cover {
     }
 }
 
-/// Outline of a solid seen along y: the convex hull of its corners in the plane x–z, counter-clockwise (Andrew 1979).
+/// Outline of a solid seen along y: the convex hull of its corners in the x–z plane, counter-clockwise (Andrew 1979).
 fn outline(solid: &Polyhedron, pose: &Pose) -> Vec<Vec3> {
     let mut points: Vec<Vec3> = solid.vertices().iter().map(|v| pose.point(*v)).collect();
     points.sort_by(|a, b| a.x.total_cmp(&b.x).then(a.z.total_cmp(&b.z)));
@@ -276,7 +276,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_stone_is_left_out_where_nearer_ones_hide_all_of_it() {
+    fn a_stone_is_omitted_if_nearer_ones_hide_it_completely() {
         let square = |x: f64, size: f64| {
             let solid = Polyhedron::cuboid([size; 3]).expect("positive");
             outline(&solid, &Pose::at([x, 0.0, 0.0]))

@@ -1,5 +1,5 @@
-//! Repeatability: 15 Hz dynamic with another tolerance, with half the step, and over beds of other seeds, and how far depth,
-//! squeeze and forces vary.
+//! Repeatability: the 15 Hz dynamic case with a different tolerance, half the time step and different seeds of the bed, and the resulting
+//! variation of depth, squeeze and forces.
 
 use std::fmt::Write;
 use std::path::Path;
@@ -14,7 +14,7 @@ use super::{SOURCE, Setting, figures};
 use crate::scenes::tamping::{Bed, Schedule, Settled};
 use crate::tamping::{Accuracy, Case, Run};
 
-/// What `repeatability.json` holds; SI units.
+/// Contents of `repeatability.json`, in SI units.
 #[derive(Clone, Debug, Serialize)]
 struct Table {
     study: &'static str,
@@ -33,20 +33,20 @@ struct Variant {
     run: Row,
 }
 
-/// How far a quantity varies.
+/// Variation of a quantity.
 #[derive(Clone, Debug, Serialize)]
 struct Move {
     quantity: &'static str,
     unit: &'static str,
-    /// Of each variant.
+    /// Value for each variant.
     values: Vec<f64>,
-    /// Largest distance from the first: with another tolerance or step, and in another bed.
+    /// Largest difference from the first: with a different tolerance or time step, and with a different bed.
     by_numerics: f64,
     /// See `by_numerics`.
     by_bed: f64,
 }
 
-/// A tolerance, a step and two seeds beside those of the study: names of the variants and their options.
+/// Names and options of the variants: that of the study, and a different tolerance, time step and seeds.
 fn variants(options: &Options) -> Vec<(String, Options)> {
     let base = Options { cases: Vec::new(), repeat: false, ..options.clone() };
     let Accuracy { dt, tolerance } = Setting::new(Path::new(""), &base).accuracy;
@@ -63,10 +63,10 @@ fn variants(options: &Options) -> Vec<(String, Options)> {
     variants
 }
 
-/// How many of [`variants`] keep the bed, the first included.
+/// Number of [`variants`] with the same bed, including the first.
 const SAME_BED: usize = 3;
 
-/// Runs the variants, or reads them from the folder, which the study shares.
+/// Runs the variants or reads them from the folder shared with the study.
 pub(super) fn repeat(
     folder: &Path,
     options: &Options,
@@ -97,7 +97,7 @@ pub(super) fn repeat(
     Ok(outputs(&runs))
 }
 
-/// The finished runs among them that the folder keeps, each with its name and bed.
+/// The finished variants stored in the folder, each with its name and bed.
 pub(super) fn kept(
     folder: &Path,
     options: &Options,
@@ -105,7 +105,7 @@ pub(super) fn kept(
 ) -> Vec<(String, Settled, Run)> {
     let finished = |(name, options): (String, Options)| {
         let setting = Setting::new(folder, &options);
-        // A file of another version is reported where it would be used.
+        // A file of a different version is reported where it would be used.
         let settled = kept_bed(&setting.bed_file, &setting.bed, &mut |_| ())?;
         let schedule = Schedule::over(settled.top());
         let job = Job::new(&settled, Case::ALL[0], schedule, setting.accuracy, &setting.folder);
@@ -115,14 +115,14 @@ pub(super) fn kept(
     let kept: Vec<_> = variants(options).into_iter().filter_map(finished).collect();
     tell(&match kept.len() {
         n if n < FEWEST => format!(
-            "scatter unknown: the folder has {n} runs of `--repeat`, {FEWEST} are needed for verdicts"
+            "scatter unknown: the folder has {n} of the {FEWEST} runs of `--repeat` needed for verdicts"
         ),
         n => format!("scatter from {n} runs of `--repeat`"),
     });
     kept
 }
 
-/// The files of finished runs, each with its name and bed; the others are compared with the first.
+/// The files of finished runs, each with its name and bed; all are compared with the first.
 pub(super) fn outputs(runs: &[(&str, &Settled, &Run)]) -> Vec<Output> {
     let named: Vec<_> =
         runs.iter().map(|(name, settled, run)| ((*name).to_owned(), *run, &settled.bed)).collect();
@@ -185,7 +185,7 @@ fn markdown(table: &Table, rows: &[Row], common_depth: f64) -> String {
     let names: Vec<&str> = rows.iter().map(|r| r.case.as_str()).collect();
     let _ = writeln!(
         text,
-        "| | {} | largest change by tolerance or step | by another bed |",
+        "| | {} | largest change by tolerance or step | by a different bed |",
         names.join(" | ")
     );
     let _ = writeln!(text, "| --- |{}", " ---: |".repeat(names.len() + 2));
@@ -215,7 +215,7 @@ mod tests {
     use crate::Effort;
 
     #[test]
-    fn the_variants_change_one_thing_each_and_the_first_is_the_run_of_the_study() {
+    fn each_variant_changes_one_setting_and_the_first_is_the_run_of_the_study() {
         let study = Options::new(Effort::Full);
         let settings: Vec<Setting> = variants(&Options { repeat: true, ..study.clone() })
             .iter()
@@ -240,7 +240,7 @@ mod tests {
     }
 
     #[test]
-    fn a_move_is_the_largest_distance_from_the_first_run() {
+    fn the_variation_is_the_largest_difference_from_the_first_run() {
         let row = |depth: f64| Row { depth, ..Row::default() };
         let rows = [0.2, 0.19, 0.22, 0.2, 0.15].map(row);
         let moves = moves(&rows);

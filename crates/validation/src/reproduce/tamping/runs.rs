@@ -1,4 +1,4 @@
-//! Settled beds and runs of the study, kept in its folder: finished runs are read, interrupted ones resumed, the rest started.
+//! Settled beds and runs of the study, stored in its folder: finished runs are read, interrupted ones are resumed, the others are started.
 //!
 //! ```text
 //! beds/small-seed-1.bin                                     a settled bed
@@ -15,7 +15,7 @@ use super::super::{Failure, Tell};
 use crate::scenes::tamping::{Bed, Schedule, Settled};
 use crate::tamping::{Accuracy, Case, Run};
 
-/// The settled bed of a description that the file keeps, if it does.
+/// Reads the settled bed of a description from a file, if it is stored there.
 pub(super) fn kept_bed(path: &Path, bed: &Bed, tell: &mut Tell) -> Option<Settled> {
     let stored = kept::read(path, &bed_settings(bed)).unwrap_or_else(|error| {
         tell(&error.to_string());
@@ -24,12 +24,12 @@ pub(super) fn kept_bed(path: &Path, bed: &Bed, tell: &mut Tell) -> Option<Settle
     stored.and_then(|stored| Settled::restore(bed, &stored))
 }
 
-/// All that determines a settled bed.
+/// Everything that determines a settled bed.
 fn bed_settings(bed: &Bed) -> String {
     format!("{bed:?}")
 }
 
-/// The settled bed of a description: the one in the file if it fits, otherwise a new one, which is stored there.
+/// The settled bed of a description: read from the file if it matches, otherwise generated and stored there.
 pub(super) fn settled_bed(path: &Path, bed: &Bed, tell: &mut Tell) -> Result<Settled, Failure> {
     if let Some(settled) = kept_bed(path, bed, tell) {
         tell(&format!("{} stones at rest from {}", settled.stones.len(), path.display()));
@@ -49,10 +49,10 @@ pub(super) fn settled_bed(path: &Path, bed: &Bed, tell: &mut Tell) -> Result<Set
     Ok(settled)
 }
 
-/// Version of what is kept of a run; incremented whenever the layout of [`Run`] changes.
+/// Version of the stored form of a run; incremented whenever the layout of [`Run`] changes.
 const LAYOUT: u32 = 1;
 
-/// A run to be made, and the file that stores it.
+/// A run to be executed and the file that stores it.
 pub(super) struct Job<'a> {
     /// Name in messages.
     pub name: String,
@@ -62,12 +62,12 @@ pub(super) struct Job<'a> {
     schedule: Schedule,
     accuracy: Accuracy,
     path: PathBuf,
-    /// All that determines it.
+    /// Everything that determines the run.
     settings: String,
 }
 
 impl<'a> Job<'a> {
-    /// A case over a bed, kept in a folder.
+    /// A case over a bed, stored in a folder.
     pub fn new(
         settled: &'a Settled,
         case: Case,
@@ -130,7 +130,7 @@ impl<'a> Job<'a> {
         kept::write(&self.path, &self.settings, run)
     }
 
-    /// Like a run that is killed after the checkpoint of a step.
+    /// Behaves like a run killed after the checkpoint of a step.
     #[cfg(test)]
     pub fn finish_until(&self, kept: Option<Run>, step: u64) -> Result<(), Failure> {
         let begin = || Run::begin(self.settled, self.case, self.schedule, self.accuracy);
@@ -141,28 +141,28 @@ impl<'a> Job<'a> {
         })
     }
 
-    /// Rough measure of its cost: steps, and a fast flywheel stirs more stones.
+    /// Rough estimate of the cost: the number of steps, weighted because a fast flywheel moves more stones.
     fn effort(&self) -> f64 {
         let drive = if self.case.imposed { 1.1 } else { 1.0 };
         self.schedule.end / self.accuracy.dt * self.case.frequency * drive
     }
 }
 
-/// Number of runs side by side and threads of each: by default all cores, shared evenly.
+/// Number of parallel runs and threads per run: by default all cores, shared evenly.
 fn share(cores: usize, runs: usize, threads: Option<usize>) -> (usize, usize) {
     let most = threads.map_or(cores, |n| cores / n.max(1));
     let side_by_side = most.clamp(1, runs.max(1));
     (side_by_side, threads.unwrap_or(cores / side_by_side).max(1))
 }
 
-/// A message of a worker.
+/// A message from a worker.
 enum News {
     Line(String),
     End(usize, Box<Run>),
     Failed(String),
 }
 
-/// Finishes all runs, side by side. Results are in the order of the jobs.
+/// Finishes all runs in parallel. Results are in the order of the jobs.
 pub(super) fn run_all(
     jobs: &[Job],
     threads: Option<usize>,
@@ -171,7 +171,7 @@ pub(super) fn run_all(
     let mut runs: Vec<Option<Run>> = jobs.iter().map(|job| job.kept(tell)).collect();
     let unfinished = |k: &usize| !runs[*k].as_ref().is_some_and(Run::is_finished);
     let mut waiting: Vec<usize> = (0..jobs.len()).filter(unfinished).collect();
-    // Taken from the back: the longest first.
+    // Jobs are taken from the end, the longest first.
     waiting.sort_by(|a, b| jobs[*a].effort().total_cmp(&jobs[*b].effort()));
     let waiting: Vec<_> = waiting.into_iter().map(|k| (k, runs[k].take())).collect();
     if waiting.is_empty() {

@@ -1,4 +1,4 @@
-//! The quantities measured on a run, as numbers and as text.
+//! The measured quantities of a run, as numbers and as text.
 
 use std::fmt::Write;
 
@@ -8,45 +8,45 @@ use crate::mechanisms::TAMPING_LENGTHS;
 use crate::scenes::tamping::{Bed, Schedule};
 use crate::tamping::{Run, Sample};
 
-/// Shortest and longest computing time of the paper for 2 s, on one core [h].
+/// Shortest and longest computing time reported in the paper for 2 s, on one core [h].
 const PAPER: [f64; 2] = [160.0, 220.0];
 
-/// A run: a row of the table.
+/// Row of the table for a run.
 #[derive(Clone, Debug, Default, Serialize)]
 pub(super) struct Row {
-    /// Name of the run: its case, or what is varied.
+    /// Name of the run: its case or the varied setting.
     pub case: String,
-    /// Height of the chassis when the dive ends, mean of its last 1/15 s [m].
+    /// Height of the chassis at the end of the dive, averaged over the last 1/15 s [m].
     pub chassis: f64,
-    /// Depth of the lower tip below the surface then [m].
+    /// Depth of the lower tip below the surface at that time [m].
     pub depth: f64,
-    /// When the lower tip reached the depth that all runs reach [s], and its mean speed from the surface to there [m/s].
+    /// Time at which the lower tip reached the depth that all runs reach [s], and its mean speed from the surface to that depth [m/s].
     pub time_to_common_depth: f64,
     /// See `time_to_common_depth`.
     pub speed: f64,
-    /// When the support reached the end of its stroke, if it did before the time of the dive was over [s].
+    /// Time at which the support reached the end of its stroke, if that ended the dive early [s].
     pub stop: Option<f64>,
-    /// Elongation of the actuator, `L − L₀`, at the start and at the end of the squeeze, each the mean of 1/15 s before [m].
+    /// Elongation of the actuator, `L − L₀`, at the start and end of the squeeze, each averaged over the preceding 1/15 s [m].
     pub elongation: [f64; 2],
     /// Stroke of the squeeze: the second of `elongation` minus the first [m].
     pub squeeze: f64,
-    /// Mean and largest force of the actuator while it squeezes [N].
+    /// Mean and largest force of the actuator during the squeeze [N].
     pub mean_force: f64,
     /// See `mean_force`.
     pub peak_force: f64,
-    /// Stone under the sleeper between the ends of the plates [–]: initially, after the squeeze, at the end.
+    /// Solid fraction under the sleeper between the ends of the plates [–]: initially, after the squeeze, at the end.
     pub filling: [f64; 3],
-    /// Energy put in by drives and prescribed motions, and given to the ballast [J].
+    /// Energy put in by drives and prescribed motions, and energy transferred to the ballast [J].
     pub energy_put_in: f64,
     /// See `energy_put_in`.
     pub energy_given: f64,
-    /// Amplitudes of the chassis against the support in free air: x, z [m], turn [rad].
+    /// Amplitudes of the chassis relative to the support in free air: x, z [m], rotation [rad].
     pub air: [f64; 3],
     /// Deepest overlap [m].
     pub penetration: f64,
-    /// Stones beyond the walls at the end.
+    /// Number of stones outside the walls at the end.
     pub outside: usize,
-    /// Steps, and those that did not converge.
+    /// Numbers of steps and of unconverged steps.
     pub steps: u64,
     /// See `steps`.
     pub unconverged: u64,
@@ -64,11 +64,11 @@ pub(super) struct Row {
     pub wall: f64,
     /// See `wall`.
     pub wall_2s: f64,
-    /// The paper's 160 and 220 h over `wall_2s` [–], where the bed has the paper's size.
+    /// The 160 and 220 h of the paper divided by `wall_2s` [–], if the bed has the size of the paper's.
     pub faster_than_the_paper: Option<[f64; 2]>,
 }
 
-/// The rows of runs, each with its name and its bed, and the depth over which speeds are compared, which all of them reach [m].
+/// The rows of runs, each with its name and bed, and the depth that all of them reach, over which speeds are compared [m].
 pub(super) fn rows(runs: &[(String, &Run, &Bed)]) -> (f64, Vec<Row>) {
     let shallowest = runs.iter().map(|(_, run, bed)| depth(run, bed));
     let common_depth = 0.9 * shallowest.fold(f64::INFINITY, f64::min);
@@ -81,7 +81,7 @@ pub(super) fn rows_over(runs: &[(String, &Run, &Bed)], common_depth: f64) -> Vec
     runs.iter().map(row).collect()
 }
 
-/// Depth of the lower tip below the surface when the dive ends [m].
+/// Depth of the lower tip below the surface at the end of the dive [m].
 fn depth(run: &Run, bed: &Bed) -> f64 {
     bed.surface - mean(run, run.schedule.dive, |s| s.tip)
 }
@@ -99,7 +99,7 @@ fn between(run: &Run, begin: f64, end: f64, quantity: impl Fn(&Sample) -> f64) -
     sum / f64::from(n.max(1))
 }
 
-/// When the support reached the end of its stroke, if it did before the time of the dive was over [s].
+/// Time at which the support reached the end of its stroke, if that ended the dive early [s].
 pub(super) fn stop(run: &Run) -> Option<f64> {
     let Schedule { target, dive, .. } = run.schedule;
     run.samples.iter().find(|s| s.support <= target && s.t < dive - 1e-9).map(|s| s.t)
@@ -117,7 +117,7 @@ fn measured(name: &str, run: &Run, bed: &Bed, common_depth: f64) -> Row {
         chassis: mean(run, dive, |s| s.chassis),
         depth: depth(run, bed),
         time_to_common_depth: reached,
-        // NaN where a tool rests on a stone and does not dive.
+        // NaN if a tool rests on a stone and does not dive.
         speed: match reached - reaches(surface) {
             time if time > 0.0 && common_depth > 0.0 => common_depth / time,
             _ => f64::NAN,
@@ -147,7 +147,7 @@ fn measured(name: &str, run: &Run, bed: &Bed, common_depth: f64) -> Row {
     }
 }
 
-/// The run as a table of numbers, one line every 2 ms; of sweeps and residuals the largest since the line before.
+/// The run as a CSV table, one line every 2 ms; sweeps and residuals are the maximum since the previous line.
 pub(super) fn series(run: &Run) -> String {
     let mut text = String::from(
         "t [s],support [m],chassis [m],tip [m],actuator [m],force [N],given [J],contacts,sweeps,residual\n",
@@ -174,7 +174,7 @@ pub(super) fn series(run: &Run) -> String {
     text
 }
 
-/// The rows side by side, as a table in Markdown.
+/// The rows as columns of a Markdown table.
 pub(super) fn markdown(rows: &[Row], common_depth: f64) -> String {
     let mut text = String::new();
     let names: Vec<&str> = rows.iter().map(|r| r.case.as_str()).collect();
