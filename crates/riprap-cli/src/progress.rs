@@ -122,7 +122,7 @@ impl Progress {
                 counted(frame.step.contacts, "contact"),
                 counted(solve.sweeps, "sweep"),
                 solve.residual,
-                100.0 * self.deepest / frame.scene.grain_size(),
+                100.0 * self.deepest / frame.scene.resolution(),
             );
         }
         if frame.scene.mechanisms().iter().any(|mechanism| mechanism.n_equations() > 0) {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use riprap_io::output::Ending;
-use riprap_io::run::{Error, Options, Run, Summary};
+use riprap_io::run::{Error, Options, Run, Summary, reference_length};
 use riprap_io::run_folder::Existing;
 use riprap_io::scene_file::{SceneFile, TimeScheme};
 
@@ -124,13 +124,14 @@ fn conclude(file: &SceneFile, summary: &Summary) -> Result<(), Failure> {
     }
     if matches!(file.run.scheme, TimeScheme::MoreauJean { .. }) {
         text += &format!(
-            "contacts: mean {:.0}, max {}; sweeps: mean {:.1}, max {}; deepest overlap {} m, {:.3} % of the grain size\n",
+            "contacts: mean {:.0}, max {}; sweeps: mean {:.1}, max {}; deepest overlap {} m, {:.3} % of the {}\n",
             report.mean_contacts(),
             report.contacts.1,
             report.mean_sweeps(),
             report.sweeps.1,
             number(report.penetration),
-            100.0 * summary.worst_penetration
+            100.0 * summary.worst_penetration,
+            reference_length(summary.clearance)
         );
         if let Some((criterion, share)) = report.deciding_criterion() {
             let (key, percent) = (criterion.key(), 100.0 * share);

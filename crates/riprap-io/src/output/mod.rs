@@ -119,6 +119,7 @@ struct Description {
     /// Degrees of freedom of the mechanisms.
     freedom: usize,
     grain_size: f64,
+    resolution: f64,
     settled: Option<(bool, f64, u64)>,
 }
 
@@ -198,6 +199,7 @@ impl RunWriter {
                     .map(|m| m.degrees_of_freedom(&m.start().partition))
                     .sum(),
                 grain_size: scene.grain_size(),
+                resolution: scene.resolution(),
                 settled: None,
             },
             series,
@@ -237,9 +239,14 @@ impl RunWriter {
         self.scene.n_mechanisms
     }
 
-    /// Maximum overlap so far, relative to the mean grain size [–].
+    /// Maximum overlap so far, relative to [`Scene::resolution`](riprap::prelude::Scene::resolution) [–].
     pub fn worst_penetration(&self) -> f64 {
-        self.tally.report.penetration / self.scene.grain_size
+        self.tally.report.penetration / self.scene.resolution
+    }
+
+    /// Whether overlaps are related to a clearance instead of the grain size.
+    pub fn resolves_clearance(&self) -> bool {
+        self.scene.resolution < self.scene.grain_size
     }
 
     /// Maximum drift of a joint between bodies so far, relative to the mean grain size [–].

@@ -206,7 +206,7 @@ impl Series {
             frame.step.contacts as f64,
             since.sweeps as f64,
             since.residual,
-            since.penetration / frame.scene.grain_size(),
+            since.penetration / frame.scene.resolution(),
             tally.report.unconverged as f64,
         ]);
         if self.has_loops {

@@ -100,6 +100,7 @@ pub(super) fn summary(
         "mechanisms": scene.n_mechanisms,
         "mechanism_degrees_of_freedom": scene.freedom,
         "grain_size_m": scene.grain_size,
+        "resolution_m": scene.resolution,
         "settled": scene.settled.map(|(calm, time, steps)| {
             json!({ "calm": calm, "time_s": time, "steps": steps })
         }),
@@ -115,7 +116,7 @@ pub(super) fn summary(
             json!({ "criterion": criterion.key(), "fraction_of_steps": fraction })
         }),
         "residual_max": report.worst_residual,
-        "penetration_max_rel": report.penetration / scene.grain_size,
+        "penetration_max_rel": report.penetration / scene.resolution,
         "loop_residual_max": report.loop_residual,
         "energy_begin": energies(tally.begin),
         "energy_end": energies(end.map(|(_, balance)| balance)),
@@ -156,6 +157,7 @@ mod tests {
             n_mechanisms: 0,
             freedom: 0,
             grain_size: 0.04,
+            resolution: 0.04,
             settled: None,
         }
     }

@@ -45,7 +45,7 @@ mod tests;
 mod watch;
 
 pub use beds::{settle, user_cache};
-pub use summary::{LARGE_OVERLAP, Summary, Warning};
+pub use summary::{LARGE_OVERLAP, Summary, Warning, reference_length};
 pub use watch::{Event, Phase, Watch};
 
 use std::path::{Path, PathBuf};

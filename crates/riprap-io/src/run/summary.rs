@@ -26,8 +26,10 @@ pub struct Summary {
     pub report: RunReport,
     /// The final state; `None` if the grains could not settle.
     pub state: Option<State>,
-    /// Maximum overlap, relative to the mean grain size [–].
+    /// Maximum overlap, relative to the grain size or the smallest clearance [–].
     pub worst_penetration: f64,
+    /// Whether it is relative to a clearance.
+    pub clearance: bool,
     /// Maximum drift of a joint between bodies, relative to the mean grain size [–].
     pub worst_joint_drift: f64,
     /// Number of mechanisms.
@@ -58,7 +60,8 @@ impl Summary {
             });
         }
         if worst_penetration > LARGE_OVERLAP {
-            warnings.push(Warning::Overlap { relative: worst_penetration });
+            let clearance = writer.resolves_clearance();
+            warnings.push(Warning::Overlap { relative: worst_penetration, clearance });
         }
         if worst_joint_drift > LARGE_OVERLAP {
             warnings.push(Warning::JointDrift { relative: worst_joint_drift });
@@ -70,6 +73,7 @@ impl Summary {
             report,
             state,
             worst_penetration,
+            clearance: writer.resolves_clearance(),
             worst_joint_drift,
             n_mechanisms: writer.n_mechanisms(),
             n_frames: writer.n_frames(),
@@ -93,16 +97,23 @@ pub enum Warning {
         /// Maximum approach in a step, relative to the grain size [–].
         approach: f64,
     },
-    /// Bodies overlapped by more than 2 % of the grain size.
+    /// Bodies overlapped by more than 2 % of the grain size, or of the smallest clearance.
     Overlap {
-        /// Maximum overlap, relative to the grain size [–].
+        /// Maximum overlap, relative to that length [–].
         relative: f64,
+        /// Whether that length is a clearance: the initial gap of a point contact.
+        clearance: bool,
     },
     /// Joints between bodies drifted by more than 2 % of the grain size.
     JointDrift {
         /// Maximum drift, relative to the grain size [–].
         relative: f64,
     },
+}
+
+/// The length that overlaps are related to.
+pub fn reference_length(clearance: bool) -> &'static str {
+    if clearance { "smallest clearance" } else { "grain size" }
 }
 
 impl fmt::Display for Warning {
@@ -113,11 +124,12 @@ impl fmt::Display for Warning {
                 "the solver did not converge in {unconverged} of {steps} steps (residual up to {residual:.1e}, \
                  approach per step up to {approach:.1e} of the grain size); increase `max_sweeps`, or use a smaller `dt`"
             ),
-            Warning::Overlap { relative } => write!(
+            Warning::Overlap { relative, clearance } => write!(
                 f,
-                "bodies overlapped by up to {:.1} % of the grain size; a smaller `dt` reduces the overlap of fast or rotating bodies \
+                "bodies overlapped by up to {:.1} % of the {}; a smaller `dt` reduces the overlap of fast or rotating bodies \
                  (`riprap check` has advice)",
-                100.0 * relative
+                100.0 * relative,
+                reference_length(*clearance)
             ),
             Warning::JointDrift { relative } => write!(
                 f,

@@ -452,7 +452,7 @@ fn warnings_suggest_a_remedy() {
     };
     assert_eq!(*unconverged, summary.report.unconverged);
     assert!(warning.to_string().contains("increase `max_sweeps`"), "{warning}");
-    let overlap = Warning::Overlap { relative: 0.034 }.to_string();
+    let overlap = Warning::Overlap { relative: 0.034, clearance: false }.to_string();
     assert!(overlap.starts_with("bodies overlapped by up to 3.4 % of the grain size"), "{overlap}");
     let drift = Warning::JointDrift { relative: 0.5 }.to_string();
     assert!(drift.contains("50.0 %") && drift.contains("project = true"), "{drift}");

@@ -401,7 +401,7 @@ pub(super) fn smaller_size(scene: &Scene, i: usize, j: usize) -> f64 {
     let bodies = scene.bodies();
     let size = |k: usize| if bodies.size[k] > 0.0 { bodies.size[k] } else { f64::INFINITY };
     let smaller = size(i).min(size(j));
-    if smaller.is_finite() { smaller } else { scene.resolution() }
+    if smaller.is_finite() { smaller } else { scene.grain_size() }
 }
 
 /// The gap that the quasi-shock law leaves open [m]: zero for overlaps and for gaps that count as

@@ -197,8 +197,11 @@ impl SceneBuilder {
             return Err(BuildErrors(errors));
         }
 
-        let grain_size = mean_size(&bodies, &mechanisms);
-        let resolution = smallest_clearance(&points, &initial, grain_size);
+        let mean_size = mean_size(&bodies);
+        let reach = || mechanisms.iter().map(Multibody::reach).max_by(f64::total_cmp);
+        let grain_size = mean_size.unwrap_or(1.0);
+        let length = mean_size.or_else(reach).unwrap_or(1.0);
+        let resolution = smallest_clearance(&points, &initial, length);
         let alert = self.alert.unwrap_or(0.01 * grain_size);
         if !(alert >= 0.0 && alert.is_finite()) {
             let (item, range) = (Item::Contact, "a length of 0 m or more");
@@ -391,9 +394,8 @@ pub(super) fn reach_of(colliders: &[Collider]) -> f64 {
     colliders.iter().map(reach).fold(0.0, f64::max)
 }
 
-/// Mean size of the free bodies; if there are none, of the bodies of mechanisms that have a shape;
-/// otherwise the largest reach of a mechanism, or 1 m.
-fn mean_size(bodies: &Bodies, mechanisms: &[Multibody]) -> f64 {
+/// Mean size of the free bodies; if there are none, of the bodies of mechanisms that have a shape.
+fn mean_size(bodies: &Bodies) -> Option<f64> {
     let mean = |of: &dyn Fn(usize) -> bool| {
         let sizes: Vec<f64> =
             (0..bodies.len()).filter(|&i| of(i)).map(|i| bodies.size[i]).collect();
@@ -401,8 +403,6 @@ fn mean_size(bodies: &Bodies, mechanisms: &[Multibody]) -> f64 {
     };
     mean(&|i| bodies.movable[i])
         .or_else(|| mean(&|i| bodies.carried[i].is_some() && bodies.size[i] > 0.0))
-        .or_else(|| mechanisms.iter().map(Multibody::reach).max_by(f64::total_cmp))
-        .unwrap_or(1.0)
 }
 
 /// The smallest initial gap of a point contact [m] that is not closed, at most `size`.

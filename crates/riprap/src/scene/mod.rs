@@ -189,13 +189,15 @@ impl Scene {
         self.detection
     }
 
-    /// Mean size of the free bodies [m]: the reference length for penetrations.
+    /// Mean size of the free bodies [m]; without any, of the bodies of mechanisms that have a shape;
+    /// 1 m if nothing has a shape.
     pub fn grain_size(&self) -> f64 {
         self.grain_size
     }
 
-    /// The reference length for penetrations [m]: the grain size, or the smallest clearance
-    /// (initial gap of a point contact) if that is smaller.
+    /// The reference length for penetrations [m]: the grain size (the reach of the largest
+    /// mechanism if nothing has a shape), or the smallest clearance (initial gap of a point contact)
+    /// if that is smaller.
     pub fn resolution(&self) -> f64 {
         self.resolution
     }
