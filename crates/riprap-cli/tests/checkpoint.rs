@@ -180,7 +180,7 @@ fn a_finished_run_can_be_extended() {
     same(&folder, "o", "whole");
     let refused = folder.riprap(&["run", "scene.toml", "--out", "o", "--resume", "--until", "0"]);
     assert_eq!(code(&refused), Some(2));
-    assert!(stderr(&refused).contains("nothing is left to do"), "{}", stderr(&refused));
+    assert!(stderr(&refused).contains("nothing left to do"), "{}", stderr(&refused));
 }
 
 #[test]
@@ -205,13 +205,13 @@ fn a_run_resumes_only_from_its_own_checkpoint() {
     folder.write("scene.toml", &text);
     let good = std::fs::read(folder.0.join("o/checkpoint.bin")).unwrap();
     folder.write("o/checkpoint.bin", &good[..good.len() - 100]);
-    refused("cut off");
+    refused("truncated");
     let mut bad = good.clone();
     bad[good.len() / 2] ^= 1;
     folder.write("o/checkpoint.bin", bad);
     refused("damaged");
     folder.write("o/checkpoint.bin", "solid stone");
-    refused("no checkpoint of riprap");
+    refused("not a riprap checkpoint");
 
     // The series must match the checkpoint.
     folder.write("o/checkpoint.bin", &good);

@@ -146,7 +146,7 @@ fn conclude(file: &SceneFile, summary: &Summary) -> Result<(), Failure> {
     );
     text += &format!("  {}  run summary\n", path("summary.json"));
     if summary.n_frames > 0 {
-        let frames = counted(summary.n_frames as usize, "frame");
+        let frames = counted(summary.n_frames, "frame");
         text += &format!("  {}  {frames}: open in ParaView\n", path("run.pvd"));
     }
     print(&text);
