@@ -46,7 +46,7 @@ const ROUNDS: [usize; 2] = [4, 2];
 /// there is no progress.
 const UPHILL: [f64; 4] = [100.0, 1000.0, 1e4, 10.0];
 /// A Newton step in a proximal step is skipped if it costs more than this [sweeps].
-const DEAR: f64 = 8000.0;
+const EXPENSIVE: f64 = 8000.0;
 /// Proximal steps without progress before the next of these is tried.
 const PATIENCE: usize = 60;
 
@@ -186,7 +186,7 @@ impl Search<'_> {
                 }
                 rounds += 1;
                 // Where a Newton step is too expensive, only sweeps are used.
-                if step <= DEAR {
+                if step <= EXPENSIVE {
                     self.leap(&inner, at, UPHILL[uphill], step);
                 }
             };

@@ -40,10 +40,11 @@ const ABSOLUTE: f64 = 1e-3;
 const GAP: f64 = 0.55;
 /// Below this conditioning of the loops a singular position may be ahead.
 const NEAR: f64 = 0.3;
-/// Least change of conditioning over a step that passes a singular position. Rounding of positions reaches accelerations enlarged
-/// by the cube of its inverse: a narrower step, as a tight tolerance would ask for, loses more digits than it wins.
+/// Minimum change of conditioning over a step that passes a singular position. Rounding errors of
+/// positions are amplified in accelerations by the cube of its inverse: a shorter step, as a tight
+/// tolerance would require, loses more digits than it gains.
 const CLEAR: f64 = 5e-2;
-/// Below this conditioning the integration continues from an earlier state, farther away, if there is one.
+/// Below this conditioning, integration continues from an earlier state, farther away, if there is one.
 const SAFE: f64 = 4e-3;
 /// Relative error allowed in such a step if the tolerance is tighter.
 const CROSSING: f64 = 1e-9;

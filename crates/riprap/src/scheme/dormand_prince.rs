@@ -1,5 +1,6 @@
-//! Smooth motion of mechanisms to high accuracy: each step advances by `dt`, or to the end of the run, with as many adaptive
-//! steps of Dormand and Prince's pair as the tolerance asks for. No contacts: what has shapes passes through each other.
+//! Smooth motion of mechanisms to high accuracy: each step advances by `dt`, or to the end of the
+//! run, with as many adaptive steps of the Dormand–Prince pair as the tolerance requires. There are no
+//! contacts: shapes pass through each other.
 
 use super::{
     Clock, Pulse, Scheme, StepError, StepReport, StepResult, Workspace, check_dt, next_time,
@@ -77,7 +78,7 @@ impl Scheme for DormandPrince {
         self.step_to(next_time(state, self.dt), scene, state, work)
     }
 
-    /// The last step of a run is shorter where the end is no multiple of `dt`.
+    /// The last step of a run is shorter if the end is not a multiple of `dt`.
     fn chooses_steps(&self) -> bool {
         true
     }
@@ -90,7 +91,7 @@ impl Scheme for DormandPrince {
         work: &mut Workspace,
     ) -> StepResult {
         let t_next = next_time(state, self.dt);
-        // What is left after a whole step must not be mere rounding.
+        // The remainder after a whole step must not be a rounding error.
         let t_next =
             if (t_next - t).abs() <= 1e-9 * self.dt { t_next.max(t) } else { t_next.min(t) };
         self.step_to(t_next, scene, state, work)
