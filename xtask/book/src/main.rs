@@ -95,6 +95,8 @@ fn mathml(formula: &Formula) -> std::result::Result<String, String> {
     let mut html = String::new();
     push_mathml(&mut html, events.into_iter().map(Ok::<_, std::fmt::Error>), config)
         .map_err(|error| error.to_string())?;
+    // Large delimiters (`\bigl(`) come without a space between two attributes.
+    let html = html.replace("\"minsize=", "\" minsize=");
     // Spaces in text are escaped twice, and μ is rendered as the micro sign, which is upright.
     let html = shielded(&html.replace("&amp;nbsp;", "\u{a0}").replace('\u{b5}', "\u{1d707}"));
     Ok(match tag {

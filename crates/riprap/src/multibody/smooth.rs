@@ -56,7 +56,7 @@ pub struct SmoothScratch {
     rate_v: [Vec<f64>; 7],
     q: Vec<f64>,
     v: Vec<f64>,
-    /// Who looks on between inner steps.
+    /// Observer between inner steps.
     pub pulse: Option<Arc<Pulse>>,
 }
 
