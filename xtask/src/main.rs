@@ -6,7 +6,7 @@ mod fuzz;
 mod soak;
 
 use std::io::{BufRead, BufReader};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, Stdio};
 use std::time::Instant;
 
@@ -46,9 +46,7 @@ fn main() -> ExitCode {
 /// the target folder.
 fn book() -> Result<PathBuf, String> {
     let root = xtask::root();
-    let target =
-        std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| "target".into(), PathBuf::from);
-    let (tool, site) = (root.join(&target).join("book-tool"), root.join(&target).join("book"));
+    let (tool, site) = (target().join("book-tool"), target().join("book"));
     let status = Command::new(cargo())
         .args(["run", "--quiet", "--locked", "--manifest-path"])
         .arg(root.join("xtask/book/Cargo.toml"))
@@ -86,11 +84,28 @@ fn soak(release: bool, minutes: Option<f64>) -> Result<(), String> {
     let path = text.lines().filter_map(|line| line.split_once("\"executable\":\"")).next_back();
     let path =
         path.and_then(|(_, rest)| rest.split_once('"')).map(|(path, _)| path.replace("\\\\", "\\"));
-    let path = path.ok_or("riprap could not be built")?;
-    match soak::run(path.as_ref(), minutes)? {
+    soak_with(path.ok_or("riprap could not be built")?.as_ref(), minutes)
+}
+
+/// The short soak test of the test command, with the binary that the tests have just used; building it alone would compile all
+/// dependencies again, with fewer features.
+fn soak_after_tests() -> Result<(), String> {
+    let binary = target().join("debug").join(format!("riprap{}", std::env::consts::EXE_SUFFIX));
+    if binary.is_file() { soak_with(&binary, None) } else { soak(false, None) }
+}
+
+fn soak_with(binary: &Path, minutes: Option<f64>) -> Result<(), String> {
+    match soak::run(binary, minutes)? {
         true => Ok(()),
         false => Err("the soak test failed".into()),
     }
+}
+
+/// The folder that cargo builds into.
+fn target() -> PathBuf {
+    let folder =
+        std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| "target".into(), PathBuf::from);
+    xtask::root().join(folder)
 }
 
 fn cargo() -> String {
@@ -127,7 +142,7 @@ fn test() -> ExitCode {
         }
     }
     println!("── soak: cargo xtask soak --short");
-    if let Err(message) = soak(false, None) {
+    if let Err(message) = soak_after_tests() {
         println!("── soak FAILED: {message}");
         broken.push("soak");
     }
