@@ -135,6 +135,16 @@ impl Multibody {
         &self.name
     }
 
+    /// A characteristic length of the mechanism [m]: the largest distance between joints, centres of
+    /// mass and anchors; 1 m if it has none.
+    pub fn reach(&self) -> f64 {
+        let nodes = self.tree.nodes.iter().flat_map(|n| [n.place.norm(), n.centre.norm()]);
+        let cuts = self.closures.iter().flat_map(|c| [c.a.point.norm(), c.b.point.norm()]);
+        let springs = self.forces.points.iter().flat_map(|p| [p.a.1.norm(), p.b.1.norm()]);
+        let reach = nodes.chain(cuts).chain(springs).fold(0.0, f64::max);
+        if reach > 0.0 { reach } else { 1.0 }
+    }
+
     /// Number of positions.
     pub fn n_q(&self) -> usize {
         self.tree.n_q
