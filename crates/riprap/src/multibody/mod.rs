@@ -21,6 +21,7 @@ mod partition;
 mod pulse;
 mod smooth;
 mod system;
+mod tangent;
 mod tree;
 
 pub use analysis::{
@@ -38,7 +39,8 @@ pub use partition::Partition;
 pub use pulse::Pulse;
 pub use smooth::{Anchor, SmoothHistory, SmoothReport, SmoothScratch};
 pub use system::{CLOSED, Closed, Multibody, MultibodyScratch, MultibodyState};
-pub use tree::{Spatial, Tree, TreeScratch};
+pub use tangent::JointColumn;
+pub use tree::{Spatial, TangentScratch, Tree, TreeScratch};
 
 #[cfg(test)]
 mod fixtures;
