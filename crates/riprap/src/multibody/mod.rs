@@ -27,7 +27,8 @@ mod tree;
 pub use analysis::{
     AnalysisError, Equilibrium, Mode, ModeKind, Modes, PrescribedSample, Stability,
 };
-pub use closure::Cut;
+pub(crate) use closure::Closure;
+pub use closure::{Cut, Row};
 pub(crate) use error::write_lines;
 pub use error::{MechanismError, MotionError, Part};
 pub use force::{

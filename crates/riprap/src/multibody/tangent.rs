@@ -62,6 +62,21 @@ impl Multibody {
         columns_at(&self.tree, &w.tree, node, point - w.tree.origin)
     }
 
+    /// The loops.
+    pub(crate) fn closures(&self) -> &[super::Closure] {
+        &self.closures
+    }
+
+    /// Rotation and origin [m] of the frame of a node in the world, after [`Tree::kinematics`].
+    pub(crate) fn node_frame(&self, w: &MultibodyScratch, node: u32) -> (crate::math::Mat3, Vec3) {
+        (self.tree.rotation(&w.tree, node), self.tree.point(&w.tree, node, &Vec3::zeros()))
+    }
+
+    /// The prescribed columns and their motions at a time: column, position, velocity, acceleration.
+    pub(crate) fn driven_at(&self, t: f64) -> impl Iterator<Item = (usize, [f64; 3])> + '_ {
+        self.driven.iter().map(move |(c, _, motion)| (*c as usize, motion.at(t)))
+    }
+
     /// Node of a body in the tree; the ground has none.
     pub(crate) fn node(&self, link: super::Link) -> u32 {
         if link == super::GROUND { NONE } else { self.node_of[link.0 as usize] }
