@@ -78,6 +78,8 @@ pub struct AlphaState {
     pub acceleration: Vec<f64>,
     /// The pseudo-acceleration `a` [m/s², rad/s²].
     pub pseudo_acceleration: Vec<f64>,
+    /// Whether the last step needed the coupled iteration, with which the next one then starts.
+    pub coupled: bool,
     /// Multipliers of the contacts that were near in the last step.
     pub contacts: Vec<ContactMultipliers>,
     /// Multipliers of the rows of joints between bodies and of loops.

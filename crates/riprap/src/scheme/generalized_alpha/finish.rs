@@ -54,6 +54,7 @@ impl Newton {
     fn multipliers(&self, alpha: &mut AlphaState) {
         alpha.acceleration.clone_from(&self.acceleration_n);
         alpha.pseudo_acceleration.clone_from(&self.pseudo_n);
+        alpha.coupled = self.is_coupled && self.problems.any_active();
         alpha.contacts.clear();
         for c in &self.unilateral.contacts {
             let (nu, impulse) = self.problems.multipliers(c.key);
