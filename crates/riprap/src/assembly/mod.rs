@@ -3,6 +3,7 @@
 
 mod bodies;
 mod contacts;
+mod flexible;
 mod joints;
 mod mechanisms;
 mod rolling;
