@@ -286,7 +286,7 @@ pub fn run(model: Model, p: &Parameters, dt: f64, until: f64) -> Motion {
     let bodies = parts.map(|part| match part {
         On::Link(id, link) => run.scene().link_body(id, link),
         On::Body(body) => body,
-        On::World => unreachable!("the parts move"),
+        On::World | On::Node(..) => unreachable!("the parts move"),
     });
     let body = bodies[2];
     let mut motion = Motion::default();

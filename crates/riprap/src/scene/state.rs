@@ -1,6 +1,7 @@
 //! The state needed to resume a run: time, positions, velocities, and the impulses from which the
 //! next solve starts.
 
+use crate::flexible::StructureState;
 use crate::math::{Pose, Twist};
 use crate::multibody::{MultibodyState, SmoothHistory};
 use serde::{Deserialize, Serialize};
@@ -44,6 +45,9 @@ pub struct State {
     /// included in `q` and `v`, as given by the joints.
     #[serde(default)]
     pub mechanisms: Vec<MultibodyState>,
+    /// Positions and velocities of the flexible bodies. Their nodes are also included in `q` and `v`.
+    #[serde(default)]
+    pub flexible: Vec<StructureState>,
     /// Impulses of the joints between bodies in the last step [N s], three equations each.
     #[serde(default)]
     pub joint_impulses: Vec<[f64; 3]>,

@@ -27,6 +27,7 @@ impl Newton {
             next.mechanisms[k].partition.clone_from(&old.partition);
             next.mechanisms[k].control.clone_from(&self.controls[k]);
         }
+        next.flexible.resize_with(state.flexible.len(), Default::default);
         self.e.write(scene, &self.at_n, &self.v_n, next);
         check_finite(scene, &next.q, &next.v, t_next)
             .map_err(|e: SystemError| StepError::from(e))?;
