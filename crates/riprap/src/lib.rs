@@ -55,7 +55,7 @@ pub mod prelude {
         Body, BodyDescription, BodyJoint, ContactLaw, Hold, Kind, Law, Locks, Material,
         MechanismId, Motion, On, PairLaw, PointContact, Scene, SceneBuilder, State, Twist,
     };
-    pub use crate::scheme::{DormandPrince, MoreauJean, Scheme, StepReport};
+    pub use crate::scheme::{DormandPrince, GeneralizedAlpha, MoreauJean, Scheme, StepReport};
     pub use crate::shape::{MassProperties, Shape};
     pub use crate::simulation::{Frame, Observer, OnUnconverged, RunReport, Simulation};
 }

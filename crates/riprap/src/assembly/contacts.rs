@@ -129,7 +129,13 @@ impl Contacts {
     /// Finds the contact points at `q_m`. Contacts are detected there, not at `q_n`: the scheme
     /// enforces `V_{n+1}` for the contacts active at `q_m`.
     pub fn detect(&mut self, scene: &Scene, system: &System, dt: f64) {
-        let (bodies, v_free) = (scene.bodies(), system.v_free());
+        self.detect_at(scene, system.q_m(), system.v_free(), dt);
+    }
+
+    /// Finds the contact points at given poses of bodies that move with given velocities for a time
+    /// `dt` [s].
+    pub fn detect_at(&mut self, scene: &Scene, q: &[Pose], v_free: &[Twist], dt: f64) {
+        let bodies = scene.bodies();
         parallel::fill(&mut self.reach, bodies.len(), |i| {
             let v = &v_free[i];
             let radius = if bodies.radius[i].is_finite() { bodies.radius[i] } else { 0.0 };
@@ -143,7 +149,7 @@ impl Contacts {
         self.detector.detect(&Query {
             colliders: scene.colliders(),
             set: scene.collider_set(),
-            bodies: system.q_m(),
+            bodies: q,
             reach: &self.reach,
             motion: &self.motion,
             alert: detection.alert,
@@ -151,6 +157,30 @@ impl Contacts {
             method: detection.method,
             apart: &scene.apart,
         });
+    }
+
+    /// The detected points and then the chosen ones, after [`Contacts::detect_at`] and
+    /// [`Contacts::touch_points`].
+    pub(super) fn found(&self) -> impl Iterator<Item = &ContactPoint> {
+        self.detector.chunks().iter().flatten().chain(&self.chosen)
+    }
+
+    /// Makes some of the found points the contacts of the step, given in the order of
+    /// [`Contacts::found`], and states the deepest overlap [m].
+    pub(super) fn select(&mut self, scene: &Scene, chosen: impl Fn(usize) -> bool, deepest: f64) {
+        self.active.clear();
+        self.deepest = deepest;
+        let chunks = self.detector.chunks().iter().chain(std::iter::once(&self.chosen));
+        let mut count = 0;
+        for (c, points) in chunks.enumerate() {
+            for (k, point) in points.iter().enumerate() {
+                if chosen(count) {
+                    let (bodies, _) = meeting(scene, point);
+                    self.active.push(Active { place: (c * CHUNK_POINTS + k) as u32, bodies });
+                }
+                count += 1;
+            }
+        }
     }
 
     /// Fills the contact problem: `W` in factored form, `V_free` with the shifts of the contact laws, friction.
@@ -298,7 +328,7 @@ impl Contacts {
     }
 
     /// The chosen points at their planes. Each represents two colliders that follow all others.
-    fn touch_points(&mut self, scene: &Scene, q_m: &[Pose]) {
+    pub(crate) fn touch_points(&mut self, scene: &Scene, q_m: &[Pose]) {
         self.chosen.clear();
         let first = scene.colliders().len() as u32;
         for (k, c) in scene.points.iter().enumerate() {

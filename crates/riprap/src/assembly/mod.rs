@@ -3,6 +3,7 @@
 
 mod bodies;
 mod contacts;
+pub mod equations;
 mod joints;
 mod mechanisms;
 mod rolling;
@@ -15,6 +16,7 @@ pub use contacts::{ActiveContact, Contacts};
 pub use joints::{assemble as assemble_joints, joint_drift, joint_error, joint_wrenches};
 pub use rolling::assemble as assemble_rolling;
 pub use stabilize::Stabilization;
+pub(crate) use system::check_finite;
 pub use system::{Interval, System, SystemError};
 
 #[cfg(test)]

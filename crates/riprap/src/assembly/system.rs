@@ -156,7 +156,7 @@ fn check_spin(scene: &Scene, v: &[Twist], step: &Interval) -> Result<(), SystemE
 }
 
 /// Names the first body with a position or velocity that is not finite.
-pub(super) fn check_finite(
+pub(crate) fn check_finite(
     scene: &Scene,
     q: &[Pose],
     v: &[Twist],

@@ -17,6 +17,7 @@ mod factored;
 mod gauss_seidel;
 mod law;
 mod local;
+mod mixed;
 mod newton;
 mod packed;
 mod residual;
@@ -37,6 +38,7 @@ pub use factored::{Contact3, Factored, InverseMass};
 pub use gauss_seidel::GaussSeidel;
 pub use law::{Law, Local};
 pub use local::{solve_contact, solve_joint};
+pub use mixed::{Condition, Mixed, MixedReport};
 pub use residual::{Measure, Residual, residual};
 pub use rolling::Rolling;
 

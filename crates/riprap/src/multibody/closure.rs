@@ -73,7 +73,8 @@ impl Cut {
         }
     }
 
-    fn rows(&self) -> &'static [Row] {
+    /// The rows of its equations.
+    pub fn rows(&self) -> &'static [Row] {
         use Row::{Along, Angle, Distance};
         const TURN: [Row; 3] = [Angle(0, 1), Angle(1, 2), Angle(2, 0)];
         match self {
@@ -87,9 +88,9 @@ impl Cut {
     }
 }
 
-/// One equation.
-#[derive(Clone, Copy, Debug)]
-enum Row {
+/// One equation between two frames.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Row {
     /// The coordinate of the second origin along an axis of the first frame is 0.
     Along(usize),
     /// An axis of the first frame is perpendicular to one of the second.
@@ -100,7 +101,7 @@ enum Row {
 
 /// A frame on a body.
 #[derive(Clone, Debug)]
-pub(super) struct Anchor {
+pub(crate) struct Anchor {
     pub body: u32,
     pub rotation: Mat3,
     pub point: Vec3,
@@ -108,7 +109,7 @@ pub(super) struct Anchor {
 
 /// A cut loop.
 #[derive(Clone, Debug)]
-pub(super) struct Closure {
+pub(crate) struct Closure {
     pub name: String,
     pub cut: Cut,
     pub a: Anchor,

@@ -170,6 +170,11 @@ impl Stops {
         let push = (self.stiffness * depth - self.damping * v * sign).max(0.0);
         (sign * push, 0.5 * self.stiffness * depth * depth)
     }
+
+    /// Stiffness [N/m, N m/rad] and damping [N s/m, N m s/rad] at a position and velocity.
+    pub(super) fn tangents(&self, q: f64, v: f64) -> (f64, f64) {
+        if self.force(q, v).0 == 0.0 { (0.0, 0.0) } else { (self.stiffness, self.damping) }
+    }
 }
 
 /// The kind of a point-to-point element.
@@ -205,7 +210,7 @@ pub(super) struct PointElement {
 impl PointElement {
     /// Force on the second body at its point [N] and stored energy [J]; `d` and `v` are the second point's position
     /// and velocity relative to the first.
-    fn force(&self, d: Vec3, v: Vec3) -> (Vec3, f64) {
+    pub(super) fn force(&self, d: Vec3, v: Vec3) -> (Vec3, f64) {
         match self.spring {
             PointSpring::Bushing { stiffness, damping } => {
                 (d * -stiffness - v * damping, 0.5 * stiffness * d.norm_squared())
@@ -368,7 +373,7 @@ impl Forces {
 
 impl PointElement {
     /// Distance vector, relative velocity, and both points relative to the reference point.
-    fn seen(&self, tree: &Tree, w: &TreeScratch) -> (Vec3, Vec3, Vec3, Vec3) {
+    pub(super) fn seen(&self, tree: &Tree, w: &TreeScratch) -> (Vec3, Vec3, Vec3, Vec3) {
         let pa = tree.arm(w, self.a.0, &self.a.1);
         let pb = tree.arm(w, self.b.0, &self.b.1);
         let va = Tree::velocity_at(&tree.twist(w, self.a.0), &pa);

@@ -21,12 +21,14 @@ mod partition;
 mod pulse;
 mod smooth;
 mod system;
+mod tangent;
 mod tree;
 
 pub use analysis::{
     AnalysisError, Equilibrium, Mode, ModeKind, Modes, PrescribedSample, Stability,
 };
-pub use closure::Cut;
+pub(crate) use closure::Closure;
+pub use closure::{Cut, Row};
 pub(crate) use error::write_lines;
 pub use error::{MechanismError, MotionError, Part};
 pub use force::{
@@ -38,7 +40,8 @@ pub use partition::Partition;
 pub use pulse::Pulse;
 pub use smooth::{Anchor, SmoothHistory, SmoothReport, SmoothScratch};
 pub use system::{CLOSED, Closed, Multibody, MultibodyScratch, MultibodyState};
-pub use tree::{Spatial, Tree, TreeScratch};
+pub use tangent::JointColumn;
+pub use tree::{Spatial, TangentScratch, Tree, TreeScratch};
 
 #[cfg(test)]
 mod fixtures;

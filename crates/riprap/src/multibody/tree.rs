@@ -14,10 +14,12 @@ mod dynamics;
 mod inertia;
 mod kinematics;
 mod spatial;
+mod tangent;
 
 use crate::math::{Mat3, Vec3};
 use inertia::{Articulated, Moments};
 pub use spatial::Spatial;
+pub use tangent::TangentScratch;
 
 /// No body: the ground, or the end of a list.
 pub(super) const NONE: u32 = u32::MAX;

@@ -21,7 +21,10 @@ pub use error::{BuildError, BuildErrors, Item};
 pub use joint::{BodyJoint, Hold, ResolvedJoint};
 pub use material::{ContactLaw, Material, PairLaw, PairTable};
 pub use mechanism::{Carried, MechanismId, On, PointContact, ResolvedPoint};
-pub use state::{SchemeState, State, WarmContact, WarmMoment};
+pub use state::{
+    AlphaState, ConstraintMultipliers, ConstraintOf, ContactMultipliers, SchemeState, State,
+    WarmContact, WarmMoment,
+};
 
 pub(crate) use mechanism::{place_links, twist};
 
@@ -152,6 +155,11 @@ impl Scene {
     /// Whether a mechanism is a single free body, which moves like the other free bodies.
     pub(crate) fn is_free_body(&self, mechanism: usize) -> bool {
         self.bodies.movable[self.first_links[mechanism] as usize]
+    }
+
+    /// Whether any pair of materials or point contact resists rolling.
+    pub fn has_rolling(&self) -> bool {
+        self.pairs.any_rolling() || self.points.iter().any(|p| p.law.rolling > 0.0)
     }
 
     /// Contacts between chosen points and planes.

@@ -66,6 +66,67 @@ pub enum SchemeState {
     /// Dormand–Prince: for each mechanism, step sizes and where to continue from near singular
     /// positions.
     DormandPrince(Vec<SmoothHistory>),
+    /// Generalized-α: accelerations and multipliers at the end of the last step.
+    GeneralizedAlpha(Box<AlphaState>),
+}
+
+/// State of the generalized-α scheme at the end of a step. Velocities are ordered as in
+/// [`crate::assembly::equations`].
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct AlphaState {
+    /// Derivative of the smooth velocity `ṽ̇` [m/s², rad/s²].
+    pub acceleration: Vec<f64>,
+    /// The pseudo-acceleration `a` [m/s², rad/s²].
+    pub pseudo_acceleration: Vec<f64>,
+    /// Multipliers of the contacts that were near in the last step.
+    pub contacts: Vec<ContactMultipliers>,
+    /// Multipliers of the rows of joints between bodies and of loops.
+    pub constraints: Vec<ConstraintMultipliers>,
+}
+
+/// Gap and multipliers of a contact at the end of a step.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct ContactMultipliers {
+    /// The two colliders; a point contact has two indices after those of all colliders.
+    pub colliders: [u32; 2],
+    /// Which features meet.
+    pub feature: u32,
+    /// Gap [m].
+    pub gap: f64,
+    /// Normal velocity [m/s].
+    pub velocity: f64,
+    /// Multiplier `ν` of the position constraint [kg m].
+    pub nu: f64,
+    /// Impulse `Λ` over the step along the normal and both tangents [N s].
+    pub impulse: [f64; 3],
+}
+
+/// What a row of a bilateral constraint belongs to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum ConstraintOf {
+    /// A joint between bodies, by index.
+    Joint(u32),
+    /// A loop of a mechanism: mechanism and loop, by index.
+    Loop(u32, u32),
+}
+
+/// Residuals and multipliers of one row of a bilateral constraint at the end of a step.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ConstraintMultipliers {
+    /// The joint or loop.
+    pub of: ConstraintOf,
+    /// Index of the row in it.
+    pub equation: u32,
+    /// Residual at position level [m, –].
+    pub residual: f64,
+    /// Residual at velocity level [m/s, 1/s].
+    pub velocity: f64,
+    /// Multiplier `λ̃` of the smooth motion [N, N m].
+    pub lambda: f64,
+    /// Multiplier `ν` of the position constraint [kg m, kg m²].
+    pub nu: f64,
+    /// Impulse `Λ` over the step [N s, N m s].
+    pub impulse: f64,
 }
 
 impl State {

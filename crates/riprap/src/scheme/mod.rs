@@ -1,10 +1,12 @@
 //! Time-stepping schemes, one file each, one `step` each.
 
 mod dormand_prince;
+mod generalized_alpha;
 mod moreau_jean;
 
 pub use crate::multibody::Pulse;
 pub use dormand_prince::DormandPrince;
+pub use generalized_alpha::{Coefficients, GeneralizedAlpha, Variant};
 pub use moreau_jean::MoreauJean;
 
 use crate::assembly::{Contacts, System, SystemError};
@@ -219,6 +221,10 @@ pub struct StepReport {
     pub penetration: f64,
     /// Largest residual of the loops at the end of the step [m, –].
     pub loop_residual: f64,
+    /// Newton iterations of an implicit scheme, over all parts of the step.
+    pub newton: usize,
+    /// How often the step was halved because an iteration did not converge.
+    pub halvings: u32,
     /// Wall time per stage.
     pub times: StageTimes,
 }
@@ -239,6 +245,8 @@ impl StepReport {
             solve,
             penetration: contacts.penetration(),
             loop_residual,
+            newton: 0,
+            halvings: 0,
             times,
         }
     }
@@ -291,6 +299,36 @@ pub enum StepError {
         /// The first free body.
         body: String,
     },
+    /// The Newton iteration of an implicit scheme does not converge, however short the step.
+    #[error(
+        "the step from t = {t:.6} s does not converge, even when shortened to {dt:.1e} s: the largest correction is that of \
+         {what}, the largest violation that of {constraint}; check stiffnesses, joints and initial overlaps, or try a \
+         smaller dt"
+    )]
+    NotConverged {
+        /// Body or coordinate with the largest correction.
+        what: String,
+        /// Constraint with the largest violation.
+        constraint: String,
+        /// Start of the step [s].
+        t: f64,
+        /// Its shortest length [s].
+        dt: f64,
+    },
+    /// A velocity without inertia.
+    #[error("{what} has no inertia at t = {t:.6} s; give a mass to it or to a body it carries")]
+    NoInertia {
+        /// Body or coordinate.
+        what: String,
+        /// Time [s].
+        t: f64,
+    },
+    /// The scheme has no rolling resistance.
+    #[error(
+        "generalized-alpha has no rolling resistance; set `rolling` to 0 in all materials, or use moreau-jean for this \
+         scene"
+    )]
+    NoRolling,
     /// A scheme that chooses its steps makes no progress.
     #[error(
         "the step from t = {t:.6} s did not advance the time; the steps have become too short; try a looser \

@@ -28,6 +28,15 @@ impl Spatial {
         }
     }
 
+    /// The rate of change of a wrench that is carried along by this twist.
+    #[inline]
+    pub(super) fn cross_force(&self, wrench: &Spatial) -> Spatial {
+        Spatial {
+            angular: self.angular.cross(&wrench.angular) + self.linear.cross(&wrench.linear),
+            linear: self.angular.cross(&wrench.linear),
+        }
+    }
+
     /// Its six numbers, angular part first.
     #[inline]
     pub(super) fn array(&self) -> [f64; 6] {

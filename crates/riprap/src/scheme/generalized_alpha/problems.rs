@@ -1,0 +1,318 @@
+//! The complementarity problems of an iteration: projections on position and velocity constraints,
+//! with the rows of bilateral constraints and of the contacts that take part.
+
+use super::newton::Newton;
+use crate::assembly::equations::{Contact, Key, Rows, Unilateral};
+use crate::friction::{Condition, Mixed};
+use crate::scene::Scene;
+
+/// How the contacts that take part are found.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Near {
+    /// `g(q̃) ≤ 0`, with the gap at the new `q̃` to first order. (29h)
+    Predicted,
+    /// The contacts that [`Newton::activate`] found at the start of the step. (50d)
+    Prepared,
+}
+
+/// A contact that has taken part in this step.
+#[derive(Clone, Copy, Debug)]
+struct Memory {
+    key: Key,
+    nu: f64,
+    impulse: [f64; 3],
+}
+
+/// A contact in the problems of this iteration.
+#[derive(Clone, Copy, Debug)]
+struct Entry {
+    /// Its index among the contacts.
+    contact: usize,
+    memory: usize,
+    /// Its row along the normal; with friction two tangential ones follow.
+    row: usize,
+    /// Gap at the new `q̃` [m].
+    gap: f64,
+    /// Whether it takes part at velocity level.
+    active: bool,
+}
+
+/// Rows, their responses `M⁻¹ Gᵀ` and the operator `D = G M⁻¹ Gᵀ`.
+#[derive(Default)]
+pub(super) struct Problems {
+    rows: Rows,
+    responses: Vec<Vec<f64>>,
+    d: Vec<f64>,
+    entries: Vec<Entry>,
+    memory: Vec<Memory>,
+    /// Multipliers `ν` and `Λ` of the bilateral rows.
+    pub nu: Vec<f64>,
+    pub impulse: Vec<f64>,
+    prepared: Vec<Key>,
+    positions: Mixed,
+    velocities: Mixed,
+    /// Which row each row of a problem is.
+    places: Vec<usize>,
+}
+
+impl Problems {
+    /// Forgets the contacts of the last step.
+    pub(super) fn reset(&mut self) {
+        self.memory.clear();
+        self.entries.clear();
+        self.nu.fill(0.0);
+        self.impulse.fill(0.0);
+    }
+
+    /// Sets the contacts that take part.
+    pub(super) fn prepare(&mut self, closed: impl Iterator<Item = Key>) {
+        self.prepared.clear();
+        self.prepared.extend(closed);
+    }
+
+    /// The contacts with an impulse in the last iteration.
+    pub(super) fn impulses<'a>(
+        &'a self,
+        contacts: &'a Unilateral,
+    ) -> impl Iterator<Item = (Key, [f64; 3])> + 'a {
+        let active = self.entries.iter().filter(|e| e.active);
+        active.map(|e| (contacts.contacts[e.contact].key, self.memory[e.memory].impulse))
+    }
+
+    /// Multiplier `ν` and impulse `Λ` of a contact; zero if it did not take part.
+    pub(super) fn multipliers(&self, key: Key) -> (f64, [f64; 3]) {
+        let found = self.memory.iter().find(|m| m.key == key);
+        found.map_or((0.0, [0.0; 3]), |m| (m.nu, m.impulse))
+    }
+
+    fn remember(&mut self, key: Key) -> usize {
+        self.memory.iter().position(|m| m.key == key).unwrap_or_else(|| {
+            self.memory.push(Memory { key, nu: 0.0, impulse: [0.0; 3] });
+            self.memory.len() - 1
+        })
+    }
+
+    /// Whether a contact takes part, given its gap at the new `q̃`: at position level and at velocity level.
+    fn takes_part(&self, near: Near, contact: &Contact, gap: f64) -> (bool, bool) {
+        match near {
+            Near::Prepared => {
+                let active = self.prepared.contains(&contact.key);
+                (active, active)
+            }
+            Near::Predicted => {
+                let known = self.memory.iter().any(|m| m.key == contact.key);
+                (gap <= 0.0 || known, gap <= 0.0)
+            }
+        }
+    }
+
+    /// `D` of the given responses, times a factor.
+    fn operator(&mut self, factor: f64) {
+        let m = self.rows.len();
+        self.d.clear();
+        for i in 0..m {
+            for x in &self.responses[..m] {
+                self.d.push(factor * self.rows.dot(i, x));
+            }
+        }
+    }
+
+    /// Fills a problem with the rows in `places`.
+    fn fill(places: &[usize], rows: usize, d: &[f64], problem: &mut Mixed) {
+        problem.reset(places.len());
+        for (i, &a) in places.iter().enumerate() {
+            for (j, &b) in places.iter().enumerate() {
+                problem.d[i * places.len() + j] = d[a * rows + b];
+            }
+        }
+    }
+
+    /// Adds `Σ M⁻¹ G_iᵀ x_i` to a vector.
+    fn respond(&self, places: &[usize], x: &[f64], out: &mut [f64]) {
+        for (&place, x) in places.iter().zip(x).filter(|(_, x)| **x != 0.0) {
+            for (out, y) in out.iter_mut().zip(&self.responses[place]) {
+                *out += x * y;
+            }
+        }
+    }
+}
+
+impl Newton {
+    /// Collects the rows of the bilateral constraints and of the contacts that take part, for a
+    /// displacement `dx` from `q` to the new `q̃`.
+    fn gather(&mut self, scene: &Scene, near: Near) {
+        let Newton { e, bilateral, unilateral, problems: p, at, v, dx, .. } = self;
+        p.rows.clear();
+        for i in 0..bilateral.len() {
+            p.rows.copy(&bilateral.rows, i);
+        }
+        p.nu.resize(bilateral.len(), 0.0);
+        p.impulse.resize(bilateral.len(), 0.0);
+        p.entries.clear();
+        for k in 0..unilateral.contacts.len() {
+            let contact = unilateral.contacts[k];
+            let row = p.rows.len();
+            unilateral.push_rows(scene, at, e, v, k, false, &mut p.rows);
+            let gap = contact.gap + p.rows.dot(row, dx);
+            let (takes_part, active) = p.takes_part(near, &contact, gap);
+            if !takes_part || p.rows.row(row).is_empty() {
+                p.rows.drop_last();
+                continue;
+            }
+            if contact.friction > 0.0 && active {
+                p.rows.drop_last();
+                unilateral.push_rows(scene, at, e, v, k, true, &mut p.rows);
+            }
+            let memory = p.remember(contact.key);
+            p.entries.push(Entry { contact: k, memory, row, gap, active });
+        }
+        let (n, m) = (e.n_v(), p.rows.len());
+        p.responses.resize_with(m.max(p.responses.len()), Vec::new);
+        for i in 0..m {
+            p.responses[i].clear();
+            p.responses[i].resize(n, 0.0);
+            p.rows.add_to(i, 1.0, &mut p.responses[i]);
+        }
+    }
+
+    /// The rows of this iteration with `D = G M⁻¹ Gᵀ`.
+    pub(super) fn assemble(&mut self, scene: &Scene, near: Near) {
+        self.gather(scene, near);
+        let Newton { e, groups, problems: p, .. } = self;
+        for i in 0..p.rows.len() {
+            groups.solve_mass(e, &mut p.responses[i]);
+        }
+        p.operator(1.0);
+    }
+
+    /// The rows of this iteration with responses of the smooth motion, and `D` for gaps per force.
+    pub(super) fn assemble_smooth(&mut self, scene: &Scene, by_q: f64) {
+        self.gather(scene, Near::Predicted);
+        let Newton { e, groups, problems: p, .. } = self;
+        for i in 0..p.rows.len() {
+            groups.solve_smooth(e, &mut p.responses[i]);
+        }
+        p.operator(by_q);
+    }
+
+    /// Step 2 of Algorithm 1: `U = M⁻¹ g_qᵀ ν` such that `g(q) = 0` on bilateral constraints and
+    /// `0 ≤ g(q) ⊥ ν ≥ 0` on contacts; `0 ≤ g(q) ⊥ ν − lift Λ ≥ 0` with a positive `lift` [s].
+    pub(super) fn project_positions(&mut self, lift: f64) {
+        let Newton { bilateral, problems: p, dx, correction, .. } = self;
+        let m_b = bilateral.len();
+        let mut places = std::mem::take(&mut p.places);
+        places.clear();
+        places.extend((0..m_b).chain(p.entries.iter().map(|e| e.row)));
+        Problems::fill(&places, p.rows.len(), &p.d, &mut p.positions);
+        for i in 0..m_b {
+            p.positions.b[i] = bilateral.residual[i] + p.rows.dot(i, dx);
+            p.positions.x[i] = p.nu[i];
+            p.positions.conditions.push(Condition::Bilateral);
+        }
+        for (k, entry) in p.entries.iter().enumerate() {
+            p.positions.b[m_b + k] = entry.gap;
+            let memory = &p.memory[entry.memory];
+            p.positions.x[m_b + k] = memory.nu - lift * memory.impulse[0];
+            p.positions.conditions.push(Condition::Unilateral);
+        }
+        let n = places.len();
+        for i in (0..n).filter(|_| lift > 0.0) {
+            for (j, entry) in p.entries.iter().enumerate() {
+                let impulse = p.memory[entry.memory].impulse[0];
+                p.positions.b[i] += p.positions.d[i * n + m_b + j] * lift * impulse;
+            }
+        }
+        p.positions.solve();
+        for (j, entry) in p.entries.iter().enumerate() {
+            let memory = &mut p.memory[entry.memory];
+            p.positions.x[m_b + j] += lift * memory.impulse[0];
+            memory.nu = p.positions.x[m_b + j];
+        }
+        p.nu.copy_from_slice(&p.positions.x[..m_b]);
+        correction.fill(0.0);
+        p.respond(&places, &p.positions.x, correction);
+        p.places = places;
+    }
+
+    /// Step 3 of Algorithm 1: `W = M⁻¹ g_qᵀ Λ` such that `g_q v = 0` on bilateral constraints, and
+    /// Newton's impact law and Coulomb's law hold on contacts with `g(q̃) ≤ 0`.
+    pub(super) fn project_velocities(&mut self) {
+        let Newton { bilateral, unilateral, problems: p, v_smooth, jump, .. } = self;
+        let m_b = bilateral.len();
+        let mut places = std::mem::take(&mut p.places);
+        places.clear();
+        places.extend(0..m_b);
+        for entry in p.entries.iter().filter(|e| e.active) {
+            let friction = unilateral.contacts[entry.contact].friction;
+            places.extend(entry.row..entry.row + if friction > 0.0 { 3 } else { 1 });
+        }
+        Problems::fill(&places, p.rows.len(), &p.d, &mut p.velocities);
+        let Mixed { b, x, conditions, .. } = &mut p.velocities;
+        for (i, &place) in places.iter().enumerate() {
+            b[i] = p.rows.velocity(place, v_smooth);
+        }
+        x[..m_b].copy_from_slice(&p.impulse);
+        conditions.resize(m_b, Condition::Bilateral);
+        let mut i = m_b;
+        for entry in p.entries.iter().filter(|e| e.active) {
+            let contact = &unilateral.contacts[entry.contact];
+            b[i] += contact.restitution * contact.before;
+            let friction = contact.friction;
+            let condition = if friction > 0.0 {
+                Condition::Coulomb { friction }
+            } else {
+                Condition::Unilateral
+            };
+            let rows = condition.rows();
+            x[i..i + rows].copy_from_slice(&p.memory[entry.memory].impulse[..rows]);
+            conditions.push(condition);
+            i += rows;
+        }
+        p.velocities.solve();
+        p.impulse.copy_from_slice(&p.velocities.x[..m_b]);
+        let mut i = m_b;
+        for entry in &p.entries {
+            let memory = &mut p.memory[entry.memory];
+            memory.impulse = [0.0; 3];
+            if entry.active {
+                let rows = if unilateral.contacts[entry.contact].friction > 0.0 { 3 } else { 1 };
+                memory.impulse[..rows].copy_from_slice(&p.velocities.x[i..i + rows]);
+                i += rows;
+            }
+        }
+        jump.fill(0.0);
+        p.respond(&places, &p.velocities.x, jump);
+        p.places = places;
+    }
+
+    /// Forces `λ` of the smooth index-3 scheme over a step `h` [s]: `0 ≤ g(q) ⊥ λ ≥ 0` after the
+    /// correction of velocities, which is completed here. (51)
+    pub(super) fn solve_index_3(&mut self, h: f64) {
+        let Newton { bilateral, problems: p, dx, dv, lambda, .. } = self;
+        let m_b = bilateral.len();
+        let mut places = std::mem::take(&mut p.places);
+        places.clear();
+        // Contacts have friction rows only at velocity level.
+        places.extend((0..m_b).chain(p.entries.iter().map(|e| e.row)));
+        Problems::fill(&places, p.rows.len(), &p.d, &mut p.positions);
+        for i in 0..m_b {
+            p.positions.b[i] = bilateral.residual[i] + p.rows.dot(i, dx);
+            p.positions.x[i] = lambda[i];
+            p.positions.conditions.push(Condition::Bilateral);
+        }
+        for (k, entry) in p.entries.iter().enumerate() {
+            p.positions.b[m_b + k] = entry.gap;
+            p.positions.x[m_b + k] = p.memory[entry.memory].impulse[0] / h;
+            p.positions.conditions.push(Condition::Unilateral);
+        }
+        p.positions.solve();
+        lambda.clear();
+        lambda.extend_from_slice(&p.positions.x[..m_b]);
+        for (k, entry) in p.entries.iter_mut().enumerate() {
+            entry.active = true;
+            p.memory[entry.memory].impulse[0] = h * p.positions.x[m_b + k];
+        }
+        p.respond(&places, &p.positions.x, dv);
+        p.places = places;
+    }
+}
