@@ -40,6 +40,8 @@ pub struct Motion {
     pub v: Vec<Q>,
     /// Forces of the persistent contacts [N], one per contact.
     pub force: Vec<Vec<f64>>,
+    /// Force of the pivot on the body [N].
+    pub pivot: Vec<[f64; 2]>,
     /// The impacts in order.
     pub impacts: Vec<Impact>,
 }
@@ -68,9 +70,14 @@ pub fn motion(system: &Planar, times: &[f64], leg: f64) -> Motion {
         out.t.push(t);
         out.q.push(body.q);
         out.v.push(body.v);
-        let (_, held) = body.acceleration(&body.q, &body.v);
+        let (acceleration, held) = body.acceleration(&body.q, &body.v);
         let mut force = vec![0.0; system.contacts.len()];
-        body.held.iter().zip(&held).for_each(|(&k, f)| force[k] = *f);
+        let mut pivot = acceleration.xy() * system.mass[0] - system.force.xy();
+        for (&k, f) in body.held.iter().zip(&held) {
+            force[k] = *f;
+            pivot -= system.contacts[k].normal * *f;
+        }
+        out.pivot.push(pivot.into());
         out.force.push(force);
     }
     out
@@ -333,7 +340,13 @@ mod tests {
             assert!((ours.t - t).abs() < 1e-11 && (ours.speed - speed).abs() < 1e-10, "{ours:?}");
             assert!((ours.impulse - impulse).abs() < 1e-9, "{ours:?} {impulse}");
         }
-        assert!((motion.force.last().unwrap()[0] - 10.0).abs() < 1e-9);
+        // At rest the obstacle carries 10 N, and the pivot balances it and the weight.
+        let ([contact], [x, y]) = (&motion.force.last().unwrap()[..], motion.pivot.last().unwrap())
+        else {
+            panic!("one contact");
+        };
+        assert!((contact - 10.0).abs() < 1e-9 && (x + 10.0).abs() < 1e-9, "{contact} {x}");
+        assert!((y - 10.0).abs() < 1e-9, "{y}");
     }
 
     #[test]

@@ -18,6 +18,9 @@ pub const PENDULUM: &str = include_str!("../../scenes/bouncing-pendulum.toml");
 /// The scene file of the rocking block, Sec. 10.4.
 pub const ROCKING_BLOCK: &str = include_str!("../../scenes/rocking-block.toml");
 
+/// The scene file of a pendulum on a stiff bushing, ω h = 50.
+pub const BUSHING: &str = include_str!("../../scenes/bushing.toml");
+
 /// The scene of a scene file.
 pub fn scene_of(text: &str) -> Result<Scene, String> {
     let file = SceneFile::parse(text, ".").map_err(|e| e.to_string())?;
