@@ -19,11 +19,12 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! The modules, lowest first: [`math`], [`shape`], [`multibody`], [`friction`], [`grains`], [`detect`], [`scene`], [`assembly`],
+//! The modules, lowest first: [`math`], [`shape`], [`multibody`], [`flexible`], [`friction`], [`grains`], [`detect`], [`scene`], [`assembly`],
 //! [`scheme`], [`simulation`].
 
 pub mod assembly;
 pub mod detect;
+pub mod flexible;
 pub mod friction;
 pub mod grains;
 pub mod math;

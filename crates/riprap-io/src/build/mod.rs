@@ -20,7 +20,7 @@ use riprap::scene::{
     Body, BodyDescription, BodyJoint, BuildError, Item, Kind, Law, Locks, MechanismId, Motion, On,
     PairLaw, PointContact, Scene, SceneBuilder,
 };
-use riprap::scheme::{DormandPrince, MoreauJean, Scheme};
+use riprap::scheme::{DormandPrince, GeneralizedAlpha, MoreauJean, Scheme};
 use riprap::shape::Shape;
 use riprap::simulation::OnUnconverged;
 
@@ -158,6 +158,9 @@ impl SceneFile {
     pub fn scheme(&self) -> Box<dyn Scheme> {
         match self.run.scheme {
             TimeScheme::MoreauJean { .. } => Box::new(self.moreau_jean()),
+            TimeScheme::GeneralizedAlpha { rho, formulation } => {
+                Box::new(GeneralizedAlpha::new(self.run.dt).rho(rho).variant(formulation))
+            }
             TimeScheme::DormandPrince { tolerance } => {
                 Box::new(DormandPrince::new(self.run.dt).tolerance(tolerance))
             }

@@ -82,7 +82,7 @@ enum Schedule {
 impl Schedule {
     fn new(every: f64, run: &Run) -> Schedule {
         match run.scheme {
-            TimeScheme::MoreauJean { .. } => {
+            TimeScheme::MoreauJean { .. } | TimeScheme::GeneralizedAlpha { .. } => {
                 Schedule::Steps(((every / run.dt).round() as u64).max(1))
             }
             TimeScheme::DormandPrince { .. } => Schedule::Times(every),

@@ -45,6 +45,17 @@ pub(crate) fn check(text: &str, table: &'static Table, problems: &mut Problems) 
     Some(checker.table(table, table.title, document.get_ref(), 0..0))
 }
 
+/// Key of the word in a tag that is written as a table.
+const KIND: &str = "kind";
+
+/// A tag that is written as a table.
+fn inline<'a, 'b>(value: Option<&'a Spanned<DeValue<'b>>>) -> Option<&'a DeTable<'b>> {
+    match value?.get_ref() {
+        DeValue::Table(table) => Some(table),
+        _ => None,
+    }
+}
+
 struct Checker<'a> {
     text: &'a str,
     planar: bool,
@@ -66,9 +77,16 @@ impl Checker<'_> {
             tag.variants.iter().find(|variant| Some(variant.value) == entries.variant)
         });
 
-        for (key, value) in values {
+        // `scheme = { kind = "...", rho = 0.8 }` is the same as `scheme = "..."` and `rho = 0.8`.
+        let within = table.tag.and_then(|tag| inline(values.get(tag.key)));
+        let within = within.into_iter().flatten().filter(|(key, _)| key.get_ref() != KIND);
+        for (key, value) in values.into_iter().chain(within) {
             let name: &str = key.get_ref();
             if table.tag.is_some_and(|tag| tag.key == name) {
+                continue;
+            }
+            if entries.entry(name).is_some() {
+                self.problems.report(key.span(), format!("`{name}` is given twice in {title}"));
                 continue;
             }
             match table.fields_of(variant).find(|field| field.key == name) {
@@ -123,6 +141,12 @@ impl Checker<'_> {
                 self.problems.advise(entries.span.clone(), message, format!("one of {}", all()));
             }
             return entries.variant.is_some();
+        };
+        let value = inline(Some(value)).map_or(Some(value), |inner| inner.get(KIND));
+        let Some(value) = value else {
+            let message = format!("`{}` needs a `{KIND}`: one of {}", tag.key, all());
+            self.problems.report(values.get(tag.key).map_or(0..0, |v| v.span()), message);
+            return false;
         };
         let span = value.span();
         let DeValue::String(word) = value.get_ref() else {

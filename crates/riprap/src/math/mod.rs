@@ -6,6 +6,7 @@
 pub mod dense;
 pub(crate) mod parallel;
 mod scratch;
+pub mod tridiagonal;
 
 pub use scratch::{Buffers, Scratch};
 

@@ -1,6 +1,7 @@
 //! Time steps and output, the contact solver, and contact detection.
 
 use riprap::detect::Method;
+use riprap::scheme::Variant as Formulation;
 use riprap::simulation::OnUnconverged;
 
 use super::super::fields::Field;
@@ -64,6 +65,15 @@ variants! {
             /// Parameter of the scheme: 0.5 conserves energy best, 1 is most dissipative.
             theta: f64 = Number(Within(0.5, 1.0)), Default("0.5");
         },
+        /// Nonsmooth generalized-α scheme with constraints at position and velocity level: no penetration, second order in smooth
+        /// motion; for mechanisms, flexible bodies and small numbers of bodies.
+        GeneralizedAlpha "generalized-alpha" [STEP] {
+            /// Spectral radius at infinite frequency: 1 conserves the energy of vibrations, 0 damps high frequencies
+            /// within one step.
+            rho: f64 = Number(Within(0.0, 1.0)), Default("0.8");
+            /// The discrete equations; the others are for comparison.
+            formulation: Formulation = Choice(words_of::<Formulation>()), Default("\"ggl\"");
+        },
         /// Adaptive steps of fifth order, for mechanisms without contacts.
         DormandPrince "dormand-prince" {
             /// Relative error per step.
@@ -74,11 +84,22 @@ variants! {
 
 impl Copy for TimeScheme {}
 
+words! {
+    Formulation {
+        Ggl "ggl": "constraints at position and velocity level (Gear, Gupta, Leimkuhler)",
+        ModifiedLcp "modified-lcp": "another complementarity condition at position level, which chatters",
+        SmoothIndex3 "smooth-index-3": "constraints at position level only, wrong at impacts",
+        MoreauJean "moreau-jean": "the implicit θ-method with θ = 1/(1 + `rho`), which drifts",
+    }
+}
+
 impl Run {
     /// Whether a time [s] is the end of the run: to the nearest step with fixed steps, exactly with adaptive ones.
     pub fn is_over(&self, t: f64) -> bool {
         match self.scheme {
-            TimeScheme::MoreauJean { .. } => t > self.until - 0.5 * self.dt,
+            TimeScheme::MoreauJean { .. } | TimeScheme::GeneralizedAlpha { .. } => {
+                t > self.until - 0.5 * self.dt
+            }
             TimeScheme::DormandPrince { .. } => t >= self.until,
         }
     }

@@ -184,6 +184,12 @@ impl Equations {
         }
     }
 
+    /// Largest distance of a body that forces move from the world origin [m].
+    pub fn extent(&self, at: &Configuration) -> f64 {
+        let moving = self.owners.iter().zip(&at.q).filter(|(o, _)| **o != Owner::None);
+        moving.fold(0.0, |m: f64, (_, q)| m.max(q.position.norm()))
+    }
+
     /// Prescribed velocities and accelerations at a time.
     pub fn prescribe(&self, scene: &Scene, t: f64, v: &mut [f64], acceleration: &mut [f64]) {
         for (k, system) in scene.mechanisms().iter().enumerate() {

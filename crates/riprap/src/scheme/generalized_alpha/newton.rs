@@ -42,6 +42,8 @@ pub(super) struct Newton {
     pub twists_n: Vec<Twist>,
     pub acceleration_n: Vec<f64>,
     pub pseudo_n: Vec<f64>,
+    /// Largest distance of a moving body from the world origin [m].
+    pub extent: f64,
     /// The start with prescribed bodies moved to the end of the step, and their velocities.
     pub base: Configuration,
     pub moving: Vec<Twist>,
@@ -86,8 +88,8 @@ impl Newton {
             self.linearize(scheme.variant, scene, t, h, &c, contacts);
             self.groups.factor_mass(&self.e).map_err(Failure::NoInertia)?;
             let (error, at) = match scheme.variant {
-                Variant::SmoothIndex3 => self.correct_index_3(scene, h, &c),
-                _ => self.correct(scheme.variant, scene, h, &c),
+                Variant::SmoothIndex3 => self.correct_index_3(scene, h, &c, scheme.tolerance),
+                _ => self.correct(scheme, scene, h, &c),
             };
             if !error.is_finite() {
                 return Err(Failure::NotConverged(at));
@@ -246,11 +248,12 @@ impl Newton {
     /// where it is.
     fn correct(
         &mut self,
-        variant: Variant,
+        scheme: &GeneralizedAlpha,
         scene: &Scene,
         h: f64,
         c: &Coefficients,
     ) -> (f64, usize) {
+        let GeneralizedAlpha { variant, tolerance, .. } = *scheme;
         self.smooth_motion(h, c, variant != Variant::MoreauJean);
         let (n, by_q) = (self.e.n_v(), c.position_by_velocity(h));
         let by_a = c.acceleration_by_velocity(h);
@@ -258,7 +261,7 @@ impl Newton {
             self.v_smooth[i] += self.dv[i];
             self.acceleration[i] += by_a * self.dv[i];
         }
-        let scale = self.velocity_scale(h);
+        let scale = self.velocity_scale(h, tolerance);
         let mut error = Largest::default();
         error.note(&self.dv, scale);
 
@@ -289,7 +292,13 @@ impl Newton {
     }
 
     /// One iteration of the smooth index-3 scheme: constraints at position level only. (51)
-    fn correct_index_3(&mut self, scene: &Scene, h: f64, c: &Coefficients) -> (f64, usize) {
+    fn correct_index_3(
+        &mut self,
+        scene: &Scene,
+        h: f64,
+        c: &Coefficients,
+        tolerance: f64,
+    ) -> (f64, usize) {
         self.smooth_motion(h, c, false);
         let (n, by_q) = (self.e.n_v(), c.position_by_velocity(h));
         for i in 0..n {
@@ -303,15 +312,17 @@ impl Newton {
             self.acceleration[i] += by_a * self.dv[i];
         }
         let mut error = Largest::default();
-        error.note(&self.dv, self.velocity_scale(h));
+        error.note(&self.dv, self.velocity_scale(h, tolerance));
         (error.value, error.at)
     }
 
-    /// A velocity to compare corrections with [m/s, rad/s].
-    fn velocity_scale(&self, h: f64) -> f64 {
+    /// A velocity to compare corrections with [m/s, rad/s]: the largest one, but not so small that the
+    /// tolerance would require more digits than positions have.
+    fn velocity_scale(&self, h: f64, tolerance: f64) -> f64 {
         let size = |x: &[f64]| x.iter().fold(0.0, |m: f64, x| m.max(x.abs()));
         let speeds = size(&self.v_smooth).max(size(&self.v_n));
-        speeds.max(h * size(&self.acceleration)).max(1e-9)
+        let digits = 4.0 * f64::EPSILON * self.extent / (h * tolerance);
+        speeds.max(h * size(&self.acceleration)).max(digits).max(1e-9)
     }
 
     /// Finds the contacts that are closed at the explicit prediction `q_n + (1−θ) h v_n`. (50d)

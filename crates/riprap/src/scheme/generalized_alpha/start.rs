@@ -20,6 +20,7 @@ impl Newton {
         self.e.read(scene, state, &mut self.at_n, &mut self.v_n);
         switch_controls(scene, state, &mut self.controls);
         self.twists_n.clone_from(&state.v);
+        self.extent = self.e.extent(&self.at_n);
         self.step_contacts.clear();
         let n = self.e.n_v();
         self.lambda.clear();
