@@ -40,6 +40,12 @@ pub fn ball_accumulation(ball: &Planar) -> f64 {
     t + 2.0 * v * e / (g * (1.0 - e))
 }
 
+/// Number of impacts of a ball with a bounce that lasts longer than a step `h` [s].
+pub fn ball_impacts(ball: &Planar, h: f64) -> f64 {
+    let (g, e) = (-ball.force.y / ball.mass[0], ball.contacts[0].restitution);
+    (first_impact(ball).1 / (g * h)).ln() / (1.0 / e).ln()
+}
+
 /// Closed form of the gap below a ball [m] at time `t` [s].
 pub fn ball_gap(ball: &Planar, t: f64) -> f64 {
     let (first, mut speed) = first_impact(ball);

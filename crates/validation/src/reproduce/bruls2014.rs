@@ -27,7 +27,7 @@ struct Row {
     error: Option<f64>,
     /// Smallest gap [m].
     smallest_gap: f64,
-    /// Last time at which a gap changes by more than 1e-6 m/s [s].
+    /// Last time at which a gap changes by more than 1e-9 m/s [s].
     last_motion: f64,
     /// Largest increase of the energy in a step, and its final value [J].
     largest_rise: f64,
@@ -74,7 +74,7 @@ fn measured(example: &'static str, method: Method, record: &Record) -> Row {
         step: record.dt,
         error: None,
         smallest_gap: record.smallest_gap(),
-        last_motion: record.last_motion(1e-6),
+        last_motion: record.last_motion(1e-9),
         largest_rise: record.largest_rise(),
         final_energy: *record.energy.last().unwrap_or(&f64::NAN),
         final_force: last,

@@ -122,8 +122,8 @@ fn pivot(runs: &Runs, exact: &Motion) -> Vec<(u32, Figure)> {
         ]
     };
     let all = [0.0, 6.0];
-    // Around the second impact, at 1.281 s.
-    let impact = [1.26, 1.34];
+    // Around the first impact, at 0.486 s.
+    let impact = [0.47, 0.53];
     let force = || reference(exact, |k| exact.pivot[k][0]);
     let lambda = |r: &Record, k: usize| r.pivot.multipliers[k][0].lambda;
     let impulse = |r: &Record, k: usize| r.pivot.multipliers[k][0].impulse;
@@ -143,7 +143,7 @@ fn pivot(runs: &Runs, exact: &Motion) -> Vec<(u32, Figure)> {
                 panel("Λ₁ [N s]", all, curves(&moreau(), impulse)),
                 panel("λ̃₁ [N]", all, with_reference(force(), curves(&steps(), lambda))),
                 zoom("Λ₁ [N s]", [0.0, 1.2], [-3e-2, 3e-2], curves(&moreau(), impulse)),
-                zoom("λ̃₁ [N]", impact, [-40.0, 20.0], curves(&steps(), lambda)),
+                zoom("λ̃₁ [N]", impact, [-30.0, 10.0], curves(&steps(), lambda)),
                 zoom("Λ₁ [N s]", [4.9, 5.4], [-2e-2, 1e-2], curves(&moreau(), impulse)),
             ],
         ),
@@ -152,7 +152,7 @@ fn pivot(runs: &Runs, exact: &Motion) -> Vec<(u32, Figure)> {
             "Bouncing pendulum: λ̃₁ for three spectral radii",
             vec![
                 panel("λ̃₁ [N]", all, curves(&radii(), lambda)),
-                zoom("λ̃₁ [N]", impact, [-40.0, 20.0], curves(&radii(), lambda)),
+                zoom("λ̃₁ [N]", impact, [-30.0, 10.0], curves(&radii(), lambda)),
             ],
         ),
         figure(
