@@ -43,6 +43,7 @@ pub const NUMERICS: u32 = 4;
 pub mod prelude {
     pub use crate::assembly::Stabilization;
     pub use crate::detect::Method;
+    pub use crate::flexible::{Bar, Beam, Elastic, Section, Support};
     pub use crate::friction::{
         Accurate, Anderson, Coloured, ConjugateGradient, ContactSolver, GaussSeidel,
         GaussSeidelOptions,
@@ -53,8 +54,9 @@ pub mod prelude {
         Mechanism, Phase, PointSpring, Signal, Stops, Until,
     };
     pub use crate::scene::{
-        Body, BodyDescription, BodyJoint, ContactLaw, Hold, Kind, Law, Locks, Material,
-        MechanismId, Motion, On, PairLaw, PointContact, Scene, SceneBuilder, State, Twist,
+        Body, BodyDescription, BodyJoint, ContactLaw, Flexible, FlexibleId, Hold, Kind, Law, Locks,
+        Material, MechanismId, Motion, On, PairLaw, PointContact, Scene, SceneBuilder, State,
+        Twist,
     };
     pub use crate::scheme::{DormandPrince, GeneralizedAlpha, MoreauJean, Scheme, StepReport};
     pub use crate::shape::{MassProperties, Shape};

@@ -120,12 +120,12 @@ impl Frame<'_> {
     }
 }
 
-/// Energies and momenta of free bodies and mechanisms.
+/// Energies and momenta of free bodies, mechanisms and flexible bodies.
 #[derive(Clone, Copy, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct Balance {
     /// Kinetic energy [J].
     pub kinetic: f64,
-    /// Potential energy in gravity and constant forces, zero at the origin, and in the springs of mechanisms [J].
+    /// Potential energy in gravity and constant forces, zero at the origin, in the springs of mechanisms, and of elasticity [J].
     pub potential: f64,
     /// Linear momentum [kg m/s].
     pub momentum: Vec3,
@@ -134,7 +134,7 @@ pub struct Balance {
 }
 
 impl Balance {
-    /// Sums over the free bodies and the mechanisms.
+    /// Sums over the free bodies, the mechanisms and the flexible bodies.
     pub fn of(scene: &Scene, state: &State) -> Balance {
         let bodies = scene.bodies();
         let mut sum = Balance::default();
@@ -150,6 +150,14 @@ impl Balance {
             let mut work = system.scratch();
             let (kinetic, potential) = system.energy(&state.q, &state.v, &mut work);
             let (linear, angular) = system.momentum(&work);
+            sum.kinetic += kinetic;
+            sum.potential += potential;
+            sum.momentum += linear;
+            sum.angular_momentum += angular;
+        }
+        for (body, state) in scene.flexible().iter().zip(&state.flexible) {
+            let (kinetic, potential) = body.energy(&state.q, &state.v);
+            let (linear, angular) = body.momentum(&state.q, &state.v);
             sum.kinetic += kinetic;
             sum.potential += potential;
             sum.momentum += linear;
@@ -432,6 +440,10 @@ impl Simulation {
         let mechanisms = self.scene.mechanisms();
         let fits = state.mechanisms.len() == mechanisms.len()
             && state.mechanisms.iter().zip(mechanisms).all(|(s, m)| m.fits(s));
+        let flexible = self.scene.flexible();
+        let fits = fits
+            && state.flexible.len() == flexible.len()
+            && state.flexible.iter().zip(flexible).all(|(s, b)| b.fits(s));
         if state.q.len() != n || state.v.len() != n || !fits {
             return Err(Error::WrongState { bodies: state.q.len(), expected: n });
         }

@@ -298,7 +298,7 @@ pub fn run_with(model: Model, p: &Parameters, scheme: Box<dyn Scheme>, until: f6
     let bodies = parts.map(|part| match part {
         On::Link(id, link) => run.scene().link_body(id, link),
         On::Body(body) => body,
-        On::World => unreachable!("the parts move"),
+        On::World | On::Node(..) => unreachable!("the parts move"),
     });
     let body = bodies[2];
     let mut motion = Motion::default();

@@ -308,7 +308,9 @@ impl SceneFile {
             | BuildError::BadInertia { item, .. } => self.item_place(item),
             BuildError::Duplicate { name, .. } => self.place_of(name).unwrap_or_default(),
             BuildError::Mechanism(error) => self.mechanism_place(error),
-            BuildError::InelasticRestitution { .. } | BuildError::NothingMoves => 0..0,
+            BuildError::Flexible(_)
+            | BuildError::InelasticRestitution { .. }
+            | BuildError::NothingMoves => 0..0,
         };
         let problem = Problem::new(span, error.to_string());
         match error {
@@ -324,6 +326,7 @@ impl SceneFile {
         let source = &self.source;
         match item {
             Item::Scene | Item::Contact | Item::Material(_) | Item::Pair(..) => 0..0,
+            Item::Flexible(_) => 0..0,
             Item::Body(name) => self.place_of(name).unwrap_or_default(),
             Item::Link { mechanism, body } => self.part_place(mechanism, &Part::Body(body.clone())),
             Item::Joint(name) => {
@@ -372,7 +375,7 @@ fn joint_of(
         let on = body.map_or(On::World, &on);
         let pose = match on {
             On::Body(body) => bodies[body.0 as usize].pose,
-            On::World | On::Link(..) => Pose::IDENTITY,
+            On::World | On::Link(..) | On::Node(..) => Pose::IDENTITY,
         };
         (on, pose)
     });

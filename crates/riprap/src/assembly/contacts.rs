@@ -2,6 +2,7 @@
 //! `H` and `V_free`.
 
 use super::System;
+use super::flexible::Moves;
 use super::mechanisms::Mechanisms;
 use crate::detect::{CHUNK_POINTS, ContactDetection, ContactPoint, Detector, Query};
 use crate::friction::{ContactProblem, Impulses, Law};
@@ -194,7 +195,9 @@ impl Contacts {
     ) {
         let w = problem.w.make_factored();
         let first = system.bodies.n_blocks();
-        let extra = system.mechanisms.assign_blocks(scene, state, first);
+        let carried = system.mechanisms.assign_blocks(scene, state, first);
+        let nodes = system.flexible.assign_blocks(scene, first + carried as u32);
+        let extra = carried + nodes;
         w.reset(system.bodies.inverse_masses(scene).chain(Mechanisms::placeholders(extra)));
         problem.approach_scale = dt / scene.resolution();
         problem.rolling.clear();
@@ -228,8 +231,8 @@ impl Contacts {
             let blocks = c.bodies.map(|b| system.bodies.block[b as usize]);
             (blocks, frame.map(Into::into), arms.map(Into::into))
         });
-        if !scene.mechanisms().is_empty() {
-            self.add_mechanisms(scene, state, &mut system.mechanisms, problem);
+        if !(scene.mechanisms().is_empty() && scene.flexible().is_empty()) {
+            self.add_groups(scene, state, system, problem);
         }
     }
 
@@ -282,13 +285,13 @@ impl Contacts {
         Points { detected: detector.chunks(), chosen, active }
     }
 
-    /// Adds the sides of contacts on bodies carried by a mechanism; a mechanism that is a single
-    /// free body is a block like any grain.
-    fn add_mechanisms(
+    /// Adds the sides of contacts on bodies carried by a mechanism and on nodes of flexible bodies; a mechanism that is a
+    /// single free body is a block like any grain.
+    fn add_groups(
         &mut self,
         scene: &Scene,
         state: &State,
-        mechanisms: &mut Mechanisms,
+        system: &mut System,
         problem: &mut ContactProblem,
     ) {
         let w = problem.w.make_factored();
@@ -301,12 +304,17 @@ impl Contacts {
                 let carried = bodies.carried[b].filter(|_| !bodies.movable[b]);
                 carried.map(|c| (c.mechanism.index(), c.link, sign))
             };
-            let sides = [side(contact.bodies[0], -1.0), side(contact.bodies[1], 1.0)];
-            if sides == [None; 2] {
+            let node = |b: u32, sign: f64| {
+                scene.node_at(b as usize).map(|(flexible, node)| (flexible, node, sign))
+            };
+            let [a, b] = contact.bodies;
+            let (sides, nodes) = ([side(a, -1.0), side(b, 1.0)], [node(a, -1.0), node(b, 1.0)]);
+            if sides == [None; 2] && nodes == [None; 2] {
                 continue;
             }
             let (point, frame) = (contact.point.point, contact.frame());
-            mechanisms.push_sides(scene, state, &sides, point, &frame, c, w);
+            system.mechanisms.push_sides(scene, state, &sides, point, &frame, c, w);
+            system.flexible.push_sides(scene, &nodes, Moves::At(point), &frame, c, w);
             if w.is_immovable(c) {
                 // Both are driven: impulses have no effect.
                 gone.resize(self.active.len(), false);

@@ -2,6 +2,7 @@
 //! constrained to zero velocity, and the projection of positions that removes their drift.
 
 use super::System;
+use super::flexible::Moves;
 use crate::friction::{ContactProblem, Factored, Impulses, Law, solve_joint};
 use crate::math::{Mat3, Pose, Vec3, turn};
 use crate::scene::{Hold, ResolvedJoint, Scene, State};
@@ -20,7 +21,7 @@ struct Triple {
 }
 
 /// The equations of a joint at poses of the bodies: at most two triples.
-fn triples(joint: &ResolvedJoint, q: &[Pose]) -> impl Iterator<Item = Triple> {
+fn triples(joint: &ResolvedJoint, q: &[Pose]) -> impl Iterator<Item = Triple> + use<> {
     let [a, b] = joint.bodies.map(|b| &q[b as usize]);
     let rotation = |pose: &Pose, r: &Mat3| pose.rotation.to_rotation_matrix().matrix() * r;
     let (ra, rb) = (rotation(a, &joint.rotations[0]), rotation(b, &joint.rotations[1]));
@@ -46,13 +47,13 @@ fn triples(joint: &ResolvedJoint, q: &[Pose]) -> impl Iterator<Item = Triple> {
 }
 
 /// Adds the joints between bodies to the contact problem, after its contacts.
-pub fn assemble(scene: &Scene, system: &System, problem: &mut ContactProblem) {
+pub fn assemble(scene: &Scene, system: &mut System, problem: &mut ContactProblem) {
     let w = problem.w.make_factored();
-    let (q_m, v) = (system.q_m(), system.v_free());
     for joint in &scene.joints {
         let [i, j] = joint.bodies.map(|b| b as usize);
-        for t in triples(joint, q_m) {
+        for t in triples(joint, system.q_m()) {
             push(scene, system, [i, j], &t, w);
+            let (q_m, v) = (system.q_m(), system.v_free());
             let velocity = |body: usize| {
                 if t.spin {
                     v[body].angular
@@ -74,15 +75,16 @@ pub(super) fn recall(state: &State, problem: &ContactProblem, impulses: &mut Imp
     impulses.extend(old);
 }
 
-fn push(scene: &Scene, system: &System, [i, j]: [usize; 2], t: &Triple, w: &mut Factored) {
+fn push(scene: &Scene, system: &mut System, [i, j]: [usize; 2], t: &Triple, w: &mut Factored) {
     let (q, block) = (system.q_m(), &system.bodies.block);
     let axes = t.axes.map(Into::into);
     if !t.spin {
         let arms = [i, j].map(|b| (t.point - q[b].position).into());
-        w.push([i, j].map(|b| block[b]), axes, arms);
+        let row = w.push([i, j].map(|b| block[b]), axes, arms);
+        push_groups(scene, system, [i, j], t, row, w);
         return;
     }
-    w.push([Factored::NONE; 2], axes, [[0.0; 3]; 2]);
+    let row = w.push([Factored::NONE; 2], axes, [[0.0; 3]; 2]);
     for (body, sign) in [(i, -1.0), (j, 1.0)] {
         if block[body] == Factored::NONE {
             continue;
@@ -98,6 +100,31 @@ fn push(scene: &Scene, system: &System, [i, j]: [usize; 2], t: &Triple, w: &mut 
         }
         w.push_rows(block[body], &rows, &solved);
     }
+    push_groups(scene, system, [i, j], t, row, w);
+}
+
+/// Adds the sides of an equation on bodies of mechanisms and on nodes of flexible bodies.
+fn push_groups(
+    scene: &Scene,
+    system: &mut System,
+    [i, j]: [usize; 2],
+    t: &Triple,
+    row: usize,
+    w: &mut Factored,
+) {
+    let node = |body: usize, sign: f64| scene.node_at(body).map(|(f, node)| (f, node, sign));
+    let nodes = [node(i, -1.0), node(j, 1.0)];
+    if nodes == [None; 2] {
+        return;
+    }
+    let moves = if t.spin { Moves::Spin } else { Moves::At(t.point) };
+    let bodies = scene.bodies();
+    for (body, sign) in [(i, -1.0), (j, 1.0)] {
+        if let Some(carried) = bodies.carried[body].filter(|_| !bodies.movable[body]) {
+            system.mechanisms.push_joint(scene, carried, sign, t.spin, t.point, &t.axes, row, w);
+        }
+    }
+    system.flexible.push_sides(scene, &nodes, moves, &t.axes, row, w);
 }
 
 /// Largest position error of the joints [m, rad].

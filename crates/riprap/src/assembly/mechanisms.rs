@@ -11,7 +11,7 @@ use crate::math::{Pose, Vec3};
 use crate::multibody::{
     Control, Link, MotionError, Multibody, MultibodyScratch, MultibodyState, Spatial,
 };
-use crate::scene::{Scene, State, Twist, place_links, twist};
+use crate::scene::{Carried, Scene, State, Twist, place_links, twist};
 
 /// One mechanism at the configuration `q_m` of a step.
 #[derive(Debug, Default)]
@@ -34,6 +34,8 @@ struct Moving {
     /// First of its blocks in the contact problem.
     first_block: u32,
     n_blocks: usize,
+    /// Number of its independent coordinates.
+    n_independent: usize,
 }
 
 /// All mechanisms of a scene during one step.
@@ -164,6 +166,7 @@ impl Mechanisms {
             let own = if scene.is_free_body(k) { 0 } else { state.partition.independent.len() };
             m.first_block = next;
             m.n_blocks = own.div_ceil(6);
+            m.n_independent = own;
             next += m.n_blocks as u32;
         }
         (next - first) as usize
@@ -215,16 +218,61 @@ impl Mechanisms {
                     &mut self.rows,
                 );
             }
-            self.solved.clear();
-            self.solved.resize(3 * width, 0.0);
-            for i in 0..3 {
-                self.column.clear();
-                self.column.extend_from_slice(&self.rows[i * width..i * width + f]);
-                cholesky_solve(m.work.reduced_factor(), f, &mut self.column);
-                self.solved[i * width..i * width + f].copy_from_slice(&self.column);
-            }
-            w.push_rows_to(contact, m.first_block, &self.rows, &self.solved);
+            self.push_solved(mechanism, f, contact, w);
         }
+    }
+
+    /// Adds to contact `contact` of `w` the side given by `self.rows`, with `M_red⁻¹ H_M`.
+    fn push_solved(&mut self, mechanism: usize, f: usize, contact: usize, w: &mut Factored) {
+        let m = &self.moving[mechanism];
+        let width = 6 * m.n_blocks;
+        self.solved.clear();
+        self.solved.resize(3 * width, 0.0);
+        for i in 0..3 {
+            self.column.clear();
+            self.column.extend_from_slice(&self.rows[i * width..i * width + f]);
+            cholesky_solve(m.work.reduced_factor(), f, &mut self.column);
+            self.solved[i * width..i * width + f].copy_from_slice(&self.column);
+        }
+        w.push_rows_to(contact, m.first_block, &self.rows, &self.solved);
+    }
+
+    /// Adds to row `row` of `w` the side of a joint on a body of a mechanism: the velocity at `point` along three axes, or
+    /// the angular velocity about them; the first two are perpendicular unit vectors, the third completes them or is zero.
+    pub(super) fn push_joint(
+        &mut self,
+        scene: &Scene,
+        carried: Carried,
+        sign: f64,
+        spin: bool,
+        point: Vec3,
+        axes: &[Vec3; 3],
+        row: usize,
+        w: &mut Factored,
+    ) {
+        let (mechanism, link) = (carried.mechanism.index(), carried.link);
+        let (system, m) = (&scene.mechanisms()[mechanism], &self.moving[mechanism]);
+        let (f, width) = (m.n_independent, 6 * m.n_blocks);
+        if f == 0 {
+            return;
+        }
+        self.rows.clear();
+        self.rows.resize(3 * width, 0.0);
+        let rows = &mut self.rows;
+        if !spin {
+            system.add_contact_rows(&m.work, f, link, point, axes, sign, width, rows);
+        } else {
+            // ω · a = c · (v(p + b) − v(p)) for a right-handed frame (a, b, c).
+            let frame = [axes[0], axes[1], axes[0].cross(&axes[1])];
+            for k in (0..3).filter(|&k| axes[k] != Vec3::zeros()) {
+                let mut along = [Vec3::zeros(); 3];
+                along[k] = frame[(k + 2) % 3];
+                let beside = point + frame[(k + 1) % 3];
+                system.add_contact_rows(&m.work, f, link, beside, &along, sign, width, rows);
+                system.add_contact_rows(&m.work, f, link, point, &along, -sign, width, rows);
+            }
+        }
+        self.push_solved(mechanism, f, row, w);
     }
 
     /// End of the step: `v = v_free + M_red⁻¹ H I`, `q` from `q_m` along `v`; dependent joints

@@ -4,6 +4,7 @@
 mod bodies;
 mod contacts;
 pub mod equations;
+mod flexible;
 mod joints;
 mod mechanisms;
 mod rolling;

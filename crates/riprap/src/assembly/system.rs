@@ -1,7 +1,8 @@
-//! The whole system, free bodies and mechanisms, in one step of a scheme: prediction, free motion,
+//! The whole system, free bodies, mechanisms and flexible bodies, in one step of a scheme: prediction, free motion,
 //! end of the step. Parameters of a scheme (θ) enter only as times.
 
 use super::bodies::FreeBodies;
+use super::flexible::FlexibleBodies;
 use super::mechanisms::Mechanisms;
 use super::spin;
 use crate::friction::{BlockVelocities, ContactProblem, Impulses};
@@ -37,6 +38,13 @@ impl Interval {
 pub enum SystemError {
     /// A mechanism cannot continue.
     Mechanism(MotionError),
+    /// Newton's method found no motion of a flexible body.
+    Flexible {
+        /// Name of the flexible body.
+        body: String,
+        /// End of the step [s].
+        t: f64,
+    },
     /// A position or velocity is not finite.
     NotFinite {
         /// Name of the body.
@@ -63,12 +71,13 @@ impl From<MotionError> for SystemError {
     }
 }
 
-/// Free bodies and mechanisms at the configuration `q_m` of a step.
+/// Free bodies, mechanisms and flexible bodies at the configuration `q_m` of a step.
 #[derive(Debug, Default)]
 pub struct System {
     pub(super) q_m: Vec<Pose>,
     pub(super) bodies: FreeBodies,
     pub(super) mechanisms: Mechanisms,
+    pub(super) flexible: FlexibleBodies,
     change: BlockVelocities,
 }
 
@@ -84,7 +93,9 @@ impl System {
         check_spin(scene, &state.v, step)?;
         scene.integrate(&state.q, &state.v, step.before, &mut self.q_m);
         spin::predict(scene, state, step.before, &mut self.q_m);
-        Ok(self.mechanisms.predict(scene, state, step, &mut self.q_m)?)
+        self.mechanisms.predict(scene, state, step, &mut self.q_m)?;
+        self.flexible.predict(scene, state, step, &mut self.q_m);
+        Ok(())
     }
 
     /// Free motion, as if there were no contacts: `v_free = v_n + h M⁻¹ f` with masses and forces
@@ -98,6 +109,7 @@ impl System {
         self.bodies.free_motion(scene, state, step, &self.q_m);
         let FreeBodies { v_n, v_free, .. } = &mut self.bodies;
         self.mechanisms.free_motion(scene, state, step, &self.q_m, v_n, v_free)?;
+        self.flexible.free_motion(scene, state, step, v_n, v_free)?;
         check_finite(scene, &self.q_m, v_free, step.t_next)
     }
 
@@ -117,6 +129,7 @@ impl System {
         self.bodies.apply(&self.change, &mut next.v);
         scene.integrate(&self.q_m, &next.v, step.after, &mut next.q);
         let residual = self.mechanisms.finish(scene, state, step, &self.change, next)?;
+        self.flexible.finish(scene, step, &self.change, next);
         self.mechanisms.follow_bodies(scene, next);
         Ok(residual)
     }

@@ -77,6 +77,11 @@ impl Structure {
         &self.start
     }
 
+    /// Whether a state has the size of this body.
+    pub fn fits(&self, state: &StructureState) -> bool {
+        state.q.len() == self.n_nodes() && state.v.len() == self.n_v()
+    }
+
     /// Degrees of freedom that supports hold: their velocity is zero. Forces and tangents are evaluated for all of
     /// them; callers leave these rows out, see [`Tridiagonal::hold`].
     pub fn held(&self) -> &[bool] {
@@ -96,6 +101,12 @@ impl Structure {
     /// Radius of a circle about the axis that contains the cross-section [m].
     pub fn radius(&self) -> f64 {
         self.radius
+    }
+
+    /// Largest distance of a node from the first one, at the start [m].
+    pub fn reach(&self) -> f64 {
+        let first = self.start.q[0].position;
+        self.start.q.iter().map(|q| (q.position - first).norm()).fold(0.0, f64::max)
     }
 
     /// Total mass [kg].

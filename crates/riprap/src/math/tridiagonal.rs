@@ -160,6 +160,31 @@ impl Tridiagonal {
         }
     }
 
+    /// Replaces the matrix by its symmetric part `(A + Aᵀ)/2`.
+    pub fn symmetrize(&mut self) {
+        let b = self.block;
+        let mean = |x: &mut f64, y: &mut f64| {
+            let mean = 0.5 * (*x + *y);
+            (*x, *y) = (mean, mean);
+        };
+        for block in self.diagonal.chunks_exact_mut((b * b).max(1)) {
+            for i in 0..b {
+                for j in 0..i {
+                    let (above, below) = block.split_at_mut(i * b);
+                    mean(&mut above[j * b + i], &mut below[j]);
+                }
+            }
+        }
+        let blocks = (b * b).max(1);
+        for (l, u) in self.lower.chunks_exact_mut(blocks).zip(self.upper.chunks_exact_mut(blocks)) {
+            for i in 0..b {
+                for j in 0..b {
+                    mean(&mut l[i * b + j], &mut u[j * b + i]);
+                }
+            }
+        }
+    }
+
     /// Factors the matrix. False if a pivot is zero or not finite: the factorization must not be used then.
     pub fn factor(&self, lu: &mut TridiagonalLu) -> bool {
         (lu.block, lu.n) = (self.block, self.n);
@@ -469,6 +494,17 @@ mod tests {
         let mut other = Tridiagonal::default();
         other.reset_like(&a);
         assert_eq!(other, sum);
+    }
+
+    #[test]
+    fn the_symmetric_part_is_the_mean_with_the_transpose() {
+        let mut rng = seeded(176);
+        for (block, n) in [(1, 4), (2, 3), (6, 3)] {
+            let mut a = random(&mut rng, block, n);
+            let full = dense(&a);
+            a.symmetrize();
+            assert_eq!(dense(&a), (&full + full.transpose()) * 0.5);
+        }
     }
 
     #[test]

@@ -246,6 +246,8 @@ pub struct Bodies {
     pub motion: Vec<Option<Motion>>,
     /// The corresponding body of a mechanism, if any.
     pub carried: Vec<Option<super::Carried>>,
+    /// First node of each flexible body; the others follow it. Nodes are the last bodies of a scene.
+    pub first_nodes: Vec<u32>,
 }
 
 impl Bodies {

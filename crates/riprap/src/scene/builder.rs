@@ -3,11 +3,12 @@
 use super::checks::{check_law, overlaps};
 use super::mechanism::keep_contacts_direct;
 use super::{
-    Bodies, Body, BodyDescription, BodyJoint, BuildError, BuildErrors, ContactLaw, Detection, Item,
-    Kind, Locks, Material, MechanismId, Motion, On, PairLaw, PairTable, PointContact,
-    ResolvedPoint, Scene, State, Twist,
+    Bodies, Body, BodyDescription, BodyJoint, BuildError, BuildErrors, ContactLaw, Detection,
+    Flexible, Item, Kind, Locks, Material, MechanismId, Motion, On, PairLaw, PairTable,
+    PointContact, ResolvedPoint, Scene, State, Twist,
 };
 use crate::detect::{Collider, ColliderSet, Geometry, Method};
+use crate::flexible::Structure;
 use crate::math::{Mat3, Pose, Vec3};
 use crate::multibody::{Link, Mechanism, Multibody};
 use crate::shape::{MassProperties, Shape};
@@ -45,6 +46,7 @@ pub struct SceneBuilder {
     method: Method,
     largest_overlap: f64,
     pub(super) mechanisms: Vec<Mechanism>,
+    pub(super) flexible: Vec<Flexible>,
     pub(super) point_contacts: Vec<PointContact>,
     pub(super) joints: Vec<BodyJoint>,
     pub(super) apart: Vec<(On, On)>,
@@ -64,6 +66,7 @@ impl Default for SceneBuilder {
             method: Method::default(),
             largest_overlap: 1e-3,
             mechanisms: Vec::new(),
+            flexible: Vec::new(),
             point_contacts: Vec::new(),
             joints: Vec::new(),
             apart: Vec::new(),
@@ -188,9 +191,18 @@ impl SceneBuilder {
             &mut initial,
             &mut errors,
         );
+        let flexible = self.build_flexible(
+            gravity,
+            &mut bodies,
+            &mut shapes,
+            &mut colliders,
+            &mut initial,
+            &mut errors,
+        );
         let points = self.resolve_points(&bodies, &mut errors);
         let joints = self.resolve_joints(&bodies, &mut errors);
-        if !bodies.movable.contains(&true) && self.mechanisms.is_empty() && errors.is_empty() {
+        let only_bodies = self.mechanisms.is_empty() && self.flexible.is_empty();
+        if !bodies.movable.contains(&true) && only_bodies && errors.is_empty() {
             errors.push(BuildError::NothingMoves);
         }
         if !errors.is_empty() {
@@ -198,7 +210,10 @@ impl SceneBuilder {
         }
 
         let mean_size = mean_size(&bodies);
-        let reach = || mechanisms.iter().map(Multibody::reach).max_by(f64::total_cmp);
+        let reach = || {
+            let lengths = flexible.iter().map(Structure::reach);
+            mechanisms.iter().map(Multibody::reach).chain(lengths).max_by(f64::total_cmp)
+        };
         let grain_size = mean_size.unwrap_or(1.0);
         let length = mean_size.or_else(reach).unwrap_or(1.0);
         let resolution = smallest_clearance(&points, &initial, length);
@@ -212,7 +227,7 @@ impl SceneBuilder {
         let first_links = (0..mechanisms.len() as u32)
             .map(|m| bodies.carried_by(MechanismId(m), Link(0)).unwrap_or(0))
             .collect();
-        let apart = self.pairs_apart(&mechanisms, &bodies);
+        let apart = self.pairs_apart(&mechanisms, &flexible, &bodies);
         keep_contacts_direct(&mut mechanisms, &bodies, &points, &apart, &mut initial);
         let scene = Scene {
             gravity,
@@ -230,6 +245,7 @@ impl SceneBuilder {
             apart,
             mechanisms,
             first_links,
+            flexible,
             points,
             joints,
             initial,
@@ -394,15 +410,17 @@ pub(super) fn reach_of(colliders: &[Collider]) -> f64 {
     colliders.iter().map(reach).fold(0.0, f64::max)
 }
 
-/// Mean size of the free bodies; if there are none, of the bodies of mechanisms that have a shape.
+/// Mean size of the free bodies; if there are none, of the bodies of mechanisms and the nodes of flexible bodies that have a
+/// shape.
 fn mean_size(bodies: &Bodies) -> Option<f64> {
     let mean = |of: &dyn Fn(usize) -> bool| {
         let sizes: Vec<f64> =
             (0..bodies.len()).filter(|&i| of(i)).map(|i| bodies.size[i]).collect();
         (!sizes.is_empty()).then(|| sizes.iter().sum::<f64>() / sizes.len() as f64)
     };
-    mean(&|i| bodies.movable[i])
-        .or_else(|| mean(&|i| bodies.carried[i].is_some() && bodies.size[i] > 0.0))
+    let first_node = bodies.first_nodes.first().map_or(bodies.len(), |first| *first as usize);
+    let carried = |i: usize| bodies.carried[i].is_some() || i >= first_node;
+    mean(&|i| bodies.movable[i]).or_else(|| mean(&|i| carried(i) && bodies.size[i] > 0.0))
 }
 
 /// The smallest initial gap of a point contact [m] that is not closed, at most `size`.

@@ -24,6 +24,8 @@ pub enum Item {
     Joint(String),
     /// A contact between a point and a plane, by its name.
     PointContact(String),
+    /// A flexible body, by its name.
+    Flexible(String),
 }
 
 impl std::fmt::Display for Item {
@@ -37,6 +39,7 @@ impl std::fmt::Display for Item {
             Item::Link { mechanism, body } => write!(f, "body `{body}` of mechanism `{mechanism}`"),
             Item::Joint(name) => write!(f, "joint `{name}`"),
             Item::PointContact(name) => write!(f, "point contact `{name}`"),
+            Item::Flexible(name) => write!(f, "flexible body `{name}`"),
         }
     }
 }
@@ -141,6 +144,9 @@ pub enum BuildError {
     /// A mistake in a mechanism.
     #[error(transparent)]
     Mechanism(crate::multibody::MechanismError),
+    /// A mistake in a flexible body.
+    #[error(transparent)]
+    Flexible(crate::flexible::FlexibleError),
     /// Nothing in the scene can move.
     #[error("no body is free to move: nothing would happen")]
     NothingMoves,

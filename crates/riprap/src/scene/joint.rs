@@ -83,15 +83,29 @@ impl SceneBuilder {
             let mut wrong = |problem| {
                 errors.push(BuildError::WrongDimension { item: item(), problem });
             };
-            if matches!((joint.a.0, joint.b.0), (On::Link(..), _) | (_, On::Link(..))) {
+            // Nodes of flexible bodies may be held by anything; bodies of mechanisms only by nodes.
+            let on = [joint.a.0, joint.b.0];
+            let on_node = on.iter().any(|on| matches!(on, On::Node(..)));
+            if !on_node && on.iter().any(|on| matches!(on, On::Link(..))) {
                 wrong("it constrains a body of a mechanism; close a loop of the mechanism instead");
+                continue;
+            }
+            if let [On::Node(a, _), On::Node(b, _)] = on
+                && a == b
+            {
+                wrong("it connects two nodes of one flexible body");
                 continue;
             }
             let (Some(a), Some(b)) = (bodies.find(joint.a.0), bodies.find(joint.b.0)) else {
                 wrong("it refers to a body that does not exist");
                 continue;
             };
-            if a == b || !(bodies.movable[a as usize] || bodies.movable[b as usize]) {
+            let free = bodies.movable[a as usize] || bodies.movable[b as usize];
+            if joint.project && on_node {
+                wrong("positions of flexible bodies are not projected; remove `project`");
+                continue;
+            }
+            if a == b || !(free || on_node) {
                 wrong("it must connect two different bodies, at least one of which is free");
                 continue;
             }

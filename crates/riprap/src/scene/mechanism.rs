@@ -1,7 +1,8 @@
 //! Mechanisms in a scene: each of their bodies is a body of the scene carried by the mechanism.
 
-use super::{Bodies, Body, BuildError, Item, PairLaw, SceneBuilder, State, Twist};
+use super::{Bodies, Body, BuildError, FlexibleId, Item, PairLaw, SceneBuilder, State, Twist};
 use crate::detect::{Collider, Geometry};
+use crate::flexible::Structure;
 use crate::math::{Mat3, Pose, Vec3};
 use crate::multibody::{GROUND, Link, Mechanism, Multibody, MultibodyScratch, MultibodyState};
 use crate::shape::{MassProperties, Shape};
@@ -35,6 +36,8 @@ pub enum On {
     Body(Body),
     /// A body of a mechanism.
     Link(MechanismId, Link),
+    /// A node of a flexible body, counted from 0; its frame is that of the cross-section.
+    Node(FlexibleId, u32),
 }
 
 /// A contact between a chosen point of one body and a chosen plane of another, whatever their
@@ -190,10 +193,16 @@ impl SceneBuilder {
         built
     }
 
-    /// Pairs of bodies without contact: those connected by a joint or a loop, and those named by
+    /// Pairs of bodies without contact: those connected by a joint or a loop, neighbours of a flexible body, and those named by
     /// the user.
-    pub(super) fn pairs_apart(&self, built: &[Multibody], bodies: &Bodies) -> Vec<(u32, u32)> {
+    pub(super) fn pairs_apart(
+        &self,
+        built: &[Multibody],
+        flexible: &[Structure],
+        bodies: &Bodies,
+    ) -> Vec<(u32, u32)> {
         let mut apart = Vec::new();
+        bodies.neighbours(flexible, &mut apart);
         for (m, system) in built.iter().enumerate() {
             let body = |link: Link| bodies.carried_by(MechanismId(m as u32), link);
             let mut add = |a: Link, b: Link| {
@@ -283,6 +292,7 @@ impl Bodies {
             On::World => self.names.iter().position(|n| n == Bodies::WORLD).map(|i| i as u32),
             On::Body(body) => self.slots.get(body.0 as usize).copied(),
             On::Link(mechanism, link) => self.carried_by(mechanism, link),
+            On::Node(flexible, node) => self.node(flexible, node),
         }
     }
 
@@ -310,7 +320,7 @@ impl Bodies {
     }
 
     /// Adds a body that does not move on its own.
-    fn push_carried(
+    pub(super) fn push_carried(
         &mut self,
         name: String,
         carried: Option<Carried>,

@@ -9,6 +9,7 @@ mod body;
 mod builder;
 mod checks;
 mod error;
+mod flexible;
 mod joint;
 mod material;
 mod mechanism;
@@ -18,6 +19,7 @@ pub use crate::math::Twist;
 pub use body::{Bodies, BodyDescription, Kind, Law, Locks, Motion};
 pub use builder::SceneBuilder;
 pub use error::{BuildError, BuildErrors, Item};
+pub use flexible::{Elements, Flexible, FlexibleId, NodeShape};
 pub use joint::{BodyJoint, Hold, ResolvedJoint};
 pub use material::{ContactLaw, Material, PairLaw, PairTable};
 pub use mechanism::{Carried, MechanismId, On, PointContact, ResolvedPoint};
@@ -29,6 +31,7 @@ pub use state::{
 pub(crate) use mechanism::{place_links, twist};
 
 use crate::detect::{Collider, ColliderSet, Method};
+use crate::flexible::Structure;
 use crate::math::{Pose, Vec3, parallel, turn};
 use crate::multibody::{Link, Multibody};
 use crate::shape::Shape;
@@ -67,6 +70,7 @@ pub struct Scene {
     pub(crate) mechanisms: Vec<Multibody>,
     /// First body of each mechanism; the others follow it.
     pub(crate) first_links: Vec<u32>,
+    pub(crate) flexible: Vec<Structure>,
     pub(crate) apart: Vec<(u32, u32)>,
     pub(crate) points: Vec<ResolvedPoint>,
     pub(crate) joints: Vec<ResolvedJoint>,

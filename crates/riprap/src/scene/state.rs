@@ -1,6 +1,7 @@
 //! The state needed to resume a run: time, positions, velocities, and the impulses from which the
 //! next solve starts.
 
+use crate::flexible::StructureState;
 use crate::math::{Pose, Twist};
 use crate::multibody::{MultibodyState, SmoothHistory};
 use serde::{Deserialize, Serialize};
@@ -44,6 +45,9 @@ pub struct State {
     /// included in `q` and `v`, as given by the joints.
     #[serde(default)]
     pub mechanisms: Vec<MultibodyState>,
+    /// Positions and velocities of the flexible bodies. Their nodes are also included in `q` and `v`.
+    #[serde(default)]
+    pub flexible: Vec<StructureState>,
     /// Impulses of the joints between bodies in the last step [N s], three equations each.
     #[serde(default)]
     pub joint_impulses: Vec<[f64; 3]>,
@@ -78,6 +82,8 @@ pub struct AlphaState {
     pub acceleration: Vec<f64>,
     /// The pseudo-acceleration `a` [m/s², rad/s²].
     pub pseudo_acceleration: Vec<f64>,
+    /// Whether the last step needed the coupled iteration, with which the next one then starts.
+    pub coupled: bool,
     /// Multipliers of the contacts that were near in the last step.
     pub contacts: Vec<ContactMultipliers>,
     /// Multipliers of the rows of joints between bodies and of loops.

@@ -66,8 +66,10 @@ impl Scheme for DormandPrince {
             return Err(StepError::BadParameter { what, value: self.tolerance, range });
         }
         let bodies = scene.bodies();
+        let is_node = |i: usize| scene.node_at(i).is_some();
         match (0..bodies.len()).find(|&i| {
-            bodies.carried[i].is_none() && (bodies.movable[i] || bodies.motion[i].is_some())
+            bodies.carried[i].is_none()
+                && (bodies.movable[i] || bodies.motion[i].is_some() || is_node(i))
         }) {
             Some(i) => Err(StepError::NeedsContacts { body: bodies.names[i].clone() }),
             None => Ok(()),

@@ -281,6 +281,17 @@ pub enum StepError {
         /// End of the failed step [s].
         t: f64,
     },
+    /// Newton's method found no motion of a flexible body.
+    #[error(
+        "flexible body `{body}`: no motion found at t = {t:.6} s (Newton's method did not converge); try a smaller dt, more \
+         elements, or damping"
+    )]
+    Flexible {
+        /// Name of the flexible body.
+        body: String,
+        /// End of the failed step [s].
+        t: f64,
+    },
     /// A mechanism cannot continue.
     #[error(transparent)]
     Mechanism(#[from] crate::multibody::MotionError),
@@ -355,6 +366,7 @@ impl From<SystemError> for StepError {
         match error {
             SystemError::Mechanism(error) => StepError::Mechanism(error),
             SystemError::NotFinite { body, what, t } => StepError::NotFinite { body, what, t },
+            SystemError::Flexible { body, t } => StepError::Flexible { body, t },
             SystemError::TooFast { body, speed, t } => StepError::TooFast { body, speed, t },
         }
     }

@@ -67,7 +67,7 @@ fn throw(thrown: Thrown, restitution: f64, dt: f64, time: f64) -> Vec<Pose> {
     let body = match on {
         On::Link(id, link) => run.scene().link_body(id, link),
         On::Body(body) => body,
-        On::World => unreachable!("it moves"),
+        On::World | On::Node(..) => unreachable!("it moves"),
     };
     let step = |_| {
         run.step().expect("it moves");

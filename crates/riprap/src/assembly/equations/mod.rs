@@ -28,6 +28,8 @@ pub struct Configuration {
     pub q: Vec<Pose>,
     /// Joint coordinates of the mechanisms.
     pub joints: Vec<Vec<f64>>,
+    /// Poses of the nodes of the flexible bodies.
+    pub nodes: Vec<Vec<Pose>>,
 }
 
 /// Who determines the motion of a body.
@@ -39,6 +41,8 @@ pub(super) enum Owner {
     Free(u32),
     /// A mechanism, and the body's node in its tree.
     Mechanism(u32, u32),
+    /// A flexible body, and its node.
+    Flexible(u32, u32),
 }
 
 /// One group of velocities that `M` couples.
@@ -53,6 +57,7 @@ pub(super) struct Group {
 pub(super) enum GroupKind {
     Body(usize),
     Mechanism(usize),
+    Flexible(usize),
 }
 
 /// The vector of velocities of a scene, and the mechanisms at the last configuration.
@@ -65,6 +70,8 @@ pub struct Equations {
     prescribed: Vec<bool>,
     /// First velocity of each mechanism.
     firsts: Vec<usize>,
+    /// First velocity of each flexible body.
+    first_nodes: Vec<usize>,
     works: Vec<MultibodyScratch>,
     /// Velocities of all bodies at the last evaluation.
     twists: Vec<Twist>,
@@ -98,6 +105,15 @@ impl Equations {
             }
             e.works.push(system.scratch());
         }
+        for (k, body) in scene.flexible().iter().enumerate() {
+            for (node, i) in scene.nodes_of(k).enumerate() {
+                e.owners[i] = Owner::Flexible(k as u32, node as u32);
+            }
+            e.groups.push(Group { first: e.n, n: body.n_v(), kind: GroupKind::Flexible(k) });
+            e.first_nodes.push(e.n);
+            e.prescribed.extend_from_slice(body.held());
+            e.n += body.n_v();
+        }
         e.twists.resize(bodies.len(), Twist::default());
         e
     }
@@ -128,6 +144,10 @@ impl Equations {
                 let name = system.coordinate_name(coordinate);
                 format!("coordinate `{name}` of mechanism `{}`", system.name())
             }
+            Some((GroupKind::Flexible(k), c)) => {
+                let body = &scene.flexible()[k];
+                format!("node {} of flexible body `{}`", c / body.node_dofs(), body.name())
+            }
             None => String::new(),
         }
     }
@@ -136,6 +156,7 @@ impl Equations {
     pub fn read(&self, scene: &Scene, state: &State, at: &mut Configuration, v: &mut Vec<f64>) {
         at.q.clone_from(&state.q);
         at.joints.resize_with(scene.mechanisms().len(), Vec::new);
+        at.nodes.resize_with(scene.flexible().len(), Vec::new);
         v.clear();
         v.resize(self.n, 0.0);
         for group in &self.groups {
@@ -145,6 +166,10 @@ impl Equations {
                 GroupKind::Mechanism(k) => {
                     at.joints[k].clone_from(&state.mechanisms[k].q);
                     v.copy_from_slice(&state.mechanisms[k].v);
+                }
+                GroupKind::Flexible(k) => {
+                    at.nodes[k].clone_from(&state.flexible[k].q);
+                    v.copy_from_slice(&state.flexible[k].v);
                 }
             }
         }
@@ -180,6 +205,16 @@ impl Equations {
                     let centres = &scene.bodies().centre[links];
                     place_links(system, new, &mut self.works[k], centres, q, v);
                 }
+                GroupKind::Flexible(k) => {
+                    state.flexible[k].q.clone_from(&at.nodes[k]);
+                    state.flexible[k].v.clear();
+                    state.flexible[k].v.extend_from_slice(v);
+                    let (body, nodes) = (&scene.flexible()[k], scene.nodes_of(k));
+                    for (node, i) in nodes.enumerate() {
+                        state.q[i] = at.nodes[k][node];
+                        state.v[i] = body.node_twist(&at.nodes[k], v, node);
+                    }
+                }
             }
         }
     }
@@ -212,6 +247,7 @@ impl Equations {
     ) {
         to.q.clone_from(&from.q);
         to.joints.resize_with(from.joints.len(), Vec::new);
+        to.nodes.resize_with(from.nodes.len(), Vec::new);
         for group in &self.groups {
             let dx = &dx[group.first..group.first + group.n];
             match group.kind {
@@ -227,6 +263,9 @@ impl Equations {
                     to.joints[k].resize(from.joints[k].len(), 0.0);
                     system.tree().integrate(&from.joints[k], dx, 1.0, &mut to.joints[k]);
                     system.drive(t, &mut to.joints[k]);
+                }
+                GroupKind::Flexible(k) => {
+                    scene.flexible()[k].integrate(&from.nodes[k], dx, &mut to.nodes[k]);
                 }
             }
         }
@@ -254,6 +293,13 @@ impl Equations {
                         self.twists[i] = twist(system, work, link, centre);
                     }
                 }
+                GroupKind::Flexible(k) => {
+                    let body = &scene.flexible()[k];
+                    for (node, i) in scene.nodes_of(k).enumerate() {
+                        at.q[i] = at.nodes[k][node];
+                        self.twists[i] = body.node_twist(&at.nodes[k], v, node);
+                    }
+                }
             }
         }
     }
@@ -274,6 +320,18 @@ impl Equations {
                 rows::free_columns(first as usize, point - at.q[body].position, out)
             }
             Owner::Mechanism(k, node) => self.node_columns(scene, k as usize, node, point, out),
+            Owner::Flexible(k, node) => {
+                let (k, node) = (k as usize, node as usize);
+                let (first, arm) = (self.first_nodes[k], point - at.nodes[k][node].position);
+                let columns = scene.flexible()[k].node_columns(&at.nodes[k], node);
+                out.extend(columns.map(|(dof, c)| Column {
+                    index: first + dof,
+                    rank: (c.angular != Vec3::zeros()).into(),
+                    fixed_axes: false,
+                    angular: c.angular,
+                    linear: c.linear + c.angular.cross(&arm),
+                }));
+            }
         }
     }
 

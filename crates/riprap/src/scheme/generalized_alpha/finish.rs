@@ -27,6 +27,7 @@ impl Newton {
             next.mechanisms[k].partition.clone_from(&old.partition);
             next.mechanisms[k].control.clone_from(&self.controls[k]);
         }
+        next.flexible.resize_with(state.flexible.len(), Default::default);
         self.e.write(scene, &self.at_n, &self.v_n, next);
         check_finite(scene, &next.q, &next.v, t_next)
             .map_err(|e: SystemError| StepError::from(e))?;
@@ -54,6 +55,7 @@ impl Newton {
     fn multipliers(&self, alpha: &mut AlphaState) {
         alpha.acceleration.clone_from(&self.acceleration_n);
         alpha.pseudo_acceleration.clone_from(&self.pseudo_n);
+        alpha.coupled = self.is_coupled && self.problems.any_active();
         alpha.contacts.clear();
         for c in &self.unilateral.contacts {
             let (nu, impulse) = self.problems.multipliers(c.key);

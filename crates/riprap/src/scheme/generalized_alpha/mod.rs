@@ -8,6 +8,7 @@
 //! velocity level; the correction of positions is frictionless.
 
 mod coefficients;
+mod coupled;
 mod finish;
 mod newton;
 mod problems;

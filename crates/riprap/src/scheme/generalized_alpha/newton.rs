@@ -4,6 +4,7 @@
 //! complementarity problems of steps 2 and 3 are solved exactly in every iteration instead of with
 //! one update of the active sets; the discrete solution is the same.
 
+use super::coupled::Coupled;
 use super::problems::{Near, Problems};
 use super::{Coefficients, GeneralizedAlpha, Variant};
 use crate::assembly::Contacts;
@@ -15,6 +16,10 @@ use crate::friction::{Condition, Mixed};
 use crate::math::Buffers;
 use crate::multibody::Control;
 use crate::scene::{Scene, Twist};
+
+/// The coupled iteration takes over where a sequential one reduces corrections by less than this
+/// factor [–].
+const SLOW: f64 = 0.1;
 
 /// Why an iteration failed.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -35,6 +40,9 @@ pub(super) struct Newton {
     pub groups: Groups,
     pub mixed: Mixed,
     pub problems: Problems,
+    pub coupled: Coupled,
+    /// Whether this step uses the coupled iteration.
+    pub is_coupled: bool,
     pub controls: Vec<Control>,
     /// Positions, velocities and accelerations at the start.
     pub at_n: Configuration,
@@ -89,6 +97,7 @@ impl Newton {
             self.groups.factor_mass(&self.e).map_err(Failure::NoInertia)?;
             let (error, at) = match scheme.variant {
                 Variant::SmoothIndex3 => self.correct_index_3(scene, h, &c, scheme.tolerance),
+                Variant::Ggl if self.is_coupled => self.correct_coupled(scheme, scene, h, &c),
                 _ => self.correct(scheme, scene, h, &c),
             };
             if !error.is_finite() {
@@ -102,6 +111,9 @@ impl Newton {
                 self.move_to(scheme.variant, scene, t, h, &c);
                 return Ok(i);
             }
+            // Sequential steps converge slowly where forces change much with U and W.
+            let slow = i >= 3 && error > SLOW * last || i + 1 >= scheme.max_iterations / 2;
+            self.is_coupled |= slow && scheme.variant == Variant::Ggl;
             last = error;
         }
         Err(Failure::NotConverged(worst))
@@ -199,7 +211,7 @@ impl Newton {
 
     /// Step 1 of Algorithm 1: the smooth motion. Leaves the correction of `ṽ` in `dv` and adds that
     /// of `λ̃`. (47)
-    fn smooth_motion(&mut self, h: f64, c: &Coefficients, with_constraints: bool) {
+    pub(super) fn smooth_motion(&mut self, h: f64, c: &Coefficients, with_constraints: bool) {
         let Newton { e, bilateral, groups, mixed, dv, responses, gradients, .. } = self;
         let n = e.n_v();
         let (by_a, by_q) = (c.acceleration_by_velocity(h), c.position_by_velocity(h));
@@ -265,7 +277,7 @@ impl Newton {
         let mut error = Largest::default();
         error.note(&self.dv, scale);
 
-        // Positions, then velocities: each a complementarity problem with D = g_q M⁻¹ g_qᵀ. (48), (49)
+        // Two complementarity problems with D = g_q M⁻¹ g_qᵀ. (48), (49)
         let near = match variant {
             Variant::MoreauJean => Near::Prepared,
             _ => {
@@ -277,17 +289,46 @@ impl Newton {
             }
         };
         self.assemble(scene, near);
-        if variant != Variant::MoreauJean {
-            let lift = if variant == Variant::ModifiedLcp { h } else { 0.0 };
-            self.dv.clone_from(&self.correction);
-            self.project_positions(lift);
-            self.dv.iter_mut().zip(&self.correction).for_each(|(old, new)| *old -= new);
-            error.note(&self.dv, h * scale);
-        }
+        // Velocities first: the displacement due to friction depends on their impulses.
         self.dv.clone_from(&self.jump);
         self.project_velocities();
         self.dv.iter_mut().zip(&self.jump).for_each(|(old, new)| *old -= new);
         error.note(&self.dv, scale);
+        if variant != Variant::MoreauJean {
+            let lift = if variant == Variant::ModifiedLcp { h } else { 0.0 };
+            self.dv.clone_from(&self.correction);
+            self.project_positions(lift, h);
+            self.dv.iter_mut().zip(&self.correction).for_each(|(old, new)| *old -= new);
+            error.note(&self.dv, h * scale);
+        }
+        (error.value, error.at)
+    }
+
+    /// Applies corrections of the smooth velocity, and new `U` and `W`, found together. Returns the
+    /// largest correction relative to the velocities, and where it is.
+    pub(super) fn apply(
+        &mut self,
+        scheme: &GeneralizedAlpha,
+        dv: Vec<f64>,
+        mut correction: Vec<f64>,
+        mut jump: Vec<f64>,
+        h: f64,
+        c: &Coefficients,
+    ) -> (f64, usize) {
+        let by_a = c.acceleration_by_velocity(h);
+        for (i, dv) in dv.iter().enumerate() {
+            self.v_smooth[i] += dv;
+            self.acceleration[i] += by_a * dv;
+        }
+        std::mem::swap(&mut self.correction, &mut correction);
+        std::mem::swap(&mut self.jump, &mut jump);
+        correction.iter_mut().zip(&self.correction).for_each(|(old, new)| *old -= new);
+        jump.iter_mut().zip(&self.jump).for_each(|(old, new)| *old -= new);
+        let scale = self.velocity_scale(h, scheme.tolerance);
+        let mut error = Largest::default();
+        error.note(&dv, scale);
+        error.note(&correction, h * scale);
+        error.note(&jump, scale);
         (error.value, error.at)
     }
 

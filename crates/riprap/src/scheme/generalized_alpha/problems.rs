@@ -31,6 +31,8 @@ struct Entry {
     memory: usize,
     /// Its row along the normal; with friction two tangential ones follow.
     row: usize,
+    /// Number of its rows.
+    rows: usize,
     /// Gap at the new `q̃` [m].
     gap: f64,
     /// Whether it takes part at velocity level.
@@ -77,6 +79,11 @@ impl Problems {
     ) -> impl Iterator<Item = (Key, [f64; 3])> + 'a {
         let active = self.entries.iter().filter(|e| e.active);
         active.map(|e| (contacts.contacts[e.contact].key, self.memory[e.memory].impulse))
+    }
+
+    /// Whether any contact takes part.
+    pub(super) fn any_active(&self) -> bool {
+        self.entries.iter().any(|e| e.active)
     }
 
     /// Multiplier `ν` and impulse `Λ` of a contact; zero if it did not take part.
@@ -137,6 +144,107 @@ impl Problems {
     }
 }
 
+/// Access for the coupled iteration.
+impl Problems {
+    /// All rows: bilateral ones, then those of the contacts that take part.
+    pub(super) fn rows(&self) -> &Rows {
+        &self.rows
+    }
+
+    /// `M⁻¹ Gᵀ` of a row.
+    pub(super) fn response(&self, row: usize) -> &[f64] {
+        &self.responses[row]
+    }
+
+    /// Rows at position level, with `m_b` bilateral ones.
+    pub(super) fn position_rows(&self, m_b: usize) -> impl Iterator<Item = usize> + '_ {
+        (0..m_b).chain(self.entries.iter().map(|e| e.row))
+    }
+
+    /// Rows at velocity level.
+    pub(super) fn velocity_rows(&self, m_b: usize) -> impl Iterator<Item = usize> + '_ {
+        let active = self.entries.iter().filter(|e| e.active);
+        (0..m_b).chain(active.flat_map(|e| e.row..e.row + e.rows))
+    }
+
+    /// Whether a row is a tangential one.
+    pub(super) fn is_tangential(&self, row: usize) -> bool {
+        self.entry_of(row).is_some_and(|e| e.row != row)
+    }
+
+    fn entry_of(&self, row: usize) -> Option<&Entry> {
+        self.entries.iter().find(|e| (e.row..e.row + e.rows).contains(&row))
+    }
+
+    /// Residual or gap of a row at the current positions.
+    pub(super) fn gap(&self, row: usize, residual: &[f64], contacts: &Unilateral) -> f64 {
+        let entry = self.entry_of(row);
+        entry.map_or_else(|| residual[row], |e| contacts.contacts[e.contact].gap)
+    }
+
+    /// Contribution of the velocity before an impact to a row, `e g_{q,n} v_n`.
+    pub(super) fn impact(&self, row: usize, contacts: &Unilateral) -> f64 {
+        let entry = self.entries.iter().find(|e| e.row == row);
+        entry.map_or(0.0, |e| {
+            let contact = &contacts.contacts[e.contact];
+            contact.restitution * contact.before
+        })
+    }
+
+    /// Conditions and start values at position level.
+    pub(super) fn position_conditions(&self, m_b: usize, mixed: &mut Mixed) {
+        let first = mixed.conditions.len();
+        mixed.x[first..first + m_b].copy_from_slice(&self.nu);
+        mixed.conditions.resize(first + m_b, Condition::Bilateral);
+        for entry in &self.entries {
+            mixed.x[mixed.conditions.len()] = self.memory[entry.memory].nu;
+            mixed.conditions.push(Condition::Unilateral);
+        }
+    }
+
+    /// Conditions and start values at velocity level.
+    pub(super) fn velocity_conditions(&self, m_b: usize, contacts: &Unilateral, mixed: &mut Mixed) {
+        let mut i = 2 * m_b + self.entries.len();
+        mixed.x[i..i + m_b].copy_from_slice(&self.impulse);
+        mixed.conditions.extend(std::iter::repeat_n(Condition::Bilateral, m_b));
+        i += m_b;
+        for entry in self.entries.iter().filter(|e| e.active) {
+            let impulse = &self.memory[entry.memory].impulse;
+            mixed.x[i..i + entry.rows].copy_from_slice(&impulse[..entry.rows]);
+            mixed.conditions.push(condition(&contacts.contacts[entry.contact]));
+            i += entry.rows;
+        }
+    }
+
+    /// Stores the multipliers `ν` and `Λ` of all rows.
+    pub(super) fn store(&mut self, m_b: usize, x: &[f64]) {
+        self.nu.copy_from_slice(&x[..m_b]);
+        let mut i = m_b;
+        for entry in &self.entries {
+            self.memory[entry.memory].nu = x[i];
+            i += 1;
+        }
+        self.impulse.copy_from_slice(&x[i..i + m_b]);
+        i += m_b;
+        for entry in &self.entries {
+            let memory = &mut self.memory[entry.memory];
+            memory.impulse = [0.0; 3];
+            if entry.active {
+                memory.impulse[..entry.rows].copy_from_slice(&x[i..i + entry.rows]);
+                i += entry.rows;
+            }
+        }
+    }
+}
+
+/// The condition of a contact at velocity level.
+fn condition(contact: &Contact) -> Condition {
+    match contact.friction {
+        friction if friction > 0.0 => Condition::Coulomb { friction },
+        _ => Condition::Unilateral,
+    }
+}
+
 impl Newton {
     /// Collects the rows of the bilateral constraints and of the contacts that take part, for a
     /// displacement `dx` from `q` to the new `q̃`.
@@ -163,8 +271,8 @@ impl Newton {
                 p.rows.drop_last();
                 unilateral.push_rows(scene, at, e, v, k, true, &mut p.rows);
             }
-            let memory = p.remember(contact.key);
-            p.entries.push(Entry { contact: k, memory, row, gap, active });
+            let (memory, rows) = (p.remember(contact.key), p.rows.len() - row);
+            p.entries.push(Entry { contact: k, memory, row, rows, gap, active });
         }
         let (n, m) = (e.n_v(), p.rows.len());
         p.responses.resize_with(m.max(p.responses.len()), Vec::new);
@@ -197,7 +305,10 @@ impl Newton {
 
     /// Step 2 of Algorithm 1: `U = M⁻¹ g_qᵀ ν` such that `g(q) = 0` on bilateral constraints and
     /// `0 ≤ g(q) ⊥ ν ≥ 0` on contacts; `0 ≤ g(q) ⊥ ν − lift Λ ≥ 0` with a positive `lift` [s].
-    pub(super) fn project_positions(&mut self, lift: f64) {
+    ///
+    /// Friction adds the displacement of its velocity jump, `U_t = h/2 M⁻¹ g_tᵀ Λ_t`: a contact that
+    /// sticks does not creep by the smooth motion that friction undoes at the end of the step.
+    pub(super) fn project_positions(&mut self, lift: f64, h: f64) {
         let Newton { bilateral, problems: p, dx, correction, .. } = self;
         let m_b = bilateral.len();
         let mut places = std::mem::take(&mut p.places);
@@ -222,6 +333,17 @@ impl Newton {
                 p.positions.b[i] += p.positions.d[i * n + m_b + j] * lift * impulse;
             }
         }
+        correction.fill(0.0);
+        for entry in p.entries.iter().filter(|e| e.active && e.rows == 3) {
+            let impulse = p.memory[entry.memory].impulse;
+            let rows = [entry.row + 1, entry.row + 2];
+            p.respond(&rows, &[0.5 * h * impulse[1], 0.5 * h * impulse[2]], correction);
+        }
+        if p.entries.iter().any(|e| e.rows == 3) {
+            for (i, &row) in places.iter().enumerate() {
+                p.positions.b[i] += p.rows.dot(row, correction);
+            }
+        }
         p.positions.solve();
         for (j, entry) in p.entries.iter().enumerate() {
             let memory = &mut p.memory[entry.memory];
@@ -229,7 +351,6 @@ impl Newton {
             memory.nu = p.positions.x[m_b + j];
         }
         p.nu.copy_from_slice(&p.positions.x[..m_b]);
-        correction.fill(0.0);
         p.respond(&places, &p.positions.x, correction);
         p.places = places;
     }
@@ -243,8 +364,7 @@ impl Newton {
         places.clear();
         places.extend(0..m_b);
         for entry in p.entries.iter().filter(|e| e.active) {
-            let friction = unilateral.contacts[entry.contact].friction;
-            places.extend(entry.row..entry.row + if friction > 0.0 { 3 } else { 1 });
+            places.extend(entry.row..entry.row + entry.rows);
         }
         Problems::fill(&places, p.rows.len(), &p.d, &mut p.velocities);
         let Mixed { b, x, conditions, .. } = &mut p.velocities;
@@ -275,7 +395,7 @@ impl Newton {
             let memory = &mut p.memory[entry.memory];
             memory.impulse = [0.0; 3];
             if entry.active {
-                let rows = if unilateral.contacts[entry.contact].friction > 0.0 { 3 } else { 1 };
+                let rows = entry.rows;
                 memory.impulse[..rows].copy_from_slice(&p.velocities.x[i..i + rows]);
                 i += rows;
             }

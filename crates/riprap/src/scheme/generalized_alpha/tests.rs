@@ -138,3 +138,129 @@ fn a_tumbling_body_is_second_order() {
     let found = orders(tilt, &[1e-2, 5e-3, 2.5e-3]);
     assert!(found.iter().all(|o| (o - 2.0).abs() < 0.15), "{found:?}");
 }
+
+/// Two masses of 1 kg on slides, joined by a spring with `ω h` = `stiff` at h = 1e-3; the first meets a stop.
+fn struck(stiff: f64) -> Scene {
+    let mut m = Mechanism::new("pair");
+    let mass = MassProperties::principal(1.0, [0.0; 3], [0.1; 3]);
+    let first = m.prismatic(GROUND, Axis::X, [0.0; 3], mass);
+    let second = m.prismatic(GROUND, Axis::X, [1.0, 0.0, 0.0], mass);
+    for link in [first, second] {
+        m.start_velocity(m.coordinate(link, 0), -1.0);
+    }
+    let stiffness = 0.5 * (stiff / 1e-3) * (stiff / 1e-3);
+    let spring = PointSpring::Line { stiffness, damping: 0.0, length: 1.0 };
+    m.point_spring("spring", spring, Marker::at(first, [0.0; 3]), Marker::at(second, [0.0; 3]));
+    let mut scene = Scene::builder();
+    let id = scene.add_mechanism(m);
+    let steel = Material::new("steel");
+    scene.add_point_contact(PointContact {
+        name: "stop".into(),
+        point: (On::Link(id, first), Vec3::zeros()),
+        plane: (On::World, Vec3::new(-0.0505, 0.0, 0.0)),
+        normal: Vec3::x(),
+        law: PairLaw::combined(&steel, &steel),
+    });
+    scene.build().unwrap()
+}
+
+#[test]
+fn a_stiff_structure_meets_a_stop_without_penetration_or_gain_of_energy() {
+    for stiff in [0.1, 1.0, 5.0, 50.0] {
+        let mut run = Simulation::new(struck(stiff), GeneralizedAlpha::new(1e-3)).unwrap();
+        let (mut iterations, mut halvings) = (0, 0);
+        for _ in 0..400 {
+            let step = run.step().unwrap();
+            iterations = iterations.max(step.newton);
+            halvings += step.halvings;
+            let gap = run.state().mechanisms[0].q[0] + 0.0505;
+            assert!(gap > -1e-12, "ω h = {stiff}: gap {gap:e} at {}", run.time());
+        }
+        let balance = run.frame().balance();
+        assert!(balance.kinetic + balance.potential < 1.0 + 1e-9, "ω h = {stiff}");
+        assert!(halvings == 0 && iterations <= 12, "ω h = {stiff}: {iterations}, {halvings}");
+        println!(
+            "ω h = {stiff}: at most {iterations} iterations, energy {}",
+            balance.kinetic + balance.potential
+        );
+    }
+}
+
+#[test]
+fn comparison_schemes_show_their_known_faults_on_the_bouncing_ball() {
+    let gaps = |variant: Variant, until: f64| {
+        let (scene, ball) = ball();
+        let scheme = GeneralizedAlpha::new(2e-3).variant(variant);
+        let mut run = Simulation::new(scene, scheme).unwrap();
+        let mut gaps = Vec::new();
+        for _ in 0..(until / 2e-3) as usize {
+            run.step().unwrap();
+            gaps.push(run.pose(ball).position.z - 0.2);
+        }
+        let b = run.frame().balance();
+        (gaps, b.kinetic + b.potential - 2.0)
+    };
+    // The θ-method penetrates by up to h v.
+    let (moreau, _) = gaps(Variant::MoreauJean, 3.0);
+    let deepest = moreau.iter().fold(0.0, |m: f64, g| m.min(*g));
+    assert!(deepest < -1e-4 && deepest > -1.0e-2, "{deepest}");
+    // The smooth scheme gains energy at impacts: it has 8.01 J initially.
+    let (_, energy) = gaps(Variant::SmoothIndex3, 3.0);
+    assert!(energy > 9.0, "{energy}");
+    // The modified condition opens and closes the contact after the accumulation at 3.6 s.
+    let open = |gaps: &[f64]| gaps[1950..].iter().filter(|g| **g > 1e-9).count();
+    let (modified, _) = gaps(Variant::ModifiedLcp, 5.0);
+    let (ggl, _) = gaps(Variant::Ggl, 5.0);
+    assert!(open(&modified) > 50, "{}", open(&modified));
+    assert_eq!(open(&ggl), 0);
+}
+
+#[test]
+fn a_block_on_a_slope_sticks_or_slides_by_coulombs_law_without_penetration() {
+    for (friction, slides) in [(0.7, false), (0.3, true)] {
+        let rock = Material::new("rock").density(1000.0).friction(friction);
+        let mut scene = Scene::builder();
+        scene.add_fixed(Shape::half_space([0.0, 0.0, 1.0]).unwrap(), Pose::IDENTITY, &rock);
+        let block = BodyDescription::new(Shape::cuboid([0.2, 0.2, 0.1]).unwrap(), &rock);
+        let block = scene.add(block.at([0.0, 0.0, 0.05]), &rock);
+        // A slope of 0.5: gravity is tilted.
+        let (g, slope) = (9.81, 0.5_f64.atan());
+        scene.gravity([g * slope.sin(), 0.0, -g * slope.cos()]);
+        let mut run = Simulation::new(scene.build().unwrap(), GeneralizedAlpha::new(1e-3)).unwrap();
+        for _ in 0..500 {
+            run.step().unwrap();
+            assert!(run.pose(block).position.z > 0.05 - 1e-12);
+        }
+        let moved = run.pose(block).position.x;
+        let expected =
+            if slides { 0.5 * g * (slope.sin() - friction * slope.cos()) * 0.25 } else { 0.0 };
+        // Friction is integrated at first order.
+        assert!((moved - expected).abs() < 2e-3 * expected + 1e-9, "{moved} {expected}");
+        assert!((run.pose(block).position.z - 0.05).abs() < 1e-10);
+    }
+}
+
+#[test]
+fn a_resumed_run_is_bitwise_identical() {
+    let (scene, _) = pendulum();
+    let mut whole = Simulation::new(scene, GeneralizedAlpha::new(1e-3)).unwrap();
+    whole.until(0.4, &mut ()).unwrap();
+    let (scene, _) = pendulum();
+    let mut resumed = Simulation::new(scene, GeneralizedAlpha::new(1e-3)).unwrap();
+    resumed.set_state(whole.state().clone()).unwrap();
+    whole.until(0.6, &mut ()).unwrap();
+    resumed.until(0.6, &mut ()).unwrap();
+    assert_eq!(whole.state(), resumed.state());
+}
+
+#[test]
+fn parameters_out_of_range_and_rolling_resistance_are_refused() {
+    let (scene, _) = ball();
+    assert!(GeneralizedAlpha::new(1e-3).rho(1.2).check(&scene).is_err());
+    assert!(GeneralizedAlpha::new(0.0).check(&scene).is_err());
+    let rock = Material::new("rock").density(1000.0).rolling(1e-3);
+    let mut scene = Scene::builder();
+    scene.add(BodyDescription::new(Shape::sphere(0.1).unwrap(), &rock), &rock);
+    let refused = GeneralizedAlpha::new(1e-3).check(&scene.build().unwrap());
+    assert!(refused.unwrap_err().to_string().contains("rolling resistance"));
+}
