@@ -94,6 +94,27 @@ fn the_slider_crank_study_writes_figures_and_a_table_within_the_limits_of_its_va
     }
 }
 
+#[test]
+fn the_study_of_bruls2014_writes_all_figures_and_its_table() {
+    let folder = Folder::new("reproduce-bruls2014");
+    success(&folder.riprap(&["reproduce", "bruls2014", "--small", "--out", "made"]));
+    for number in 2..=24 {
+        let name = format!("fig{number}.svg");
+        let svg = folder.read(&format!("made/{name}"));
+        assert_well_formed(&name, &svg);
+        assert!(svg.starts_with("<svg ") && svg.contains("<polyline"), "{name}");
+        assert!(!svg.contains("NaN") && svg.len() < 200_000, "{name}: {}", svg.len());
+    }
+    let rows: Value = serde_json::from_str(&folder.read("made/table.json")).unwrap();
+    let ggl = rows.as_array().unwrap().iter().filter(|row| row["method"] == "nonsmooth-α GGL");
+    assert!(ggl.clone().count() >= 7);
+    for row in ggl {
+        assert!(number(row, "smallest_gap") >= -1e-12, "{row}");
+        assert_eq!(number(row, "halvings"), 0.0, "{row}");
+    }
+    assert!(folder.read("made/table.md").contains("| rocking block | Moreau–Jean |"));
+}
+
 /// The small study with twice its time step and a loose tolerance: all four runs, all figures.
 #[test]
 fn an_interrupted_tamping_study_resumes_and_writes_all_files() {

@@ -297,7 +297,7 @@ fn mistakes_in_the_run_and_in_probes_are_reported() {
             "unknown scheme",
             "dt = 1e-3\nscheme = \"dormand\"",
             3,
-            "one of \"moreau-jean\", \"dormand-prince\"",
+            "one of \"moreau-jean\", \"generalized-alpha\", \"dormand-prince\"",
         ),
         run(
             "theta of the other",
@@ -322,6 +322,18 @@ fn mistakes_in_the_run_and_in_probes_are_reported() {
             says: "does not support contacts",
         },
         arm("empty probe", "[[probe]]\nname = \"a\"", 24, "has no target"),
+        arm(
+            "multipliers of Moreau–Jean",
+            "[[probe]]\nmechanism = \"mechanism-1\"\nquantities = [\"multipliers\"]",
+            26,
+            "only the scheme `generalized-alpha` has `multipliers`",
+        ),
+        arm(
+            "no such point contact",
+            "[[probe]]\npoint_contact = \"heel\"",
+            25,
+            "there is no point contact `heel`",
+        ),
         arm(
             "probe of both",
             "[[probe]]\nbody = \"mechanism-1/upper\"\nmechanism = \"mechanism-1\"",

@@ -6,6 +6,7 @@ pub mod cases;
 pub mod check;
 pub mod figure;
 pub mod mechanisms;
+pub mod nonsmooth;
 pub mod reproduce;
 pub mod scenes;
 pub mod slider_crank;

@@ -240,6 +240,12 @@ impl Motion {
         motion
     }
 
+    /// The paper's case with restitution 0.8, event-driven, converged to 3e-13 m.
+    pub fn event_driven_restitution_08() -> Motion {
+        let text = include_str!("../data/slider-crank/sc_e08_traj.csv");
+        Motion::read(text, &Parameters { restitution: 0.8, ..Parameters::PAPER })
+    }
+
     /// The paper's case computed by Siconos with steps of 1e-5 s.
     pub fn siconos() -> Motion {
         let text = include_str!("../data/slider-crank/sc_paper1_siconos_1e-5.csv");
@@ -277,12 +283,18 @@ impl Motion {
     }
 }
 
-/// Runs a model with a step that divides 1e-4 s (or is a multiple of it) until a time [s].
+/// Runs a model under Moreau–Jean with a step that divides 1e-4 s (or is a multiple of it) until a time [s].
 pub fn run(model: Model, p: &Parameters, dt: f64, until: f64) -> Motion {
+    let solver = GaussSeidel::tolerance(1e-14);
+    run_with(model, p, Box::new(MoreauJean::new(dt).solver(solver)), until)
+}
+
+/// Like [`run`], with any scheme of fixed steps.
+pub fn run_with(model: Model, p: &Parameters, scheme: Box<dyn Scheme>, until: f64) -> Motion {
     let (scene, parts) = scene(model, p);
     let scene = scene.build().expect("the slider-crank is sound");
-    let solver = GaussSeidel::tolerance(1e-14);
-    let mut run = Simulation::new(scene, MoreauJean::new(dt).solver(solver)).expect("sound");
+    let dt = scheme.dt();
+    let mut run = Simulation::new(scene, scheme).expect("sound");
     let bodies = parts.map(|part| match part {
         On::Link(id, link) => run.scene().link_body(id, link),
         On::Body(body) => body,

@@ -44,5 +44,9 @@ cases! {
     the_tamping_unit_moves_in_air_as_elsewhere "tamping-air",
     the_slider_keeps_its_clearance "slider-crank",
     mechanisms_and_grains_push_back "coupling",
+    a_ball_bounces_without_penetration "ggl-bouncing-ball",
+    a_pendulum_keeps_its_pivot_and_its_obstacle "ggl-pendulum",
+    a_block_rocks_without_penetration "ggl-rocking-block",
+    the_slider_stays_within_its_clearance "ggl-slider-crank",
     the_tamping_unit_rests_and_vibrates_as_linearized_elsewhere "tamping-modes",
 }

@@ -1,6 +1,7 @@
 //! `riprap validate`: compares measured values with their references.
 
 use std::io::IsTerminal;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc;
 use std::time::{Duration, Instant};
@@ -32,6 +33,9 @@ pub struct Arguments {
     /// List the cases without running them
     #[arg(long)]
     list: bool,
+    /// Run one case with another scene file; for cases that take their parameters from one (ggl-rocking-block)
+    #[arg(long, value_name = "FILE", conflicts_with = "list")]
+    scene: Option<PathBuf>,
 }
 
 /// Runs the cases and prints their results in the order of the list, regardless of which ends first.
@@ -42,6 +46,9 @@ pub fn validate(arguments: &Arguments) -> Result<(), Failure> {
             chosen.iter().map(|case| vec![case.name.to_owned(), case.about.to_owned()]).collect();
         print(&table(&rows, &[]));
         return Ok(());
+    }
+    if let Some(path) = &arguments.scene {
+        return of_scene(path, arguments);
     }
     let begin = Instant::now();
     let (mut passed, mut failed, mut information) = (0, 0, 0);
@@ -61,6 +68,32 @@ pub fn validate(arguments: &Arguments) -> Result<(), Failure> {
         print(&format!("{passed} passed, {failed} failed, {information} not judged, {wall}\n"));
     }
     if failed == 0 { Ok(()) } else { Err(Failure::Validation) }
+}
+
+/// Runs one case with a scene file.
+fn of_scene(path: &Path, arguments: &Arguments) -> Result<(), Failure> {
+    let [name] = &arguments.cases[..] else {
+        return Err(Failure::Input("--scene needs the name of one case".into()));
+    };
+    let run = cases::of_scene(name).ok_or_else(|| {
+        let known = CASES.iter().filter(|case| cases::of_scene(case.name).is_some());
+        let known: Vec<_> = known.map(|case| case.name).collect();
+        Failure::Input(format!(
+            "`{name}` does not accept --scene; cases that do: {}",
+            known.join(", ")
+        ))
+    })?;
+    let shown = path.display();
+    let text = std::fs::read_to_string(path)
+        .map_err(|e| Failure::Input(format!("cannot read {shown}: {e}")))?;
+    let effort = if arguments.quick { Effort::Small } else { Effort::Full };
+    let checks = run(&text, effort).map_err(|e| Failure::Input(format!("{shown}: {e}")))?.list;
+    if arguments.json {
+        checks.iter().for_each(|check| print(&json_line(check)));
+    } else {
+        print(&format!("{name}: {shown}\n{}\n", rows(&checks)));
+    }
+    if checks.iter().any(Check::fails) { Err(Failure::Validation) } else { Ok(()) }
 }
 
 /// A finished case: its checks and its wall time [s].

@@ -65,6 +65,7 @@ impl Settling {
         scene.probes.clear();
         scene.mechanism_probes.clear();
         scene.joint_probes.clear();
+        scene.contact_probes.clear();
         for body in &mut scene.bodies {
             // It is held at its initial position.
             body.kind = BodyKind::Fixed;

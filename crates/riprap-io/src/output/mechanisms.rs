@@ -5,9 +5,11 @@
 
 use riprap::math::Vec3;
 use riprap::multibody::{Coordinate, Multibody, MultibodyScratch, MultibodyState};
+use riprap::scene::ConstraintOf;
 use riprap::simulation::Frame;
 
 use super::loads::{Taken, force_columns, scalar_columns, torque_columns};
+use super::multipliers::{constraint_columns, constraint_row};
 use crate::build::Built;
 use crate::scene_file::{self as file, ForceTarget, JointKind, MechanismQuantity, SceneFile};
 use crate::table::Column;
@@ -80,7 +82,9 @@ impl Moving {
     }
 
     fn sample(&mut self, index: usize, frame: &Frame, forces: &mut Vec<Vec3>) {
-        let of_force = |quantity: &MechanismQuantity| *quantity != MechanismQuantity::Energy;
+        let of_force = |quantity: &MechanismQuantity| {
+            !matches!(quantity, MechanismQuantity::Energy | MechanismQuantity::Multipliers)
+        };
         if !self.probes.iter().any(of_force) {
             return;
         }
@@ -89,7 +93,7 @@ impl Moving {
         let of_motion = |quantity: &MechanismQuantity| match quantity {
             MechanismQuantity::LoopForces | MechanismQuantity::JointForces => true,
             MechanismQuantity::Forces => !self.driven.is_empty(),
-            MechanismQuantity::Energy => false,
+            MechanismQuantity::Energy | MechanismQuantity::Multipliers => false,
         };
         let needed = self.probes.iter().any(of_motion);
         let known = needed && self.evaluate(index, frame);
@@ -125,7 +129,7 @@ impl Moving {
                         forces.extend([force.map(known_or), moment.map(known_or)]);
                     }
                 }
-                MechanismQuantity::Energy => {}
+                MechanismQuantity::Energy | MechanismQuantity::Multipliers => {}
             }
         }
     }
@@ -173,6 +177,12 @@ impl Moving {
                 MechanismQuantity::Energy => {
                     let (kinetic, potential) = system.energy(&state.q, &state.v, work);
                     row.extend([kinetic, potential]);
+                }
+                MechanismQuantity::Multipliers => {
+                    for (k, (_, cut)) in system.loops().enumerate() {
+                        let of = ConstraintOf::Loop(index as u32, k as u32);
+                        constraint_row(frame.state, of, &cut, row);
+                    }
                 }
             }
         }
@@ -294,6 +304,11 @@ fn probed(
         MechanismQuantity::Energy => {
             columns.push(Column::new(format!("{prefix}.kinetic_energy"), "J"));
             columns.push(Column::new(format!("{prefix}.potential_energy"), "J"));
+        }
+        MechanismQuantity::Multipliers => {
+            for (name, cut) in system.loops() {
+                constraint_columns(&format!("{prefix}.{name}"), &cut, columns);
+            }
         }
     }
 }

@@ -3,6 +3,7 @@
 
 mod loads;
 mod mechanisms;
+mod multipliers;
 mod queue;
 mod series;
 mod summary;

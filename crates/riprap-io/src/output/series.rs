@@ -4,16 +4,19 @@
 
 use riprap::assembly::{joint_drift, joint_wrenches};
 use riprap::math::{Twist, Vec3};
-use riprap::scene::{Body, Hold};
+use riprap::scene::{Body, ConstraintOf, Hold};
 use riprap::scheme::{StepReport, Workspace};
 use riprap::simulation::Frame;
 use serde::{Deserialize, Serialize};
 
 use super::loads::{AXES, Loads, Taken, force_columns, torque_columns};
 use super::mechanisms::Mechanisms;
+use super::multipliers::{
+    constraint_columns, constraint_row, contact_columns, contact_row, cut_of,
+};
 use super::summary::Tally;
 use crate::build::Built;
-use crate::scene_file::{JointProbe, JointQuantity, Quantity, SceneFile};
+use crate::scene_file::{ContactProbe, JointProbe, JointQuantity, Quantity, SceneFile};
 use crate::table::Column;
 
 /// The columns of every output.
@@ -24,6 +27,7 @@ pub(super) struct Series {
     mechanisms: Mechanisms,
     probes: Vec<Follow>,
     joints: Vec<JointProbe>,
+    contacts: Vec<ContactProbe>,
     /// Forces since the last row.
     loads: Loads,
     /// Forces of one step, in the order of `loads`.
@@ -104,15 +108,32 @@ impl Series {
                             columns.push(Column::new(name, "rad"));
                         }
                     }
+                    JointQuantity::Multipliers => {
+                        let cut = cut_of(built.scene.joints()[probe.joint].hold);
+                        constraint_columns(&probe.name, &cut, &mut columns);
+                    }
                 }
             }
         }
+        for probe in &file.contact_probes {
+            contact_columns(probe, &mut columns);
+        }
+        let contacts = file.contact_probes.clone();
         make_unique(&mut columns);
         let joints = file.joint_probes.clone();
         let (loads, forces) = (Loads::default(), Vec::new());
         let counted = 0;
-        let mut series =
-            Series { columns, has_loops, mechanisms, probes, joints, loads, forces, counted };
+        let mut series = Series {
+            columns,
+            has_loops,
+            mechanisms,
+            probes,
+            joints,
+            contacts,
+            loads,
+            forces,
+            counted,
+        };
         // The number of forces is known from the initial state.
         let (state, work, step) = (begin, Workspace::default(), StepReport::default());
         let frame =
@@ -188,7 +209,7 @@ impl Series {
                 match quantity {
                     JointQuantity::Force => self.forces.push(force),
                     JointQuantity::Torque => self.forces.push(torque),
-                    JointQuantity::Error => {}
+                    JointQuantity::Error | JointQuantity::Multipliers => {}
                 }
             }
         }
@@ -230,8 +251,16 @@ impl Series {
                         row.push(distance);
                         row.extend((joint.hold != Hold::Ball).then_some(angle));
                     }
+                    JointQuantity::Multipliers => {
+                        let cut = cut_of(frame.scene.joints()[probe.joint].hold);
+                        let of = ConstraintOf::Joint(probe.joint as u32);
+                        constraint_row(frame.state, of, &cut, &mut row);
+                    }
                 }
             }
+        }
+        for probe in &self.contacts {
+            contact_row(frame, probe, &mut row);
         }
         row
     }

@@ -328,3 +328,58 @@ fn an_impact_between_two_outputs_is_recorded_with_its_impulse() {
     let spin = change("hook.angular_velocity") * inertia;
     assert!((sums[1] - spin).norm() < 1e-12 * sums[0].norm(), "{} {spin}", sums[1]);
 }
+
+/// A pendulum in absolute coordinates that leans on an obstacle: at rest, all forces are known.
+const LEANING: &str = "\
+planar = true
+gravity = [0, -10]
+[run]
+scheme = \"generalized-alpha\"
+dt = \"1 ms\"
+until = \"0.05 s\"
+output_every = \"1 ms\"
+frames = false
+[materials.steel]
+[[body]]
+name = \"mass\"
+shape = { type = \"disc\", radius = 0.05 }
+material = \"steel\"
+mass = 1
+position = [\"sqrt(0.5)\", \"-sqrt(0.5)\"]
+[[joint]]
+name = \"pivot\"
+type = \"ball\"
+between = [\"world\", \"mass\"]
+position = [0, 0]
+[[point_contact]]
+name = \"obstacle\"
+point = { body = \"mass\" }
+plane = { body = \"world\", position = [\"sqrt(0.5)\", 0], normal = \"x\" }
+[[probe]]
+joint = \"pivot\"
+quantities = [\"multipliers\", \"force\"]
+[[probe]]
+point_contact = \"obstacle\"
+quantities = [\"gap\", \"multipliers\"]
+";
+
+#[test]
+fn multipliers_of_constraints_are_recorded() {
+    let columns = run_with(LEANING, |run, until, writer| {
+        run.until(until, writer).unwrap();
+    });
+    let (h, last) = (1e-3, 50);
+    let at = |name: &str| columns.get(name)[last];
+    // The obstacle carries 10 N, and the pivot balances it and the weight.
+    assert!((at("obstacle.impulse_n") / h - 10.0).abs() < 1e-9);
+    assert!((at("pivot.x.lambda") + at("pivot.x.impulse") / h + 10.0).abs() < 1e-9);
+    assert!((at("pivot.y.lambda") + at("pivot.y.impulse") / h - 10.0).abs() < 1e-9);
+    assert!((at("pivot.force_mean_x") + 10.0).abs() < 1e-9);
+    assert!(at("obstacle.nu") > 0.0 && at("obstacle.gap").abs() < 1e-14);
+    for name in ["obstacle.gap_velocity", "pivot.x.residual", "pivot.y.residual_velocity"] {
+        assert!(at(name).abs() < 1e-12, "{name}: {:.1e}", at(name));
+    }
+    // Nothing has acted before the first step.
+    assert_eq!(columns.get("obstacle.impulse_n")[0], 0.0);
+    assert_eq!(columns.get("pivot.x.lambda")[0], 0.0);
+}

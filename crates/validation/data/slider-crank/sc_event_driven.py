@@ -237,7 +237,8 @@ if __name__ == '__main__':
     d, dy = np.abs(rows - rows2)[:N].max(0), np.abs(ypos(rows.T[1:]) - ypos(rows2.T[1:]))[:N].max()
     conv = dict(theta=d[1:4].max(), omega=d[4:].max(), y=dy)
     for k, u, v in ('t_impact', log, log2), ('t_switch', sw, sw2):
-        conv[k] = max(abs(p['t'] - r['t']) for p, r in zip(u, v)) if len(u) == len(v) else None
+        d = (abs(p['t'] - r['t']) for p, r in zip(u, v))
+        conv[k] = max(d, default=0.0) if len(u) == len(v) else None
     hold = [dict(t0=p['t'], t1=q['t'], contacts=p['after'])
             for p, q in zip(sw, sw[1:] + [dict(t=None)]) if p['after']]
     write(name, f'frictionless, g=10, J1=7.5e-5, omega3(0)={w3:g}; event driven (DOP853)', e, w3,

@@ -4,6 +4,7 @@ mod analyses;
 mod analytical;
 mod corrections;
 mod coupling;
+mod ggl;
 mod grains;
 mod mechanisms;
 mod pinocchio;
@@ -149,6 +150,30 @@ pub const CASES: &[Case] = &[
         long: true,
     },
     Case {
+        name: "ggl-bouncing-ball",
+        about: "bruls2014 Sec. 10.1: no penetration, energy, accumulation, multipliers; alternative schemes",
+        run: ggl::bouncing_ball,
+        long: false,
+    },
+    Case {
+        name: "ggl-pendulum",
+        about: "bruls2014 Sec. 10.2: a pivot and an obstacle exact at position and velocity level, orders 2 and 1",
+        run: ggl::pendulum,
+        long: true,
+    },
+    Case {
+        name: "ggl-rocking-block",
+        about: "bruls2014 Sec. 10.4: a block of any size from a scene file, event-driven reference",
+        run: ggl::rocking_block,
+        long: false,
+    },
+    Case {
+        name: "ggl-slider-crank",
+        about: "the slider–crank with clearance without penetration, also with e = 0.8; a stiff bushing",
+        run: ggl::slider_crank,
+        long: true,
+    },
+    Case {
         name: "tamping-modes",
         about: "equilibrium, frequencies and damping of the tamping unit",
         run: analyses::tamping_modes,
@@ -159,4 +184,15 @@ pub const CASES: &[Case] = &[
 /// The case with the given name.
 pub fn find(name: &str) -> Option<&'static Case> {
     CASES.iter().find(|c| c.name == name)
+}
+
+/// Checks of a scene file, or why it cannot be simulated.
+pub type OfScene = fn(&str, Effort) -> Result<Checks, String>;
+
+/// The function that runs a case with another scene file, for cases that take their parameters from one.
+pub fn of_scene(name: &str) -> Option<OfScene> {
+    match name {
+        "ggl-rocking-block" => Some(ggl::rocking_block_of),
+        _ => None,
+    }
 }

@@ -1,5 +1,6 @@
 //! Studies that regenerate the figures and tables of publications, for `riprap reproduce`.
 
+mod bruls2014;
 mod slider_crank;
 mod tamping;
 
@@ -76,6 +77,12 @@ impl Output {
 
 /// All studies.
 pub const STUDIES: &[Study] = &[
+    Study {
+        name: "bruls2014",
+        about: "bruls2014 Sec. 10, Figs. 2 to 24: the nonsmooth generalized-α GGL scheme and its alternatives",
+        takes_options: false,
+        run: |_, _, tell| bruls2014::bruls2014(tell),
+    },
     Study {
         name: "slider-crank",
         about: "docquier2020 Sec. 5, Figs. 6 and 7: slider–crank with clearance, models a, b, c",

@@ -27,7 +27,7 @@ use super::expression::Scope;
 use super::keys::{Choice, ReadKeys, SetKeys};
 use super::model::{
     Body, ContactLaw, Grains, Material, Mechanism, MechanismSource, NamedShape, Pair, PairLaw, Run,
-    SceneFile, Source, is_adaptive,
+    SceneFile, Source, TimeScheme, is_adaptive,
 };
 use super::number;
 use super::parameters::Parameters;
@@ -37,6 +37,7 @@ use super::values::{Entries, Node};
 use crate::mesh::Mesh;
 use bodies::Known;
 use mechanisms::Parts;
+use probes::Targets;
 
 /// Maximum number of time steps and of frames in a run.
 const MAX_STEPS: f64 = 1e10;
@@ -163,7 +164,11 @@ impl<'a> Converter<'a> {
             self.joints(list("joint")).into_iter().unzip();
         let (point_contacts, point_contact_spans) = self.point_contacts(list("point_contact"));
         let ignored_contacts = self.ignored_contacts(list("ignore_contact"));
-        let probes = self.probes(list("probe"), &joints);
+        let multipliers = steps
+            .as_ref()
+            .is_none_or(|run| matches!(run.scheme, TimeScheme::GeneralizedAlpha { .. }));
+        let targets = Targets { joints: &joints, contacts: &point_contacts, multipliers };
+        let probes = self.probes(list("probe"), &targets);
         self.check_whole(scene, run);
 
         Some(SceneFile {
@@ -187,6 +192,7 @@ impl<'a> Converter<'a> {
             probes: probes.bodies,
             mechanism_probes: probes.mechanisms,
             joint_probes: probes.joints,
+            contact_probes: probes.contacts,
             source: Source {
                 mechanisms: mechanism_sources,
                 joints: joint_spans,

@@ -5,8 +5,8 @@ use std::collections::HashSet;
 use super::super::document::excerpt;
 use super::super::keys::Choice;
 use super::super::model::{
-    BodyJoint, JointProbe, JointQuantity, MechanismProbe, MechanismQuantity, Probe, Quantity,
-    Target,
+    BodyJoint, ContactProbe, ContactQuantity, JointProbe, JointQuantity, MechanismProbe,
+    MechanismQuantity, PointContact, Probe, Quantity, Target,
 };
 use super::super::values::{Entries, Node};
 use super::{Converter, did_you_mean};
@@ -17,17 +17,29 @@ pub(super) struct Probes {
     pub bodies: Vec<Probe>,
     pub mechanisms: Vec<MechanismProbe>,
     pub joints: Vec<JointProbe>,
+    pub contacts: Vec<ContactProbe>,
+}
+
+/// What a probe may refer to besides bodies and mechanisms.
+pub(super) struct Targets<'a> {
+    /// Joints between bodies.
+    pub joints: &'a [Option<BodyJoint>],
+    /// Point contacts.
+    pub contacts: &'a [PointContact],
+    /// Whether the scheme has multipliers.
+    pub multipliers: bool,
 }
 
 impl Converter<'_> {
-    pub(super) fn probes(&mut self, nodes: &[Node], joints: &[Option<BodyJoint>]) -> Probes {
+    pub(super) fn probes(&mut self, nodes: &[Node], targets: &Targets) -> Probes {
         let mut probes = Probes::default();
         let mut names = HashSet::new();
         for probe in nodes.iter().filter_map(Node::table) {
-            let given = ["body", "mechanism", "joint"].map(|key| (key, probe.given(key)));
+            let keys = ["body", "mechanism", "joint", "point_contact"];
+            let given = keys.map(|key| (key, probe.given(key)));
             let mut given = given.into_iter().filter_map(|(key, node)| Some((key, node?)));
             let Some((key, node)) = given.next() else {
-                let message = "this probe has no target: `body`, `mechanism` or `joint` is missing";
+                let message = "this probe has no target: `body`, `mechanism`, `joint` or `point_contact` is missing";
                 self.problems.report(probe.span.clone(), message);
                 continue;
             };
@@ -48,6 +60,9 @@ impl Converter<'_> {
                 let message = "`point` is only for probes of a body";
                 self.problems.report(probe.key_span("point"), message);
             }
+            if !targets.multipliers {
+                self.refuse_multipliers(listed);
+            }
             match key {
                 "body" => probes.bodies.extend(self.body_probe(probe, name, listed)),
                 "mechanism" => {
@@ -57,10 +72,17 @@ impl Converter<'_> {
                         probes.mechanisms.push(MechanismProbe { name, mechanism, quantities });
                     }
                 }
-                _ => {
+                "joint" => {
                     let quantities = self.quantities(listed, &[JointQuantity::Force], "a joint");
-                    if let Some(joint) = self.joint_of(node, joints) {
+                    if let Some(joint) = self.joint_of(node, targets.joints) {
                         probes.joints.push(JointProbe { name, joint, quantities });
+                    }
+                }
+                _ => {
+                    let usual = [ContactQuantity::Gap];
+                    let quantities = self.quantities(listed, &usual, "a point contact");
+                    if let Some(contact) = self.contact_of(node, targets.contacts) {
+                        probes.contacts.push(ContactProbe { name, contact, quantities });
                     }
                 }
             }
@@ -79,6 +101,28 @@ impl Converter<'_> {
             self.problems.report(probe.key_span("point"), message);
         }
         Some(Probe { name, body, point, quantities })
+    }
+
+    /// Reports quantities that only the scheme `generalized-alpha` has.
+    fn refuse_multipliers(&mut self, listed: &[Node]) {
+        for node in listed.iter().filter(|node| node.text() == Some("multipliers")) {
+            let message = "only the scheme `generalized-alpha` has `multipliers`";
+            let help = "write `scheme = \"generalized-alpha\"` in [run], or remove them";
+            self.problems.advise(node.span.clone(), message, help);
+        }
+    }
+
+    /// The point contact named by a value.
+    fn contact_of(&mut self, node: &Node, contacts: &[PointContact]) -> Option<usize> {
+        let name = node.text()?;
+        let index = contacts.iter().position(|contact| contact.name == name);
+        if index.is_none() {
+            let names = contacts.iter().map(|contact| contact.name.as_str());
+            let help = did_you_mean(name, names, "[[point_contact]]");
+            let message = format!("there is no point contact `{}`", excerpt(name));
+            self.problems.advise(node.span.clone(), message, help);
+        }
+        index
     }
 
     /// The joint between bodies named by a value. `None` if there is none, or if its definition is known to be invalid.

@@ -132,6 +132,8 @@ pub struct SceneFile {
     pub mechanism_probes: Vec<MechanismProbe>,
     /// Joints recorded in `series.csv`.
     pub joint_probes: Vec<JointProbe>,
+    /// Point contacts recorded in `series.csv`.
+    pub contact_probes: Vec<ContactProbe>,
     /// The text it was read from, for messages.
     pub source: Source,
 }
@@ -236,7 +238,7 @@ pub(crate) static SCENE: Table = Table {
         point_contact: List { of: &POINT_CONTACT_KIND, min: 0, max: 10_000 }, Default("[]");
         /// Bodies that do not collide: `[[ignore_contact]]`.
         ignore_contact: List { of: &IGNORE_CONTACT_KIND, min: 0, max: 10_000 }, Default("[]");
-        /// Bodies, mechanisms and joints recorded in `series.csv`: `[[probe]]`.
+        /// Bodies, mechanisms, joints and point contacts recorded in `series.csv`: `[[probe]]`.
         probe: List { of: &PROBE_KIND, min: 0, max: 10_000 }, Default("[]");
     }],
     tag: None,

@@ -1,4 +1,4 @@
-//! Probes: bodies, mechanisms and joints recorded in `series.csv`.
+//! Probes: bodies, mechanisms, joints and point contacts recorded in `series.csv`.
 
 use serde::ser::SerializeMap;
 
@@ -115,6 +115,8 @@ pub enum MechanismQuantity {
     JointForces,
     /// Kinetic and potential energy [J].
     Energy,
+    /// Residuals and multipliers of the loops.
+    Multipliers,
 }
 
 words! {
@@ -123,6 +125,7 @@ words! {
         LoopForces "loop_forces": "of a mechanism: forces and moments in its loops, acting on the body of `b`, along the axes of `a`; for loops with an axis, `z` is along the axis and `x` and `y` are perpendicular to it [N, N m]",
         JointForces "joint_forces": "of a mechanism: force and moment that each joint transmits to its child, in the world frame [N, N m]",
         Energy "energy": "of a mechanism: kinetic and potential energy [J]",
+        Multipliers "multipliers": "of the scheme `generalized-alpha` in the last step. Of a point contact: impulse Λ along normal and tangents [N s] and position correction ν [kg m]. Of a joint or the loops of a mechanism, for each equation: smooth multiplier λ̃ [N, N m], impulse Λ, ν, and residuals at position and velocity level",
     }
 }
 
@@ -146,6 +149,8 @@ pub enum JointQuantity {
     Torque,
     /// Constraint error [m, rad].
     Error,
+    /// Residuals and multipliers of its equations.
+    Multipliers,
 }
 
 words! {
@@ -153,19 +158,48 @@ words! {
         Force "force": "see above",
         Torque "torque": "see above",
         Error "error": "of a joint: constraint error, as the distance between its positions on the two bodies along constrained translations [m] and the angle of constrained rotations [rad]",
+        Multipliers "multipliers": "see above",
     }
 }
 
-/// All quantities. Forces and torques of joints are described with those of bodies.
+/// A point contact that is recorded in columns of `series.csv`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ContactProbe {
+    /// Prefix of the column names; unique among the probes.
+    pub name: String,
+    /// Index into [`SceneFile::point_contacts`].
+    pub contact: usize,
+    /// The recorded quantities, in column order.
+    pub quantities: Vec<ContactQuantity>,
+}
+
+/// A quantity of a point contact.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ContactQuantity {
+    /// Gap [m] and its rate [m/s].
+    Gap,
+    /// Impulse [N s] and position correction [kg m].
+    Multipliers,
+}
+
+words! {
+    ContactQuantity {
+        Gap "gap": "of a point contact: gap [m] and its rate [m/s]",
+        Multipliers "multipliers": "see above",
+    }
+}
+
+/// All quantities. Forces and torques of joints are described with those of bodies, multipliers with those of mechanisms.
 const QUANTITIES: &[(&str, &str)] = &{
     let [body, mechanism] = [Quantity::WORDS, MechanismQuantity::WORDS];
-    let mut all = [JointQuantity::WORDS[2]; 13];
+    let mut all = [JointQuantity::WORDS[2]; 15];
     let mut i = 0;
     while i < body.len() {
         all[i] = body[i];
         i += 1;
     }
     (all[8], all[9], all[10], all[12]) = (mechanism[0], mechanism[1], mechanism[2], mechanism[3]);
+    (all[13], all[14]) = (ContactQuantity::WORDS[0], mechanism[4]);
     all
 };
 static QUANTITY: Kind = Kind::Choice(QUANTITIES);
@@ -173,7 +207,7 @@ static QUANTITY: Kind = Kind::Choice(QUANTITIES);
 pub(crate) static PROBE: Table = Table {
     name: "probe",
     title: "[[probe]]",
-    doc: "A body, mechanism or joint whose motion and forces are recorded in columns of `series.csv`. Coordinates of mechanisms are \
+    doc: "A body, mechanism, joint or point contact whose motion and forces are recorded in columns of `series.csv`. Coordinates of mechanisms are \
           recorded without a probe: `MECHANISM.COORDINATE.q` and `.v`, for driven ones also `.force`, all at the time of the row. \
           For a force, the columns over the interval since the previous row are its mean `NAME.force_mean_x` to `_z`, its \
           largest magnitude in a step `NAME.force_max` and its impulse `NAME.impulse_x` to `_z`; for a torque, \
@@ -183,7 +217,9 @@ pub(crate) static PROBE: Table = Table {
           `FORCE.force_mean`, `.force_max` and `.impulse` on a coordinate; `SPRING.tension_mean`, `.tension_max`, \
           `.tension_impulse` and `.length`; `COORDINATE.drive_mean`, `.drive_max` and `.drive_impulse` of driven coordinates; and \
           `LOOP.x_mean`, `.x_max`, `.x_impulse` and so on for each equation. The columns of joints between bodies are in the world \
-          frame, with `JOINT.error` and `.error_angle` at the time of the row.",
+          frame, with `JOINT.error` and `.error_angle` at the time of the row. The columns of a point contact are `NAME.gap`, \
+          `.gap_velocity`, `.impulse_n`, `.impulse_t1`, `.impulse_t2` and `.nu`; the multipliers of a joint or loop are \
+          `NAME.EQUATION.lambda`, `.impulse`, `.nu`, `.residual` and `.residual_velocity` (`NAME.LOOP.EQUATION…` for a mechanism).",
     fields: &[keys! {
         /// Name of a body, of a grain such as `ballast-12`, or of a body of a mechanism such as `robot/hand`.
         body: Refers("body"), Optional;
@@ -191,12 +227,14 @@ pub(crate) static PROBE: Table = Table {
         mechanism: Refers("mechanism"), Optional;
         /// Name of a joint between bodies, instead of a body.
         joint: Refers("joint"), Optional;
+        /// Name of a point contact, instead of a body.
+        point_contact: Refers("point contact"), Optional;
         /// The recorded point, in the frame of the body; for bodies of mechanisms.
         point: Polar(&LENGTH), Default("[0.0, 0.0, 0.0]");
         /// Recorded quantities.
-        quantities: List { of: &QUANTITY, min: 1, max: 13 }, Computed("`[\"position\", \"velocity\"]`; for a mechanism `[\"forces\"]`, for a joint `[\"force\"]`");
+        quantities: List { of: &QUANTITY, min: 1, max: 15 }, Computed("`[\"position\", \"velocity\"]`; for a mechanism `[\"forces\"]`, for a joint `[\"force\"]`, for a point contact `[\"gap\"]`");
         /// Unique prefix of the column names.
-        name: Name, Computed("the name of the body (with `/` replaced by `.`), mechanism or joint");
+        name: Name, Computed("the name of the body (with `/` replaced by `.`), mechanism, joint or point contact");
     }],
     tag: None,
 };
@@ -210,7 +248,7 @@ pub(in super::super) struct AnyProbe<'a> {
     quantities: Vec<&'static str>,
 }
 
-/// All probes: of mechanisms, of joints, of bodies.
+/// All probes: of mechanisms, of joints, of bodies, of point contacts.
 pub(in super::super) fn all_probes(scene: &SceneFile) -> Vec<AnyProbe<'_>> {
     fn words<T: Choice>(quantities: &[T]) -> Vec<&'static str> {
         quantities.iter().map(|quantity| quantity.word()).collect()
@@ -233,7 +271,13 @@ pub(in super::super) fn all_probes(scene: &SceneFile) -> Vec<AnyProbe<'_>> {
         point: matches!(probe.body, Target::MechanismBody { .. }).then_some(probe.point),
         quantities: words(&probe.quantities),
     });
-    mechanisms.chain(joints).chain(bodies).collect()
+    let contacts = scene.contact_probes.iter().map(|probe| AnyProbe {
+        name: &probe.name,
+        follows: ("point_contact", scene.point_contacts[probe.contact].name.clone()),
+        point: None,
+        quantities: words(&probe.quantities),
+    });
+    mechanisms.chain(joints).chain(bodies).chain(contacts).collect()
 }
 
 impl WriteKeys for AnyProbe<'_> {
