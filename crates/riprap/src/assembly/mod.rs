@@ -5,6 +5,7 @@ mod bodies;
 mod contacts;
 mod joints;
 mod mechanisms;
+mod project;
 mod rolling;
 mod spin;
 mod stabilize;
@@ -13,6 +14,7 @@ mod warm_start;
 
 pub use contacts::{ActiveContact, Contacts};
 pub use joints::{assemble as assemble_joints, joint_drift, joint_error, joint_wrenches};
+pub use project::ProjectionScratch;
 pub use rolling::assemble as assemble_rolling;
 pub use stabilize::Stabilization;
 pub use system::{Interval, System, SystemError};
