@@ -63,6 +63,9 @@ variants! {
         MoreauJean "moreau-jean" [STEP] {
             /// Parameter of the scheme: 0.5 conserves energy best, 1 is most dissipative.
             theta: f64 = Number(Within(0.5, 1.0)), Default("0.5");
+            /// Whether overlaps beyond a few ten-thousandths of the size of a body are removed from positions, without changing
+            /// velocities; also while grains settle.
+            position_correction: bool = Flag, Default("false");
         },
         /// Adaptive steps of fifth order, for mechanisms without contacts.
         DormandPrince "dormand-prince" {
