@@ -202,8 +202,9 @@ impl SceneFile {
             ..GaussSeidelOptions::default()
         };
         let mut scheme = MoreauJean::new(self.run.dt);
-        if let TimeScheme::MoreauJean { theta } = self.run.scheme {
+        if let TimeScheme::MoreauJean { theta, position_correction } = self.run.scheme {
             scheme = scheme.theta(theta);
+            scheme.stabilization.overlaps = position_correction;
         }
         match solver.method {
             file::SolverMethod::Coloured => {
