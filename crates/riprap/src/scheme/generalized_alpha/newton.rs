@@ -11,7 +11,6 @@ use crate::assembly::Contacts;
 use crate::assembly::equations::{
     Bilateral, Configuration, Equations, Groups, Key, Unilateral, move_prescribed,
 };
-use crate::detect::ColliderSet;
 use crate::friction::{Condition, Mixed};
 use crate::math::Buffers;
 use crate::multibody::Control;
@@ -36,7 +35,6 @@ pub(super) enum Failure {
 /// Buffers of the scheme: the scene's equations, the start of the step and the iterate.
 #[derive(Default)]
 pub(super) struct Newton {
-    pub collider_set: Option<ColliderSet>,
     pub e: Equations,
     pub bilateral: Bilateral,
     pub unilateral: Unilateral,
