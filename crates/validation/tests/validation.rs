@@ -46,6 +46,8 @@ cases! {
     mechanisms_and_grains_push_back "coupling",
     a_ball_bounces_without_penetration "ggl-bouncing-ball",
     a_pendulum_keeps_its_pivot_and_its_obstacle "ggl-pendulum",
+    an_elastic_bar_bounces_with_its_energy "ggl-elastic-bar",
+    beams_bend_and_vibrate_as_theory_says "flexible",
     a_block_rocks_without_penetration "ggl-rocking-block",
     the_slider_stays_within_its_clearance "ggl-slider-crank",
     the_tamping_unit_rests_and_vibrates_as_linearized_elsewhere "tamping-modes",

@@ -4,6 +4,7 @@ mod analyses;
 mod analytical;
 mod corrections;
 mod coupling;
+mod flexible;
 mod ggl;
 mod grains;
 mod mechanisms;
@@ -162,6 +163,12 @@ pub const CASES: &[Case] = &[
         long: true,
     },
     Case {
+        name: "ggl-elastic-bar",
+        about: "bruls2014 Sec. 10.3: an elastic bar of 200 elements strikes a wall, d'Alembert's solution",
+        run: ggl::elastic_bar,
+        long: false,
+    },
+    Case {
         name: "ggl-rocking-block",
         about: "bruls2014 Sec. 10.4: a block of any size from a scene file, event-driven reference",
         run: ggl::rocking_block,
@@ -171,6 +178,12 @@ pub const CASES: &[Case] = &[
         name: "ggl-slider-crank",
         about: "the slider–crank with clearance without penetration, also with e = 0.8; a stiff bushing",
         run: ggl::slider_crank,
+        long: true,
+    },
+    Case {
+        name: "flexible",
+        about: "beams: a full circle, the elastica, natural frequencies, a stop, a slider–crank; energy and refinement",
+        run: flexible::flexible,
         long: true,
     },
     Case {

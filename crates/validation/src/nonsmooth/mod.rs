@@ -1,5 +1,6 @@
 //! The examples of Brüls, Acary and Cardona 2014 (Sec. 10): scenes, closed forms, event-driven references, and recorded runs.
 
+pub mod bar;
 pub mod event_driven;
 pub mod planar;
 pub mod record;

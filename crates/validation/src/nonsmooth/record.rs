@@ -142,9 +142,7 @@ pub fn run(scene: Scene, method: Method, dt: f64, until: f64) -> Result<Record, 
     record.push(&planar, &run, body);
     for _ in 0..(until / dt).round() as u64 {
         let step = run.step().map_err(|e| e.to_string())?;
-        record.iterations += step.newton as u64;
-        record.most_iterations = record.most_iterations.max(step.newton as u32);
-        record.halvings += u64::from(step.halvings);
+        record.count(&step);
         record.push(&planar, &run, body);
     }
     record.wall = begin.elapsed().as_secs_f64();
@@ -152,6 +150,13 @@ pub fn run(scene: Scene, method: Method, dt: f64, until: f64) -> Result<Record, 
 }
 
 impl Record {
+    /// Counts the iterations of a step.
+    pub(super) fn count(&mut self, step: &StepReport) {
+        self.iterations += step.newton as u64;
+        self.most_iterations = self.most_iterations.max(step.newton as u32);
+        self.halvings += u64::from(step.halvings);
+    }
+
     fn push(&mut self, planar: &Planar, run: &Simulation, body: Body) {
         let (q, v) = (coordinates(&run.pose(body)), rates(&run.velocity(body)));
         self.t.push(run.time());

@@ -2,6 +2,7 @@
 //! scheme*, Figs. 2 to 24 (Fig. 1 is a sketch), with references overlaid, and a table of the measured numbers.
 
 mod ball;
+mod bar;
 mod block;
 mod pendulum;
 mod plots;
@@ -107,7 +108,7 @@ fn angle_error(planar: &Planar, record: &Record) -> f64 {
 pub(super) fn bruls2014(tell: &mut Tell) -> Result<Vec<Output>, Failure> {
     let mut study = Study { rows: Vec::new(), tell };
     let mut figures: Vec<(u32, Figure)> = Vec::new();
-    for part in [ball::study, pendulum::study, block::study] {
+    for part in [ball::study, pendulum::study, bar::study, block::study] {
         figures.extend(part(&mut study)?);
     }
     let mut outputs: Vec<Output> = figures

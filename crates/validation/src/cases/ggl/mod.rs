@@ -1,11 +1,13 @@
 //! The examples of Brüls, Acary and Cardona 2014 under the nonsmooth generalized-α GGL scheme, compared with closed forms and event-driven references.
 
 mod ball;
+mod bar;
 mod block;
 mod pendulum;
 mod slider_crank;
 
 pub(super) use ball::bouncing_ball;
+pub(super) use bar::elastic_bar;
 pub(super) use block::{rocking_block, rocking_block_of};
 pub(super) use pendulum::pendulum;
 pub(super) use slider_crank::slider_crank;
