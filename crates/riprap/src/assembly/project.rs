@@ -161,11 +161,13 @@ impl Projection {
     }
 }
 
-/// The solver of the projection. A rough solution suffices: the next step measures the gaps again.
+/// The solver of the projection. A rough solution suffices for a pile: the next step measures the
+/// gaps again. Small problems are refined, so that a brick is lifted without being tilted.
 fn solver() -> Coloured {
     let options = GaussSeidelOptions {
         approach_tolerance: 1e-4,
-        max_sweeps: 50,
+        refined_tolerance: 1e-6,
+        max_sweeps: 100,
         ..GaussSeidelOptions::tolerance(0.1)
     };
     Coloured { options, ..Coloured::default() }
