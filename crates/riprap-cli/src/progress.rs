@@ -117,11 +117,16 @@ impl Progress {
         let mut text = String::new();
         let smooth = frame.scene.bodies().n_movable() == 0 && frame.step.contacts == 0;
         if !smooth {
+            let effort = match frame.step.newton {
+                0 => {
+                    let sweeps = counted(solve.sweeps, "sweep");
+                    format!("{sweeps}  residual {:.1e}", solve.residual)
+                }
+                newton => counted(newton, "Newton iteration"),
+            };
             text = format!(
-                "{}  {}  residual {:.1e}  overlap {:.2} %  ",
+                "{}  {effort}  overlap {:.2} %  ",
                 counted(frame.step.contacts, "contact"),
-                counted(solve.sweeps, "sweep"),
-                solve.residual,
                 100.0 * self.deepest / frame.scene.resolution(),
             );
         }

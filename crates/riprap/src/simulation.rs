@@ -256,6 +256,11 @@ impl RunReport {
         (all > 0).then(|| (criterion, most as f64 / all as f64))
     }
 
+    /// Mean number of Newton iterations per step; 0 for an explicit scheme.
+    pub fn mean_newton(&self) -> f64 {
+        self.newton.0 as f64 / self.steps.max(1) as f64
+    }
+
     /// Mean number of sweeps per step.
     pub fn mean_sweeps(&self) -> f64 {
         self.sweeps.0 as f64 / self.steps.max(1) as f64
@@ -268,7 +273,7 @@ impl std::fmt::Display for RunReport {
         let (mean, max) = (self.mean_contacts(), self.contacts.1);
         writeln!(f, "contacts           mean {mean:.1}, max {max}")?;
         if self.newton.0 > 0 {
-            let (mean, max) = (self.newton.0 as f64 / self.steps.max(1) as f64, self.newton.1);
+            let (mean, max) = (self.mean_newton(), self.newton.1);
             writeln!(f, "Newton iterations  mean {mean:.1}, max {max}")?;
             writeln!(f, "halved steps       {}", self.halved)?;
             writeln!(f, "deepest overlap    {:.2e} m", self.penetration)?;

@@ -140,6 +140,17 @@ fn conclude(file: &SceneFile, summary: &Summary) -> Result<(), Failure> {
             );
         }
     }
+    if matches!(file.run.scheme, TimeScheme::GeneralizedAlpha { .. }) {
+        text += &format!(
+            "contacts: mean {:.0}, max {}; Newton iterations: mean {:.1}, max {}; {} halved; deepest overlap {} m\n",
+            report.mean_contacts(),
+            report.contacts.1,
+            report.mean_newton(),
+            report.newton.1,
+            counted(report.halved as usize, "step"),
+            number(report.penetration),
+        );
+    }
     text += &format!(
         "  {}  time series: energies, contacts, coordinates, probes\n",
         path("series.csv")

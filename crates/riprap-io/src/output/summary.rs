@@ -121,6 +121,11 @@ pub(super) fn summary(
         "energy_begin": energies(tally.begin),
         "energy_end": energies(end.map(|(_, balance)| balance)),
     });
+    if report.newton.0 > 0 {
+        let newton = json!({ "mean": report.mean_newton(), "max": report.newton.1 });
+        summary["newton_iterations"] = newton;
+        summary["halved_steps"] = json!(report.halved);
+    }
     if let Some(drift) = tally.joint_drift {
         summary["joint_drift_max"] = json!(drift);
     }

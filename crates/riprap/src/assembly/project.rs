@@ -1,5 +1,5 @@
 //! The correction of overlaps: poses are projected onto `g(q) ≥ 0` by the smallest displacement,
-//! and velocities are left as they are ([ADR 20](../../../../docs/adr/0020-position-correction.md)).
+//! and velocities are left as they are ([ADR 22](../../../../docs/adr/0022-position-correction.md)).
 //! Called by [`super::Stabilization`] at the end of each step, and before the contact problem is
 //! assembled if the detection has found a deep overlap.
 

@@ -110,7 +110,8 @@ impl Problems {
             }
             Near::Predicted => {
                 let known = self.memory.iter().any(|m| m.key == contact.key);
-                (gap <= 0.0 || known, gap <= 0.0)
+                // Corrections for other contacts may have pushed this one below zero.
+                (gap <= 0.0 || contact.gap < 0.0 || known, gap <= 0.0)
             }
         }
     }

@@ -313,3 +313,41 @@ fn an_elastic_bar_stays_in_contact_while_the_wave_travels_to_and_fro() {
     // Moreau–Jean with the same ρ∞ keeps 475 J of 500 J.
     assert!(energy > 490.0 && energy < 500.0, "{energy}");
 }
+
+#[test]
+fn a_pile_of_few_bodies_with_friction_does_not_penetrate() {
+    let steel = Material::new("steel").density(7800.0).friction(0.4);
+    let mut scene = Scene::builder();
+    scene.add_fixed(Shape::half_space([0.0, 0.0, 1.0]).unwrap(), Pose::IDENTITY, &steel);
+    let cube = || BodyDescription::new(Shape::cuboid([0.1; 3]).unwrap(), &steel);
+    scene.add(cube().at([0.0, 0.0, 0.06]), &steel);
+    scene.add(cube().at([0.01, 0.02, 0.17]).spin([0.0, 0.0, 2.0]), &steel);
+    let ball = BodyDescription::new(Shape::sphere(0.05).unwrap(), &steel);
+    scene.add(ball.at([0.02, 0.0, 0.3]).velocity([0.3, 0.0, 0.0]), &steel);
+    let mut run = Simulation::new(scene.build().unwrap(), GeneralizedAlpha::new(1e-3)).unwrap();
+    let report = run.until(0.6, &mut ()).unwrap();
+    // Only where features change within the last iteration does rounding not decide.
+    assert!(report.penetration < 1e-12, "{:e}", report.penetration);
+    assert_eq!(report.halved, 0, "{} iterations at most", report.newton.1);
+}
+
+#[test]
+fn a_step_that_cannot_converge_names_body_and_constraint() {
+    // A spring whose force is not finite beyond a distance.
+    let mut m = Mechanism::new("slide");
+    let mass = MassProperties::principal(1.0, [0.0; 3], [0.1; 3]);
+    let link = m.prismatic(GROUND, Axis::X, [0.0; 3], mass);
+    m.rename(link, "block");
+    m.start_velocity(m.coordinate(link, 0), 1.0);
+    let law = Signal::new(|x: &Inputs| if x.q[0] > 0.05 { f64::NAN } else { 0.0 });
+    m.actuate("law", m.coordinate(link, 0), law);
+    let mut scene = Scene::builder();
+    scene.add_mechanism(m);
+    let mut run = Simulation::new(scene.build().unwrap(), GeneralizedAlpha::new(1e-2)).unwrap();
+    let error = run.until(1.0, &mut ()).unwrap_err().to_string();
+    assert!(
+        error.contains("does not converge") && error.contains("of mechanism `slide`"),
+        "{error}"
+    );
+    assert!(run.time() > 0.03 && run.state().mechanisms[0].q[0] <= 0.051);
+}
