@@ -35,6 +35,9 @@ pub struct Contact {
 pub struct Unilateral {
     /// The contacts, ordered by key.
     pub contacts: Vec<Contact>,
+    /// Contact points on both bodies and the normal, in the frames of the bodies; see
+    /// [`Unilateral::follow`].
+    anchors: Vec<[Vec3; 3]>,
     columns: [Vec<Column>; 2],
 }
 
@@ -63,6 +66,30 @@ impl Unilateral {
                 friction: law.friction,
                 restitution: law.restitution,
             });
+        }
+    }
+
+    /// Fixes the contact points and normals to the bodies, for [`Unilateral::follow`].
+    pub fn freeze(&mut self, at: &Configuration) {
+        self.anchors.clear();
+        for c in &self.contacts {
+            let [a, b] = c.bodies.map(|b| &at.q[b]);
+            let half = c.frame[0] * (0.5 * c.gap);
+            let points = [a.inverse_point(c.point - half), b.inverse_point(c.point + half)];
+            self.anchors.push([points[0], points[1], a.inverse_vector(c.frame[0])]);
+        }
+    }
+
+    /// Moves the contacts with their bodies instead of finding them again: gap, point and normal of
+    /// the material points at the time of [`Unilateral::freeze`].
+    pub fn follow(&mut self, at: &Configuration) {
+        for (c, [on_a, on_b, normal]) in self.contacts.iter_mut().zip(&self.anchors) {
+            let [a, b] = c.bodies.map(|b| &at.q[b]);
+            let (pa, pb, normal) = (a.point(*on_a), b.point(*on_b), a.vector(*normal));
+            let (t1, t2) = tangents(normal);
+            c.gap = normal.dot(&(pb - pa));
+            c.point = (pa + pb) * 0.5;
+            c.frame = [normal, t1, t2];
         }
     }
 

@@ -23,6 +23,10 @@ const SLOW: f64 = 0.1;
 /// Tangents are renewed where an iteration reduces corrections by less than this factor [–].
 const RENEW: f64 = 1e-2;
 
+/// After this many iterations contact points move with their bodies: where the points that detection
+/// reports alternate between two choices, the iteration would not converge otherwise.
+const FREEZE: usize = 6;
+
 /// Why an iteration failed.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Failure {
@@ -97,7 +101,7 @@ impl Newton {
         let mut worst = 0;
         self.fresh = true;
         for i in 1..=scheme.max_iterations {
-            self.linearize(scheme.variant, scene, t, h, &c, contacts);
+            self.linearize(scheme.variant, scene, t, h, &c, (contacts, i));
             self.groups.factor_mass(&self.e).map_err(Failure::NoInertia)?;
             let (error, at) = match scheme.variant {
                 Variant::SmoothIndex3 => self.correct_index_3(scene, h, &c, scheme.tolerance),
@@ -188,7 +192,7 @@ impl Newton {
         t: f64,
         h: f64,
         c: &Coefficients,
-        contacts: &mut Contacts,
+        (contacts, iteration): (&mut Contacts, usize),
     ) {
         self.move_to(variant, scene, t, h, c);
         let fresh = self.fresh;
@@ -196,9 +200,16 @@ impl Newton {
         let motion = (&self.v[..], &self.acceleration[..]);
         groups.evaluate(scene, e, at, motion, (t + h, &self.controls), self.fresh);
         bilateral.evaluate(scene, at, e, &self.v);
-        contacts.detect_at(scene, &at.q, &self.twists_n, h);
-        contacts.touch_points(scene, &at.q);
-        unilateral.collect(scene, contacts);
+        if iteration <= FREEZE {
+            contacts.detect_at(scene, &at.q, &self.twists_n, h);
+            contacts.touch_points(scene, &at.q);
+            unilateral.collect(scene, contacts);
+        } else {
+            unilateral.follow(at);
+        }
+        if iteration == FREEZE {
+            unilateral.freeze(at);
+        }
         self.lambda.resize(bilateral.len(), 0.0);
         // Second derivatives of the constraints: −∂(g_qᵀ λ̃)/∂q in K_t, and G*_s = ∂(g_q ṽ)/∂q.
         let n = e.n_v();
@@ -432,7 +443,7 @@ impl Largest {
         for (i, x) in x.iter().enumerate() {
             let x = x.abs() / scale;
             // NaN must not pass as small.
-            if !(x <= self.value) {
+            if !(x <= self.value) && !self.value.is_nan() {
                 (self.value, self.at) = (x, i);
             }
         }
