@@ -85,8 +85,14 @@ fn a_planar_scene_needs_no_third_component() {
 
 #[test]
 fn a_resolved_scene_round_trips() {
-    let names =
-        ["everything.toml", "planar.toml", "mechanisms.toml", "tamping-unit.toml", "urdf.toml"];
+    let names = [
+        "everything.toml",
+        "planar.toml",
+        "mechanisms.toml",
+        "tamping-unit.toml",
+        "urdf.toml",
+        "flexible.toml",
+    ];
     for name in names {
         let scene = scene(name);
         let resolved = scene.to_toml();

@@ -210,6 +210,10 @@ pub struct RunReport {
     pub penetration: f64,
     /// Largest residual of the mechanisms' loop closures after any step [m, –].
     pub loop_residual: f64,
+    /// Sum and maximum of the number of Newton iterations over the steps of an implicit scheme.
+    pub newton: (u64, usize),
+    /// Number of steps that were halved because an iteration did not converge.
+    pub halved: u64,
     /// Wall time per stage.
     pub times: StageTimes,
     /// Total wall time, observers included [s].
@@ -232,6 +236,9 @@ impl RunReport {
         self.worst_approach = self.worst_approach.max(step.solve.approach);
         self.penetration = self.penetration.max(step.penetration);
         self.loop_residual = self.loop_residual.max(step.loop_residual);
+        self.newton.0 += step.newton as u64;
+        self.newton.1 = self.newton.1.max(step.newton);
+        self.halved += u64::from(step.halvings > 0);
         self.times.add(&step.times);
     }
 
@@ -260,6 +267,13 @@ impl std::fmt::Display for RunReport {
         writeln!(f, "steps              {} ({} unconverged)", self.steps, self.unconverged)?;
         let (mean, max) = (self.mean_contacts(), self.contacts.1);
         writeln!(f, "contacts           mean {mean:.1}, max {max}")?;
+        if self.newton.0 > 0 {
+            let (mean, max) = (self.newton.0 as f64 / self.steps.max(1) as f64, self.newton.1);
+            writeln!(f, "Newton iterations  mean {mean:.1}, max {max}")?;
+            writeln!(f, "halved steps       {}", self.halved)?;
+            writeln!(f, "deepest overlap    {:.2e} m", self.penetration)?;
+            return write!(f, "wall time          {:.2} s", self.wall);
+        }
         writeln!(f, "sweeps             mean {:.1}, max {}", self.mean_sweeps(), self.sweeps.1)?;
         if let Some((criterion, share)) = self.deciding_criterion() {
             let percent = 100.0 * share;

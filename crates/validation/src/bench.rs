@@ -8,11 +8,13 @@ pub mod judge;
 pub mod machine;
 mod mechanism;
 mod scaling;
+mod schemes;
 mod table;
 
 pub use error::BenchError;
 pub use mechanism::{MechanismBench, MechanismResult, TreeTimes, mechanism};
 pub use scaling::{Scaling, ScalingOptions, exponent, scaling};
+pub use schemes::{SchemeTime, schemes};
 pub use table::{append_csv, csv_header, csv_name_only, csv_row};
 
 use crate::scenes::bulk;

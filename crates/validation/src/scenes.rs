@@ -1,6 +1,7 @@
 //! Scenes shared by tests, validation, benchmarks and the gallery.
 
 pub mod bulk;
+pub mod shear_box;
 pub mod tamping;
 
 use riprap::grains::{Grading, Pcg64, StoneGenerator, rain, seeded};
@@ -10,6 +11,14 @@ use riprap::shape::Polyhedron;
 /// Starts a run; standard scenes are valid by construction.
 pub fn start(scene: &SceneBuilder, dt: f64, theta: f64, tolerance: f64) -> Simulation {
     let scheme = MoreauJean::new(dt).theta(theta).solver(Coloured::tolerance(tolerance));
+    let scene = scene.build().expect("a canonical scene is valid");
+    Simulation::new(scene, scheme).expect("a canonical scheme is valid")
+}
+
+/// Like [`start`], with the correction of overlaps if `correct`.
+pub fn start_corrected(scene: &SceneBuilder, dt: f64, tolerance: f64, correct: bool) -> Simulation {
+    let fix = Stabilization { overlaps: correct, ..Stabilization::ALL };
+    let scheme = MoreauJean::new(dt).solver(Coloured::tolerance(tolerance)).stabilization(fix);
     let scene = scene.build().expect("a canonical scene is valid");
     Simulation::new(scene, scheme).expect("a canonical scheme is valid")
 }

@@ -152,6 +152,9 @@ pub struct Run {
     pub schedule: Schedule,
     /// Time step and tolerance.
     pub accuracy: Accuracy,
+    /// Whether overlaps are corrected; not stored.
+    #[serde(skip)]
+    pub correct: bool,
     /// The machine in free air.
     pub air: Air,
     /// Samples: initially and after every step.
@@ -190,11 +193,12 @@ impl Run {
         accuracy: Accuracy,
     ) -> Result<Run, Error> {
         let air = in_air(case.frequency, schedule.start, accuracy.dt)?;
-        let stage = Stage::new(settled, case, schedule, accuracy, &air);
+        let stage = Stage::new(settled, case, schedule, accuracy, false, &air);
         Ok(Run {
             case,
             schedule,
             accuracy,
+            correct: false,
             air,
             samples: vec![stage.sample(0.0)],
             report: RunReport::default(),
@@ -232,7 +236,8 @@ impl Run {
         keep: &mut dyn FnMut(&Run) -> Result<(), E>,
     ) -> Result<(), E> {
         let (steps, dt) = (self.steps(), self.accuracy.dt);
-        let mut stage = Stage::new(settled, self.case, self.schedule, self.accuracy, &self.air);
+        let mut stage =
+            Stage::new(settled, self.case, self.schedule, self.accuracy, self.correct, &self.air);
         stage.run.set_state(self.state.clone())?;
         let every = self.step_at(KEEP_EVERY).max(1);
         let squeezed = self.step_at(self.schedule.open);
@@ -293,13 +298,15 @@ impl<'a> Stage<'a> {
         case: Case,
         schedule: Schedule,
         accuracy: Accuracy,
+        correct: bool,
         air: &Air,
     ) -> Stage<'a> {
         let imposed = case.imposed.then_some(air.chassis);
         let machine =
             machine(case.frequency, schedule.start, Some(schedule), Some(&air.start), imposed);
         let (scene, stones, id) = tamping(settled, machine);
-        let run = crate::scenes::start(&scene, accuracy.dt, 0.5, accuracy.tolerance);
+        let (dt, tolerance) = (accuracy.dt, accuracy.tolerance);
+        let run = crate::scenes::start_corrected(&scene, dt, tolerance, correct);
         let system = &run.scene().mechanisms()[id.index()];
         let place = |name: &str| {
             let c = system.coordinate_named(name).expect("a coordinate of the machine");

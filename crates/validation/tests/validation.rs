@@ -30,6 +30,7 @@ cases! {
     collisions_keep_momentum "momentum",
     a_free_body_tumbles_as_its_angular_momentum_says "tumbling",
     each_correction_does_what_the_book_says "corrections",
+    corrected_overlaps_stay_small_and_what_stands_keeps_standing "position-correction",
     a_tower_stands "tower",
     a_wall_stands "wall",
     an_arch_stands_or_falls_by_its_thickness "arch",

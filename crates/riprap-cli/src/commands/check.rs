@@ -77,6 +77,8 @@ fn bodies(file: &SceneFile, built: &Built) -> Rows {
         .iter()
         .map(|system| system.degrees_of_freedom(&system.start().partition))
         .sum::<usize>();
+    let flexible = scene.flexible();
+    freedom += flexible.iter().flat_map(|b| b.held()).filter(|held| !**held).count();
     let plane = if scene.is_planar() { "in the x–y plane" } else { "in 3D" };
     // Without the world, to which joints and point contacts may be attached.
     let all = file.bodies.len() + grains + carried;
@@ -95,6 +97,14 @@ fn bodies(file: &SceneFile, built: &Built) -> Rows {
     if !mechanisms.is_empty() {
         let n = counted(mechanisms.len(), "mechanism");
         rows.push(vec![String::new(), format!("{carried} in {n}")]);
+    }
+    if !flexible.is_empty() {
+        let nodes: usize = flexible.iter().map(|body| body.n_nodes()).sum();
+        let n = match flexible.len() {
+            1 => "1 flexible body".to_owned(),
+            n => format!("{n} flexible bodies"),
+        };
+        rows.push(vec![String::new(), format!("{nodes} nodes of {n}")]);
     }
     rows.push(vec!["degrees of freedom".into(), freedom.to_string()]);
     if !scene.joints().is_empty() {

@@ -59,6 +59,7 @@ impl Settling {
         scene.run.on_unconverged = OnUnconverged::Accept;
         scene.parameters.clear();
         scene.mechanisms.clear();
+        scene.flexible.clear();
         scene.joints.clear();
         scene.point_contacts.clear();
         scene.ignored_contacts.clear();
@@ -74,7 +75,7 @@ impl Settling {
         scene.name_files_by_content();
         let mut text = scene.to_toml();
 
-        // The shapes of mechanisms come after the grains.
+        // The shapes of mechanisms and flexible bodies come after the grains.
         let (settling, begin) = (&self.scene, self.scene.initial_state());
         let _ = writeln!(text, "\n[held]\nalert = {}", settling.detection().alert);
         for i in self.first_held..settling.bodies().len() {

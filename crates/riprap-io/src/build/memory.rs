@@ -32,6 +32,8 @@ pub(super) fn check(scene: &SceneFile, memory: u64, problems: &mut Vec<Problem>)
         grains.count().saturating_mul(each)
     };
     let total = (0..scene.grains.len()).map(|index| bytes(&index)).fold(0, u64::saturating_add);
+    let nodes = scene.flexible.iter().map(|body| body.n_nodes().saturating_mul(PER_GRAIN));
+    let total = nodes.fold(total, u64::saturating_add);
     if total <= memory {
         return;
     }

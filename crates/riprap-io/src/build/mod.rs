@@ -2,6 +2,7 @@
 //! builder of the simulator. Its errors are returned as [`SceneErrors`] with their location in the file.
 
 mod bed;
+mod flexible;
 mod grains;
 mod mechanisms;
 mod memory;
@@ -17,8 +18,8 @@ use riprap::friction::{Coloured, ConjugateGradient, GaussSeidel, GaussSeidelOpti
 use riprap::math::{Mat3, Pose, Quat, Vec3};
 use riprap::multibody::{GROUND, Link, Marker, Mechanism, Part};
 use riprap::scene::{
-    Body, BodyDescription, BodyJoint, BuildError, Item, Kind, Law, Locks, MechanismId, Motion, On,
-    PairLaw, PointContact, Scene, SceneBuilder,
+    Body, BodyDescription, BodyJoint, BuildError, FlexibleId, Item, Kind, Law, Locks, MechanismId,
+    Motion, On, PairLaw, PointContact, Scene, SceneBuilder,
 };
 use riprap::scheme::{DormandPrince, GeneralizedAlpha, MoreauJean, Scheme};
 use riprap::shape::Shape;
@@ -32,8 +33,8 @@ use crate::scene_file::{
 /// A scene ready to run.
 #[derive(Clone, Debug)]
 pub struct Built {
-    /// The scene. Its bodies are those of [`SceneFile::bodies`], followed by the groups of grains and the bodies of the
-    /// mechanisms.
+    /// The scene. Its bodies are those of [`SceneFile::bodies`], followed by the groups of grains, the bodies of the
+    /// mechanisms and the nodes of the flexible bodies.
     pub scene: Scene,
     /// The groups of grains, in file order.
     pub groups: Vec<Group>,
@@ -61,6 +62,9 @@ impl Built {
             Target::MechanismBody { mechanism, body } => {
                 let link = Link(self.links[mechanism][body]);
                 return self.scene.link_body(MechanismId(mechanism as u32), link);
+            }
+            Target::Node { flexible, node } => {
+                return self.scene.node_body(FlexibleId(flexible as u32), node as u32);
             }
             Target::Body(index) => index,
             Target::Grain { group, index } => self.groups[group].bodies.start + index,
@@ -102,6 +106,7 @@ impl SceneFile {
         let mechanisms: Vec<Mechanism> = (0..self.mechanisms.len())
             .map(|index| self.mechanism(index, &named, &mut problems))
             .collect();
+        let flexible = self.flexible_bodies(&named, &mut problems);
         if !problems.is_empty() {
             return Err(self.errors(problems));
         }
@@ -114,6 +119,9 @@ impl SceneFile {
         for mechanism in mechanisms {
             builder.add_mechanism(mechanism);
         }
+        for body in flexible {
+            builder.add_flexible(body);
+        }
         let links: Vec<Vec<u32>> = self.mechanisms.iter().map(mechanisms::links).collect();
         let on = |target: Target| match target {
             Target::Body(index) => On::Body(Body(index as u32)),
@@ -124,9 +132,11 @@ impl SceneFile {
             Target::MechanismBody { mechanism, body } => {
                 On::Link(MechanismId(mechanism as u32), Link(links[mechanism][body]))
             }
+            Target::Node { flexible, node } => On::Node(FlexibleId(flexible as u32), node as u32),
         };
+        let placed = self.placed(&builder)?;
         for joint in &self.joints {
-            builder.add_joint(joint_of(joint, on, &bodies));
+            builder.add_joint(joint_of(joint, on, &bodies, placed.as_ref()));
         }
         for contact in &self.point_contacts {
             let place = |body: Option<Target>, at: Vector| (body.map_or(On::World, on), at.into());
@@ -152,6 +162,18 @@ impl SceneFile {
             }
         };
         Ok(Built { scene, groups, settling, links })
+    }
+
+    /// The scene without its joints, if a joint connects a node of a flexible body: for the initial poses of nodes and of bodies
+    /// of mechanisms.
+    fn placed(&self, builder: &SceneBuilder) -> Result<Option<Scene>, SceneErrors> {
+        let on_node = |body: &Option<Target>| matches!(body, Some(Target::Node { .. }));
+        if !self.joints.iter().any(|joint| joint.between.iter().any(on_node)) {
+            return Ok(None);
+        }
+        let mut builder = builder.clone();
+        builder.accept_overlap(f64::INFINITY); // joined bodies may overlap
+        builder.build().map(Some).map_err(|errors| self.build_errors(&errors.0))
     }
 
     /// The time integration scheme specified in the file.
@@ -180,8 +202,9 @@ impl SceneFile {
             ..GaussSeidelOptions::default()
         };
         let mut scheme = MoreauJean::new(self.run.dt);
-        if let TimeScheme::MoreauJean { theta } = self.run.scheme {
+        if let TimeScheme::MoreauJean { theta, position_correction } = self.run.scheme {
             scheme = scheme.theta(theta);
+            scheme.stabilization.overlaps = position_correction;
         }
         match solver.method {
             file::SolverMethod::Coloured => {
@@ -282,10 +305,13 @@ impl SceneFile {
         built
     }
 
-    /// The mistakes that the builder found, without those that follow from a mechanism that could not be built: its bodies are
+    /// The mistakes that the builder found, without those that follow from a mechanism or flexible body that could not be built: its bodies are
     /// then missing, so that the scene may have nothing that moves.
     fn build_errors(&self, errors: &[BuildError]) -> SceneErrors {
-        let missing = errors.iter().any(|error| matches!(error, BuildError::Mechanism(_)));
+        let missing = |error: &BuildError| {
+            matches!(error, BuildError::Mechanism(_) | BuildError::Flexible(_))
+        };
+        let missing = errors.iter().any(missing);
         let follows = |error: &BuildError| matches!(error, BuildError::NothingMoves);
         let errors = errors.iter().filter(|error| !(missing && follows(error)));
         self.errors(errors.map(|error| self.problem(error)).collect())
@@ -308,9 +334,8 @@ impl SceneFile {
             | BuildError::BadInertia { item, .. } => self.item_place(item),
             BuildError::Duplicate { name, .. } => self.place_of(name).unwrap_or_default(),
             BuildError::Mechanism(error) => self.mechanism_place(error),
-            BuildError::Flexible(_)
-            | BuildError::InelasticRestitution { .. }
-            | BuildError::NothingMoves => 0..0,
+            BuildError::Flexible(error) => self.flexible_place(&error.name).unwrap_or_default(),
+            BuildError::InelasticRestitution { .. } | BuildError::NothingMoves => 0..0,
         };
         let problem = Problem::new(span, error.to_string());
         match error {
@@ -326,7 +351,7 @@ impl SceneFile {
         let source = &self.source;
         match item {
             Item::Scene | Item::Contact | Item::Material(_) | Item::Pair(..) => 0..0,
-            Item::Flexible(_) => 0..0,
+            Item::Flexible(name) => self.flexible_place(name).unwrap_or_default(),
             Item::Body(name) => self.place_of(name).unwrap_or_default(),
             Item::Link { mechanism, body } => self.part_place(mechanism, &Part::Body(body.clone())),
             Item::Joint(name) => {
@@ -342,6 +367,9 @@ impl SceneFile {
 
     /// The location of a body or of the group of a grain.
     fn place_of(&self, name: &str) -> Option<Range<usize>> {
+        if let Some(place) = self.flexible_place(name) {
+            return Some(place);
+        }
         if let Some((mechanism, body)) = name.split_once('/') {
             return Some(self.part_place(mechanism, &Part::Body(body.to_owned())));
         }
@@ -368,6 +396,7 @@ fn joint_of(
     joint: &file::BodyJoint,
     on: impl Fn(Target) -> On,
     bodies: &[BodyDescription],
+    placed: Option<&Scene>,
 ) -> BodyJoint {
     let frame = Marker::at(GROUND, joint.position);
     let frame = joint.axis.map_or(frame, |axis| frame.along(axis.into()));
@@ -375,7 +404,16 @@ fn joint_of(
         let on = body.map_or(On::World, &on);
         let pose = match on {
             On::Body(body) => bodies[body.0 as usize].pose,
-            On::World | On::Link(..) | On::Node(..) => Pose::IDENTITY,
+            On::World => Pose::IDENTITY,
+            On::Link(..) | On::Node(..) => placed.map_or(Pose::IDENTITY, |scene| {
+                let body = match on {
+                    On::Link(mechanism, link) => scene.link_body(mechanism, link),
+                    On::Node(flexible, node) => scene.node_body(flexible, node),
+                    On::Body(body) => body,
+                    On::World => return Pose::IDENTITY,
+                };
+                scene.shape_pose(&scene.initial_state(), body)
+            }),
         };
         (on, pose)
     });

@@ -54,7 +54,7 @@ impl Plan {
             }
             builder.add_body(body);
         }
-        // Mechanisms are held at their initial pose, with their shapes in the order of the scene, so that impulses carry over.
+        // Mechanisms and flexible bodies are held at their initial pose, with their shapes in the order of the scene, so that impulses carry over.
         let state = scene.initial_state();
         for (m, system) in scene.mechanisms().iter().enumerate() {
             for link in system.links() {
@@ -69,6 +69,16 @@ impl Plan {
                     builder.add_body(held);
                 }
             }
+        }
+        for slot in (0..scene.flexible().len()).flat_map(|k| scene.nodes_of(k)) {
+            let own = scene.colliders().iter().find(|c| c.body as usize == slot);
+            let Some(own) = own else { continue };
+            let (body, name) = (scene.body_at(slot), &scene.bodies().names[slot]);
+            let material = &scene.materials()[own.material as usize];
+            let mut held =
+                BodyDescription::new(scene.shape(body).clone(), material).named(name).fixed();
+            held.pose = scene.shape_pose(&state, body);
+            builder.add_body(held);
         }
         let Plan { groups, at_most, drag } = self;
         Ok(Settling { scene: builder.build()?, groups, at_most, drag, first_held })

@@ -1,6 +1,8 @@
 //! Surfaces and contacts of a frame as polygons and points for ParaView. Curved shapes become polygons, and a
 //! half-space is shown as a square patch under the scene.
 
+use std::ops::Range;
+
 use riprap::math::{Pose, Vec3};
 use riprap::scene::Scene;
 use riprap::shape::Shape;
@@ -20,6 +22,8 @@ pub struct Surfaces {
     /// The vertices and faces of each body.
     bodies: Vec<Vec<Part>>,
     materials: Vec<i64>,
+    /// The nodes of each flexible body, and the outline of its section [m].
+    flexible: Vec<(Range<usize>, Vec<[f64; 2]>)>,
 }
 
 /// A convex part of a body.
@@ -48,7 +52,9 @@ impl Surfaces {
         for collider in scene.colliders() {
             materials[collider.body as usize] = i64::from(collider.material);
         }
-        Surfaces { bodies, materials }
+        let outline = |k: usize| (scene.nodes_of(k), scene.flexible()[k].outline().to_vec());
+        let flexible = (0..scene.flexible().len()).map(outline).collect();
+        Surfaces { bodies, materials, flexible }
     }
 
     /// All surfaces at the time of a snapshot, with body, material and `speed [m/s]` of each face.
@@ -70,11 +76,43 @@ impl Surfaces {
                 }
             }
         }
+        for (nodes, outline) in &self.flexible {
+            for cell in add_tube(&snapshot.bodies[nodes.clone()], outline, &mut data) {
+                let (node, v) = (nodes.start + cell, snapshot.bodies[nodes.start + cell].1);
+                index.push(node as i64);
+                material.push(self.materials[node]);
+                speed.push(v);
+            }
+        }
         data.cell_data("body", index);
         data.cell_data("material", material);
         data.cell_data("speed [m/s]", speed);
         data
     }
+}
+
+/// Adds the surface of a flexible body: its outline along the nodes, with both ends closed. Returns the node of each face.
+fn add_tube(nodes: &[(Pose, f64)], outline: &[[f64; 2]], data: &mut PolyData) -> Vec<usize> {
+    let (n, first) = (outline.len(), data.n_points());
+    for (pose, _) in nodes {
+        for [y, z] in outline {
+            data.add_point(pose.point(Vec3::new(0.0, *y, *z)).into());
+        }
+    }
+    let mut cells = Vec::new();
+    let last = nodes.len() - 1;
+    for k in 0..last {
+        for i in 0..n {
+            let (a, b) = (first + k * n + i, first + k * n + (i + 1) % n);
+            data.add_polygon(&[a, b, b + n, a + n]);
+            cells.push(k);
+        }
+    }
+    let end = |k: usize| (0..n).map(move |i| first + k * n + i);
+    data.add_polygon(&end(0).rev().collect::<Vec<_>>());
+    data.add_polygon(&end(last).collect::<Vec<_>>());
+    cells.extend([0, last]);
+    cells
 }
 
 /// The data of a frame that is written to files: poses, speeds and contacts, copied so that they can be written later.
@@ -201,6 +239,26 @@ fn ball(splits: usize) -> Part {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_flexible_body_is_a_closed_tube_around_its_nodes() {
+        use riprap::prelude::*;
+        let mut scene = Scene::builder();
+        let section = Section::Rectangle { height: 0.2, width: 0.1 };
+        let points = [[0.0; 3], [2.0, 0.0, 0.0]];
+        let beam = Beam::new("beam").points(&points).section(section).elements(4);
+        scene.add_flexible(beam.velocity([3.0, 0.0, 4.0], [0.0; 3]));
+        let scene = scene.build().unwrap();
+        let surfaces = Surfaces::new(&scene);
+        let run = Simulation::new(scene, MoreauJean::new(1e-3)).unwrap();
+        let data = surfaces.bodies(&Snapshot::of(&run.frame()));
+        // Four corners at each of five nodes; four faces for each of four elements, and two ends.
+        assert_eq!((data.n_points(), data.n_cells()), (20, 18));
+        let mut alone = PolyData::new();
+        let cells =
+            add_tube(&Snapshot::of(&run.frame()).bodies, &surfaces.flexible[0].1, &mut alone);
+        assert_eq!((cells[0], cells[15], cells[16], cells[17]), (0, 3, 0, 4));
+    }
 
     #[test]
     fn a_triangulated_sphere_is_closed_and_faces_outwards() {

@@ -9,7 +9,7 @@ use std::ops::Range;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-use toml_types::{is_number, is_table, is_text, kind_of};
+use toml_types::{KIND, inline, is_number, is_table, is_text, kind_of};
 
 use super::fields::{Field, Kind, Limits, Need, Table, Variant, tuple_names};
 use super::number as shown;
@@ -43,17 +43,6 @@ pub(crate) fn check(text: &str, table: &'static Table, problems: &mut Problems) 
     let parameters = Parameters::of(document.get_ref());
     let mut checker = Checker { text, planar, parameters, problems };
     Some(checker.table(table, table.title, document.get_ref(), 0..0))
-}
-
-/// Key of the word in a tag that is written as a table.
-const KIND: &str = "kind";
-
-/// A tag that is written as a table.
-fn inline<'a, 'b>(value: Option<&'a Spanned<DeValue<'b>>>) -> Option<&'a DeTable<'b>> {
-    match value?.get_ref() {
-        DeValue::Table(table) => Some(table),
-        _ => None,
-    }
 }
 
 struct Checker<'a> {

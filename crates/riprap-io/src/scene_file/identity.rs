@@ -35,6 +35,9 @@ impl SceneFile {
                 *file = by_content(table);
             }
         }
+        for part in self.flexible.iter_mut().flat_map(|body| &mut body.shapes) {
+            rename_ref(&mut part.shape);
+        }
         for mechanism in &mut self.mechanisms {
             for part in mechanism.bodies.iter_mut().flat_map(|body| &mut body.shapes) {
                 rename_ref(&mut part.shape);

@@ -40,6 +40,7 @@ impl Serialize for SceneFile {
         map.serialize_entry("body", &All(names, &self.bodies))?;
         map.serialize_entry("grains", &All(names, &self.grains))?;
         map.serialize_entry("mechanism", &All(names, &self.mechanisms))?;
+        map.serialize_entry("flexible", &All(names, &self.flexible))?;
         map.serialize_entry("joint", &All(names, &self.joints))?;
         map.serialize_entry("point_contact", &All(names, &self.point_contacts))?;
         map.serialize_entry("ignore_contact", &All(names, &self.ignored_contacts))?;

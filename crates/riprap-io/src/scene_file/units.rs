@@ -40,6 +40,8 @@ dimensions! {
     AREA = [2, 0, 0, 0], "an area", "m^2", "4 cm^2";
     /// Volume [m³].
     VOLUME = [3, 0, 0, 0], "a volume", "m^3", "2 cm^3";
+    /// Second moment of area [m⁴].
+    SECOND_MOMENT = [4, 0, 0, 0], "a second moment of area", "m^4", "2 cm^4";
     /// Mass [kg].
     MASS = [0, 1, 0, 0], "a mass", "kg", "1.5 kg";
     /// Time [s].

@@ -374,6 +374,16 @@ impl Contacts {
         (0..self.active.len()).map(move |k| points.contact(k))
     }
 
+    /// Whether the last detection found an overlap beyond a fraction of [`overlap_size`] [–].
+    pub(super) fn has_overlap(&self, scene: &Scene, fraction: f64) -> bool {
+        let deep = |p: &ContactPoint| {
+            let [i, j] = meeting(scene, p).0.map(|b| b as usize);
+            p.gap < -fraction * overlap_size(scene, i, j)
+        };
+        let chunks = self.detector.chunks();
+        !parallel::all(chunks.len(), |c| !chunks[c].iter().any(|p| p.gap < 0.0 && deep(p)))
+    }
+
     /// Deepest overlap found by the last detection, as a positive length [m].
     pub fn penetration(&self) -> f64 {
         self.deepest
@@ -440,6 +450,12 @@ pub(super) fn smaller_size(scene: &Scene, i: usize, j: usize) -> f64 {
     let size = |k: usize| if bodies.size[k] > 0.0 { bodies.size[k] } else { f64::INFINITY };
     let smaller = size(i).min(size(j));
     if smaller.is_finite() { smaller } else { scene.grain_size() }
+}
+
+/// The length that corrected overlaps are relative to [m]: the size of the smaller body, or the mean
+/// grain size if that is smaller.
+pub(super) fn overlap_size(scene: &Scene, i: usize, j: usize) -> f64 {
+    smaller_size(scene, i, j).min(scene.grain_size())
 }
 
 /// The gap that the quasi-shock law leaves open [m]: zero for overlaps and for gaps that count as

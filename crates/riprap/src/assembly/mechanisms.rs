@@ -9,7 +9,7 @@ use crate::friction::{Factored, InverseMass};
 use crate::math::dense::cholesky_solve;
 use crate::math::{Pose, Vec3};
 use crate::multibody::{
-    Control, Link, MotionError, Multibody, MultibodyScratch, MultibodyState, Spatial,
+    Control, Link, MotionError, Multibody, MultibodyScratch, MultibodyState, Partition, Spatial,
 };
 use crate::scene::{Carried, Scene, State, Twist, place_links, twist};
 
@@ -25,6 +25,8 @@ struct Moving {
     v_free: Vec<f64>,
     v_middle: Vec<f64>,
     driven: Vec<f64>,
+    /// Positions before a displacement.
+    from: Vec<f64>,
     /// A mechanism that is a free body, at `q_m`.
     at_m: MultibodyState,
     /// For a mechanism on a free base: its momentum at the end of the step without contact, about
@@ -36,6 +38,37 @@ struct Moving {
     n_blocks: usize,
     /// Number of its independent coordinates.
     n_independent: usize,
+}
+
+impl Moving {
+    /// Closes the loops at `q_m` and places the bodies accordingly.
+    fn close(
+        &mut self,
+        system: &Multibody,
+        partition: &Partition,
+        t_m: f64,
+        links: &mut [Pose],
+    ) -> Result<(), MotionError> {
+        system.close(partition, t_m, &mut self.q_m, &mut self.work)?;
+        system.linearize(partition, t_m, &mut self.work)?;
+        for link in system.links() {
+            links[link.0 as usize] = system.pose(&self.work, link);
+        }
+        Ok(())
+    }
+
+    /// Sets `v_middle` to displacements of the independent coordinates, given for each block of the
+    /// contact problem [m, rad]; false if there is none.
+    fn displacement(&mut self, partition: &Partition, change: &[[f64; 6]]) -> bool {
+        let first = self.first_block as usize;
+        let change = change[first..first + self.n_blocks].as_flattened();
+        self.v_middle.clear();
+        self.v_middle.resize(self.v_free.len(), 0.0);
+        for (&c, u) in partition.independent.iter().zip(change) {
+            self.v_middle[c as usize] = *u;
+        }
+        change.iter().any(|u| *u != 0.0)
+    }
 }
 
 /// All mechanisms of a scene during one step.
@@ -73,15 +106,58 @@ impl Mechanisms {
                 continue;
             }
             m.q_m.resize(old.q.len(), 0.0);
-            let t_m = step.t_m();
             system.tree().integrate(&old.q, &old.v, step.before, &mut m.q_m);
-            system.drive(t_m, &mut m.q_m);
-            system.close(&old.partition, t_m, &mut m.q_m, &mut m.work)?;
-            system.linearize(&old.partition, t_m, &mut m.work)?;
-            let first = scene.links_of(k).start;
-            for link in system.links() {
-                q_m[first + link.0 as usize] = system.pose(&m.work, link);
+            system.drive(step.t_m(), &mut m.q_m);
+            m.close(system, &old.partition, step.t_m(), &mut q_m[scene.links_of(k)])?;
+        }
+        Ok(())
+    }
+
+    /// Moves the mechanisms from `q_m` by displacements of their independent coordinates, given for
+    /// each block [m, rad], and closes the loops again, `h_B(q_m) = 0` (16).
+    pub fn displace_middle(
+        &mut self,
+        scene: &Scene,
+        state: &State,
+        step: &Interval,
+        change: &[[f64; 6]],
+        q_m: &mut [Pose],
+    ) -> Result<(), MotionError> {
+        for (k, (system, m)) in scene.mechanisms().iter().zip(&mut self.moving).enumerate() {
+            let partition = &state.mechanisms[k].partition;
+            if !scene.is_free_body(k) && m.displacement(partition, change) {
+                m.from.clone_from(&m.q_m);
+                system.tree().integrate(&m.from, &m.v_middle, 1.0, &mut m.q_m);
+                m.close(system, partition, step.t_m(), &mut q_m[scene.links_of(k)])?;
             }
+        }
+        Ok(())
+    }
+
+    /// The same at the end of the step. The velocities of the independent joints are unchanged, the
+    /// dependent ones follow, `h_B(q) = 0`, `v_dep = B v_ind` (16), (20).
+    pub fn displace_end(
+        &mut self,
+        scene: &Scene,
+        state: &State,
+        step: &Interval,
+        change: &[[f64; 6]],
+        next: &mut State,
+    ) -> Result<(), MotionError> {
+        let t_next = step.t + step.dt;
+        for (k, (system, m)) in scene.mechanisms().iter().zip(&mut self.moving).enumerate() {
+            let (old, new) = (&state.mechanisms[k], &mut next.mechanisms[k]);
+            if scene.is_free_body(k) || !m.displacement(&old.partition, change) {
+                continue;
+            }
+            m.from.clone_from(&new.q);
+            system.tree().integrate(&m.from, &m.v_middle, 1.0, &mut new.q);
+            system.close(&old.partition, t_next, &mut new.q, &mut m.work)?;
+            system.linearize(&new.partition, t_next, &mut m.work)?;
+            system.expand(&new.partition, t_next, &mut new.v, &mut m.work);
+            let links = scene.links_of(k);
+            let (q, v) = (&mut next.q[links.clone()], &mut next.v[links.clone()]);
+            place_links(system, new, &mut m.work, &scene.bodies().centre[links], q, v);
         }
         Ok(())
     }

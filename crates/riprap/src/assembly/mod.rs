@@ -7,6 +7,7 @@ pub mod equations;
 mod flexible;
 mod joints;
 mod mechanisms;
+mod project;
 mod rolling;
 mod spin;
 mod stabilize;
@@ -15,6 +16,7 @@ mod warm_start;
 
 pub use contacts::{ActiveContact, Contacts};
 pub use joints::{assemble as assemble_joints, joint_drift, joint_error, joint_wrenches};
+pub use project::ProjectionScratch;
 pub use rolling::assemble as assemble_rolling;
 pub use stabilize::Stabilization;
 pub(crate) use system::check_finite;

@@ -4,7 +4,7 @@
 
 use super::contacts::{ActiveContact, Contacts, NOISE, Points, smaller_size};
 use super::system::check_finite;
-use super::{Interval, System, SystemError};
+use super::{Interval, ProjectionScratch, System, SystemError};
 use crate::friction::{ContactProblem, Impulses, Law};
 use crate::math::{Pose, Vec3, length2, parallel};
 use crate::scene::{Scene, State, Twist};
@@ -28,6 +28,9 @@ pub struct Stabilization {
     pub momentum: bool,
     /// Positions are projected onto joints between bodies that request it (`project`).
     pub joints: bool,
+    /// Overlaps beyond a few ten-thousandths of the smaller body's size are removed from positions by the smallest
+    /// displacement, without changing velocities. Off by default: it does work against gravity.
+    pub overlaps: bool,
 }
 
 impl Default for Stabilization {
@@ -37,12 +40,35 @@ impl Default for Stabilization {
 }
 
 impl Stabilization {
-    /// All corrections.
+    /// All corrections that are on by default: all except [`Stabilization::overlaps`].
     pub const ALL: Stabilization =
-        Stabilization { gaps: true, slips: true, momentum: true, joints: true };
+        Stabilization { gaps: true, slips: true, momentum: true, joints: true, overlaps: false };
     /// Algorithm 1 alone.
-    pub const NONE: Stabilization =
-        Stabilization { gaps: false, slips: false, momentum: false, joints: false };
+    pub const NONE: Stabilization = Stabilization {
+        gaps: false,
+        slips: false,
+        momentum: false,
+        joints: false,
+        overlaps: false,
+    };
+
+    /// After the detection: removes deep overlaps from `q_m` and detects again.
+    #[expect(clippy::too_many_arguments)]
+    pub fn contacts(
+        &self,
+        scene: &Scene,
+        state: &State,
+        system: &mut System,
+        step: &Interval,
+        contacts: &mut Contacts,
+        problem: &mut ContactProblem,
+        scratch: ProjectionScratch,
+    ) -> Result<(), SystemError> {
+        if !self.overlaps {
+            return Ok(());
+        }
+        super::project::at_middle(scene, state, system, step, contacts, problem, scratch)
+    }
 
     /// Before the solve: shifts the relative velocities so that gaps and slips close. After [`Contacts::trace`].
     pub fn velocities(
@@ -90,21 +116,28 @@ impl Stabilization {
         }
     }
 
-    /// After the end of the step: momenta of the free bodies and mechanisms, and positions of
+    /// After the end of the step: momenta of the free bodies and mechanisms, overlaps, and positions of
     /// joints. Fails if the result is not finite.
+    #[expect(clippy::too_many_arguments)]
     pub fn positions(
         &self,
         scene: &Scene,
         system: &mut System,
         step: &Interval,
         contacts: &Contacts,
-        impulses: &Impulses,
+        (problem, impulses): (&ContactProblem, &Impulses),
+        scratch: ProjectionScratch,
+        state: &State,
         next: &mut State,
     ) -> Result<(), SystemError> {
         if self.momentum {
             super::spin::finish(scene, &system.q_m, step.after, &mut next.q, &mut next.v);
             let pushes = |mechanism| contacts.pushes(scene, mechanism, impulses);
             system.mechanisms.restore_momentum(scene, pushes, next);
+        }
+        if self.overlaps {
+            let project = super::project::at_end;
+            project(scene, system, step, contacts, problem, scratch, state, next)?;
         }
         if self.joints && scene.joints.iter().any(|j| j.project) {
             super::joints::project(scene, &mut next.q);

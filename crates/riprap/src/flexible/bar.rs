@@ -169,7 +169,7 @@ impl Bar {
             mass,
             gravity,
             weight,
-            radius: (self.area / std::f64::consts::PI).sqrt(),
+            outline: super::section::circle((self.area / std::f64::consts::PI).sqrt()),
             mechanics: Mechanics::Bar { axis, lengths, stiffness, damping: self.damping },
         })
     }

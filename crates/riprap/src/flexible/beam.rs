@@ -167,7 +167,7 @@ impl Beam {
             mass,
             gravity,
             weight,
-            radius: self.section.radius(),
+            outline: self.section.outline(),
             mechanics: Mechanics::Beam { elements },
         })
     }

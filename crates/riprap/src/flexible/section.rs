@@ -98,6 +98,16 @@ impl Section {
         }
     }
 
+    /// Corners of the outline in the plane of the section, `[y, z]`, anticlockwise seen from the end of the beam [m]: those of a
+    /// rectangle, or of a polygon in the circle of [`Section::radius`].
+    pub fn outline(&self) -> Vec<[f64; 2]> {
+        if let Section::Rectangle { height, width } = *self {
+            let (y, z) = (0.5 * width, 0.5 * height);
+            return vec![[y, -z], [y, z], [-y, z], [-y, -z]];
+        }
+        circle(self.radius())
+    }
+
     pub(super) fn check(&self, problems: &mut Problems) {
         match *self {
             Section::Circle { radius } => problems.positive("section", "radius", radius, "m"),
@@ -124,6 +134,15 @@ impl Section {
             }
         }
     }
+}
+
+/// Corners of a polygon in a circle.
+pub(super) fn circle(radius: f64) -> Vec<[f64; 2]> {
+    let corner = |k: u32| {
+        let (sin, cos) = crate::math::sin_cos(std::f64::consts::TAU * f64::from(k) / 12.0);
+        [radius * cos, radius * sin]
+    };
+    (0..12).map(corner).collect()
 }
 
 /// Saint-Venant's series for a rectangle with sides `a ≥ b`.
@@ -246,6 +265,19 @@ mod tests {
         let steel = Elastic::new(2.1e11, 0.3, 7800.0);
         assert!((steel.shear / 8.0769e10 - 1.0).abs() < 1e-5);
         assert!((steel.nu() - 0.3).abs() < 1e-15);
+    }
+
+    #[test]
+    fn outlines_run_anticlockwise_around_the_area() {
+        let area = |outline: &[[f64; 2]]| -> f64 {
+            let next = outline.iter().cycle().skip(1);
+            outline.iter().zip(next).map(|(a, b)| 0.5 * (a[0] * b[1] - a[1] * b[0])).sum()
+        };
+        let slab = Section::Rectangle { height: 0.2, width: 0.1 };
+        assert!((area(&slab.outline()) - 0.02).abs() < 1e-17);
+        // Twelve corners: 3 r².
+        assert!((area(&Section::Circle { radius: 2.0 }.outline()) - 12.0).abs() < 1e-14);
+        assert!(Section::Tube { outer: 0.2, inner: 0.1 }.radius() == 0.2);
     }
 
     #[test]

@@ -20,8 +20,8 @@ pub struct Structure {
     pub(super) gravity: Vec3,
     /// Mass of each node that gravity acts on [kg].
     pub(super) weight: Vec<f64>,
-    /// [m]
-    pub(super) radius: f64,
+    /// Outline of the section [m].
+    pub(super) outline: Vec<[f64; 2]>,
     pub(super) mechanics: Mechanics,
 }
 
@@ -98,9 +98,9 @@ impl Structure {
         matches!(self.mechanics, Mechanics::Bar { .. })
     }
 
-    /// Radius of a circle about the axis that contains the cross-section [m].
-    pub fn radius(&self) -> f64 {
-        self.radius
+    /// Corners `[y, z]` of the outline of the cross-section [m], to draw it.
+    pub fn outline(&self) -> &[[f64; 2]] {
+        &self.outline
     }
 
     /// Largest distance of a node from the first one, at the start [m].

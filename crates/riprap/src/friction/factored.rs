@@ -168,6 +168,23 @@ impl Factored {
         (self.contacts, self.traces) = (contacts, traces);
     }
 
+    /// Sets the operator to the given contacts of another one, in their order.
+    pub(crate) fn select(&mut self, from: &Factored, chosen: &[u32]) {
+        self.reset(from.masses.iter().copied());
+        for &a in chosen {
+            let mut contact = from.contacts[a as usize];
+            let first = self.sides.len() as u32;
+            for side in from.sides_of(&contact) {
+                let values = &from.rows[side.rows..side.rows + 36 * side.blocks as usize];
+                self.sides.push(Side { rows: self.rows.len(), ..*side });
+                self.rows.extend_from_slice(values);
+            }
+            contact.sides = [first, self.sides.len() as u32];
+            self.trace += contact.w[0][0] + contact.w[1][1] + contact.w[2][2];
+            self.contacts.push(contact);
+        }
+    }
+
     /// Adds a moment between two blocks, after all contacts: the impulse is a moment divided by a
     /// length [m], the velocity is the relative spin times that length, along x, y, z.
     pub fn push_turning(&mut self, blocks: [u32; 2], length: f64) {

@@ -83,7 +83,7 @@ impl Multibody {
     }
 
     /// The residual of the equations of motion without loops and contacts, `M v̇ − f(q, v, t)`
-    /// [N, N m], and the mass matrix; leaves kinematics and motion at the state.
+    /// [N, N m], and the mass matrix; after [`Tree::motion`] at the same state.
     pub(crate) fn unbalance(
         &self,
         (q, v, acceleration): (&[f64], &[f64], &[f64]),
@@ -92,8 +92,6 @@ impl Multibody {
         w: &mut MultibodyScratch,
         out: &mut [f64],
     ) {
-        self.tree.kinematics(q, &mut w.tree);
-        self.tree.motion(v, &mut w.tree);
         let inputs = Inputs { t, q, v, latched: &control.latched };
         self.forces.evaluate(&self.tree, &inputs, control, &mut w.tree, &mut w.applied);
         self.tree.evaluate(&mut w.tree);

@@ -84,7 +84,8 @@ impl Scheme for MoreauJean {
     fn step(&self, scene: &Scene, state: &mut State, work: &mut Workspace) -> StepResult {
         self.check(scene)?;
         let (h, mut clock) = (self.interval(state), Clock::default());
-        let Workspace { system, contacts, problem, solver, next, .. } = work;
+        let Workspace { system, contacts, problem, solver, scheme, next, .. } = work;
+        let fix = &self.stabilization;
         // Returned at the end, so that the impulses of a failed step cannot be read.
         let mut impulses = std::mem::take(&mut work.impulses);
 
@@ -96,13 +97,14 @@ impl Scheme for MoreauJean {
 
         // The contact problem in the local frames: V = V_free + W I.                  (8), (27), (31)
         clock.detect(|| contacts.detect(scene, system, h.dt));
+        let scratch = (&mut *scheme, &mut *solver);
+        clock.update(|| fix.contacts(scene, state, system, &h, contacts, problem, scratch))?;
         clock.assemble(|| contacts.assemble(scene, state, system, h.dt, problem));
         clock.assemble(|| assemble_joints(scene, system, problem));
         clock.assemble(|| assemble_rolling(scene, system, contacts, problem));
 
         // Not in Algorithm 1: gaps and slips due to solver errors are corrected.
         clock.assemble(|| contacts.trace(scene, state, system));
-        let fix = &self.stabilization;
         clock.assemble(|| fix.velocities(scene, state, contacts, h.dt, problem));
 
         // Impulses that satisfy Signorini and Coulomb, starting from the last ones.   (6), (7), (33)
@@ -114,8 +116,10 @@ impl Scheme for MoreauJean {
         let residual =
             clock.update(|| system.finish(scene, state, &h, problem, &impulses, next))?;
 
-        // Not in Algorithm 1: momenta are conserved, joints between bodies are projected.
-        clock.update(|| fix.positions(scene, system, &h, contacts, &impulses, next))?;
+        // Not in Algorithm 1: momenta are conserved, overlaps and joints between bodies are projected.
+        let (solved, scratch) = ((&*problem, &impulses), (scheme, solver));
+        clock
+            .update(|| fix.positions(scene, system, &h, contacts, solved, scratch, state, next))?;
 
         clock.update(|| contacts.remember(scene, system, h.dt, problem, &impulses, state, next));
         next.scheme = SchemeState::None;

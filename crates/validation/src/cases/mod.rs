@@ -9,6 +9,7 @@ mod ggl;
 mod grains;
 mod mechanisms;
 mod pinocchio;
+mod position_correction;
 mod slider_crank;
 mod standing;
 
@@ -74,6 +75,12 @@ pub const CASES: &[Case] = &[
         name: "corrections",
         about: "the effect of each correction beyond Algorithm 1: gaps, slips, momentum, joints",
         run: corrections::corrections,
+        long: true,
+    },
+    Case {
+        name: "position-correction",
+        about: "overlaps in a shear box and in tamping with and without their correction; what stands keeps standing",
+        run: position_correction::position_correction,
         long: true,
     },
     Case { name: "tower", about: "20 boxes stand for a minute", run: standing::tower, long: true },

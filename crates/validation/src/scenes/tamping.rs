@@ -164,8 +164,9 @@ fn come_to_rest(
     scene: &SceneBuilder,
     bodies: &[Body],
     longest: f64,
+    correct: bool,
 ) -> Result<Vec<Pose>, riprap::simulation::Error> {
-    let mut run = super::start(scene, POURING, 0.5, 1e-3);
+    let mut run = super::start_corrected(scene, POURING, 1e-3, correct);
     let mut end = 0.0;
     while end < longest {
         end += 0.05;
@@ -184,6 +185,15 @@ impl Settled {
         bed: &Bed,
         tell: &mut dyn FnMut(&str),
     ) -> Result<Settled, riprap::simulation::Error> {
+        Settled::pour_corrected(bed, false, tell)
+    }
+
+    /// The same with the correction of overlaps if `correct`.
+    pub fn pour_corrected(
+        bed: &Bed,
+        correct: bool,
+        tell: &mut dyn FnMut(&str),
+    ) -> Result<Settled, riprap::simulation::Error> {
         let stones: Vec<Polyhedron> = stones(bed).into_iter().map(|(stone, ..)| stone).collect();
         let n = stones.len();
         tell(&format!("pouring {n} stones"));
@@ -197,7 +207,7 @@ impl Settled {
         let add =
             |(stone, pose): (&Polyhedron, Pose)| add_stone(&mut scene, stone.clone(), pose, &m);
         let bodies: Vec<Body> = stones.iter().zip(places).map(add).collect();
-        let poses = come_to_rest(&scene, &bodies, 1.5)?;
+        let poses = come_to_rest(&scene, &bodies, 1.5, correct)?;
 
         let stays = |(stone, pose): &(Polyhedron, Pose)| {
             pose.point(stone.centre()).z < bed.surface && !meets_sleeper(stone, pose)
@@ -207,7 +217,7 @@ impl Settled {
         tell(&format!("settling {} stones around the sleeper", settled.stones.len()));
         let mut scene = Scene::builder();
         let bodies = add_bed(&mut scene, &settled, &m);
-        let poses = come_to_rest(&scene, &bodies, 0.5)?;
+        let poses = come_to_rest(&scene, &bodies, 0.5, correct)?;
         for ((_, pose), rest) in settled.stones.iter_mut().zip(poses) {
             *pose = rest;
         }

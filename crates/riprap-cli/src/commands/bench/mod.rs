@@ -5,6 +5,7 @@ mod judge;
 mod mechanism;
 mod scaling;
 mod scene;
+mod schemes;
 
 use crate::failure::Failure;
 use validation::bench::{BenchError, SceneName};
@@ -34,6 +35,8 @@ pub enum Command {
     Judge(judge::Judge),
     /// Two joint trees and a mechanism with loops
     Mechanism(mechanism::Mechanism),
+    /// Time per step of the schemes on small systems
+    Schemes(schemes::Schemes),
 }
 
 /// Runs a benchmark and prints the result.
@@ -50,6 +53,7 @@ pub fn bench(command: &Command) -> Result<(), Failure> {
         Command::Export(arguments) => scene::export(arguments),
         Command::Judge(arguments) => judge::bench(arguments),
         Command::Mechanism(arguments) => mechanism::bench(arguments),
+        Command::Schemes(arguments) => schemes::bench(arguments),
     }
 }
 

@@ -157,8 +157,10 @@ fn fastest(file: &SceneFile, built: &Built) -> (f64, String) {
     let reach = |i: usize| edge(scene, &state, i);
     let mut touches = vec![false; bodies.len()];
     scene.colliders().iter().for_each(|collider| touches[collider.body as usize] = true);
-    let moving = (0..bodies.len())
-        .filter(|i| touches[*i] && (bodies.movable[*i] || bodies.carried[*i].is_some()));
+    let moving = (0..bodies.len()).filter(|i| {
+        let carried = bodies.carried[*i].is_some() || scene.node_at(*i).is_some();
+        touches[*i] && (bodies.movable[*i] || carried)
+    });
     let now = moving.map(|i| {
         let v = &state.v[i];
         let linear = match bodies.movable[i] {
@@ -287,6 +289,7 @@ impl Smooth {
         alone.joints.clear();
         alone.probes.clear();
         alone.joint_probes.clear();
+        alone.flexible.clear();
         alone.point_contacts.clear();
         alone.ignored_contacts.clear();
         alone.run.scheme = TimeScheme::DormandPrince { tolerance: 1e-6 };

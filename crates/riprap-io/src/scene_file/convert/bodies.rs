@@ -21,6 +21,8 @@ pub(super) struct Known {
     settling: Vec<bool>,
     /// The names of the mechanisms and of their bodies.
     pub mechanisms: Vec<(String, Vec<String>)>,
+    /// The names of the flexible bodies and the numbers of their nodes, `None` if invalid.
+    pub flexible: Vec<(String, Option<u64>)>,
 }
 
 impl Known {
@@ -42,13 +44,14 @@ impl Known {
             free: bodies.iter().flatten().map(free).collect(),
             settling: grains.iter().map(|group| group.as_ref().is_some_and(settles)).collect(),
             mechanisms: mechanisms.iter().map(names).collect(),
+            flexible: Vec::new(),
         }
     }
 
     pub fn is_free(&self, target: Target) -> bool {
         match target {
             Target::Body(index) => self.free[index],
-            Target::Grain { .. } | Target::MechanismBody { .. } => true,
+            Target::Grain { .. } | Target::MechanismBody { .. } | Target::Node { .. } => true,
         }
     }
 
@@ -203,6 +206,9 @@ impl Converter<'_> {
 
     /// The body or grain named by a value. `None` if there is none, or if its definition is known to be invalid.
     pub(super) fn target(&mut self, node: &Node) -> Option<Target> {
+        if let Some(found) = self.node(node) {
+            return found;
+        }
         let Known { bodies, mechanisms, .. } = &self.known;
         let name = node.text()?;
         if let Some((mechanism, body)) = name.split_once('/')

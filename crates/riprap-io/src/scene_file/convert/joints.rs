@@ -26,8 +26,21 @@ impl Converter<'_> {
         let nodes = joint.list("between")?;
         let bodies: Vec<Option<Target>> = nodes.iter().filter_map(|node| self.held(node)).collect();
         let [a, b] = bodies[..] else { return None };
+        let on_node = [a, b].iter().any(|body| matches!(body, Some(Target::Node { .. })));
+        let on_mechanism =
+            |body: &Option<Target>| matches!(body, Some(Target::MechanismBody { .. }));
+        if let Some(k) = [a, b].iter().position(on_mechanism)
+            && !on_node
+        {
+            let message = "a [[joint]] cannot connect bodies of mechanisms";
+            let help = "use a [[mechanism.loop]]";
+            self.problems.advise(nodes[k].span.clone(), message, help);
+            return None;
+        }
         let message = if a == b {
             "a joint must connect two different bodies"
+        } else if same_flexible(a, b) {
+            "a joint cannot connect two nodes of one flexible body"
         } else if ![a, b].iter().flatten().any(|body| self.known.is_free(*body)) {
             "neither of these bodies is free, so the joint has no effect"
         } else {
@@ -63,12 +76,6 @@ impl Converter<'_> {
     fn held(&mut self, node: &Node) -> Option<Option<Target>> {
         let target = self.target_or_world(node)?;
         match target {
-            Some(Target::MechanismBody { .. }) => {
-                let message = "a [[joint]] cannot connect bodies of mechanisms";
-                let help = "use a [[mechanism.loop]]";
-                self.problems.advise(node.span.clone(), message, help);
-                None
-            }
             Some(Target::Grain { group, .. }) if self.known.settles(group) => {
                 let message =
                     "this grain settles before the joint is created, so its position is not known";
@@ -79,4 +86,13 @@ impl Converter<'_> {
             _ => Some(target),
         }
     }
+}
+
+/// Whether both are nodes of the same flexible body.
+fn same_flexible(a: Option<Target>, b: Option<Target>) -> bool {
+    let of = |target| match target {
+        Some(Target::Node { flexible, .. }) => Some(flexible),
+        _ => None,
+    };
+    of(a).is_some() && of(a) == of(b)
 }

@@ -123,7 +123,7 @@ impl Converter<'_> {
         Some([a?, b?])
     }
 
-    pub(super) fn direction(&mut self, node: &Node, what: &str) -> Option<Vector> {
+    pub(in super::super) fn direction(&mut self, node: &Node, what: &str) -> Option<Vector> {
         let direction = unit(node.numbers::<3>()?);
         if direction.is_none() {
             self.problems.report(node.span.clone(), format!("`{what}` has zero length"));

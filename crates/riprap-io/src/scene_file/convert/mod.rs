@@ -4,6 +4,7 @@
 
 mod bodies;
 mod contacts;
+mod flexible;
 mod forces;
 mod grains;
 mod joints;
@@ -159,7 +160,10 @@ impl<'a> Converter<'a> {
         let mechanisms = self.mechanisms(list("mechanism"));
         let (mechanisms, mechanism_sources): (Vec<Mechanism>, Vec<MechanismSource>) =
             mechanisms.into_iter().unzip();
+        let (flexible, flexible_spans): (Vec<_>, Vec<_>) =
+            self.flexible(list("flexible")).into_iter().unzip();
         self.known = Known::new(&bodies, &grains, &mechanisms);
+        self.known.flexible = self.flexible_names(list("flexible"), &flexible);
         let (joints, joint_spans): (Vec<_>, Vec<_>) =
             self.joints(list("joint")).into_iter().unzip();
         let (point_contacts, point_contact_spans) = self.point_contacts(list("point_contact"));
@@ -186,6 +190,7 @@ impl<'a> Converter<'a> {
             bodies: bodies.into_iter().flatten().collect(),
             grains: grains.into_iter().flatten().collect(),
             mechanisms,
+            flexible: flexible.into_iter().flatten().collect(),
             joints: joints.into_iter().flatten().collect(),
             point_contacts,
             ignored_contacts,
@@ -195,6 +200,7 @@ impl<'a> Converter<'a> {
             contact_probes: probes.contacts,
             source: Source {
                 mechanisms: mechanism_sources,
+                flexible: flexible_spans,
                 joints: joint_spans,
                 point_contacts: point_contact_spans,
                 ..source(scene)
@@ -205,16 +211,16 @@ impl<'a> Converter<'a> {
     /// Checks of the scene as a whole.
     fn check_whole(&mut self, scene: &Entries, run: Option<&Entries>) {
         let any = |keys: &[&str]| keys.iter().any(|key| scene.given(key).is_some());
-        if !any(&["body", "grains", "mechanism"]) {
-            let message =
-                "there is nothing to simulate: the scene has no bodies, grains or mechanisms";
+        if !any(&["body", "grains", "mechanism", "flexible"]) {
+            let message = "there is nothing to simulate: the scene has no bodies, grains, mechanisms or flexible bodies";
             self.problems.advise(0..0, message, "add a [[body]], [[grains]] or a [[mechanism]]");
         }
         if let Some(run) = run.filter(|run| is_adaptive(run))
-            && any(&["body", "grains", "point_contact"])
+            && any(&["body", "grains", "point_contact", "flexible"])
         {
             let message = "\"dormand-prince\" is for mechanisms only: it does not support contacts";
-            let help = "remove `scheme`, or [[body]], [[grains]] and [[point_contact]]";
+            let help =
+                "remove `scheme`, or [[body]], [[grains]], [[flexible]] and [[point_contact]]";
             self.problems.advise(run.value_span("scheme"), message, help);
         }
     }

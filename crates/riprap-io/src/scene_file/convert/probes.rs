@@ -95,7 +95,8 @@ impl Converter<'_> {
         let quantities = self.quantities(listed, &usual, "a body");
         let body = self.target(probe.get("body")?)?;
         let point = probe.numbers("point")?;
-        if probe.given("point").is_some() && !matches!(body, Target::MechanismBody { .. }) {
+        let may_differ = matches!(body, Target::MechanismBody { .. } | Target::Node { .. });
+        if probe.given("point").is_some() && !may_differ {
             let message =
                 "`point` is for bodies of mechanisms; other bodies are recorded at their origin";
             self.problems.report(probe.key_span("point"), message);

@@ -1,7 +1,7 @@
 //! Types of TOML values: which kinds accept them, and how messages name them.
 
 use toml::Spanned;
-use toml::de::DeValue;
+use toml::de::{DeTable, DeValue};
 
 use super::super::fields::Kind;
 use super::excerpt;
@@ -23,6 +23,17 @@ impl Kind {
             Kind::Table(_) | Kind::Named(_) | Kind::Map(_) => is_table(value),
             Kind::OneOf(kinds) => kinds.iter().any(|kind| kind.may_be(value)),
         }
+    }
+}
+
+/// Key of the word in a tag that is written as a table.
+pub(super) const KIND: &str = "kind";
+
+/// A tag that is written as a table.
+pub(super) fn inline<'a, 'b>(value: Option<&'a Spanned<DeValue<'b>>>) -> Option<&'a DeTable<'b>> {
+    match value?.get_ref() {
+        DeValue::Table(table) => Some(table),
+        _ => None,
     }
 }
 

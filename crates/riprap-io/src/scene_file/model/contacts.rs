@@ -118,7 +118,8 @@ table! {
     /// A point fixed to a body.
     PLACE = "place", "a point of a body";
     pub struct Place {
-        /// Name of a body, of a grain such as `ballast-12`, of a body of a mechanism such as `robot/hand`, or `world`.
+        /// Name of a body, of a grain such as `ballast-12`, of a body of a mechanism such as `robot/hand`, of a node of a flexible
+        /// body such as `spring/10`, or `world`.
         body: Option<Target> = Refers("body"), Required, with BodyOrWorld;
         /// Position in the frame of the body.
         position: Vector = Polar(&LENGTH), Default("[0.0, 0.0, 0.0]");
@@ -129,7 +130,8 @@ table! {
     /// A plane fixed to a body.
     PLANE = "plane", "a plane of a body";
     pub struct Plane {
-        /// Name of a body, of a grain such as `ballast-12`, of a body of a mechanism such as `robot/hand`, or `world`.
+        /// Name of a body, of a grain such as `ballast-12`, of a body of a mechanism such as `robot/hand`, of a node of a flexible
+        /// body such as `spring/10`, or `world`.
         body: Option<Target> = Refers("body"), Required, with BodyOrWorld;
         /// Position in the frame of the body.
         position: Vector = Polar(&LENGTH), Default("[0.0, 0.0, 0.0]");

@@ -23,12 +23,13 @@ table! {
         hold: Hold => &[], with Held;
         /// Initial axis, a unit vector in the world frame [–], if the joint has one.
         axis: Option<Vector> => &[], with JointAxis;
-        /// The two bodies, of which at least one is free: names of bodies, of grains such as `ballast-12`, or `world`. Bodies
-        /// of mechanisms and grains that settle are not allowed.
+        /// The two bodies, of which at least one is free: names of bodies, of grains such as `ballast-12`, of nodes of flexible
+        /// bodies such as `spring/10`, or `world`. A body of a mechanism such as `robot/hand` is allowed if the other one is a
+        /// node; grains that settle are not.
         between: [Option<Target>; 2] = List { of: &BODY_NAME, min: 2, max: 2 }, Required, with Between;
         /// Initial position, in the world frame.
         position: Vector = Polar(&LENGTH), Required;
-        /// Whether positions are projected back onto the joint after every step.
+        /// Whether positions are projected back onto the joint after every step; not for joints on nodes.
         project: bool = Flag, Default("false");
     }
 }

@@ -5,6 +5,7 @@
 
 mod bodies;
 mod contacts;
+mod flexible;
 mod grains;
 mod joints;
 mod mechanism;
@@ -14,6 +15,7 @@ mod shapes;
 
 pub use bodies::*;
 pub use contacts::*;
+pub use flexible::*;
 pub use grains::*;
 pub use joints::*;
 pub use mechanism::*;
@@ -48,6 +50,7 @@ static NUMBER: Kind = Kind::Number(Limits::Any);
 
 static PARAMETER: Kind = Kind::Value;
 static MECHANISM_KIND: Kind = Kind::Table(&MECHANISM);
+static FLEXIBLE_KIND: Kind = Kind::Table(&FLEXIBLE);
 static BODY_KIND: Kind = Kind::Table(&BODY);
 static GRAINS_KIND: Kind = Kind::Table(&GRAINS);
 static PAIR_KIND: Kind = Kind::Table(&PAIR);
@@ -120,6 +123,8 @@ pub struct SceneFile {
     pub grains: Vec<Grains>,
     /// Articulated systems, in file order.
     pub mechanisms: Vec<Mechanism>,
+    /// Flexible bodies, in file order.
+    pub flexible: Vec<Flexible>,
     /// Joints between bodies, in file order.
     pub joints: Vec<BodyJoint>,
     /// Contacts between given points and planes, in file order.
@@ -154,6 +159,8 @@ pub struct Source {
     pub grains: Vec<Range<usize>>,
     /// Locations of [`SceneFile::mechanisms`].
     pub mechanisms: Vec<MechanismSource>,
+    /// Locations of [`SceneFile::flexible`].
+    pub flexible: Vec<Range<usize>>,
     /// Locations of [`SceneFile::joints`].
     pub joints: Vec<Range<usize>>,
     /// Locations of [`SceneFile::point_contacts`].
@@ -184,7 +191,7 @@ impl PartialEq for Source {
 }
 
 impl SceneFile {
-    /// The number of bodies, including grains but not bodies of mechanisms.
+    /// The number of bodies, including grains but neither bodies of mechanisms nor nodes of flexible bodies.
     pub fn n_bodies(&self) -> u64 {
         self.bodies.len() as u64 + self.grains.iter().map(Grains::count).sum::<u64>()
     }
@@ -201,7 +208,7 @@ codec! {
 pub(crate) static SCENE: Table = Table {
     name: "scene",
     title: "the scene",
-    doc: "A scene: materials, bodies, grains and mechanisms, and how to simulate them.",
+    doc: "A scene: materials, bodies, grains, mechanisms and flexible bodies, and how to simulate them.",
     fields: &[keys! {
         /// Free-text description of the scene.
         title: Text, Optional;
@@ -232,6 +239,8 @@ pub(crate) static SCENE: Table = Table {
         grains: List { of: &GRAINS_KIND, min: 0, max: 1000 }, Default("[]");
         /// Articulated systems: `[[mechanism]]`.
         mechanism: List { of: &MECHANISM_KIND, min: 0, max: 1000 }, Default("[]");
+        /// Flexible bodies: `[[flexible]]`.
+        flexible: List { of: &FLEXIBLE_KIND, min: 0, max: 1000 }, Default("[]");
         /// Joints between bodies: `[[joint]]`.
         joint: List { of: &JOINT_KIND, min: 0, max: 10_000 }, Default("[]");
         /// Contacts between given points and planes: `[[point_contact]]`.

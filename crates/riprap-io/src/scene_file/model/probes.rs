@@ -13,13 +13,14 @@ pub struct Probe {
     pub name: String,
     /// The body.
     pub body: Target,
-    /// The recorded point, in the frame of the body [m]; the origin unless the body belongs to a mechanism.
+    /// The recorded point, in the frame of the body [m]; the origin unless the body belongs to a mechanism or is a node of
+    /// a flexible body.
     pub point: Vector,
     /// The recorded quantities, in column order.
     pub quantities: Vec<Quantity>,
 }
 
-/// A body, a grain or a body of a mechanism.
+/// A body, a grain, a body of a mechanism or a node of a flexible body.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Target {
     /// Index into [`SceneFile::bodies`].
@@ -38,10 +39,18 @@ pub enum Target {
         /// Index into [`Mechanism::bodies`](super::Mechanism::bodies).
         body: usize,
     },
+    /// A node of a flexible body.
+    Node {
+        /// Index into [`SceneFile::flexible`].
+        flexible: usize,
+        /// Number of the node, from 0.
+        node: usize,
+    },
 }
 
 impl SceneFile {
-    /// The name of a body or grain; `mechanism/body` for a body of a mechanism.
+    /// The name of a body or grain; `mechanism/body` for a body of a mechanism, `flexible/3` for a
+    /// node of a flexible body.
     pub fn target_name(&self, target: Target) -> String {
         match target {
             Target::Body(body) => self.bodies[body].name.clone(),
@@ -50,6 +59,7 @@ impl SceneFile {
                 let mechanism = &self.mechanisms[mechanism];
                 format!("{}/{}", mechanism.name, mechanism.bodies[body].name)
             }
+            Target::Node { flexible, node } => format!("{}/{node}", self.flexible[flexible].name),
         }
     }
 
@@ -221,7 +231,8 @@ pub(crate) static PROBE: Table = Table {
           `.gap_velocity`, `.impulse_n`, `.impulse_t1`, `.impulse_t2` and `.nu`; the multipliers of a joint or loop are \
           `NAME.EQUATION.lambda`, `.impulse`, `.nu`, `.residual` and `.residual_velocity` (`NAME.LOOP.EQUATION…` for a mechanism).",
     fields: &[keys! {
-        /// Name of a body, of a grain such as `ballast-12`, or of a body of a mechanism such as `robot/hand`.
+        /// Name of a body, of a grain such as `ballast-12`, of a body of a mechanism such as `robot/hand`, or of a node of a
+        /// flexible body such as `spring/10`.
         body: Refers("body"), Optional;
         /// Name of a mechanism, instead of a body.
         mechanism: Refers("mechanism"), Optional;
@@ -229,7 +240,7 @@ pub(crate) static PROBE: Table = Table {
         joint: Refers("joint"), Optional;
         /// Name of a point contact, instead of a body.
         point_contact: Refers("point contact"), Optional;
-        /// The recorded point, in the frame of the body; for bodies of mechanisms.
+        /// The recorded point, in the frame of the body; for bodies of mechanisms and nodes of flexible bodies.
         point: Polar(&LENGTH), Default("[0.0, 0.0, 0.0]");
         /// Recorded quantities.
         quantities: List { of: &QUANTITY, min: 1, max: 15 }, Computed("`[\"position\", \"velocity\"]`; for a mechanism `[\"forces\"]`, for a joint `[\"force\"]`, for a point contact `[\"gap\"]`");
@@ -268,7 +279,8 @@ pub(in super::super) fn all_probes(scene: &SceneFile) -> Vec<AnyProbe<'_>> {
     let bodies = scene.probes.iter().map(|probe| AnyProbe {
         name: &probe.name,
         follows: ("body", scene.target_name(probe.body)),
-        point: matches!(probe.body, Target::MechanismBody { .. }).then_some(probe.point),
+        point: matches!(probe.body, Target::MechanismBody { .. } | Target::Node { .. })
+            .then_some(probe.point),
         quantities: words(&probe.quantities),
     });
     let contacts = scene.contact_probes.iter().map(|probe| AnyProbe {

@@ -64,6 +64,9 @@ variants! {
         MoreauJean "moreau-jean" [STEP] {
             /// Parameter of the scheme: 0.5 conserves energy best, 1 is most dissipative.
             theta: f64 = Number(Within(0.5, 1.0)), Default("0.5");
+            /// Whether overlaps beyond a few ten-thousandths of the size of a body are removed from positions, without changing
+            /// velocities; also while grains settle.
+            position_correction: bool = Flag, Default("false");
         },
         /// Nonsmooth generalized-α scheme with constraints at position and velocity level: no penetration, second order in smooth
         /// motion; for mechanisms, flexible bodies and small numbers of bodies.

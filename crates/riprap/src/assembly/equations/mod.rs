@@ -17,6 +17,7 @@ pub use groups::Groups;
 pub use rows::{Column, Rows};
 pub use unilateral::{Contact, Key, Start, Unilateral};
 
+use crate::detect::ColliderSet;
 use crate::math::{Pose, Vec3, turn};
 use crate::multibody::{Control, MultibodyScratch};
 use crate::scene::{Motion, Scene, State, Twist, place_links, twist};
@@ -63,6 +64,7 @@ pub(super) enum GroupKind {
 /// The vector of velocities of a scene, and the mechanisms at the last configuration.
 #[derive(Debug, Default)]
 pub struct Equations {
+    set: Option<ColliderSet>,
     n: usize,
     groups: Vec<Group>,
     owners: Vec<Owner>,
@@ -81,7 +83,11 @@ impl Equations {
     /// The velocities of a scene.
     pub fn new(scene: &Scene) -> Equations {
         let bodies = scene.bodies();
-        let mut e = Equations { owners: vec![Owner::None; bodies.len()], ..Equations::default() };
+        let mut e = Equations {
+            set: Some(scene.collider_set()),
+            owners: vec![Owner::None; bodies.len()],
+            ..Equations::default()
+        };
         for i in (0..bodies.len()).filter(|&i| bodies.movable[i] && bodies.carried[i].is_none()) {
             e.owners[i] = Owner::Free(e.n as u32);
             e.groups.push(Group { first: e.n, n: 6, kind: GroupKind::Body(i) });
@@ -116,6 +122,11 @@ impl Equations {
         }
         e.twists.resize(bodies.len(), Twist::default());
         e
+    }
+
+    /// Whether they were made for this scene.
+    pub fn belong_to(&self, scene: &Scene) -> bool {
+        self.set == Some(scene.collider_set())
     }
 
     /// Number of velocities.

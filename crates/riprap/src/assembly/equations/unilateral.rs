@@ -4,7 +4,6 @@
 use super::rows::{Column, Rows};
 use super::{Configuration, Equations};
 use crate::assembly::Contacts;
-use crate::detect::ContactPoint;
 use crate::math::{Pose, Vec3, tangents};
 use crate::scene::{Scene, Twist};
 
@@ -29,8 +28,6 @@ pub struct Contact {
     pub friction: f64,
     /// Coefficient of restitution [–].
     pub restitution: f64,
-    /// Normal velocity at the start of the step [m/s].
-    pub before: f64,
 }
 
 /// The contacts of a scene at the last evaluation.
@@ -51,7 +48,7 @@ pub struct Start<'a> {
 
 impl Unilateral {
     /// Takes the contact points found by a detection.
-    pub fn collect(&mut self, scene: &Scene, found: &Contacts, at: &Configuration, start: &Start) {
+    pub fn collect(&mut self, scene: &Scene, found: &Contacts) {
         self.contacts.clear();
         for point in found.found() {
             let (bodies, law) = crate::assembly::contacts::meeting(scene, point);
@@ -65,7 +62,6 @@ impl Unilateral {
                 frame: [point.normal, t1, t2],
                 friction: law.friction,
                 restitution: law.restitution,
-                before: before(point, bodies, &at.q, start),
             });
         }
     }
@@ -143,14 +139,16 @@ impl Unilateral {
     }
 }
 
-/// Normal velocity at the start of the step [m/s]: of the same points of the two bodies, along the
-/// normal fixed to the first body.
-fn before(point: &ContactPoint, bodies: [usize; 2], q: &[Pose], start: &Start) -> f64 {
-    let [i, j] = bodies;
-    let normal = start.q[i].vector(q[i].inverse_vector(point.normal));
-    let at = |b: usize| {
-        let arm = start.q[b].vector(q[b].inverse_vector(point.point - q[b].position));
-        start.v[b].linear + start.v[b].angular.cross(&arm)
-    };
-    normal.dot(&(at(j) - at(i)))
+impl Contact {
+    /// Normal velocity at the start of the step [m/s]: of the same points of the two bodies, along the
+    /// normal fixed to the first body.
+    pub fn velocity_before(&self, q: &[Pose], start: &Start) -> f64 {
+        let [i, j] = self.bodies;
+        let normal = start.q[i].vector(q[i].inverse_vector(self.frame[0]));
+        let at = |b: usize| {
+            let arm = start.q[b].vector(q[b].inverse_vector(self.point - q[b].position));
+            start.v[b].linear + start.v[b].angular.cross(&arm)
+        };
+        normal.dot(&(at(j) - at(i)))
+    }
 }

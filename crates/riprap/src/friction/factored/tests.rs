@@ -177,3 +177,32 @@ fn locked_contacts_are_immovable_in_some_direction() {
     assert_eq!(locked([1.0, 1.0, 0.0]), (true, false));
     assert_eq!(locked([0.0, 1.0, 1.0]), (true, true));
 }
+
+#[test]
+fn selected_contacts_act_as_they_do_among_all_others() {
+    let mut w = random(6);
+    // A contact with a side over two blocks, as for a mechanism.
+    let rows: Vec<f64> = (0..36).map(|k| f64::from(k).sin()).collect();
+    let first = w.masses().len() as u32;
+    let masses: Vec<_> = w.masses().iter().copied().chain([InverseMass::default(); 2]).collect();
+    let contacts = w.contacts().to_vec();
+    w.reset(masses.into_iter());
+    for c in &contacts {
+        w.push(c.blocks, c.frame, c.arms);
+    }
+    w.push_rows(first, &rows, &rows);
+    let n = w.contacts().len();
+    let chosen = [2, 5, 6, n as u32 - 1];
+    let mut part = Factored::default();
+    part.select(&w, &chosen);
+    let few = impulses(chosen.len(), 0.4);
+    let mut all = vec![[0.0; 3]; n];
+    for (a, r) in chosen.iter().zip(&few) {
+        all[*a as usize] = *r;
+    }
+    let (found, expected) = (product(&part, &few), product(&w, &all));
+    for (k, a) in chosen.iter().enumerate() {
+        assert_eq!(found[k], expected[*a as usize]);
+        assert_eq!(part.diagonal(k), w.diagonal(*a as usize));
+    }
+}

@@ -21,6 +21,8 @@ fn moved(
     system.tree.integrate(q, dq, 1.0, &mut at);
     let speed: Vec<f64> = v.iter().zip(dv).map(|(v, d)| v + d).collect();
     let mut out = vec![0.0; v.len()];
+    system.tree.kinematics(&at, &mut w.tree);
+    system.tree.motion(&speed, &mut w.tree);
     system.unbalance((&at, &speed, a), control, 0.3, &mut w, &mut out);
     out
 }
@@ -32,6 +34,8 @@ fn error(system: &Multibody, q: &[f64], v: &[f64], a: &[f64]) -> f64 {
     let (mut w, mut x) = (system.scratch(), TangentScratch::default());
     let (mut k, mut c, mut r) = (vec![0.0; n * n], vec![0.0; n * n], vec![0.0; n]);
     let state = (q, v, a);
+    system.tree.kinematics(q, &mut w.tree);
+    system.tree.motion(v, &mut w.tree);
     system.unbalance(state, &control, 0.3, &mut w, &mut r);
     system.tangents(state, &control, 0.3, &mut w, &mut x, &mut k, &mut c);
     let size = k.iter().chain(&c).fold(1.0, |m: f64, x| m.max(x.abs()));

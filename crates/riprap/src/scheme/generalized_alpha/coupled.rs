@@ -148,7 +148,7 @@ impl Coupled {
                     gap + by_q * rows.dot(r, start) - rows.dot(r, correction)
                 }
                 Level::Velocity(r) => {
-                    let impact = problems.impact(r, &newton.unilateral);
+                    let impact = problems.impact(r);
                     rows.velocity(r, v_smooth) + rows.dot(r, start) + impact
                 }
             };

@@ -9,9 +9,8 @@ use super::problems::{Near, Problems};
 use super::{Coefficients, GeneralizedAlpha, Variant};
 use crate::assembly::Contacts;
 use crate::assembly::equations::{
-    Bilateral, Configuration, Equations, Groups, Key, Start, Unilateral, move_prescribed,
+    Bilateral, Configuration, Equations, Groups, Key, Unilateral, move_prescribed,
 };
-use crate::detect::ColliderSet;
 use crate::friction::{Condition, Mixed};
 use crate::math::Buffers;
 use crate::multibody::Control;
@@ -20,6 +19,9 @@ use crate::scene::{Scene, Twist};
 /// The coupled iteration takes over where a sequential one reduces corrections by less than this
 /// factor [–].
 const SLOW: f64 = 0.1;
+
+/// Tangents are renewed where an iteration reduces corrections by less than this factor [–].
+const RENEW: f64 = 1e-2;
 
 /// Why an iteration failed.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -33,7 +35,6 @@ pub(super) enum Failure {
 /// Buffers of the scheme: the scene's equations, the start of the step and the iterate.
 #[derive(Default)]
 pub(super) struct Newton {
-    pub collider_set: Option<ColliderSet>,
     pub e: Equations,
     pub bilateral: Bilateral,
     pub unilateral: Unilateral,
@@ -43,6 +44,8 @@ pub(super) struct Newton {
     pub coupled: Coupled,
     /// Whether this step uses the coupled iteration.
     pub is_coupled: bool,
+    /// Whether tangents are evaluated in this iteration.
+    pub fresh: bool,
     pub controls: Vec<Control>,
     /// Positions, velocities and accelerations at the start.
     pub at_n: Configuration,
@@ -92,6 +95,7 @@ impl Newton {
         }
         let mut last = f64::INFINITY;
         let mut worst = 0;
+        self.fresh = true;
         for i in 1..=scheme.max_iterations {
             self.linearize(scheme.variant, scene, t, h, &c, contacts);
             self.groups.factor_mass(&self.e).map_err(Failure::NoInertia)?;
@@ -112,8 +116,11 @@ impl Newton {
                 return Ok(i);
             }
             // Sequential steps converge slowly where forces change much with U and W.
+            let was_coupled = self.is_coupled;
             let slow = i >= 3 && error > SLOW * last || i + 1 >= scheme.max_iterations / 2;
             self.is_coupled |= slow && scheme.variant == Variant::Ggl;
+            // Tangents are renewed only while corrections decrease slowly.
+            self.fresh = error > RENEW * last || self.is_coupled != was_coupled;
             last = error;
         }
         Err(Failure::NotConverged(worst))
@@ -184,14 +191,14 @@ impl Newton {
         contacts: &mut Contacts,
     ) {
         self.move_to(variant, scene, t, h, c);
+        let fresh = self.fresh;
         let Newton { e, bilateral, unilateral, groups, at, .. } = self;
         let motion = (&self.v[..], &self.acceleration[..]);
-        groups.evaluate(scene, e, at, motion, (t + h, &self.controls), true);
+        groups.evaluate(scene, e, at, motion, (t + h, &self.controls), self.fresh);
         bilateral.evaluate(scene, at, e, &self.v);
         contacts.detect_at(scene, &at.q, &self.twists_n, h);
         contacts.touch_points(scene, &at.q);
-        let start = Start { q: &self.at_n.q, v: &self.twists_n };
-        unilateral.collect(scene, contacts, at, &start);
+        unilateral.collect(scene, contacts);
         self.lambda.resize(bilateral.len(), 0.0);
         // Second derivatives of the constraints: −∂(g_qᵀ λ̃)/∂q in K_t, and G*_s = ∂(g_q ṽ)/∂q.
         let n = e.n_v();
@@ -204,7 +211,9 @@ impl Newton {
             let (lambda, share, v) = (self.lambda[i], c.position_by_velocity(h), &self.v_smooth);
             bilateral.second(scene, at, e, i, |k, l, d| {
                 row[l] += share * d * v[k];
-                groups.add_stiffness(e, k, l, -lambda * d);
+                if fresh {
+                    groups.add_stiffness(e, k, l, -lambda * d);
+                }
             });
         }
     }
@@ -215,7 +224,9 @@ impl Newton {
         let Newton { e, bilateral, groups, mixed, dv, responses, gradients, .. } = self;
         let n = e.n_v();
         let (by_a, by_q) = (c.acceleration_by_velocity(h), c.position_by_velocity(h));
-        groups.factor_smooth(e, by_a, 1.0, by_q);
+        if self.fresh {
+            groups.factor_smooth(e, by_a, 1.0, by_q);
+        }
         dv.clear();
         dv.extend(groups.residual.iter().map(|r| -r));
         if !with_constraints {
@@ -383,8 +394,7 @@ impl Newton {
         e.place(scene, at, &self.v_n, &self.moving);
         contacts.detect_at(scene, &at.q, &self.twists_n, h);
         contacts.touch_points(scene, &at.q);
-        let start = Start { q: &self.at_n.q, v: &self.twists_n };
-        unilateral.collect(scene, contacts, at, &start);
+        unilateral.collect(scene, contacts);
         problems.prepare(unilateral.contacts.iter().filter(|c| c.gap <= 0.0).map(|c| c.key));
     }
 

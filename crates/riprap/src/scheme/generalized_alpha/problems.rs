@@ -2,7 +2,7 @@
 //! with the rows of bilateral constraints and of the contacts that take part.
 
 use super::newton::Newton;
-use crate::assembly::equations::{Contact, Key, Rows, Unilateral};
+use crate::assembly::equations::{Contact, Key, Rows, Start, Unilateral};
 use crate::friction::{Condition, Mixed};
 use crate::scene::Scene;
 
@@ -37,6 +37,8 @@ struct Entry {
     gap: f64,
     /// Whether it takes part at velocity level.
     active: bool,
+    /// `e g_{q,n} v_n` if it does [m/s].
+    impact: f64,
 }
 
 /// Rows, their responses `M⁻¹ Gᵀ` and the operator `D = G M⁻¹ Gᵀ`.
@@ -183,12 +185,8 @@ impl Problems {
     }
 
     /// Contribution of the velocity before an impact to a row, `e g_{q,n} v_n`.
-    pub(super) fn impact(&self, row: usize, contacts: &Unilateral) -> f64 {
-        let entry = self.entries.iter().find(|e| e.row == row);
-        entry.map_or(0.0, |e| {
-            let contact = &contacts.contacts[e.contact];
-            contact.restitution * contact.before
-        })
+    pub(super) fn impact(&self, row: usize) -> f64 {
+        self.entries.iter().find(|e| e.row == row).map_or(0.0, |e| e.impact)
     }
 
     /// Conditions and start values at position level.
@@ -250,6 +248,7 @@ impl Newton {
     /// displacement `dx` from `q` to the new `q̃`.
     fn gather(&mut self, scene: &Scene, near: Near) {
         let Newton { e, bilateral, unilateral, problems: p, at, v, dx, .. } = self;
+        let start = Start { q: &self.at_n.q, v: &self.twists_n };
         p.rows.clear();
         for i in 0..bilateral.len() {
             p.rows.copy(&bilateral.rows, i);
@@ -272,7 +271,11 @@ impl Newton {
                 unilateral.push_rows(scene, at, e, v, k, true, &mut p.rows);
             }
             let (memory, rows) = (p.remember(contact.key), p.rows.len() - row);
-            p.entries.push(Entry { contact: k, memory, row, rows, gap, active });
+            let impact = match active && contact.restitution > 0.0 {
+                true => contact.restitution * contact.velocity_before(&at.q, &start),
+                false => 0.0,
+            };
+            p.entries.push(Entry { contact: k, memory, row, rows, gap, active, impact });
         }
         let (n, m) = (e.n_v(), p.rows.len());
         p.responses.resize_with(m.max(p.responses.len()), Vec::new);
@@ -376,7 +379,7 @@ impl Newton {
         let mut i = m_b;
         for entry in p.entries.iter().filter(|e| e.active) {
             let contact = &unilateral.contacts[entry.contact];
-            b[i] += contact.restitution * contact.before;
+            b[i] += entry.impact;
             let friction = contact.friction;
             let condition = if friction > 0.0 {
                 Condition::Coulomb { friction }

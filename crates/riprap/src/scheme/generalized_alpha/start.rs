@@ -10,9 +10,8 @@ impl Newton {
     /// Takes over the state at the start of a step. In the first step, accelerations follow from the
     /// equations of motion with bilateral constraints.
     pub(super) fn begin(&mut self, scene: &Scene, state: &State) -> Result<(), StepError> {
-        if self.collider_set != Some(scene.collider_set()) {
+        if !self.e.belong_to(scene) {
             *self = Newton::default();
-            self.collider_set = Some(scene.collider_set());
             self.e = Equations::new(scene);
             self.bilateral = Bilateral::new(scene);
         }
