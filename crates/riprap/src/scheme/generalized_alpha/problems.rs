@@ -110,7 +110,8 @@ impl Problems {
             }
             Near::Predicted => {
                 let known = self.memory.iter().any(|m| m.key == contact.key);
-                (gap <= 0.0 || known, gap <= 0.0)
+                // The corrections of other contacts can close one that is open at q̃.
+                (gap <= 0.0 || contact.gap < 0.0 || known, gap <= 0.0)
             }
         }
     }
