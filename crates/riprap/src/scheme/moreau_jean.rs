@@ -97,8 +97,8 @@ impl Scheme for MoreauJean {
 
         // The contact problem in the local frames: V = V_free + W I.                  (8), (27), (31)
         clock.detect(|| contacts.detect(scene, system, h.dt));
-        let scratch = (&mut *scheme, &mut *solver);
-        clock.update(|| fix.contacts(scene, state, system, &h, contacts, problem, scratch))?;
+        let room = (&mut *scheme, &mut *solver);
+        clock.update(|| fix.contacts(scene, state, system, &h, contacts, problem, room))?;
         clock.assemble(|| contacts.assemble(scene, state, system, h.dt, problem));
         clock.assemble(|| assemble_joints(scene, system, problem));
         clock.assemble(|| assemble_rolling(scene, system, contacts, problem));
@@ -111,20 +111,16 @@ impl Scheme for MoreauJean {
         clock.assemble(|| contacts.recall(state, problem, &mut impulses));
         let solve = clock.solve(|| self.solver.solve(problem, &mut impulses, solver));
 
-        // End of step: v = v_free + M⁻¹ H I, q = q_m + θ h v, h_B(q) = 0, v_dep = B v_ind.
-        //                                                                   (28), (30), (16), (20)
-        let residual =
-            clock.update(|| system.finish(scene, state, &h, problem, &impulses, next))?;
+        // End of step: v = v_free + M⁻¹ H I, q = q_m + θ h v, loops closed.  (28), (30), (16), (20)
+        let end = clock.update(|| system.finish(scene, state, &h, problem, &impulses, next))?;
 
         // Not in Algorithm 1: momenta are conserved, overlaps and joints between bodies are projected.
-        let (solved, scratch) = ((&*problem, &impulses), (scheme, solver));
-        clock
-            .update(|| fix.positions(scene, system, &h, contacts, solved, scratch, state, next))?;
-
+        let (done, room) = ((&*problem, &impulses), (scheme, solver));
+        clock.update(|| fix.positions(scene, system, &h, contacts, done, room, state, next))?;
         clock.update(|| contacts.remember(scene, system, h.dt, problem, &impulses, state, next));
         next.scheme = SchemeState::None;
         state.become_next(next, h.t_next);
         work.impulses = impulses;
-        Ok(StepReport::new(h.dt, solve, residual, &work.contacts, clock.times))
+        Ok(StepReport::new(h.dt, solve, end, &work.contacts, clock.times))
     }
 }
