@@ -97,8 +97,8 @@ impl Scheme for MoreauJean {
 
         // The contact problem in the local frames: V = V_free + W I.                  (8), (27), (31)
         clock.detect(|| contacts.detect(scene, system, h.dt));
-        let scratch = (&mut *scheme, &mut *solver);
-        clock.update(|| fix.contacts(scene, state, system, &h, contacts, problem, scratch))?;
+        let aside = (&mut *scheme, &mut *solver);
+        clock.update(|| fix.contacts(scene, state, system, &h, contacts, problem, aside))?;
         clock.assemble(|| contacts.assemble(scene, state, system, h.dt, problem));
         clock.assemble(|| assemble_joints(scene, system, problem));
         clock.assemble(|| assemble_rolling(scene, system, contacts, problem));
@@ -117,9 +117,8 @@ impl Scheme for MoreauJean {
             clock.update(|| system.finish(scene, state, &h, problem, &impulses, next))?;
 
         // Not in Algorithm 1: momenta are conserved, overlaps and joints between bodies are projected.
-        let (solved, scratch) = ((&*problem, &impulses), (scheme, solver));
-        clock
-            .update(|| fix.positions(scene, system, &h, contacts, solved, scratch, state, next))?;
+        let (solved, aside) = ((&*problem, &impulses), (scheme, solver));
+        clock.update(|| fix.positions(scene, system, &h, contacts, solved, aside, state, next))?;
 
         clock.update(|| contacts.remember(scene, system, h.dt, problem, &impulses, state, next));
         next.scheme = SchemeState::None;
