@@ -304,7 +304,9 @@ fn overlaps_are_corrected_if_the_scene_says_so() {
     for (key, expected) in
         [("", false), ("position_correction = false", false), ("position_correction = true", true)]
     {
-        let text = format!("[run]\ndt = \"1 ms\"\nuntil = \"1 s\"\n{key}\n");
+        let ball = "[materials.rock]\ndensity = 2500\n[[body]]\nname = \"ball\"\nmaterial = \"rock\"\n\
+                    shape = { type = \"sphere\", radius = 1 }\n";
+        let text = format!("{ball}[run]\ndt = \"1 ms\"\nuntil = \"1 s\"\n{key}\n");
         let file = SceneFile::parse(&text, "").unwrap_or_else(|e| panic!("{e}"));
         assert_eq!(file.moreau_jean().stabilization.overlaps, expected, "{key}");
     }
