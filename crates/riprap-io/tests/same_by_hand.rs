@@ -298,3 +298,16 @@ fn a_mechanism_with_a_spring_and_a_motor_matches_one_built_in_rust() {
     }
     assert_eq!(from_file.state(), by_hand.state());
 }
+
+#[test]
+fn overlaps_are_corrected_if_the_scene_says_so() {
+    for (key, expected) in
+        [("", false), ("position_correction = false", false), ("position_correction = true", true)]
+    {
+        let ball = "[materials.rock]\ndensity = 2500\n[[body]]\nname = \"ball\"\nmaterial = \"rock\"\n\
+                    shape = { type = \"sphere\", radius = 1 }\n";
+        let text = format!("{ball}[run]\ndt = \"1 ms\"\nuntil = \"1 s\"\n{key}\n");
+        let file = SceneFile::parse(&text, "").unwrap_or_else(|e| panic!("{e}"));
+        assert_eq!(file.moreau_jean().stabilization.overlaps, expected, "{key}");
+    }
+}

@@ -155,18 +155,22 @@ impl Projection {
             problem.laws.push(Law::Coulomb { friction: 0.0 });
         }
         impulses.clear();
-        solver().solve(problem, impulses, scratch);
+        solver(problem.len()).solve(problem, impulses, scratch);
         problem.w.velocity_change(impulses, change);
         true
     }
 }
 
-/// The solver of the projection. A rough solution suffices for a pile: the next step measures the
-/// gaps again. Small problems are refined, so that a brick is lifted without being tilted.
-fn solver() -> Coloured {
+/// Problems with fewer contacts are solved accurately, so that a brick is lifted without being
+/// tilted.
+const FEW: usize = 100;
+
+/// The solver of a projection with this number of contacts. A rough solution suffices for a pile:
+/// the next step measures the gaps again.
+fn solver(n: usize) -> Coloured {
     let options = GaussSeidelOptions {
-        approach_tolerance: 1e-4,
-        refined_tolerance: 1e-6,
+        approach_tolerance: 2e-4,
+        refined_tolerance: if n < FEW { 1e-6 } else { 0.1 },
         max_sweeps: 100,
         ..GaussSeidelOptions::tolerance(0.1)
     };

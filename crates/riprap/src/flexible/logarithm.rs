@@ -38,9 +38,9 @@ fn coefficient(x: f64) -> [f64; 3] {
     // 2 (ζ(2k) − 1) / (2π)²ᵏ
     const REST: [f64; 13] = [
         0.032_672_741_512_164_45,
-        1.056_411_070_533_469_9e-4,
+        1.056_411_070_533_47e-4,
         5.637_370_282_876_845e-7,
-        3.357_141_926_657_451_4e-9,
+        3.357_141_926_657_451e-9,
         2.074_287_290_416_604_6e-11,
         1.300_048_213_869_897_4e-13,
         8.196_052_055_691_009e-16,
@@ -153,7 +153,7 @@ mod tests {
     /// Rotation vectors from nothing to half a turn.
     fn rotation_vectors() -> Vec<Vec3> {
         let mut rng = seeded(181);
-        let lengths = [0.0, 1e-12, 1e-6, 1e-3, 0.05, 0.3, 1.0, 2.0, 3.0, 3.14];
+        let lengths = [0.0, 1e-12, 1e-6, 1e-3, 0.05, 0.3, 1.0, 2.0, 3.0, 3.13];
         lengths.iter().map(|&length| vector(&mut rng, 1.0).normalize() * length).collect()
     }
 

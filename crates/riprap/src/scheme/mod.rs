@@ -217,7 +217,7 @@ pub struct StepReport {
     pub pairs: usize,
     /// Report of the solver.
     pub solve: SolveReport,
-    /// Deepest overlap at `q_m` [m].
+    /// Deepest overlap at `q_m`, after its correction if that is on [m].
     pub penetration: f64,
     /// Largest residual of the loops at the end of the step [m, –].
     pub loop_residual: f64,

@@ -443,7 +443,7 @@ impl Largest {
         for (i, x) in x.iter().enumerate() {
             let x = x.abs() / scale;
             // NaN must not pass as small.
-            if !(x <= self.value) && !self.value.is_nan() {
+            if x > self.value || x.is_nan() {
                 (self.value, self.at) = (x, i);
             }
         }

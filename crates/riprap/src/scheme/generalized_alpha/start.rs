@@ -24,13 +24,14 @@ impl Newton {
         let n = self.e.n_v();
         self.lambda.clear();
         self.is_coupled = false;
-        if let SchemeState::GeneralizedAlpha(alpha) = &state.scheme {
-            if alpha.acceleration.len() == n && alpha.pseudo_acceleration.len() == n {
-                self.is_coupled = alpha.coupled;
-                self.acceleration_n.clone_from(&alpha.acceleration);
-                self.pseudo_n.clone_from(&alpha.pseudo_acceleration);
-                return Ok(());
-            }
+        if let SchemeState::GeneralizedAlpha(alpha) = &state.scheme
+            && alpha.acceleration.len() == n
+            && alpha.pseudo_acceleration.len() == n
+        {
+            self.is_coupled = alpha.coupled;
+            self.acceleration_n.clone_from(&alpha.acceleration);
+            self.pseudo_n.clone_from(&alpha.pseudo_acceleration);
+            return Ok(());
         }
         self.consistent_acceleration(scene, state)?;
         self.pseudo_n.clone_from(&self.acceleration_n);
