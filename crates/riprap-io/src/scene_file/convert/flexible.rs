@@ -111,7 +111,9 @@ impl Converter<'_> {
             self.problems.advise(entries.value_span("points"), message, "write type = \"beam\"");
         }
         let speed = dot(body.velocity, body.velocity).sqrt();
-        let along = !(off(body.velocity) > 1e-9 * speed);
+        let off_axis = off(body.velocity);
+        // A direction that is not finite is reported elsewhere.
+        let along = off_axis <= 1e-9 * speed || off_axis.is_nan();
         if !along {
             let message = "the velocity of a bar must be along its axis";
             self.problems.advise(entries.value_span("velocity"), message, "write type = \"beam\"");

@@ -55,7 +55,7 @@ pub(in crate::cases) fn rocking_block_of(text: &str, effort: Effort) -> Result<C
             let quantity = format!("largest error of the height, {at} (reference: Moreau–Jean)");
             c.at_most(&quantity, height, theirs, "m");
             c.at_most(&format!("largest error of the angle, {at}"), angle, 10.0 * h, "rad");
-            let kept = [&ggl, &moreau].map(|r| dissipated_in_flight(r));
+            let kept = [&ggl, &moreau].map(dissipated_in_flight);
             let quantity = format!("energy lost without contact, {at} (reference: Moreau–Jean)");
             c.at_most(&quantity, kept[0], kept[1], "J");
         });
