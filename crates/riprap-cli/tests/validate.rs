@@ -30,7 +30,7 @@ fn cases_run_in_parallel_give_the_same_results_in_the_same_order() {
 fn a_case_runs_with_another_scene_file() {
     let folder = Folder::new("validate-scene");
     let text = include_str!("../../validation/scenes/rocking-block.toml");
-    folder.write("tall.toml", &text.replace("1.5 m", "2 m").replace("[0, 1]", "[0, 1.3]"));
+    folder.write("tall.toml", text.replace("1.5 m", "2 m").replace("[0, 1]", "[0, 1.3]"));
     let arguments = ["validate", "ggl-rocking-block", "--quick", "--json", "--scene", "tall.toml"];
     let output = folder.riprap(&arguments);
     success(&output);
