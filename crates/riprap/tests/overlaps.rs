@@ -149,7 +149,7 @@ fn a_mechanism_yields_with_its_loop_closed_and_its_drives_unchanged() {
             Some(MassProperties::principal(length, [0.5 * length, 0.0, 0.0], moments))
         };
         let hinge = Joint::Revolute(Axis::Z);
-        let crank = m.add("crank", GROUND, hinge.clone(), Pose::IDENTITY, bar(0.3));
+        let crank = m.add("crank", GROUND, hinge, Pose::IDENTITY, bar(0.3));
         let rod = m.add("rod", crank, hinge, Pose::at([0.3, 0.0, 0.0]), bar(0.8));
         let mass = Some(MassProperties::point(0.5, [0.0; 3]));
         let slider = m.add("slider", GROUND, Joint::Prismatic(Axis::X), Pose::IDENTITY, mass);
