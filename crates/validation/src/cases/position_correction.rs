@@ -34,7 +34,7 @@ fn shear_box(checks: &mut Checks, effort: Effort) {
     let (dt, loading) = (1e-3, 0.1);
     let sheared = |correct: bool| {
         let (scene, _, _) = filled.scene(loading);
-        let mut run = scenes::start_corrected(&scene, dt, 1e-3, correct);
+        let mut run = scenes::start_corrected(&scene, dt, 1e-4, correct);
         let begin = Instant::now();
         run.until(loading + path / shear.speed, &mut ()).expect("stones cannot fail");
         let wall = begin.elapsed().as_secs_f64();
