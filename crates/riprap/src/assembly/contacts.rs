@@ -168,7 +168,7 @@ impl Contacts {
 
     /// Makes some of the found points the contacts of the step, given in the order of
     /// [`Contacts::found`], and states the deepest overlap [m].
-    pub(super) fn select(&mut self, scene: &Scene, chosen: impl Fn(usize) -> bool, deepest: f64) {
+    pub(crate) fn select(&mut self, scene: &Scene, chosen: impl Fn(usize) -> bool, deepest: f64) {
         self.active.clear();
         self.deepest = deepest;
         let chunks = self.detector.chunks().iter().chain(std::iter::once(&self.chosen));

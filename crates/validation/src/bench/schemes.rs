@@ -1,7 +1,6 @@
 //! Time per step of the schemes on small systems: `riprap bench schemes`.
 
 use crate::{nonsmooth, slider_crank};
-use riprap::flexible::{Bar, Elastic};
 use riprap::prelude::*;
 use serde::Serialize;
 use std::time::Instant;
@@ -45,35 +44,18 @@ const EXAMPLES: [Example; 4] = [
         steps: 5500,
     },
     Example { name: "slider-crank", scene: chain, dt: 1e-5, steps: 13_690 },
-    Example { name: "elastic bar, 200 elements", scene: bar, dt: 2e-3, steps: 750 },
+    Example {
+        name: "elastic bar, 200 elements",
+        scene: || Ok(nonsmooth::bar::scene(200, false)),
+        dt: 2e-3,
+        steps: 750,
+    },
 ];
 
 fn chain() -> Result<Scene, String> {
     let parameters = &slider_crank::Parameters::PAPER;
     let (builder, _) = slider_crank::scene(slider_crank::Model::Chain, parameters);
     builder.build().map_err(|e| e.to_string())
-}
-
-/// The bar of Brüls, Acary and Cardona 2014, Sec. 10.3.
-fn bar() -> Result<Scene, String> {
-    let bar = Bar::new("bar")
-        .points(&[[5.005, 0.0, 0.0], [15.005, 0.0, 0.0]])
-        .area(1.0)
-        .material(Elastic::new(900.0, 0.0, 1.0))
-        .elements(200)
-        .velocity(-10.0);
-    let mut scene = Scene::builder();
-    let id = scene.add_flexible(bar);
-    let soft = Material::new("soft");
-    scene.add_point_contact(PointContact {
-        name: "wall".into(),
-        point: (On::Node(id, 0), Vec3::zeros()),
-        plane: (On::World, Vec3::zeros()),
-        normal: Vec3::x(),
-        law: PairLaw::combined(&soft, &soft),
-    });
-    scene.gravity([0.0; 3]);
-    scene.build().map_err(|e| e.to_string())
 }
 
 /// Runs a scene and returns the time per step [µs] and the mean number of Newton iterations.

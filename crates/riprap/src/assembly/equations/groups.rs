@@ -166,12 +166,6 @@ impl Groups {
         }
     }
 
-    /// Adds `s M x` to `y`.
-    pub fn multiply_mass(&self, e: &Equations, x: &[f64], s: f64, y: &mut [f64]) {
-        multiply(&e.groups, &self.mass, x, s, y);
-        self.multiply_flexible(e, |f| &f.mass, x, s, y);
-    }
-
     /// Adds `s K x` to `y`.
     pub fn multiply_stiffness(&self, e: &Equations, x: &[f64], s: f64, y: &mut [f64]) {
         multiply(&e.groups, &self.stiffness, x, s, y);

@@ -141,11 +141,6 @@ impl Rows {
         &self.entries[self.starts[i]..self.starts[i + 1]]
     }
 
-    /// Prescribed part of the velocity of a row.
-    pub fn rate(&self, i: usize) -> f64 {
-        self.rates[i]
-    }
-
     /// `G x` of one row.
     pub fn dot(&self, i: usize, x: &[f64]) -> f64 {
         self.row(i).iter().map(|&(k, g)| g * x[k as usize]).sum()

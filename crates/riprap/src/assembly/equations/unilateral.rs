@@ -93,17 +93,6 @@ impl Unilateral {
         }
     }
 
-    /// Makes some of the contacts the active ones of the step, with the deepest overlap [m].
-    pub fn select(
-        &self,
-        scene: &Scene,
-        to: &mut Contacts,
-        chosen: impl Fn(usize) -> bool,
-        deepest: f64,
-    ) {
-        to.select(scene, chosen, deepest);
-    }
-
     /// Appends the rows of a contact: along the normal, and along both tangents if it has friction.
     pub fn push_rows(
         &mut self,
@@ -133,35 +122,6 @@ impl Unilateral {
                 }
             }
             rows.end(moving);
-        }
-    }
-
-    /// Derivative of the normal row of a contact, with its normal fixed to the first body and its
-    /// point to the second: calls `out(k, l, ∂G_k/∂q_l)`.
-    pub fn second(
-        &mut self,
-        scene: &Scene,
-        at: &Configuration,
-        e: &Equations,
-        k: usize,
-        direction: &Vec3,
-        mut out: impl FnMut(usize, usize, f64),
-    ) {
-        let c = self.contacts[k];
-        for side in 0..2 {
-            e.columns(scene, at, c.bodies[side], c.point, &mut self.columns[side]);
-        }
-        let [first, second] = &self.columns;
-        for (from, l) in first.iter().map(|l| (0, l)).chain(second.iter().map(|l| (1, l))) {
-            let turned = if from == 0 { l.angular.cross(direction) } else { Vec3::zeros() };
-            for k in first {
-                let moved = if from == 0 { k.change_here(l) } else { k.angular.cross(&l.linear) };
-                out(k.index, l.index, -turned.dot(&k.linear) - direction.dot(&moved));
-            }
-            for k in second {
-                let moved = if from == 1 { k.change(l) } else { Vec3::zeros() };
-                out(k.index, l.index, turned.dot(&k.linear) + direction.dot(&moved));
-            }
         }
     }
 }

@@ -131,7 +131,7 @@ impl Newton {
             self.step_contacts.iter().find(|(other, _)| *other == key).map(|(_, r)| *r)
         };
         let deepest = found.iter().fold(0.0, |m: f64, c| m.max(-c.gap));
-        self.unilateral.select(scene, contacts, |k| impulse(k).is_some(), deepest);
+        contacts.select(scene, |k| impulse(k).is_some(), deepest);
         impulses.extend((0..found.len()).filter_map(impulse));
     }
 

@@ -326,8 +326,8 @@ fn a_pile_of_few_bodies_with_friction_does_not_penetrate() {
     scene.add(ball.at([0.02, 0.0, 0.3]).velocity([0.3, 0.0, 0.0]), &steel);
     let mut run = Simulation::new(scene.build().unwrap(), GeneralizedAlpha::new(1e-3)).unwrap();
     let report = run.until(0.6, &mut ()).unwrap();
-    // Points that detection chooses anew at the start of a step may overlap by the curvature of
-    // the motion over one step.
+    // Detection may select other points of a manifold in the next step; these overlap by the
+    // curvature of the motion over one step.
     assert!(report.penetration < 1e-9, "{:e}", report.penetration);
     // Contact points of the turning cube change from one iteration to the next.
     assert!(50 * report.halved < report.steps, "{} of {} halved", report.halved, report.steps);
