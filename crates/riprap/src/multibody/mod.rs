@@ -40,7 +40,7 @@ pub use partition::Partition;
 pub use pulse::Pulse;
 pub use smooth::{Anchor, SmoothHistory, SmoothReport, SmoothScratch};
 pub use system::{CLOSED, Closed, Multibody, MultibodyScratch, MultibodyState};
-pub use tangent::JointColumn;
+pub use tangent::PointColumn;
 pub use tree::{Spatial, TangentScratch, Tree, TreeScratch};
 
 #[cfg(test)]

@@ -11,27 +11,45 @@ use super::system::{Multibody, MultibodyScratch};
 use super::tree::{NONE, TangentScratch, Tree, TreeScratch};
 use crate::math::Vec3;
 
-/// Velocity of a point of a body per unit of one velocity of the mechanism.
+/// Velocity of a point of a body per unit of one velocity.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct JointColumn {
+pub struct PointColumn {
     /// Index of the velocity.
-    pub column: usize,
-    /// Rank of its joint on the path from the root: joints with a higher rank are carried along.
+    pub index: usize,
+    /// Rank of its joint on the path from the ground: columns of higher rank are carried along.
     pub rank: u32,
+    /// Whether its axis stays fixed in the world when columns of the same rank move.
+    pub fixed_axes: bool,
     /// Angular velocity [rad/s per unit].
     pub angular: Vec3,
     /// Velocity of the point [m/s per unit].
     pub linear: Vec3,
 }
 
-impl JointColumn {
-    /// Change of this column, at a point that moves with the body, per unit of another column of the same body.
-    pub fn change(&self, other: &JointColumn) -> Vec3 {
-        if other.rank <= self.rank {
+impl PointColumn {
+    /// Whether another column of the same body carries this one along.
+    fn carried_by(&self, other: &PointColumn) -> bool {
+        other.rank < self.rank || other.rank == self.rank && !self.fixed_axes
+    }
+
+    /// Change of the angular part per unit of another column of the same body.
+    pub fn angular_change(&self, other: &PointColumn) -> Vec3 {
+        if self.carried_by(other) { other.angular.cross(&self.angular) } else { Vec3::zeros() }
+    }
+
+    /// Change of the linear part, at a point that moves with the body, per unit of another column of
+    /// the same body.
+    pub fn change(&self, other: &PointColumn) -> Vec3 {
+        if self.carried_by(other) {
             other.angular.cross(&self.linear)
         } else {
             self.angular.cross(&other.linear)
         }
+    }
+
+    /// Change of the linear part at a point that stays, per unit of another column of the same body.
+    pub fn change_here(&self, other: &PointColumn) -> Vec3 {
+        self.change(other) - self.angular.cross(&other.linear)
     }
 }
 
@@ -46,7 +64,7 @@ struct Sums<'a> {
 /// each position.
 struct End {
     sign: f64,
-    columns: Vec<JointColumn>,
+    columns: Vec<PointColumn>,
     velocity_change: Vec<Vec3>,
 }
 
@@ -58,7 +76,7 @@ impl Multibody {
         w: &'a MultibodyScratch,
         node: u32,
         point: Vec3,
-    ) -> impl Iterator<Item = JointColumn> + 'a {
+    ) -> impl Iterator<Item = PointColumn> + 'a {
         columns_at(&self.tree, &w.tree, node, point - w.tree.origin)
     }
 
@@ -146,17 +164,23 @@ fn columns_at<'a>(
     w: &'a TreeScratch,
     node: u32,
     arm: Vec3,
-) -> impl Iterator<Item = JointColumn> + 'a {
+) -> impl Iterator<Item = PointColumn> + 'a {
     tree.path(node).map(move |column| {
         let s = &w.columns[column];
         let rank = tree.columns[column].body;
-        JointColumn { column, rank, angular: s.angular, linear: Tree::velocity_at(s, &arm) }
+        PointColumn {
+            index: column,
+            rank,
+            fixed_axes: false,
+            angular: s.angular,
+            linear: Tree::velocity_at(s, &arm),
+        }
     })
 }
 
 impl End {
     fn new(tree: &Tree, w: &TreeScratch, node: u32, arm: Vec3, sign: f64) -> End {
-        let columns: Vec<JointColumn> = columns_at(tree, w, node, arm).collect();
+        let columns: Vec<PointColumn> = columns_at(tree, w, node, arm).collect();
         let velocity = Tree::velocity_at(&tree.twist(w, node), &arm);
         let velocity_change = columns
             .iter()
@@ -182,12 +206,12 @@ fn element_tangents(tree: &Tree, w: &TreeScratch, element: &PointElement, sums: 
             let rate = element.force_change(&d, &v, &Vec3::zeros(), &(l.linear * from.sign));
             for to in &ends {
                 for j in &to.columns {
-                    sums.k[j.column * n + l.column] -= to.sign * change.dot(&j.linear);
-                    sums.c[j.column * n + l.column] -= to.sign * rate.dot(&j.linear);
+                    sums.k[j.index * n + l.index] -= to.sign * change.dot(&j.linear);
+                    sums.c[j.index * n + l.index] -= to.sign * rate.dot(&j.linear);
                 }
             }
             for j in &from.columns {
-                sums.k[j.column * n + l.column] -= from.sign * force.dot(&j.change(l));
+                sums.k[j.index * n + l.index] -= from.sign * force.dot(&j.change(l));
             }
         }
     }
@@ -230,11 +254,11 @@ fn law_tangents(
         Target::Body { body, point, in_body } => {
             let r = if in_body { tree.rotation(w, body) } else { crate::math::Mat3::identity() };
             let arm = tree.arm(w, body, &point);
-            let columns: Vec<JointColumn> = columns_at(tree, w, body, arm).collect();
+            let columns: Vec<PointColumn> = columns_at(tree, w, body, arm).collect();
             for j in &columns {
                 for k in 0..3 {
-                    directions.push((k, j.column, r.column(k).dot(&j.linear)));
-                    directions.push((k + 3, j.column, r.column(k).dot(&j.angular)));
+                    directions.push((k, j.index, r.column(k).dot(&j.linear)));
+                    directions.push((k + 3, j.index, r.column(k).dot(&j.angular)));
                 }
             }
             let value = |k: usize| values.get(k).map_or(0.0, |s| s.at(inputs));
@@ -242,14 +266,12 @@ fn law_tangents(
             let torque = r * Vec3::new(value(3), value(4), value(5));
             for l in &columns {
                 for j in &columns {
-                    let turned =
-                        if l.rank <= j.rank { l.angular.cross(&j.angular) } else { Vec3::zeros() };
-                    let mut change = force.dot(&j.change(l)) + torque.dot(&turned);
+                    let mut change = force.dot(&j.change(l)) + torque.dot(&j.angular_change(l));
                     if in_body {
                         change += l.angular.cross(&force).dot(&j.linear)
                             + l.angular.cross(&torque).dot(&j.angular);
                     }
-                    sums.k[j.column * n + l.column] -= change;
+                    sums.k[j.index * n + l.index] -= change;
                 }
             }
         }

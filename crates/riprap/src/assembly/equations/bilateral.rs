@@ -1,10 +1,10 @@
 //! Bilateral constraints: joints between bodies and loops of mechanisms, each row an equation
 //! between two frames, with gradient and second derivatives.
 
-use super::rows::{Column, Rows};
+use super::rows::Rows;
 use super::{Configuration, Equations};
 use crate::math::{Mat3, Vec3};
-use crate::multibody::{Cut, Row};
+use crate::multibody::{Cut, PointColumn, Row};
 use crate::scene::{Hold, Scene, State};
 
 /// What a frame is fixed to.
@@ -54,7 +54,7 @@ pub struct Bilateral {
     pub residual: Vec<f64>,
     /// Gradients of the active rows.
     pub rows: Rows,
-    columns: [Vec<Column>; 2],
+    columns: [Vec<PointColumn>; 2],
 }
 
 impl Bilateral {
@@ -265,7 +265,7 @@ fn direction(eq: &Equation, m: &Meeting) -> (Vec3, bool) {
 }
 
 /// Change of the direction with a column of the first (`second` = false) or second body.
-fn direction_change(eq: &Equation, m: &Meeting, l: &Column, second: bool, sign: f64) -> Vec3 {
+fn direction_change(eq: &Equation, m: &Meeting, l: &PointColumn, second: bool, sign: f64) -> Vec3 {
     match eq.row {
         Row::Along(k) if !second => l.angular.cross(&m.ra.column(k)),
         Row::Along(_) => Vec3::zeros(),

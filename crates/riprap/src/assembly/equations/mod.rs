@@ -14,12 +14,12 @@ mod unilateral;
 
 pub use bilateral::{Bilateral, Source};
 pub use groups::Groups;
-pub use rows::{Column, Rows};
+pub use rows::Rows;
 pub use unilateral::{Contact, Key, Start, Unilateral};
 
 use crate::detect::ColliderSet;
 use crate::math::{Pose, Vec3, turn};
-use crate::multibody::{Control, MultibodyScratch};
+use crate::multibody::{Control, MultibodyScratch, PointColumn};
 use crate::scene::{Motion, Scene, State, Twist, place_links, twist};
 
 /// Positions of a whole scene.
@@ -322,7 +322,7 @@ impl Equations {
         at: &Configuration,
         body: usize,
         point: Vec3,
-        out: &mut Vec<Column>,
+        out: &mut Vec<PointColumn>,
     ) {
         out.clear();
         match self.owners[body] {
@@ -335,7 +335,7 @@ impl Equations {
                 let (k, node) = (k as usize, node as usize);
                 let (first, arm) = (self.first_nodes[k], point - at.nodes[k][node].position);
                 let columns = scene.flexible()[k].node_columns(&at.nodes[k], node);
-                out.extend(columns.map(|(dof, c)| Column {
+                out.extend(columns.map(|(dof, c)| PointColumn {
                     index: first + dof,
                     rank: (c.angular != Vec3::zeros()).into(),
                     fixed_axes: false,
@@ -358,17 +358,11 @@ impl Equations {
         k: usize,
         node: u32,
         point: Vec3,
-        out: &mut Vec<Column>,
+        out: &mut Vec<PointColumn>,
     ) {
         let first = self.firsts[k];
         let columns = scene.mechanisms()[k].columns_at(&self.works[k], node, point);
-        out.extend(columns.map(|c| Column {
-            index: first + c.column,
-            rank: c.rank,
-            fixed_axes: false,
-            angular: c.angular,
-            linear: c.linear,
-        }));
+        out.extend(columns.map(|c| PointColumn { index: first + c.index, ..c }));
     }
 }
 

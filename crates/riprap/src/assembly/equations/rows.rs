@@ -2,58 +2,17 @@
 //! of the system, and their derivatives.
 
 use crate::math::Vec3;
-
-/// Velocity of a point of a body per unit of one velocity of the system.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Column {
-    /// Index of the velocity.
-    pub index: usize,
-    /// Rank on the path from the ground: columns of higher rank are carried along.
-    pub rank: u32,
-    /// Whether its axis stays fixed in the world when columns of the same rank move.
-    pub fixed_axes: bool,
-    /// Angular velocity [rad/s per unit].
-    pub angular: Vec3,
-    /// Velocity of the point [m/s per unit].
-    pub linear: Vec3,
-}
-
-impl Column {
-    /// Whether another column of the same body carries this one along.
-    fn carried_by(&self, other: &Column) -> bool {
-        other.rank < self.rank || other.rank == self.rank && !self.fixed_axes
-    }
-
-    /// Change of the angular part per unit of another column of the same body.
-    pub fn angular_change(&self, other: &Column) -> Vec3 {
-        if self.carried_by(other) { other.angular.cross(&self.angular) } else { Vec3::zeros() }
-    }
-
-    /// Change of the linear part, at a point that moves with the body, per unit of another column of the same
-    /// body.
-    pub fn change(&self, other: &Column) -> Vec3 {
-        if self.carried_by(other) {
-            other.angular.cross(&self.linear)
-        } else {
-            self.angular.cross(&other.linear)
-        }
-    }
-
-    /// Change of the linear part at a point that stays, per unit of another column of the same body.
-    pub fn change_here(&self, other: &Column) -> Vec3 {
-        self.change(other) - self.angular.cross(&other.linear)
-    }
-}
+use crate::multibody::PointColumn;
 
 /// The columns of a free body at a point with the given arm from its centre of mass: translations,
 /// then rotations about world axes.
-pub(super) fn free_columns(first: usize, arm: Vec3, out: &mut Vec<Column>) {
+pub(super) fn free_columns(first: usize, arm: Vec3, out: &mut Vec<PointColumn>) {
     for k in 0..6 {
         let mut axis = Vec3::zeros();
         axis[k % 3] = 1.0;
         let (angular, linear) =
             if k < 3 { (Vec3::zeros(), axis) } else { (axis, axis.cross(&arm)) };
-        out.push(Column {
+        out.push(PointColumn {
             index: first + k,
             rank: (k >= 3).into(),
             fixed_axes: true,

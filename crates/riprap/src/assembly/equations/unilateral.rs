@@ -1,10 +1,11 @@
 //! Unilateral constraints: contacts between shapes and of chosen points, with gap, gradient and the
 //! rows of their tangential velocities.
 
-use super::rows::{Column, Rows};
+use super::rows::Rows;
 use super::{Configuration, Equations};
 use crate::assembly::Contacts;
 use crate::math::{Pose, Vec3, tangents};
+use crate::multibody::PointColumn;
 use crate::scene::{Scene, Twist};
 
 /// Identifies a contact from one evaluation to the next: its two colliders and the features that
@@ -38,7 +39,7 @@ pub struct Unilateral {
     /// Contact points on both bodies and the normal, in the frames of the bodies; see
     /// [`Unilateral::follow`].
     anchors: Vec<[Vec3; 3]>,
-    columns: [Vec<Column>; 2],
+    columns: [Vec<PointColumn>; 2],
 }
 
 /// What is known at the start of a step: poses and velocities, for the velocity before an impact.

@@ -137,6 +137,25 @@ impl Problems {
         }
     }
 
+    /// Sets up the problem at position level, without start values: residuals of the bilateral rows and
+    /// gaps after a displacement `dx`. Returns its rows.
+    fn fill_positions(&mut self, residual: &[f64], dx: &[f64]) -> Vec<usize> {
+        let m_b = residual.len();
+        let mut places = std::mem::take(&mut self.places);
+        places.clear();
+        places.extend(self.position_rows(m_b));
+        Problems::fill(&places, self.rows.len(), &self.d, &mut self.positions);
+        for (i, residual) in residual.iter().enumerate() {
+            self.positions.b[i] = residual + self.rows.dot(i, dx);
+        }
+        for (k, entry) in self.entries.iter().enumerate() {
+            self.positions.b[m_b + k] = entry.gap;
+        }
+        self.positions.conditions.resize(m_b, Condition::Bilateral);
+        self.positions.conditions.resize(places.len(), Condition::Unilateral);
+        places
+    }
+
     /// Adds `Σ M⁻¹ G_iᵀ x_i` to a vector.
     fn respond(&self, places: &[usize], x: &[f64], out: &mut [f64]) {
         for (&place, x) in places.iter().zip(x).filter(|(_, x)| **x != 0.0) {
@@ -315,20 +334,11 @@ impl Newton {
     pub(super) fn project_positions(&mut self, lift: f64, h: f64) {
         let Newton { bilateral, problems: p, dx, correction, .. } = self;
         let m_b = bilateral.len();
-        let mut places = std::mem::take(&mut p.places);
-        places.clear();
-        places.extend((0..m_b).chain(p.entries.iter().map(|e| e.row)));
-        Problems::fill(&places, p.rows.len(), &p.d, &mut p.positions);
-        for i in 0..m_b {
-            p.positions.b[i] = bilateral.residual[i] + p.rows.dot(i, dx);
-            p.positions.x[i] = p.nu[i];
-            p.positions.conditions.push(Condition::Bilateral);
-        }
+        let places = p.fill_positions(&bilateral.residual, dx);
+        p.positions.x[..m_b].copy_from_slice(&p.nu);
         for (k, entry) in p.entries.iter().enumerate() {
-            p.positions.b[m_b + k] = entry.gap;
             let memory = &p.memory[entry.memory];
             p.positions.x[m_b + k] = memory.nu - lift * memory.impulse[0];
-            p.positions.conditions.push(Condition::Unilateral);
         }
         let n = places.len();
         for i in (0..n).filter(|_| lift > 0.0) {
@@ -414,20 +424,10 @@ impl Newton {
     pub(super) fn solve_index_3(&mut self, h: f64) {
         let Newton { bilateral, problems: p, dx, dv, lambda, .. } = self;
         let m_b = bilateral.len();
-        let mut places = std::mem::take(&mut p.places);
-        places.clear();
-        // Contacts have friction rows only at velocity level.
-        places.extend((0..m_b).chain(p.entries.iter().map(|e| e.row)));
-        Problems::fill(&places, p.rows.len(), &p.d, &mut p.positions);
-        for i in 0..m_b {
-            p.positions.b[i] = bilateral.residual[i] + p.rows.dot(i, dx);
-            p.positions.x[i] = lambda[i];
-            p.positions.conditions.push(Condition::Bilateral);
-        }
+        let places = p.fill_positions(&bilateral.residual, dx);
+        p.positions.x[..m_b].copy_from_slice(lambda);
         for (k, entry) in p.entries.iter().enumerate() {
-            p.positions.b[m_b + k] = entry.gap;
             p.positions.x[m_b + k] = p.memory[entry.memory].impulse[0] / h;
-            p.positions.conditions.push(Condition::Unilateral);
         }
         p.positions.solve();
         lambda.clear();
