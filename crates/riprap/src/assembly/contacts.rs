@@ -33,6 +33,21 @@ impl ActiveContact<'_> {
     }
 }
 
+/// How the gaps of contacts enter the contact problem.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum GapRule {
+    /// As the law of each pair says: [`ContactLaw`].
+    ByLaw,
+    /// `V_n + gap/h ≥ 0 ⊥ I_n ≥ 0` at every contact near enough to be detected, whether open or
+    /// overlapping; overlaps are removed with at most this velocity [m/s].
+    OverStep {
+        /// Largest velocity with which an overlap is removed [m/s].
+        recovery: f64,
+    },
+    /// Only overlapping contacts take part, and gaps do not change velocities.
+    Overlapping,
+}
+
 /// Where the point of an active contact is stored, and its two bodies.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Active {
@@ -193,6 +208,19 @@ impl Contacts {
         dt: f64,
         problem: &mut ContactProblem,
     ) {
+        self.assemble_by(GapRule::ByLaw, scene, state, system, dt, problem);
+    }
+
+    /// The same with another rule for the gaps.
+    pub fn assemble_by(
+        &mut self,
+        rule: GapRule,
+        scene: &Scene,
+        state: &State,
+        system: &mut System,
+        dt: f64,
+        problem: &mut ContactProblem,
+    ) {
         let w = problem.w.make_factored();
         let first = system.bodies.n_blocks();
         let carried = system.mechanisms.assign_blocks(scene, state, first);
@@ -202,7 +230,7 @@ impl Contacts {
         problem.approach_scale = dt / scene.resolution();
         problem.rolling.clear();
         self.touch_points(scene, system.q_m());
-        self.keep(scene, system, dt);
+        self.keep(rule, scene, system, dt);
 
         let (points, n, q_m) = (self.points(), self.active.len(), system.q_m());
         let arms = |c: &ActiveContact| c.bodies.map(|b| c.point.point - q_m[b as usize].position);
@@ -214,13 +242,15 @@ impl Contacts {
             let relative = |v: &[Twist]| relative_velocity(v, c.bodies, arms);
             let (_, law) = meeting(scene, c.point);
             *unknowns = Law::Coulomb { friction: law.friction };
-            let shift = match law.law {
-                ContactLaw::MoreauNewton if law.restitution == 0.0 => 0.0,
+            let shift = match (rule, law.law) {
+                (GapRule::OverStep { recovery }, _) => (c.point.gap / dt).max(-recovery),
+                (GapRule::Overlapping, _) => 0.0,
+                (_, ContactLaw::MoreauNewton) if law.restitution == 0.0 => 0.0,
                 // Exactly Eq. (6), also if V_n⁻ > 0.
-                ContactLaw::MoreauNewton => {
+                (_, ContactLaw::MoreauNewton) => {
                     law.restitution * c.point.normal.dot(&relative(system.v_n()))
                 }
-                ContactLaw::QuasiShock => {
+                (_, ContactLaw::QuasiShock) => {
                     let [i, j] = c.bodies.map(|b| b as usize);
                     open_gap(c.point.gap, smaller_size(scene, i, j)) / dt
                 }
@@ -237,7 +267,7 @@ impl Contacts {
     }
 
     /// Determines which points take part under their law, and the depth of the deepest.
-    fn keep(&mut self, scene: &Scene, system: &System, dt: f64) {
+    fn keep(&mut self, rule: GapRule, scene: &Scene, system: &System, dt: f64) {
         let (q_m, v_free) = (system.q_m(), system.v_free());
         let Contacts { detector, chosen, active, .. } = self;
         let detected = detector.chunks();
@@ -255,8 +285,14 @@ impl Contacts {
                 let point = &chunk(c)[k];
                 let (bodies, law) = meeting(scene, point);
                 let [i, j] = bodies.map(|b| b as usize);
-                let mut takes_part = law.law != ContactLaw::MoreauNewton
-                    || closed(scene, chunk(c), k, CLOSED * smaller_size(scene, i, j));
+                let mut takes_part = match rule {
+                    GapRule::Overlapping => point.gap < 0.0,
+                    GapRule::OverStep { .. } => true,
+                    GapRule::ByLaw => {
+                        law.law != ContactLaw::MoreauNewton
+                            || closed(scene, chunk(c), k, CLOSED * smaller_size(scene, i, j))
+                    }
+                };
                 if c == detected.len() {
                     let arms = [i, j].map(|b| point.point - q_m[b].position);
                     let v_rel = relative_velocity(v_free, bodies, arms);

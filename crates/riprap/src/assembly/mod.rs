@@ -14,7 +14,7 @@ mod stabilize;
 mod system;
 mod warm_start;
 
-pub use contacts::{ActiveContact, Contacts};
+pub use contacts::{ActiveContact, Contacts, GapRule};
 pub use joints::{assemble as assemble_joints, joint_drift, joint_error, joint_wrenches};
 pub use project::ProjectionScratch;
 pub use rolling::assemble as assemble_rolling;
