@@ -151,7 +151,7 @@ impl Change {
             self.max = self.max.max(dv);
         }
         let carries = match law {
-            Law::Coulomb { .. } => new[0] > 0.0,
+            Law::Coulomb { .. } | Law::Cone { .. } => new[0] > 0.0,
             Law::Bilateral => true,
             Law::Rolling => false,
         };

@@ -6,7 +6,7 @@
 //! conjugate gradients.
 
 use super::local::{solve_contact, solve_joint};
-use super::rolling::{into_ball, solve_rolling};
+use super::rolling::{into_ball, largest, solve_rolling};
 use crate::math::length2;
 
 /// The law of one triple of unknowns: an impulse `r` [N s] and a velocity `u` [m/s].
@@ -24,6 +24,13 @@ pub enum Law {
     /// from the normal impulses of the contacts that carry the moment; see
     /// [`super::ContactProblem::limit`].
     Rolling,
+    /// Cone complementarity, the convex relaxation of Coulomb's law: `r` in Coulomb's cone, `u` in
+    /// its dual, `r · u = 0`. Open and sticking contacts are those of Coulomb's law; a sliding
+    /// contact opens with `u_n = μ ‖u_t‖`.
+    Cone {
+        /// Coefficient of friction `μ` [–].
+        friction: f64,
+    },
 }
 
 impl Default for Law {
@@ -56,23 +63,25 @@ impl Local<'_> {
 }
 
 impl Law {
-    /// Coefficient of friction [–]; `None` if the law is not Coulomb's.
+    /// Coefficient of friction of a contact, exact or relaxed [–]; `None` if the law has none.
     #[inline]
     pub fn friction(self) -> Option<f64> {
         match self {
-            Law::Coulomb { friction } => Some(friction),
+            Law::Coulomb { friction } | Law::Cone { friction } => Some(friction),
             Law::Bilateral | Law::Rolling => None,
         }
     }
 
-    /// The impulse that obeys the law while all others are fixed [N s]: exact for contacts and
-    /// bilateral constraints, one step of a contraction for rolling resistance.
+    /// The impulse that obeys the law while all others are fixed [N s]: exact for Coulomb's law and
+    /// bilateral constraints, one step of a contraction for rolling resistance and cone
+    /// complementarity.
     #[inline]
     pub fn solve(self, at: &Local) -> [f64; 3] {
         match self {
             Law::Coulomb { friction } => solve_contact(at.block, at.velocity_without(), friction),
             Law::Bilateral => solve_joint(at.block, at.velocity_without()),
             Law::Rolling => solve_rolling(at.block, at.velocity, at.impulse, at.limit),
+            Law::Cone { friction } => solve_cone(at.block, at.velocity, at.impulse, friction),
         }
     }
 
@@ -81,7 +90,7 @@ impl Law {
     #[inline]
     pub fn project(self, x: [f64; 3], limit: f64) -> [f64; 3] {
         match self {
-            Law::Coulomb { friction } => into_cone(x, friction),
+            Law::Coulomb { friction } | Law::Cone { friction } => into_cone(x, friction),
             Law::Bilateral => x,
             Law::Rolling => into_ball(x, limit),
         }
@@ -96,7 +105,7 @@ impl Law {
         match self {
             Law::Coulomb { friction } => x[0] -= friction * length2(u[1], u[2]),
             Law::Bilateral => return u,
-            Law::Rolling => {}
+            Law::Rolling | Law::Cone { .. } => {}
         }
         let p = self.project(x, limit);
         std::array::from_fn(|i| r[i] - p[i])
@@ -107,8 +116,8 @@ impl Law {
     pub(super) fn approach(self, u: [f64; 3]) -> f64 {
         match self {
             Law::Rolling => 0.0,
-            Law::Coulomb { .. } if u[0].is_nan() => f64::INFINITY,
-            Law::Coulomb { .. } => -u[0],
+            Law::Coulomb { .. } | Law::Cone { .. } if u[0].is_nan() => f64::INFINITY,
+            Law::Coulomb { .. } | Law::Cone { .. } => -u[0],
             Law::Bilateral if u.iter().any(|x| x.is_nan()) => f64::INFINITY,
             // Contradictory constraints must not pass just because their impulses grow.
             Law::Bilateral => u.iter().fold(0.0, |m: f64, x| m.max(x.abs())),
@@ -116,9 +125,27 @@ impl Law {
     }
 }
 
+/// One step of the fixed point of Anitescu and Tasora (2010) for a single contact, from the impulse
+/// `old` and its velocity `u`: `P(old − η u)`, where `1/η` bounds the eigenvalues of the block.
+/// Without friction the exact solution.
+fn solve_cone(block: &[[f64; 3]; 3], u: [f64; 3], old: [f64; 3], friction: f64) -> [f64; 3] {
+    if friction == 0.0 {
+        let w_nn = block[0][0];
+        // A tangential part of the impulse to start from contributes to `u`.
+        let others = block[0][1] * old[1] + block[0][2] * old[2];
+        let n = if w_nn > 0.0 { (old[0] - (u[0] - others) / w_nn).max(0.0) } else { 0.0 };
+        return [n, 0.0, 0.0];
+    }
+    let mobility = largest(block);
+    if mobility <= 0.0 {
+        return [0.0; 3];
+    }
+    into_cone(std::array::from_fn(|i| old[i] - u[i] / mobility), friction)
+}
+
 /// Projection onto Coulomb's cone.
 #[inline]
-fn into_cone(x: [f64; 3], friction: f64) -> [f64; 3] {
+pub(super) fn into_cone(x: [f64; 3], friction: f64) -> [f64; 3] {
     let t = length2(x[1], x[2]);
     if friction * t <= -x[0] {
         [0.0; 3]
@@ -143,11 +170,13 @@ mod tests {
     use rand::{RngExt, SeedableRng};
     use rand_pcg::Pcg64;
 
-    const LAWS: [Law; 4] = [
+    const LAWS: [Law; 6] = [
         Law::Coulomb { friction: 0.0 },
         Law::Coulomb { friction: 0.7 },
         Law::Bilateral,
         Law::Rolling,
+        Law::Cone { friction: 0.0 },
+        Law::Cone { friction: 0.7 },
     ];
     const LIMIT: f64 = 0.8;
 
@@ -202,8 +231,8 @@ mod tests {
                     std::array::from_fn(|i| free[i] + own[i])
                 };
                 let mut r = [0.0; 3];
-                // Rolling resistance contracts by a factor below 0.6 per step; the others need one
-                // step.
+                // Rolling resistance and cone complementarity contract by a factor below 0.6 per
+                // step; the others need one step.
                 for _ in 0..100 {
                     let at =
                         Local { block: &block, velocity: velocity(r), impulse: r, limit: LIMIT };
@@ -231,12 +260,26 @@ mod tests {
     }
 
     #[test]
+    fn a_contact_that_slides_under_cone_complementarity_lifts_by_friction_times_its_speed() {
+        let cone = Law::Cone { friction: 0.7 };
+        let size = |r, u| distance(cone.natural_map(r, u, 0.0), [0.0; 3]);
+        assert_eq!(size([0.0; 3], [0.5, 0.5, 0.0]), 0.0);
+        assert_eq!(size([1.0, 0.3, 0.0], [0.0; 3]), 0.0);
+        // u_n = μ |u_t|, up to round-off.
+        assert!(size([1.0, -0.7, 0.0], [1.4, 2.0, 0.0]) < 1e-15);
+        // Coulomb's sliding contact is not a solution, nor is one that opens too slowly.
+        assert!(size([1.0, -0.7, 0.0], [0.0, 2.0, 0.0]) > 0.1);
+        assert!(size([0.0; 3], [0.5, 3.0, 0.0]) > 0.1);
+    }
+
+    #[test]
     fn approach_measures_what_each_law_forbids() {
         let coulomb = Law::Coulomb { friction: 0.3 };
         assert_eq!(coulomb.approach([-0.2, 5.0, 0.0]), 0.2);
         assert_eq!(Law::Bilateral.approach([0.1, -0.3, 0.0]), 0.3);
         assert_eq!(Law::Rolling.approach([-1.0; 3]), 0.0);
         assert_eq!(coulomb.approach([f64::NAN, 0.0, 0.0]), f64::INFINITY);
+        assert_eq!(Law::Cone { friction: 0.3 }.approach([-0.2, 5.0, 0.0]), 0.2);
         assert_eq!(Law::Bilateral.approach([0.0, f64::NAN, 0.0]), f64::INFINITY);
     }
 }

@@ -67,8 +67,8 @@ enum Status {
 fn status(r: [f64; 3], u: [f64; 4], law: Law) -> Status {
     let friction = match law {
         Law::Coulomb { friction } => friction,
-        // Moments are not packed; see `ContactProblem::packs`.
-        Law::Bilateral | Law::Rolling => return Status::Stick,
+        // Moments and relaxed contacts are not packed; see `ContactProblem::packs`.
+        Law::Bilateral | Law::Rolling | Law::Cone { .. } => return Status::Stick,
     };
     let [x, y, z]: [f64; 3] = std::array::from_fn(|i| r[i] - u[i]);
     if x <= 0.0 {

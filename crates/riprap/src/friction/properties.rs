@@ -49,6 +49,25 @@ fn every_solver_finds_the_impulses_of_the_reference() {
 }
 
 #[test]
+fn every_solver_handles_cone_complementarity() {
+    for seed in 0..6 {
+        let mut problem = unique_problem(seed);
+        for law in &mut problem.laws {
+            *law = match law.friction() {
+                Some(friction) => Law::Cone { friction: 4.0 * friction },
+                None => *law,
+            };
+        }
+        let expected = solve(&GaussSeidel::tolerance(1e-12), &problem, "oracle");
+        for (name, solver) in solvers(1e-10) {
+            let found = solve(&*solver, &problem, name);
+            let off = largest_difference(&found, &expected);
+            assert!(off < 1e-7, "seed {seed}, {name}: {off:e}");
+        }
+    }
+}
+
+#[test]
 fn every_solver_handles_moments_of_rolling_resistance() {
     for seed in 0..6 {
         let mut problem = unique_problem(seed);
