@@ -1,6 +1,10 @@
 //! The façade: owns scene, state and workspace, runs the steps and calls observers. It adds no
 //! physics.
 
+mod account;
+
+pub use account::{ContactCount, EnergyAccount};
+
 use crate::friction::Criterion;
 use crate::math::parallel::in_pool;
 use crate::math::{Pose, Vec3};

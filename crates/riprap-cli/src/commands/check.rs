@@ -10,7 +10,7 @@ use riprap::math::Twist;
 use riprap::scene::{Hold, Scene};
 use riprap_io::build::{Built, Group};
 use riprap_io::scans::Scan;
-use riprap_io::scene_file::{BodyKind, ContactLaw, GrainShape, SceneFile, TimeScheme};
+use riprap_io::scene_file::{BodyKind, ContactLaw, GrainShape, SceneFile};
 
 use crate::failure::Failure;
 use crate::text::{counted, number, print, table};
@@ -35,7 +35,7 @@ pub fn check(arguments: &Arguments) -> Result<(), Failure> {
     }
     let mut rows = bodies(&file, &built);
     rows.extend(sizes(&built));
-    if matches!(file.run.scheme, TimeScheme::MoreauJean { .. }) {
+    if file.run.scheme.solves_contacts() {
         rows.extend(contacts(&built.scene));
     }
     rows.extend(time_step::rows(&file, &built));
@@ -50,7 +50,7 @@ pub fn check(arguments: &Arguments) -> Result<(), Failure> {
         text.push('\n');
         text += &mechanism::describe(described, system);
     }
-    if !file.materials.is_empty() && matches!(file.run.scheme, TimeScheme::MoreauJean { .. }) {
+    if !file.materials.is_empty() && file.run.scheme.solves_contacts() {
         text.push('\n');
         text += &materials(&file);
     }

@@ -122,7 +122,7 @@ fn conclude(file: &SceneFile, summary: &Summary) -> Result<(), Failure> {
     if summary.n_mechanisms > 0 {
         text += &format!("max loop residual {:.1e}\n", report.loop_residual);
     }
-    if matches!(file.run.scheme, TimeScheme::MoreauJean { .. }) {
+    if file.run.scheme.solves_contacts() {
         text += &format!(
             "contacts: mean {:.0}, max {}; sweeps: mean {:.1}, max {}; deepest overlap {} m, {:.3} % of the {}\n",
             report.mean_contacts(),

@@ -14,14 +14,16 @@ pub use settle::{Settled, Settling};
 
 use std::ops::Range;
 
-use riprap::friction::{Coloured, ConjugateGradient, GaussSeidel, GaussSeidelOptions};
+use riprap::friction::{
+    Coloured, ConjugateGradient, ContactSolver, GaussSeidel, GaussSeidelOptions,
+};
 use riprap::math::{Mat3, Pose, Quat, Vec3};
 use riprap::multibody::{GROUND, Link, Marker, Mechanism, Part};
 use riprap::scene::{
     Body, BodyDescription, BodyJoint, BuildError, FlexibleId, Item, Kind, Law, Locks, MechanismId,
     Motion, On, PairLaw, PointContact, Scene, SceneBuilder,
 };
-use riprap::scheme::{DormandPrince, GeneralizedAlpha, MoreauJean, Scheme};
+use riprap::scheme::{ConeComplementarity, DormandPrince, GeneralizedAlpha, MoreauJean, Scheme};
 use riprap::shape::Shape;
 use riprap::simulation::OnUnconverged;
 
@@ -183,6 +185,12 @@ impl SceneFile {
             TimeScheme::GeneralizedAlpha { rho, formulation } => {
                 Box::new(GeneralizedAlpha::new(self.run.dt).rho(rho).variant(formulation))
             }
+            TimeScheme::ConeComplementarity { friction_law, recovery } => {
+                let mut scheme = ConeComplementarity::new(self.run.dt).law(friction_law);
+                scheme.recovery = recovery.unwrap_or(f64::INFINITY);
+                scheme.solver = self.contact_solver();
+                Box::new(scheme)
+            }
             TimeScheme::DormandPrince { tolerance } => {
                 Box::new(DormandPrince::new(self.run.dt).tolerance(tolerance))
             }
@@ -191,6 +199,17 @@ impl SceneFile {
 
     /// The scheme for contacts, with its solver; it is also used for settling.
     pub fn moreau_jean(&self) -> MoreauJean {
+        let mut scheme = MoreauJean::new(self.run.dt);
+        if let TimeScheme::MoreauJean { theta, position_correction } = self.run.scheme {
+            scheme = scheme.theta(theta);
+            scheme.stabilization.overlaps = position_correction;
+        }
+        scheme.solver = self.contact_solver();
+        scheme
+    }
+
+    /// The contact solver.
+    fn contact_solver(&self) -> Box<dyn ContactSolver> {
         let solver = &self.solver;
         let options = GaussSeidelOptions {
             tolerance: solver.tolerance,
@@ -201,17 +220,10 @@ impl SceneFile {
             max_sweeps: solver.max_sweeps as usize,
             ..GaussSeidelOptions::default()
         };
-        let mut scheme = MoreauJean::new(self.run.dt);
-        if let TimeScheme::MoreauJean { theta, position_correction } = self.run.scheme {
-            scheme = scheme.theta(theta);
-            scheme.stabilization.overlaps = position_correction;
-        }
         match solver.method {
-            file::SolverMethod::Coloured => {
-                scheme.solver(Coloured { options, ..Coloured::default() })
-            }
-            file::SolverMethod::ConjugateGradient => scheme.solver(ConjugateGradient { options }),
-            file::SolverMethod::GaussSeidel => scheme.solver(GaussSeidel { options }),
+            file::SolverMethod::Coloured => Box::new(Coloured { options, ..Coloured::default() }),
+            file::SolverMethod::ConjugateGradient => Box::new(ConjugateGradient { options }),
+            file::SolverMethod::GaussSeidel => Box::new(GaussSeidel { options }),
         }
     }
 
@@ -227,7 +239,7 @@ impl SceneFile {
         if self.planar {
             builder.planar();
         }
-        if let TimeScheme::DormandPrince { .. } = self.run.scheme {
+        if self.run.scheme.is_adaptive() {
             builder.accept_overlap(f64::INFINITY); // the scheme has no contacts
         }
         if let Some(alert) = self.contact.alert {

@@ -95,6 +95,11 @@ pub(super) fn torque_columns(name: &str, columns: &mut Vec<Column>) {
     vector_columns(name, ["torque", "angular_impulse"], ["N m", "N m s"], columns);
 }
 
+/// Columns of an inertial force of `name`, in the order of [`Taken::vector`].
+pub(super) fn inertial_columns(name: &str, columns: &mut Vec<Column>) {
+    vector_columns(name, ["inertial_force", "momentum_change"], ["N", "N s"], columns);
+}
+
 fn vector_columns(
     name: &str,
     [what, impulse]: [&str; 2],

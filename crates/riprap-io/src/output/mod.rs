@@ -1,6 +1,7 @@
 //! Output of a run: an observer that writes the series, the frames and the summary to a [`RunFolder`], in a separate thread.
 //! Whenever the run ends, even if it is killed, every file is complete up to the last output.
 
+mod account;
 mod loads;
 mod mechanisms;
 mod multipliers;
@@ -24,7 +25,7 @@ use crate::build::{Built, Settled};
 use crate::checkpoint::Checkpoint;
 use crate::error::Error;
 use crate::run_folder::{Existing, RunFolder};
-use crate::scene_file::{Run, SceneFile, TimeScheme};
+use crate::scene_file::{Run, SceneFile};
 use crate::table::TableWriter;
 use queue::{Files, Queue};
 use series::Series;
@@ -82,12 +83,10 @@ enum Schedule {
 
 impl Schedule {
     fn new(every: f64, run: &Run) -> Schedule {
-        match run.scheme {
-            TimeScheme::MoreauJean { .. } | TimeScheme::GeneralizedAlpha { .. } => {
-                Schedule::Steps(((every / run.dt).round() as u64).max(1))
-            }
-            TimeScheme::DormandPrince { .. } => Schedule::Times(every),
+        if run.scheme.is_adaptive() {
+            return Schedule::Times(every);
         }
+        Schedule::Steps(((every / run.dt).round() as u64).max(1))
     }
 
     /// Whether the state at `t` [s] after `step` steps, the last of which took `dt` [s], is written.

@@ -9,7 +9,10 @@ use riprap::scheme::{StepReport, Workspace};
 use riprap::simulation::Frame;
 use serde::{Deserialize, Serialize};
 
-use super::loads::{AXES, Loads, Taken, force_columns, torque_columns};
+use super::account::Account;
+use super::loads::{
+    AXES, Loads, Taken, force_columns, inertial_columns, scalar_columns, torque_columns,
+};
 use super::mechanisms::Mechanisms;
 use super::multipliers::{
     constraint_columns, constraint_row, contact_columns, contact_row, cut_of,
@@ -28,6 +31,8 @@ pub(super) struct Series {
     probes: Vec<Follow>,
     joints: Vec<JointProbe>,
     contacts: Vec<ContactProbe>,
+    /// Where the energy goes, if that is recorded.
+    account: Option<Account>,
     /// Forces since the last row.
     loads: Loads,
     /// Forces of one step, in the order of `loads`.
@@ -42,6 +47,7 @@ pub(crate) struct Kept {
     loads: Loads,
     /// For each probe of a body, the velocity at the end of the last step and the work so far [J].
     probes: Vec<(Twist, f64)>,
+    account: Option<Account>,
 }
 
 /// A probe of a body.
@@ -51,13 +57,17 @@ struct Follow {
     /// The recorded point, in the frame of the shape [m].
     point: Vec3,
     quantities: Vec<Quantity>,
+    /// The other body, if only the contacts with it count.
+    contact_with: Option<Body>,
     /// Velocity at the end of the last step.
     before: Twist,
+    /// Acceleration in the last step [m/s²].
+    acceleration: Vec3,
     /// Work of the contacts so far [J].
     work: f64,
     /// Contact forces on the body in the last step: lever arm from its centre of mass [m], lever arm from the recorded point [m],
-    /// and mean force [N].
-    pushes: Vec<(Vec3, Vec3, Vec3)>,
+    /// mean force [N], and its normal component [N].
+    pushes: Vec<(Vec3, Vec3, Vec3, f64)>,
 }
 
 impl Series {
@@ -80,6 +90,10 @@ impl Series {
         if has_loops {
             columns.push(Column::new("loop_residual", "m"));
         }
+        let account = file.run.account.then(Account::default);
+        if account.is_some() {
+            columns.extend(Account::columns());
+        }
         let mechanisms = Mechanisms::new(file, built, &mut columns);
         let mut probes = Vec::new();
         let begin = built.scene.initial_state();
@@ -90,7 +104,9 @@ impl Series {
                 body,
                 point: Vec3::from(probe.point),
                 quantities: probe.quantities.clone(),
+                contact_with: probe.contact_with.map(|other| built.body(other)),
                 before: begin.v[built.scene.slot(body)],
+                acceleration: Vec3::zeros(),
                 work: 0.0,
                 pushes: Vec::new(),
             });
@@ -130,6 +146,7 @@ impl Series {
             probes,
             joints,
             contacts,
+            account,
             loads,
             forces,
             counted,
@@ -146,7 +163,7 @@ impl Series {
     /// The state needed to resume.
     pub fn kept(&self) -> Kept {
         let probes = self.probes.iter().map(|follow| (follow.before, follow.work)).collect();
-        Kept { loads: self.loads.clone(), probes }
+        Kept { loads: self.loads.clone(), probes, account: self.account.clone() }
     }
 
     /// Continues after a step with the state stored then; false if it does not match.
@@ -155,6 +172,8 @@ impl Series {
         for (follow, (before, work)) in self.probes.iter_mut().zip(&kept.probes) {
             (follow.before, follow.work) = (*before, *work);
         }
+        let fits = fits && self.account.is_some() == kept.account.is_some();
+        self.account.clone_from(&kept.account);
         self.loads.clone_from(&kept.loads);
         self.counted = step;
         fits
@@ -162,7 +181,14 @@ impl Series {
 
     /// Adds the forces of the last step and the work done by contacts in it.
     pub fn step(&mut self, frame: &Frame) {
+        if let Some(account) = &mut self.account {
+            account.add(frame);
+        }
         if frame.state.step > self.counted {
+            for follow in &mut self.probes {
+                let now = frame.state.v[frame.scene.slot(follow.body)].linear;
+                follow.acceleration = (now - follow.before.linear) / frame.dt;
+            }
             self.sample(frame);
             self.loads.add(&self.forces, frame.dt);
             for follow in &mut self.probes {
@@ -170,7 +196,7 @@ impl Series {
                 let now = frame.state.v[frame.scene.slot(follow.body)];
                 let linear = 0.5 * (follow.before.linear + now.linear);
                 let angular = 0.5 * (follow.before.angular + now.angular);
-                for (arm, _, force) in &follow.pushes {
+                for (arm, _, force, _) in &follow.pushes {
                     follow.work += frame.dt * force.dot(&(linear + angular.cross(arm)));
                 }
             }
@@ -192,8 +218,16 @@ impl Series {
                 match quantity {
                     Quantity::Force => self.forces.push(pushes.map(|push| push.2).sum()),
                     Quantity::Torque => {
-                        let torques = pushes.map(|(_, arm, force)| arm.cross(force));
+                        let torques = pushes.map(|(_, arm, force, _)| arm.cross(force));
                         self.forces.push(torques.sum());
+                    }
+                    Quantity::NormalForce => {
+                        let sum: f64 = pushes.map(|push| push.3).sum();
+                        self.forces.push(Vec3::new(sum, 0.0, 0.0));
+                    }
+                    Quantity::InertialForce => {
+                        let mass = frame.scene.bodies().mass[frame.scene.slot(follow.body)];
+                        self.forces.push(follow.acceleration * mass);
                     }
                     _ => {}
                 }
@@ -233,6 +267,9 @@ impl Series {
         if self.has_loops {
             row.push(since.loop_residual);
         }
+        if let Some(account) = &self.account {
+            account.row(&mut row);
+        }
         if self.loads.is_empty() {
             self.sample(frame);
         }
@@ -267,6 +304,12 @@ impl Series {
 }
 
 impl Follow {
+    /// Whether a contact between two bodies counts.
+    fn takes(&self, frame: &Frame, bodies: [u32; 2]) -> bool {
+        let meets = |body: Body| bodies.contains(&(frame.scene.slot(body) as u32));
+        meets(self.body) && self.contact_with.is_none_or(meets)
+    }
+
     fn row(&self, frame: &Frame, loads: &mut Taken, row: &mut Vec<f64>) {
         let pose = frame.scene.shape_pose(frame.state, self.body);
         let spin = frame.state.v[frame.scene.slot(self.body)].angular;
@@ -283,11 +326,11 @@ impl Follow {
                     row.extend([q.w, q.i, q.j, q.k]);
                 }
                 Quantity::AngularVelocity => row.extend(spin.iter()),
-                Quantity::Force | Quantity::Torque => loads.vector(row),
+                Quantity::Force | Quantity::Torque | Quantity::InertialForce => loads.vector(row),
+                Quantity::NormalForce => loads.scalar(row),
                 Quantity::Contacts => {
-                    let slot = frame.scene.slot(self.body) as u32;
                     let active = frame.work.contacts().active();
-                    row.push(active.filter(|c| c.bodies.contains(&slot)).count() as f64);
+                    row.push(active.filter(|c| self.takes(frame, c.bodies)).count() as f64);
                 }
                 Quantity::Work => row.push(self.work),
             }
@@ -301,8 +344,10 @@ fn gather(probes: &mut [Follow], frame: &Frame) {
     let mut slots = Vec::new();
     for (k, follow) in probes.iter_mut().enumerate() {
         follow.pushes.clear();
-        let of_force =
-            |q: &Quantity| matches!(q, Quantity::Force | Quantity::Torque | Quantity::Work);
+        let of_force = |q: &Quantity| {
+            use Quantity::{Force, NormalForce, Torque, Work};
+            matches!(q, Force | NormalForce | Torque | Work)
+        };
         if follow.quantities.iter().any(of_force) {
             slots.push((frame.scene.slot(follow.body) as u32, k));
         }
@@ -313,6 +358,9 @@ fn gather(probes: &mut [Follow], frame: &Frame) {
     let middle = frame.work.system.q_m();
     for (contact, impulse) in frame.work.contacts().active().zip(frame.work.impulses()) {
         for &(slot, k) in slots.iter().filter(|(slot, _)| contact.bodies.contains(slot)) {
+            if !probes[k].takes(frame, contact.bodies) {
+                continue;
+            }
             let sign = if contact.bodies[1] == slot { 1.0 } else { -1.0 };
             let force = contact.impulse_w(impulse) * (sign / frame.dt);
             let (follow, i) = (&mut probes[k], slot as usize);
@@ -321,7 +369,8 @@ fn gather(probes: &mut [Follow], frame: &Frame) {
             let end = &frame.state.q[i];
             let point = frame.scene.shape_pose(frame.state, follow.body).point(follow.point);
             let local = end.rotation.inverse() * (point - end.position);
-            follow.pushes.push((arm, arm - middle[i].rotation * local, force));
+            let normal = impulse[0] / frame.dt;
+            follow.pushes.push((arm, arm - middle[i].rotation * local, force, normal));
         }
     }
 }
@@ -340,6 +389,15 @@ fn body_columns(name: &str, quantities: &[Quantity], columns: &mut Vec<Column>) 
             }
             Quantity::Torque => {
                 torque_columns(name, columns);
+                continue;
+            }
+            Quantity::NormalForce => {
+                let (force, impulse) = (format!("{name}.normal_force"), "normal_impulse");
+                scalar_columns(&force, &format!("{name}.{impulse}"), false, columns);
+                continue;
+            }
+            Quantity::InertialForce => {
+                inertial_columns(name, columns);
                 continue;
             }
             Quantity::Contacts => ("contacts", "-", &[]),

@@ -61,7 +61,7 @@ use crate::checkpoint::Checkpoint;
 use crate::lock::Lock;
 use crate::output::{Ending, RunWriter};
 use crate::run_folder::{Existing, Record, RunFolder};
-use crate::scene_file::{SceneErrors, SceneFile, TimeScheme};
+use crate::scene_file::{SceneErrors, SceneFile};
 use problems::Problems;
 use watch::Stepping;
 
@@ -403,7 +403,7 @@ fn with_options(scene: &SceneFile, options: &Options) -> Result<SceneFile, Error
     let mut scene = scene.clone();
     let dt = scene.run.dt;
     if let Some(until) = options.until {
-        let even = matches!(scene.run.scheme, TimeScheme::MoreauJean { .. });
+        let even = !scene.run.scheme.is_adaptive();
         if even && (until.is_nan() || until > 0.0 && until < dt) {
             return Err(Error::EndsBeforeFirstStep { until, dt });
         }
@@ -438,7 +438,7 @@ fn simulate(
 
     let (phase, end) = (Phase::Running, scene.run.until);
     watch.event(Event::PhaseStarted { phase, end });
-    if let TimeScheme::DormandPrince { .. } = scene.run.scheme {
+    if scene.run.scheme.is_adaptive() {
         let pulse = Arc::new(Pulse::new(Arc::clone(interrupt)));
         watch.event(Event::InnerSteps { pulse: &pulse });
         run.pulse(pulse);

@@ -196,6 +196,11 @@ impl Scene {
         &self.materials
     }
 
+    /// The law of contact between two materials, by their indices in [`Scene::materials`].
+    pub fn pair_law(&self, a: usize, b: usize) -> &PairLaw {
+        self.pairs.law(a as u32, b as u32)
+    }
+
     /// Settings of contact detection.
     pub fn detection(&self) -> Detection {
         self.detection

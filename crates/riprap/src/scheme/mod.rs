@@ -1,10 +1,12 @@
 //! Time-stepping schemes, one file each, one `step` each.
 
+mod cone_complementarity;
 mod dormand_prince;
 mod generalized_alpha;
 mod moreau_jean;
 
 pub use crate::multibody::Pulse;
+pub use cone_complementarity::{ConeComplementarity, FrictionLaw};
 pub use dormand_prince::DormandPrince;
 pub use generalized_alpha::{Coefficients, GeneralizedAlpha, Variant};
 pub use moreau_jean::MoreauJean;
@@ -336,10 +338,25 @@ pub enum StepError {
     },
     /// The scheme has no rolling resistance.
     #[error(
-        "generalized-alpha has no rolling resistance; set `rolling` to 0 in all materials, or use moreau-jean for this \
-         scene"
+        "{scheme} has no rolling resistance; set `rolling` to 0 in all materials, or use moreau-jean for this scene"
     )]
-    NoRolling,
+    NoRolling {
+        /// The scheme.
+        scheme: &'static str,
+    },
+    /// The scheme has no restitution.
+    #[error(
+        "{scheme} has inelastic impacts only, but {contact} has a restitution of {restitution}; set it to 0, or use \
+         moreau-jean for this scene"
+    )]
+    NoRestitution {
+        /// The scheme.
+        scheme: &'static str,
+        /// The pair of materials or the point contact.
+        contact: String,
+        /// Its coefficient of restitution [–].
+        restitution: f64,
+    },
     /// A scheme that chooses its steps makes no progress.
     #[error(
         "the step from t = {t:.6} s did not advance the time; the steps have become too short; try a looser \
@@ -386,4 +403,27 @@ fn check_dt(dt: f64) -> Result<(), StepError> {
     }
     let (what, range) = ("the time step dt", "positive, in seconds");
     Err(StepError::BadParameter { what, value: dt, range })
+}
+
+/// Checks that no contact of the scene rebounds or resists rolling.
+fn check_inelastic(scene: &Scene, scheme: &'static str) -> Result<(), StepError> {
+    if scene.has_rolling() {
+        return Err(StepError::NoRolling { scheme });
+    }
+    let materials = scene.materials();
+    let used = |m: usize| scene.colliders().iter().any(|c| c.material as usize == m);
+    for (i, a) in materials.iter().enumerate() {
+        for (j, b) in materials.iter().enumerate().skip(i) {
+            let restitution = scene.pair_law(i, j).restitution;
+            if restitution > 0.0 && used(i) && used(j) {
+                let contact = format!("the pair `{}`, `{}`", a.name, b.name);
+                return Err(StepError::NoRestitution { scheme, contact, restitution });
+            }
+        }
+    }
+    let rebounds = scene.point_contacts().iter().find(|p| p.law.restitution > 0.0);
+    rebounds.map_or(Ok(()), |p| {
+        let (contact, restitution) = (format!("point contact `{}`", p.name), p.law.restitution);
+        Err(StepError::NoRestitution { scheme, contact, restitution })
+    })
 }

@@ -126,7 +126,7 @@ fn criteria(file: &SceneFile, built: &Built) -> Vec<Criterion> {
     let (turn, who) = fastest_joint(scene);
     add("rotation of a joint per step", (turn * dt, who), "rad", TURN, 1.0);
     // An implicit scheme is stable for any stiffness.
-    let explicit = matches!(file.run.scheme, TimeScheme::MoreauJean { .. });
+    let explicit = file.run.scheme.solves_contacts();
     let mechanisms = file.mechanisms.iter().zip(scene.mechanisms());
     for (described, system) in mechanisms.filter(|_| explicit) {
         let [(frequency, who), (rate, damped)] = stiffest(described, system);

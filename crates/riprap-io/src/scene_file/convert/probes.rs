@@ -60,6 +60,10 @@ impl Converter<'_> {
                 let message = "`point` is only for probes of a body";
                 self.problems.report(probe.key_span("point"), message);
             }
+            if key != "body" && probe.given("contact_with").is_some() {
+                let message = "`contact_with` is only for probes of a body";
+                self.problems.report(probe.key_span("contact_with"), message);
+            }
             if !targets.multipliers {
                 self.refuse_multipliers(listed);
             }
@@ -101,7 +105,15 @@ impl Converter<'_> {
                 "`point` is for bodies of mechanisms; other bodies are recorded at their origin";
             self.problems.report(probe.key_span("point"), message);
         }
-        Some(Probe { name, body, point, quantities })
+        let contact_with = match probe.given("contact_with") {
+            Some(node) => Some(self.target(node)?),
+            None => None,
+        };
+        if contact_with == Some(body) {
+            let message = "`contact_with` is the body itself";
+            self.problems.advise(probe.value_span("contact_with"), message, "name another body");
+        }
+        Some(Probe { name, body, point, contact_with, quantities })
     }
 
     /// Reports quantities that only the scheme `generalized-alpha` has.

@@ -16,6 +16,8 @@ pub struct Probe {
     /// The recorded point, in the frame of the body [m]; the origin unless the body belongs to a mechanism or is a node of
     /// a flexible body.
     pub point: Vector,
+    /// The other body, if only the contacts with it are recorded.
+    pub contact_with: Option<Target>,
     /// The recorded quantities, in column order.
     pub quantities: Vec<Quantity>,
 }
@@ -84,6 +86,10 @@ pub enum Quantity {
     Force,
     /// Torque of the contact forces about the recorded point [N m].
     Torque,
+    /// Sum of the normal contact forces, regardless of their directions [N].
+    NormalForce,
+    /// Mass times acceleration [N].
+    InertialForce,
     /// Number of contacts.
     Contacts,
     /// Work of the contact forces on the body since the start [J].
@@ -98,6 +104,8 @@ words! {
         AngularVelocity "angular_velocity": "in the world frame [rad/s]",
         Force "force": "sum of the contact forces, or the force of a joint on the second body: mean and maximum [N], impulse [N s]",
         Torque "torque": "of the contact forces about the origin of the shape, or about `point`; or the torque of a joint on the second body, about the position of the joint on it: mean and maximum [N m], impulse [N m s]",
+        NormalForce "normal_force": "of a body: sum of the magnitudes of its normal contact forces: mean and maximum [N], impulse [N s]",
+        InertialForce "inertial_force": "of a body with a mass: mass times acceleration, from the change of velocity in a step: mean and maximum [N], change of momentum [N s]",
         Contacts "contacts": "number of contacts, including near ones that carry no force [–]",
         Work "work": "done by the contact forces on the body since the start [J]",
     }
@@ -202,14 +210,14 @@ words! {
 /// All quantities. Forces and torques of joints are described with those of bodies, multipliers with those of mechanisms.
 const QUANTITIES: &[(&str, &str)] = &{
     let [body, mechanism] = [Quantity::WORDS, MechanismQuantity::WORDS];
-    let mut all = [JointQuantity::WORDS[2]; 15];
+    let mut all = [JointQuantity::WORDS[2]; 17];
     let mut i = 0;
     while i < body.len() {
         all[i] = body[i];
         i += 1;
     }
-    (all[8], all[9], all[10], all[12]) = (mechanism[0], mechanism[1], mechanism[2], mechanism[3]);
-    (all[13], all[14]) = (ContactQuantity::WORDS[0], mechanism[4]);
+    (all[10], all[11], all[12], all[14]) = (mechanism[0], mechanism[1], mechanism[2], mechanism[3]);
+    (all[15], all[16]) = (ContactQuantity::WORDS[0], mechanism[4]);
     all
 };
 static QUANTITY: Kind = Kind::Choice(QUANTITIES);
@@ -221,7 +229,9 @@ pub(crate) static PROBE: Table = Table {
           recorded without a probe: `MECHANISM.COORDINATE.q` and `.v`, for driven ones also `.force`, all at the time of the row. \
           For a force, the columns over the interval since the previous row are its mean `NAME.force_mean_x` to `_z`, its \
           largest magnitude in a step `NAME.force_max` and its impulse `NAME.impulse_x` to `_z`; for a torque, \
-          `NAME.torque_mean_x`, `NAME.torque_max`, `NAME.angular_impulse_x` and so on. `NAME` is the name of the probe; for \
+          `NAME.torque_mean_x`, `NAME.torque_max`, `NAME.angular_impulse_x` and so on; for a normal force, \
+          `NAME.normal_force_mean`, `NAME.normal_force_max` and `NAME.normal_impulse`; for an inertial force, \
+          `NAME.inertial_force_mean_x`, `NAME.inertial_force_max`, `NAME.momentum_change_x` and so on. `NAME` is the name of the probe; for \
           mechanisms it is followed by the name of the force or joint, and the forces are those of the equations of motion at \
           the end of each step, with the mean contact forces of that step. The scalars of mechanisms are \
           `FORCE.force_mean`, `.force_max` and `.impulse` on a coordinate; `SPRING.tension_mean`, `.tension_max`, \
@@ -242,8 +252,10 @@ pub(crate) static PROBE: Table = Table {
         point_contact: Refers("point contact"), Optional;
         /// The recorded point, in the frame of the body; for bodies of mechanisms and nodes of flexible bodies.
         point: Polar(&LENGTH), Default("[0.0, 0.0, 0.0]");
+        /// Another body: forces, work and number of contacts are those of the contacts with it alone.
+        contact_with: Refers("body"), Optional;
         /// Recorded quantities.
-        quantities: List { of: &QUANTITY, min: 1, max: 15 }, Computed("`[\"position\", \"velocity\"]`; for a mechanism `[\"forces\"]`, for a joint `[\"force\"]`, for a point contact `[\"gap\"]`");
+        quantities: List { of: &QUANTITY, min: 1, max: 17 }, Computed("`[\"position\", \"velocity\"]`; for a mechanism `[\"forces\"]`, for a joint `[\"force\"]`, for a point contact `[\"gap\"]`");
         /// Unique prefix of the column names.
         name: Name, Computed("the name of the body (with `/` replaced by `.`), mechanism, joint or point contact");
     }],
@@ -256,6 +268,7 @@ pub(in super::super) struct AnyProbe<'a> {
     /// The key that names the recorded object, and its value.
     follows: (&'static str, String),
     point: Option<Vector>,
+    contact_with: Option<String>,
     quantities: Vec<&'static str>,
 }
 
@@ -268,12 +281,14 @@ pub(in super::super) fn all_probes(scene: &SceneFile) -> Vec<AnyProbe<'_>> {
         name: &probe.name,
         follows: ("mechanism", scene.mechanisms[probe.mechanism].name.clone()),
         point: None,
+        contact_with: None,
         quantities: words(&probe.quantities),
     });
     let joints = scene.joint_probes.iter().map(|probe| AnyProbe {
         name: &probe.name,
         follows: ("joint", scene.joints[probe.joint].name.clone()),
         point: None,
+        contact_with: None,
         quantities: words(&probe.quantities),
     });
     let bodies = scene.probes.iter().map(|probe| AnyProbe {
@@ -281,12 +296,14 @@ pub(in super::super) fn all_probes(scene: &SceneFile) -> Vec<AnyProbe<'_>> {
         follows: ("body", scene.target_name(probe.body)),
         point: matches!(probe.body, Target::MechanismBody { .. } | Target::Node { .. })
             .then_some(probe.point),
+        contact_with: probe.contact_with.map(|other| scene.target_name(other)),
         quantities: words(&probe.quantities),
     });
     let contacts = scene.contact_probes.iter().map(|probe| AnyProbe {
         name: &probe.name,
         follows: ("point_contact", scene.point_contacts[probe.contact].name.clone()),
         point: None,
+        contact_with: None,
         quantities: words(&probe.quantities),
     });
     mechanisms.chain(joints).chain(bodies).chain(contacts).collect()
@@ -297,6 +314,7 @@ impl WriteKeys for AnyProbe<'_> {
         map.serialize_entry("name", self.name)?;
         map.serialize_entry(self.follows.0, &self.follows.1)?;
         map.serialize_entry("point", &self.point)?;
+        map.serialize_entry("contact_with", &self.contact_with)?;
         map.serialize_entry("quantities", &self.quantities)
     }
 }

@@ -1,7 +1,7 @@
 //! Time steps and output, the contact solver, and contact detection.
 
 use riprap::detect::Method;
-use riprap::scheme::Variant as Formulation;
+use riprap::scheme::{FrictionLaw, Variant as Formulation};
 use riprap::simulation::OnUnconverged;
 
 use super::super::fields::Field;
@@ -32,6 +32,9 @@ table! {
         contacts_every: f64 = TIME, Computed("`frames_every`"), with ContactsEvery;
         /// Whether frames for ParaView are written: surfaces and contacts as `.vtp`.
         frames: bool = Flag, Default("true");
+        /// Whether `series.csv` also records where the energy goes (`dissipated_impact`, `dissipated_friction`,
+        /// `dissipated_rolling`, `other_work`) and how often bodies touch (`touching_pairs`, `contact_onsets`, `contact_steps`).
+        account: bool = Flag, Default("false");
         /// Interval between checkpoints, from which an interrupted run resumes bitwise identically (`riprap run --resume`).
         checkpoint_every: Option<f64> = TIME, Optional;
         /// What happens when the solver does not converge in a step.
@@ -77,6 +80,13 @@ variants! {
             /// The discrete equations; the others are for comparison.
             formulation: Formulation = Choice(words_of::<Formulation>()), Default("\"ggl\"");
         },
+        /// Semi-implicit Euler steps with cone complementarity, a convex relaxation of Coulomb's law; inelastic impacts.
+        ConeComplementarity "cone-complementarity" [STEP] {
+            /// Law of friction.
+            friction_law: FrictionLaw = Choice(words_of::<FrictionLaw>()), Default("\"cone\"");
+            /// Largest velocity with which overlaps are removed.
+            recovery: Option<f64> = Quantity(Dimension::VELOCITY, Positive), Computed("unlimited: within one step");
+        },
         /// Adaptive steps of fifth order, for mechanisms without contacts.
         DormandPrince "dormand-prince" {
             /// Relative error per step.
@@ -86,6 +96,25 @@ variants! {
 }
 
 impl Copy for TimeScheme {}
+
+impl TimeScheme {
+    /// Whether the scheme chooses the length of its steps.
+    pub fn is_adaptive(self) -> bool {
+        matches!(self, TimeScheme::DormandPrince { .. })
+    }
+
+    /// Whether each step solves a contact problem with the methods of `[solver]`.
+    pub fn solves_contacts(self) -> bool {
+        matches!(self, TimeScheme::MoreauJean { .. } | TimeScheme::ConeComplementarity { .. })
+    }
+}
+
+words! {
+    FrictionLaw {
+        Cone "cone": "cone complementarity: convex, but a sliding contact floats at a gap of μ·v·`dt`",
+        Coulomb "coulomb": "Coulomb's law, for comparison with the same steps",
+    }
+}
 
 words! {
     Formulation {
@@ -99,17 +128,12 @@ words! {
 impl Run {
     /// Whether a time [s] is the end of the run: to the nearest step with fixed steps, exactly with adaptive ones.
     pub fn is_over(&self, t: f64) -> bool {
-        match self.scheme {
-            TimeScheme::MoreauJean { .. } | TimeScheme::GeneralizedAlpha { .. } => {
-                t > self.until - 0.5 * self.dt
-            }
-            TimeScheme::DormandPrince { .. } => t >= self.until,
-        }
+        if self.scheme.is_adaptive() { t >= self.until } else { t > self.until - 0.5 * self.dt }
     }
 
     /// A sentence for each time of the scene that is not a whole number of steps, with the value used instead.
     pub fn rounded_times(&self) -> Vec<String> {
-        if let TimeScheme::DormandPrince { .. } = self.scheme {
+        if self.scheme.is_adaptive() {
             return Vec::new();
         }
         let dt = self.dt;

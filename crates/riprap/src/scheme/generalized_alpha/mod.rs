@@ -123,7 +123,7 @@ impl Scheme for GeneralizedAlpha {
             return Err(StepError::BadParameter { what, value: self.tolerance, range });
         }
         if scene.has_rolling() {
-            return Err(StepError::NoRolling);
+            return Err(StepError::NoRolling { scheme: "generalized-alpha" });
         }
         Ok(())
     }

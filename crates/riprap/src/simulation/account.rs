@@ -1,0 +1,146 @@
+//! Where the energy of a run goes, and how often bodies touch: sums over the steps.
+
+use super::{Balance, Frame};
+use crate::math::Vec3;
+use serde::{Deserialize, Serialize};
+
+/// Energies [J] at the last step, and dissipated energies [J] since the account was opened, by cause.
+///
+/// The work of an impulse is its product with the mean of the relative velocities before and after
+/// the step, which for constant masses is exactly the change of kinetic energy that it causes.
+///
+/// ```
+/// use riprap::prelude::*;
+///
+/// let steel = Material::new("steel").density(7800.0).friction(0.3);
+/// let mut scene = Scene::builder();
+/// scene.add_fixed(Shape::half_space([0.0, 0.0, 1.0])?, Pose::IDENTITY, &steel);
+/// let block = BodyDescription::new(Shape::cuboid([0.1; 3])?, &steel).at([0.0, 0.0, 0.05]);
+/// scene.add(block.velocity([1.0, 0.0, 0.0]), &steel);
+///
+/// let mut run = Simulation::new(scene.build()?, MoreauJean::new(1e-3))?;
+/// let mut account = EnergyAccount::open(&run.frame());
+/// while run.time() < 0.5 {
+///     run.step()?;
+///     account.add(&run.frame());
+/// }
+/// // 7.8 kg at 1 m/s: friction has taken all of it.
+/// assert!((account.friction - 3.9).abs() < 1e-6 && account.impact.abs() < 1e-6);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct EnergyAccount {
+    /// Total energy when the account was opened [J].
+    pub initial: f64,
+    /// Kinetic energy [J].
+    pub kinetic: f64,
+    /// Potential energy, including that of springs and of elasticity [J]; see [`Balance::potential`].
+    pub potential: f64,
+    /// Energy dissipated by the normal impulses of contacts [J].
+    pub impact: f64,
+    /// Energy dissipated by friction [J].
+    pub friction: f64,
+    /// Energy dissipated by rolling resistance [J].
+    pub rolling: f64,
+    /// Last step that was added.
+    step: u64,
+}
+
+impl EnergyAccount {
+    /// An account that starts at a frame.
+    pub fn open(frame: &Frame) -> EnergyAccount {
+        let Balance { kinetic, potential, .. } = frame.balance();
+        let (initial, step) = (kinetic + potential, frame.state.step);
+        EnergyAccount { initial, kinetic, potential, step, ..EnergyAccount::default() }
+    }
+
+    /// All energy dissipated by contacts [J].
+    pub fn dissipated(&self) -> f64 {
+        self.impact + self.friction + self.rolling
+    }
+
+    /// The rest of the balance [J], positive if it was added: work of drives, of forces with a law
+    /// and of dampers, and the error of the time integration.
+    pub fn other(&self) -> f64 {
+        self.kinetic + self.potential + self.dissipated() - self.initial
+    }
+
+    /// Adds the step that led to a frame; a frame that was added before changes nothing.
+    pub fn add(&mut self, frame: &Frame) {
+        if frame.state.step <= self.step {
+            return;
+        }
+        self.step = frame.state.step;
+        self.read_energies(frame);
+        let (system, after) = (&frame.work.system, &frame.state.v);
+        let (q_m, before) = (system.q_m(), system.v_n());
+        for (c, r) in frame.work.contacts().active().zip(frame.work.impulses()) {
+            let [i, j] = c.bodies.map(|b| b as usize);
+            let mean = |b: usize| {
+                let arm = c.point.point - q_m[b].position;
+                let linear = before[b].linear + after[b].linear;
+                0.5 * (linear + (before[b].angular + after[b].angular).cross(&arm))
+            };
+            let relative = mean(j) - mean(i);
+            let normal = c.point.normal * r[0];
+            self.impact -= normal.dot(&relative);
+            self.friction -= (c.impulse_w(r) - normal).dot(&relative);
+        }
+        let colliders = frame.scene.colliders();
+        for moment in &frame.state.warm_moments {
+            let spin = |c: u32| {
+                let b = colliders[c as usize].body as usize;
+                0.5 * (before[b].angular + after[b].angular)
+            };
+            let relative = spin(moment.colliders[1]) - spin(moment.colliders[0]);
+            self.rolling -= Vec3::from(moment.moment_w).dot(&relative);
+        }
+    }
+
+    /// Kinetic and potential energy of a frame.
+    fn read_energies(&mut self, frame: &Frame) {
+        let Balance { kinetic, potential, .. } = frame.balance();
+        (self.kinetic, self.potential) = (kinetic, potential);
+    }
+}
+
+/// How many pairs of bodies touch, that is, carry an impulse.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ContactCount {
+    /// Pairs that touched in the last step, sorted.
+    pub touching: Vec<[u32; 2]>,
+    /// Number of times that a pair started to touch.
+    pub onsets: u64,
+    /// Sum over the steps of the number of touching pairs.
+    pub pair_steps: u64,
+    /// Number of steps with a touching pair.
+    pub contact_steps: u64,
+    /// Last step that was added.
+    step: u64,
+    /// Pairs of the step before.
+    before: Vec<[u32; 2]>,
+}
+
+impl ContactCount {
+    /// Counts the step that led to a frame; a frame that was counted before changes nothing.
+    pub fn add(&mut self, frame: &Frame) {
+        if frame.state.step <= self.step {
+            return;
+        }
+        self.step = frame.state.step;
+        std::mem::swap(&mut self.touching, &mut self.before);
+        self.touching.clear();
+        let contacts = frame.work.contacts().active().zip(frame.work.impulses());
+        let touching = contacts.filter(|(_, r)| r[0] > 0.0);
+        self.touching.extend(touching.map(|(c, _)| {
+            let [a, b] = c.bodies.map(|b| frame.scene.body_at(b as usize).0);
+            [a.min(b), a.max(b)]
+        }));
+        self.touching.sort_unstable();
+        self.touching.dedup();
+        let fresh = |pair: &&[u32; 2]| self.before.binary_search(pair).is_err();
+        self.onsets += self.touching.iter().filter(fresh).count() as u64;
+        self.pair_steps += self.touching.len() as u64;
+        self.contact_steps += u64::from(!self.touching.is_empty());
+    }
+}
