@@ -13,7 +13,8 @@ use crate::scene::{Scene, SchemeState, State};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum FrictionLaw {
     /// Cone complementarity, the convex relaxation of Coulomb's law: `γ ∈ Υ ⊥ −(N γ + r) ∈ Υ°`. A
-    /// contact that slides with `v_t` separates with `μ v_t`, so that it floats at a gap of `μ v_t h`.
+    /// contact that slides with `v_t` floats at a gap of `μ v_t h`; one that starts to slide at zero gap
+    /// leaves with `μ v_t`.
     #[default]
     Cone,
     /// Signorini's condition and Coulomb's law, with the same gaps and the same steps.
@@ -147,5 +148,142 @@ fn relax(problem: &mut ContactProblem) {
         {
             *law = Law::Cone { friction };
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::math::{Pose, Vec3};
+    use crate::multibody::{Axis, GROUND, Joint, Mechanism};
+    use crate::scene::{BodyDescription, Locks, Material};
+    use crate::shape::{MassProperties, Shape};
+    use crate::simulation::Simulation;
+
+    const MU: f64 = 0.3;
+    const G: f64 = 9.81;
+
+    fn solver() -> GaussSeidel {
+        GaussSeidel::tolerance(1e-12)
+    }
+
+    /// A planar particle above the ground: height of its lowest point [m] and horizontal velocity [m/s].
+    fn particle(height: f64, speed: f64, material: &Material) -> Scene {
+        let mut scene = Scene::builder();
+        scene.planar().gravity([0.0, -G, 0.0]);
+        scene.add_fixed(Shape::half_space([0.0, 1.0, 0.0]).unwrap(), Pose::IDENTITY, material);
+        let disc = BodyDescription::new(Shape::disc(0.1, 1.0).unwrap(), material)
+            .named("particle")
+            .at([0.0, 0.1 + height, 0.0])
+            .velocity([speed, 0.0, 0.0])
+            .mass(1.0);
+        scene.add(disc.locked(Locks([false, false, true, true, true, true])), material);
+        scene.build().unwrap()
+    }
+
+    fn ground() -> Material {
+        Material::new("ground").friction(MU)
+    }
+
+    fn run(scene: Scene, scheme: ConeComplementarity, until: f64) -> (f64, f64, f64) {
+        let mut run = Simulation::new(scene, scheme).unwrap();
+        run.until(until, &mut ()).unwrap();
+        let slot = run.scene().slot(run.scene().body("particle").unwrap());
+        let (q, v) = (run.state().q[slot], run.state().v[slot]);
+        (q.position.x, q.position.y - 0.1, v.linear.x)
+    }
+
+    #[test]
+    fn a_sliding_contact_floats_at_mu_times_its_speed_times_the_step_and_coulombs_does_not() {
+        for h in [1e-2, 1e-3] {
+            let scheme = || ConeComplementarity::new(h).solver(solver());
+            let (_, gap, speed) = run(particle(2.0 * MU * h, 2.0, &ground()), scheme(), 0.1);
+            // The gap at the end of a step is that of the velocity before the step.
+            let before = speed + MU * G * h;
+            assert!((gap - MU * before * h).abs() < 2.0 * MU * MU * G * h * h, "{gap} {before}");
+            let (_, gap, speed) =
+                run(particle(0.0, 2.0, &ground()), scheme().law(FrictionLaw::Coulomb), 0.1);
+            assert!(gap.abs() < 1e-12, "{gap}");
+            assert!((speed - (2.0 - 0.1 * MU * G)).abs() < 1e-9, "{speed}");
+        }
+    }
+
+    #[test]
+    fn a_contact_that_slides_at_zero_gap_hops() {
+        // It leaves with μ v_t, whatever the step, and flies until it comes down to its gap again.
+        let scheme = ConeComplementarity::new(1e-4).solver(solver());
+        let (_, gap, _) = run(particle(0.0, 2.0, &ground()), scheme, 0.03);
+        let speed = MU * 2.0;
+        // The impulse that lifts it also takes a little of its speed: μ² v_t.
+        let flight = (speed * 0.03 - 0.5 * G * 0.03 * 0.03) / (1.0 + MU * MU);
+        assert!((gap - flight).abs() < 0.05 * flight, "{gap} {flight}");
+    }
+
+    #[test]
+    fn a_falling_particle_stops_without_overlap_and_at_first_order() {
+        // Closed form: impact at √(2/g), friction takes μ times the impact speed, then μ g.
+        let fall = (2.0 * G).sqrt();
+        let rest = 2.0 - MU * fall;
+        let stop = 2.0 * fall / G + 0.5 * rest * rest / (MU * G);
+        let error = |h: f64| {
+            let scheme = ConeComplementarity::new(h).solver(solver());
+            let (x, gap, speed) = run(particle(1.0, 2.0, &ground()), scheme, 1.0);
+            assert!(gap.abs() < 1e-12 && speed.abs() < 1e-12, "{gap} {speed}");
+            (x - stop).abs()
+        };
+        let errors = [4e-3, 5e-4].map(error);
+        assert!(errors[1] < 2e-3 && errors[0] > 3.0 * errors[1], "{errors:?}");
+    }
+
+    #[test]
+    fn an_overlap_is_removed_in_one_step_or_with_the_recovery_velocity() {
+        let deep = |recovery| {
+            let mut scene = particle(0.0, 0.0, &ground());
+            scene.gravity = Vec3::zeros();
+            let slot = scene.slot(scene.body("particle").unwrap());
+            scene.initial.q[slot].position.y -= 1e-3;
+            let scheme = ConeComplementarity::new(1e-3).solver(solver()).recovery(recovery);
+            run(scene, scheme, 1e-3).1
+        };
+        assert!(deep(f64::INFINITY).abs() < 1e-15);
+        assert!((deep(0.1) + 0.9e-3).abs() < 1e-15);
+    }
+
+    #[test]
+    fn a_body_of_a_mechanism_slides_like_a_free_one() {
+        let mut m = Mechanism::new("slide");
+        let mass = MassProperties::principal(1.0, [0.0; 3], [1.0; 3]);
+        let (along, up) = (Joint::Prismatic(Axis::X), Joint::Prismatic(Axis::Y));
+        let cart = m.add("cart", GROUND, along, Pose::IDENTITY, None);
+        let block = m.add("block", cart, up, Pose::IDENTITY, Some(mass));
+        m.attach(block, Shape::sphere(0.1).unwrap(), Pose::IDENTITY, "ground");
+        m.start(m.coordinate(block, 0), 0.1);
+        m.start_velocity(m.coordinate(cart, 0), 2.0);
+        let mut scene = Scene::builder();
+        scene.material(&ground()).gravity([0.0, -G, 0.0]);
+        let plane = Shape::half_space([0.0, 1.0, 0.0]).unwrap();
+        scene.add_fixed(plane, Pose::IDENTITY, &ground());
+        scene.add_mechanism(m);
+        let scheme = ConeComplementarity::new(1e-3).solver(solver());
+        let mut carried = Simulation::new(scene.build().unwrap(), scheme).unwrap();
+        carried.until(0.2, &mut ()).unwrap();
+        let q = &carried.state().mechanisms[0].q;
+        let scheme = ConeComplementarity::new(1e-3).solver(solver());
+        let (x, gap, _) = run(particle(0.0, 2.0, &ground()), scheme, 0.2);
+        assert!((q[0] - x).abs() < 1e-12 && (q[1] - 0.1 - gap).abs() < 1e-12, "{q:?} {x} {gap}");
+    }
+
+    #[test]
+    fn restitution_rolling_and_bad_parameters_are_refused() {
+        let refuse = |material: Material, scheme: ConeComplementarity| {
+            let scene = particle(1.0, 0.0, &material);
+            Simulation::new(scene, scheme).err().unwrap().to_string()
+        };
+        let scheme = || ConeComplementarity::new(1e-3);
+        let text = refuse(ground().restitution(0.5), scheme());
+        assert!(text.contains("`ground`") && text.contains("0.5"), "{text}");
+        assert!(refuse(ground().rolling(1e-3), scheme()).contains("rolling"));
+        assert!(refuse(ground(), ConeComplementarity::new(0.0)).contains("dt"));
+        assert!(refuse(ground(), scheme().recovery(f64::NAN)).contains("recovery"));
     }
 }
