@@ -55,8 +55,8 @@ pub mod prelude {
     };
     pub use crate::scene::{
         Body, BodyDescription, BodyJoint, ContactLaw, Flexible, FlexibleId, Hold, Kind, Law, Locks,
-        Material, MechanismId, Motion, On, PairLaw, PointContact, Scene, SceneBuilder, State,
-        Twist,
+        Material, MechanismId, Motion, On, PairLaw, PointContact, Rope, RopeId, Scene,
+        SceneBuilder, State, Twist,
     };
     pub use crate::scheme::{
         ConeComplementarity, DormandPrince, FrictionLaw, GeneralizedAlpha, MoreauJean, Scheme,

@@ -467,6 +467,7 @@ impl Simulation {
         let fits = fits
             && state.flexible.len() == flexible.len()
             && state.flexible.iter().zip(flexible).all(|(s, b)| b.fits(s));
+        let fits = fits && state.ropes.len() == self.scene.ropes().len();
         if state.q.len() != n || state.v.len() != n || !fits {
             return Err(Error::WrongState { bodies: state.q.len(), expected: n });
         }

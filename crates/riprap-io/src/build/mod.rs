@@ -343,6 +343,7 @@ impl SceneFile {
             | BuildError::NoMass { item, .. }
             | BuildError::FreeHalfSpace { item }
             | BuildError::WrongDimension { item, .. }
+            | BuildError::RopeTooShort { item, .. }
             | BuildError::BadInertia { item, .. } => self.item_place(item),
             BuildError::Duplicate { name, .. } => self.place_of(name).unwrap_or_default(),
             BuildError::Mechanism(error) => self.mechanism_place(error),
@@ -362,7 +363,9 @@ impl SceneFile {
     fn item_place(&self, item: &Item) -> Range<usize> {
         let source = &self.source;
         match item {
-            Item::Scene | Item::Contact | Item::Material(_) | Item::Pair(..) => 0..0,
+            Item::Scene | Item::Contact | Item::Material(_) | Item::Pair(..) | Item::Rope(_) => {
+                0..0
+            }
             Item::Flexible(name) => self.flexible_place(name).unwrap_or_default(),
             Item::Body(name) => self.place_of(name).unwrap_or_default(),
             Item::Link { mechanism, body } => self.part_place(mechanism, &Part::Body(body.clone())),

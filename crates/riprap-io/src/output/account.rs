@@ -15,8 +15,13 @@ pub(crate) struct Account {
 impl Account {
     /// The columns, in the order of [`Account::row`].
     pub fn columns() -> impl Iterator<Item = Column> {
-        let energies =
-            ["dissipated_impact", "dissipated_friction", "dissipated_rolling", "other_work"];
+        let energies = [
+            "dissipated_impact",
+            "dissipated_friction",
+            "dissipated_rolling",
+            "dissipated_ropes",
+            "other_work",
+        ];
         let counts = ["touching_pairs", "contact_onsets", "contact_steps"];
         let energies = energies.into_iter().map(|name| Column::new(name, "J"));
         energies.chain(counts.into_iter().map(|name| Column::new(name, "-")))
@@ -31,7 +36,8 @@ impl Account {
     /// The values of a row.
     pub fn row(&self, row: &mut Vec<f64>) {
         let energy = self.energy.unwrap_or_default();
-        row.extend([energy.impact, energy.friction, energy.rolling, energy.other()]);
+        let EnergyAccount { impact, friction, rolling, ropes, .. } = energy;
+        row.extend([impact, friction, rolling, ropes, energy.other()]);
         let count = &self.count;
         row.extend([count.touching.len() as f64, count.onsets as f64, count.contact_steps as f64]);
     }

@@ -8,6 +8,7 @@
 //! by Newton's method with `M̂ = M + θ h C + (θ h)² K`; for bars, which are linear, one step is exact. Impulses change it by
 //! `M̂⁻¹ H I`. A flexible body is one group of blocks in the contact problem.
 
+use super::ropes::Pull;
 use super::{Interval, SystemError};
 use crate::flexible::{Structure, StructureState};
 use crate::friction::Factored;
@@ -156,6 +157,36 @@ impl FlexibleBodies {
             }
             w.push_rows_to(contact, m.first_block, &self.rows, &self.solved);
         }
+    }
+
+    /// Adds to row `row` of `w` the side of a rope on a flexible body: in its first equation the
+    /// velocities of points along given vectors, summed.
+    pub fn push_pulls<'a>(
+        &mut self,
+        scene: &Scene,
+        flexible: usize,
+        pulls: impl Iterator<Item = &'a Pull>,
+        row: usize,
+        w: &mut Factored,
+    ) {
+        let (body, m) = (&scene.flexible()[flexible], &mut self.moving[flexible]);
+        let width = 6 * m.n_blocks;
+        self.rows.clear();
+        self.rows.resize(3 * width, 0.0);
+        let mut first_node = body.n_nodes();
+        for p in pulls {
+            let Some((_, node)) = scene.node_at(p.body) else { continue };
+            first_node = first_node.min(node);
+            let (axes, moves) = ([p.along, Vec3::zeros(), Vec3::zeros()], Moves::At(p.point));
+            m.add_rows(body, node, 1.0, moves, &axes, width, &mut self.rows);
+        }
+        if self.rows.iter().all(|x| *x == 0.0) {
+            return;
+        }
+        m.make_symmetric(body);
+        self.solved.clone_from(&self.rows);
+        m.contact_lu(body).solve_from(first_node, &mut self.solved[..body.n_v()]);
+        w.push_rows_to(row, m.first_block, &self.rows, &self.solved);
     }
 
     /// End of the step: `v = v_free + M̂⁻¹ H I`, `q` from `q_m` along `v` (28), (30). Places the nodes.

@@ -68,9 +68,8 @@ pub fn assemble(scene: &Scene, system: &mut System, problem: &mut ContactProblem
     }
 }
 
-/// Starts from the joint impulses of the last step.
-pub(super) fn recall(state: &State, problem: &ContactProblem, impulses: &mut Impulses) {
-    let n = problem.len() - problem.rolling.len() - impulses.len();
+/// Starts from the joint impulses of the last step, for `n` groups of three equations.
+pub(super) fn recall(state: &State, n: usize, impulses: &mut Impulses) {
     let old = (0..n).map(|k| state.joint_impulses.get(k).copied().unwrap_or_default());
     impulses.extend(old);
 }

@@ -5,6 +5,7 @@
 //! coordinates, with `M_red` factored once per step (Eqs. 25–27).
 
 use super::Interval;
+use super::ropes::Pull;
 use crate::friction::{Factored, InverseMass};
 use crate::math::dense::cholesky_solve;
 use crate::math::{Pose, Vec3};
@@ -311,6 +312,31 @@ impl Mechanisms {
             self.solved[i * width..i * width + f].copy_from_slice(&self.column);
         }
         w.push_rows_to(contact, m.first_block, &self.rows, &self.solved);
+    }
+
+    /// Adds to row `row` of `w` the side of a rope on a mechanism: in its first equation the
+    /// velocities of points along given vectors, summed.
+    pub(super) fn push_pulls<'a>(
+        &mut self,
+        scene: &Scene,
+        mechanism: usize,
+        pulls: impl Iterator<Item = &'a Pull>,
+        row: usize,
+        w: &mut Factored,
+    ) {
+        let (system, m) = (&scene.mechanisms()[mechanism], &self.moving[mechanism]);
+        let (f, width) = (m.n_independent, 6 * m.n_blocks);
+        if f == 0 {
+            return;
+        }
+        self.rows.clear();
+        self.rows.resize(3 * width, 0.0);
+        for p in pulls {
+            let Some(Carried { link, .. }) = scene.bodies().carried[p.body] else { continue };
+            let (axes, rows) = ([p.along, Vec3::zeros(), Vec3::zeros()], &mut self.rows);
+            system.add_contact_rows(&m.work, f, link, p.point, &axes, 1.0, width, rows);
+        }
+        self.push_solved(mechanism, f, row, w);
     }
 
     /// Adds to row `row` of `w` the side of a joint on a body of a mechanism: the velocity at `point` along three axes, or

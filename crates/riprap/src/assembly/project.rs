@@ -4,7 +4,7 @@
 //! assembled if the detection has found a deep overlap.
 
 use super::contacts::{ActiveContact, Contacts, overlap_size};
-use super::{Interval, System, SystemError, assemble_joints};
+use super::{GapRule, Interval, System, SystemError, assemble_joints, assemble_ropes};
 use crate::friction::{
     BlockVelocities, Buffers, Coloured, ContactProblem, ContactSolver, Delassus, Factored,
     GaussSeidelOptions, Impulses, Law, Scratch,
@@ -30,7 +30,7 @@ const ATTEMPTS: usize = 4;
 pub(super) struct Projection {
     /// Gap of every contact, relative to [`overlap_size`] [–].
     gaps: Vec<f64>,
-    /// Contacts and joints that take part.
+    /// Contacts, joints and ropes that take part.
     chosen: Vec<u32>,
     problem: ContactProblem,
     impulses: Impulses,
@@ -97,6 +97,7 @@ pub(super) fn at_middle(
         }
         contacts.assemble(scene, state, system, step.dt, problem);
         assemble_joints(scene, system, problem);
+        assemble_ropes(scene, state, system, GapRule::ByLaw, step.dt, problem);
         let points = contacts.points();
         parallel::fill(&mut projection.gaps, contacts.active.len(), |k| {
             let c = points.contact(k);
@@ -116,7 +117,8 @@ pub(super) fn at_middle(
 
 impl Projection {
     /// The smallest displacement, `min ½ uᵀ M u`, with `g + Hᵀ u ≥ −LEFT` wherever the overlap is
-    /// deeper than `deep`, and `≥ −deep` elsewhere; joints keep their positions. With `u = M⁻¹ H I`
+    /// deeper than `deep`, and `≥ −deep` elsewhere; joints keep their positions
+    /// and ropes do not get longer. With `u = M⁻¹ H I`
     /// this is a contact problem without friction in which gaps take the place of velocities.
     /// Returns false if no overlap is deep.
     fn solve(
@@ -146,7 +148,7 @@ impl Projection {
         for k in chosen.iter().map(|&k| k as usize) {
             let Some(gap) = gaps.get(k) else {
                 problem.v_rel_free.push([0.0; 3]);
-                problem.laws.push(Law::Bilateral);
+                problem.laws.push(step.laws[k]);
                 continue;
             };
             let left = if *gap < -deep { LEFT } else { deep };

@@ -9,7 +9,7 @@ use crate::friction::{ContactProblem, Impulses, Law};
 use crate::math::{Pose, Vec3, length2, parallel};
 use crate::scene::{Scene, State, Twist};
 
-/// Fraction of a gap or slip that is corrected per step [–].
+/// Fraction of a gap, slip or stretch that is corrected per step [–].
 const GAIN: f64 = 0.1;
 
 /// Which corrections are applied.
@@ -17,7 +17,7 @@ const GAIN: f64 = 0.1;
 pub struct Stabilization {
     /// Gaps and overlaps within a ten-millionth of the smaller body's size are reduced by a tenth
     /// per step under the quasi-shock law: `V_n += 0.1 g/h`. Without this, towers sink and lean by
-    /// the sum of all solver errors.
+    /// the sum of all solver errors. Stretched ropes recover a tenth of their stretch per step.
     pub gaps: bool,
     /// Sticking contacts are returned to where they started to stick by a tenth of their slip per
     /// step: `V_t += 0.1 s/h`, with `s = Σ V_t h` as long as it is below a ten-millionth of the
@@ -75,10 +75,14 @@ impl Stabilization {
         &self,
         scene: &Scene,
         state: &State,
+        system: &System,
         contacts: &mut Contacts,
         dt: f64,
         problem: &mut ContactProblem,
     ) {
+        if self.gaps {
+            system.ropes.recover(GAIN, dt, problem);
+        }
         let n = contacts.active.len();
         let mut slips = std::mem::take(&mut contacts.slips);
         parallel::set_length(&mut slips, if self.slips { n } else { 0 });
@@ -132,7 +136,12 @@ impl Stabilization {
     ) -> Result<(), SystemError> {
         if self.momentum {
             super::spin::finish(scene, &system.q_m, step.after, &mut next.q, &mut next.v);
-            let pushes = |mechanism| contacts.pushes(scene, mechanism, impulses);
+            let (ropes, done) = (&system.ropes, (problem, impulses));
+            let pushes = |mechanism| {
+                let mut sum = contacts.pushes(scene, mechanism, impulses);
+                ropes.add_pushes(scene, &system.q_m, mechanism, done, &mut sum);
+                sum
+            };
             system.mechanisms.restore_momentum(scene, pushes, next);
         }
         if self.overlaps {

@@ -4,6 +4,7 @@
 use super::bodies::FreeBodies;
 use super::flexible::FlexibleBodies;
 use super::mechanisms::Mechanisms;
+use super::ropes::Ropes;
 use super::spin;
 use crate::friction::{BlockVelocities, ContactProblem, Impulses};
 use crate::math::{Pose, Vec3, bytes_of, parallel};
@@ -78,6 +79,8 @@ pub struct System {
     pub(super) bodies: FreeBodies,
     pub(super) mechanisms: Mechanisms,
     pub(super) flexible: FlexibleBodies,
+    /// The ropes of the contact problem.
+    pub(super) ropes: Ropes,
     change: BlockVelocities,
 }
 

@@ -39,6 +39,7 @@ fn assembled(scene: &Scene, state: &State) -> Stages {
     contacts.detect(scene, system, DT);
     contacts.assemble(scene, state, system, DT, problem);
     assemble_joints(scene, system, problem);
+    assemble_ropes(scene, state, system, GapRule::ByLaw, DT, problem);
     assemble_rolling(scene, system, contacts, problem);
     stages
 }
@@ -310,7 +311,7 @@ fn slips_of_sticking_contacts_shift_their_velocities() {
         let Stages { system, mut contacts, mut problem } = assembled(&scene, &state);
         let plain = problem.v_rel_free.clone();
         contacts.trace(&scene, &state, &system);
-        stabilization.velocities(&scene, &state, &mut contacts, DT, &mut problem);
+        stabilization.velocities(&scene, &state, &system, &mut contacts, DT, &mut problem);
         assert_eq!(plain.len(), 4);
         for (k, c) in contacts.active().enumerate() {
             for (t, axis) in c.frame().iter().enumerate().skip(1) {
@@ -398,7 +399,7 @@ fn a_resting_cube_starts_from_the_impulses_that_hold_it() {
     let Stages { system, mut contacts, problem } = assembled(&scene, &state);
     contacts.trace(&scene, &state, &system);
     let mut recalled = Vec::new();
-    contacts.recall(&state, &problem, &mut recalled);
+    contacts.recall(&state, &system, &problem, &mut recalled);
     let weight = scene.bodies().mass[1] * 9.81 * DT;
     let sum: f64 = recalled.iter().map(|r| r[0]).sum();
     assert!((sum - weight).abs() < 1e-9 * weight, "{sum} {weight}");
@@ -421,7 +422,7 @@ fn a_contact_with_a_new_feature_continues_the_nearest_one_of_its_pair() {
         let Stages { system, mut contacts, problem } = assembled(&scene, state);
         contacts.trace(&scene, state, &system);
         let mut impulses = Vec::new();
-        contacts.recall(state, &problem, &mut impulses);
+        contacts.recall(state, &system, &problem, &mut impulses);
         impulses
     };
     let (by_feature, by_place) = (recalled(&plain), recalled(&state));

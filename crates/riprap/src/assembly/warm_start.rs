@@ -68,19 +68,33 @@ impl Contacts {
         self.old.get(k).and_then(|old| state.warm_start.get(*old as usize))
     }
 
-    /// The initial impulses of contacts, joints and moments of rolling resistance: those of the
-    /// last step, rotated into the new frames.
-    pub fn recall(&self, state: &State, problem: &ContactProblem, impulses: &mut Impulses) {
+    /// The initial impulses of contacts, joints, ropes and moments of rolling resistance: those of
+    /// the last step, rotated into the new frames.
+    pub fn recall(
+        &self,
+        state: &State,
+        system: &System,
+        problem: &ContactProblem,
+        impulses: &mut Impulses,
+    ) {
         let contacts = problem.w.contacts();
         parallel::fill(impulses, self.active.len(), |k| {
             let old = self.remembered(k, state);
             old.map_or([0.0; 3], |old| turned(old, &contacts[k]))
         });
-        super::joints::recall(state, problem, impulses);
+        super::joints::recall(state, self.joints(system, problem).len(), impulses);
+        system.ropes.recall(state, impulses);
         super::rolling::recall(self, state, problem, impulses);
     }
 
-    /// Remembers the impulses of contacts, joints and moments for the next step, and the slip of
+    /// Where the equations of joints are in the contact problem: after the contacts, before ropes
+    /// and moments.
+    fn joints(&self, system: &System, problem: &ContactProblem) -> std::ops::Range<usize> {
+        let after = system.ropes.n_active() + problem.rolling.len();
+        self.active.len()..problem.len() - after
+    }
+
+    /// Remembers the impulses of contacts, joints, ropes and moments for the next step, and the slip of
     /// sticking contacts. The memory of `state` is reused: nothing may fail from here on.
     #[expect(clippy::too_many_arguments)]
     pub fn remember(
@@ -110,9 +124,9 @@ impl Contacts {
                 slip_w: slip.into(),
             }
         });
-        let joints = self.active.len()..problem.len() - problem.rolling.len();
         next.joint_impulses.clear();
-        next.joint_impulses.extend_from_slice(&impulses[joints]);
+        next.joint_impulses.extend_from_slice(&impulses[self.joints(system, problem)]);
+        system.ropes.remember(scene, dt, problem, impulses, state, next);
         super::rolling::remember(self, problem, impulses, &mut next.warm_moments);
     }
 }

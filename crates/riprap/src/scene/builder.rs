@@ -5,7 +5,7 @@ use super::mechanism::keep_contacts_direct;
 use super::{
     Bodies, Body, BodyDescription, BodyJoint, BuildError, BuildErrors, ContactLaw, Detection,
     Flexible, Item, Kind, Locks, Material, MechanismId, Motion, On, PairLaw, PairTable,
-    PointContact, ResolvedPoint, Scene, State, Twist,
+    PointContact, ResolvedPoint, Rope, RopeState, Scene, State, Twist,
 };
 use crate::detect::{Collider, ColliderSet, Geometry, Method};
 use crate::flexible::Structure;
@@ -49,6 +49,7 @@ pub struct SceneBuilder {
     pub(super) flexible: Vec<Flexible>,
     pub(super) point_contacts: Vec<PointContact>,
     pub(super) joints: Vec<BodyJoint>,
+    pub(super) ropes: Vec<Rope>,
     pub(super) apart: Vec<(On, On)>,
     errors: Vec<BuildError>,
 }
@@ -69,6 +70,7 @@ impl Default for SceneBuilder {
             flexible: Vec::new(),
             point_contacts: Vec::new(),
             joints: Vec::new(),
+            ropes: Vec::new(),
             apart: Vec::new(),
             errors: Vec::new(),
         }
@@ -201,6 +203,8 @@ impl SceneBuilder {
         );
         let points = self.resolve_points(&bodies, &mut errors);
         let joints = self.resolve_joints(&bodies, &mut errors);
+        let ropes = self.resolve_ropes(&bodies, &initial, &mut errors);
+        initial.ropes.resize(ropes.len(), RopeState::default());
         let only_bodies = self.mechanisms.is_empty() && self.flexible.is_empty();
         if !bodies.movable.contains(&true) && only_bodies && errors.is_empty() {
             errors.push(BuildError::NothingMoves);
@@ -248,6 +252,7 @@ impl SceneBuilder {
             flexible,
             points,
             joints,
+            ropes,
             initial,
         };
         let overlaps = overlaps(&scene, self.largest_overlap);

@@ -26,6 +26,8 @@ pub enum Item {
     PointContact(String),
     /// A flexible body, by its name.
     Flexible(String),
+    /// A rope, by its name.
+    Rope(String),
 }
 
 impl std::fmt::Display for Item {
@@ -40,6 +42,7 @@ impl std::fmt::Display for Item {
             Item::Joint(name) => write!(f, "joint `{name}`"),
             Item::PointContact(name) => write!(f, "point contact `{name}`"),
             Item::Flexible(name) => write!(f, "flexible body `{name}`"),
+            Item::Rope(name) => write!(f, "rope `{name}`"),
         }
     }
 }
@@ -140,6 +143,21 @@ pub enum BuildError {
         depth: f64,
         /// The same, in percent of the smaller body's size.
         percent: f64,
+    },
+    /// A rope that does not reach from one end to the other.
+    #[error(
+        "{item}: its length of {length} m is {excess:.2e} m shorter than its initial path of {path} m; set the \
+         length to at least {path} m, omit it, or move its points together"
+    )]
+    RopeTooShort {
+        /// Which rope.
+        item: Item,
+        /// Its length [m].
+        length: f64,
+        /// Length of the initial path [m].
+        path: f64,
+        /// How much longer the path is [m].
+        excess: f64,
     },
     /// A mistake in a mechanism.
     #[error(transparent)]

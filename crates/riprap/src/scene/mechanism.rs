@@ -278,7 +278,8 @@ impl SceneBuilder {
     /// Whether something is fixed to the world, so that it needs a body.
     pub(super) fn needs_world(&self) -> bool {
         let points = self.point_contacts.iter().flat_map(|c| [c.point.0, c.plane.0]);
-        points.chain(self.joined().flat_map(|(a, b)| [a, b])).any(|on| on == On::World)
+        let joints = self.joined().flat_map(|(a, b)| [a, b]);
+        points.chain(joints).chain(self.tied()).any(|on| on == On::World)
     }
 }
 

@@ -13,6 +13,7 @@ mod flexible;
 mod joint;
 mod material;
 mod mechanism;
+mod rope;
 mod state;
 
 pub use crate::math::Twist;
@@ -23,9 +24,10 @@ pub use flexible::{Elements, Flexible, FlexibleId, NodeShape};
 pub use joint::{BodyJoint, Hold, ResolvedJoint};
 pub use material::{ContactLaw, Material, PairLaw, PairTable};
 pub use mechanism::{Carried, MechanismId, On, PointContact, ResolvedPoint};
+pub use rope::{ResolvedRope, Rope, RopeId};
 pub use state::{
-    AlphaState, ConstraintMultipliers, ConstraintOf, ContactMultipliers, SchemeState, State,
-    WarmContact, WarmMoment,
+    AlphaState, ConstraintMultipliers, ConstraintOf, ContactMultipliers, RopeState, SchemeState,
+    State, WarmContact, WarmMoment,
 };
 
 pub(crate) use mechanism::{place_links, twist};
@@ -74,6 +76,7 @@ pub struct Scene {
     pub(crate) apart: Vec<(u32, u32)>,
     pub(crate) points: Vec<ResolvedPoint>,
     pub(crate) joints: Vec<ResolvedJoint>,
+    pub(crate) ropes: Vec<ResolvedRope>,
     pub(crate) initial: State,
 }
 
@@ -174,6 +177,16 @@ impl Scene {
     /// Joints between bodies.
     pub fn joints(&self) -> &[ResolvedJoint] {
         &self.joints
+    }
+
+    /// Ropes.
+    pub fn ropes(&self) -> &[ResolvedRope] {
+        &self.ropes
+    }
+
+    /// The rope with this name.
+    pub fn rope(&self, name: &str) -> Option<RopeId> {
+        self.ropes.iter().position(|r| r.name == name).map(|i| RopeId(i as u32))
     }
 
     /// Pairs of bodies without contact, the smaller index first, sorted.

@@ -30,6 +30,22 @@ pub struct WarmMoment {
     pub moment_w: [f64; 3],
 }
 
+/// State of a rope.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct RopeState {
+    /// Impulse of the last step: the tension integrated over it [N s].
+    pub impulse: f64,
+    /// When it broke [s]; `None` as long as it has not.
+    pub broken: Option<f64>,
+}
+
+impl RopeState {
+    /// Mean tension over the last step of length `dt` [s] [N].
+    pub fn tension(&self, dt: f64) -> f64 {
+        self.impulse / dt
+    }
+}
+
 /// State of a scene at one time.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct State {
@@ -51,6 +67,9 @@ pub struct State {
     /// Impulses of the joints between bodies in the last step [N s], three equations each.
     #[serde(default)]
     pub joint_impulses: Vec<[f64; 3]>,
+    /// The ropes.
+    #[serde(default)]
+    pub ropes: Vec<RopeState>,
     /// Impulses of the last step, in the order of its contacts.
     pub warm_start: Vec<WarmContact>,
     /// Moments of rolling resistance of the last step, in the order of its pairs.

@@ -357,6 +357,16 @@ pub enum StepError {
         /// Its coefficient of restitution [–].
         restitution: f64,
     },
+    /// The scheme has no ropes.
+    #[error(
+        "{scheme} has no ropes, but the scene has the rope `{rope}`; use moreau-jean for this scene"
+    )]
+    NoRopes {
+        /// The scheme, as in a scene file.
+        scheme: &'static str,
+        /// The first rope.
+        rope: String,
+    },
     /// A scheme that chooses its steps makes no progress.
     #[error(
         "the step from t = {t:.6} s did not advance the time; the steps have become too short; try a looser \
@@ -394,6 +404,14 @@ impl From<SystemError> for StepError {
 fn next_time(state: &State, dt: f64) -> f64 {
     let even = state.step as f64 * dt;
     if (state.t - even).abs() <= 1e-9 * dt { (state.step + 1) as f64 * dt } else { state.t + dt }
+}
+
+/// Checks that there are no ropes, for a scheme that has none.
+fn check_no_ropes(scheme: &'static str, scene: &Scene) -> Result<(), StepError> {
+    match scene.ropes().first() {
+        Some(rope) => Err(StepError::NoRopes { scheme, rope: rope.name.clone() }),
+        None => Ok(()),
+    }
 }
 
 /// Checks that a step is a positive time.

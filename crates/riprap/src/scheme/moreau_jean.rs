@@ -1,7 +1,9 @@
 //! The Moreau–Jean θ scheme: Algorithm 1 of the paper.
 
 use super::{Clock, Scheme, StepError, StepReport, StepResult, Workspace, check_dt, next_time};
-use crate::assembly::{Interval, Stabilization, assemble_joints, assemble_rolling};
+use crate::assembly::{
+    GapRule, Interval, Stabilization, assemble_joints, assemble_rolling, assemble_ropes,
+};
 use crate::friction::{Coloured, ContactSolver};
 use crate::scene::{Scene, SchemeState, State};
 
@@ -101,14 +103,15 @@ impl Scheme for MoreauJean {
         clock.update(|| fix.contacts(scene, state, system, &h, contacts, problem, room))?;
         clock.assemble(|| contacts.assemble(scene, state, system, h.dt, problem));
         clock.assemble(|| assemble_joints(scene, system, problem));
+        clock.assemble(|| assemble_ropes(scene, state, system, GapRule::ByLaw, h.dt, problem));
         clock.assemble(|| assemble_rolling(scene, system, contacts, problem));
 
         // Not in Algorithm 1: gaps and slips due to solver errors are corrected.
         clock.assemble(|| contacts.trace(scene, state, system));
-        clock.assemble(|| fix.velocities(scene, state, contacts, h.dt, problem));
+        clock.assemble(|| fix.velocities(scene, state, system, contacts, h.dt, problem));
 
         // Impulses that satisfy Signorini and Coulomb, starting from the last ones.   (6), (7), (33)
-        clock.assemble(|| contacts.recall(state, problem, &mut impulses));
+        clock.assemble(|| contacts.recall(state, system, problem, &mut impulses));
         let solve = clock.solve(|| self.solver.solve(problem, &mut impulses, solver));
 
         // End of step: v = v_free + M⁻¹ H I, q = q_m + θ h v, loops closed.  (28), (30), (16), (20)

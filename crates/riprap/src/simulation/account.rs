@@ -1,7 +1,9 @@
 //! Where the energy of a run goes, and how often bodies touch: sums over the steps.
 
 use super::{Balance, Frame};
+use crate::assembly::rope_rate;
 use crate::math::Vec3;
+use crate::scene::Twist;
 use serde::{Deserialize, Serialize};
 
 /// Energies [J] at the last step, and dissipated energies [J] since the account was opened, by cause.
@@ -42,6 +44,8 @@ pub struct EnergyAccount {
     pub friction: f64,
     /// Energy dissipated by rolling resistance [J].
     pub rolling: f64,
+    /// Energy dissipated by ropes that tighten [J].
+    pub ropes: f64,
     /// Last step that was added.
     step: u64,
 }
@@ -54,9 +58,9 @@ impl EnergyAccount {
         EnergyAccount { initial, kinetic, potential, step, ..EnergyAccount::default() }
     }
 
-    /// All energy dissipated by contacts [J].
+    /// All energy dissipated by contacts and ropes [J].
     pub fn dissipated(&self) -> f64 {
-        self.impact + self.friction + self.rolling
+        self.impact + self.friction + self.rolling + self.ropes
     }
 
     /// The rest of the balance [J], positive if it was added: work of drives, of forces with a law
@@ -86,6 +90,7 @@ impl EnergyAccount {
             self.impact -= normal.dot(&relative);
             self.friction -= (c.impulse_w(r) - normal).dot(&relative);
         }
+        self.add_ropes(frame);
         let colliders = frame.scene.colliders();
         for moment in &frame.state.warm_moments {
             let spin = |c: u32| {
@@ -94,6 +99,17 @@ impl EnergyAccount {
             };
             let relative = spin(moment.colliders[1]) - spin(moment.colliders[0]);
             self.rolling -= Vec3::from(moment.moment_w).dot(&relative);
+        }
+    }
+
+    /// Adds the work of the ropes.
+    fn add_ropes(&mut self, frame: &Frame) {
+        let (system, after) = (&frame.work.system, &frame.state.v);
+        for (rope, state) in frame.scene.ropes().iter().zip(&frame.state.ropes) {
+            if state.impulse != 0.0 {
+                let rate = |v: &[Twist]| rope_rate(rope, system.q_m(), v);
+                self.ropes -= 0.5 * state.impulse * (rate(system.v_n()) + rate(after));
+            }
         }
     }
 

@@ -33,7 +33,7 @@ table! {
         /// Whether frames for ParaView are written: surfaces and contacts as `.vtp`.
         frames: bool = Flag, Default("true");
         /// Whether `series.csv` also records where the energy goes (`dissipated_impact`, `dissipated_friction`,
-        /// `dissipated_rolling`, `other_work`) and how often bodies touch (`touching_pairs`, `contact_onsets`, `contact_steps`).
+        /// `dissipated_rolling`, `dissipated_ropes`, `other_work`) and how often bodies touch (`touching_pairs`, `contact_onsets`, `contact_steps`).
         account: bool = Flag, Default("false");
         /// Interval between checkpoints, from which an interrupted run resumes bitwise identically (`riprap run --resume`).
         checkpoint_every: Option<f64> = TIME, Optional;

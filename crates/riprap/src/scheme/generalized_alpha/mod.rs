@@ -16,7 +16,10 @@ mod start;
 
 pub use coefficients::Coefficients;
 
-use super::{Clock, Scheme, StepError, StepReport, StepResult, Workspace, check_dt, next_time};
+use super::{
+    Clock, Scheme, StepError, StepReport, StepResult, Workspace, check_dt, check_no_ropes,
+    next_time,
+};
 use crate::friction::SolveReport;
 use crate::scene::{Scene, State};
 use newton::Newton;
@@ -125,7 +128,7 @@ impl Scheme for GeneralizedAlpha {
         if scene.has_rolling() {
             return Err(StepError::NoRolling { scheme: "generalized-alpha" });
         }
-        Ok(())
+        check_no_ropes("generalized-alpha", scene)
     }
 
     /// Advances `state` by one step; a step that does not converge is halved and retried. On error,
