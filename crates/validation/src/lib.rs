@@ -3,6 +3,7 @@
 
 pub mod bench;
 pub mod cases;
+pub mod chains;
 pub mod check;
 pub mod figure;
 pub mod mechanisms;

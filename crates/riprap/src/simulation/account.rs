@@ -120,7 +120,22 @@ impl EnergyAccount {
     }
 }
 
-/// How many pairs of bodies touch, that is, carry an impulse.
+/// Impulses below this value are rounding errors of the solver [N s]: a fraction of 1e-10 of the
+/// momentum of the bodies and of the impulse of gravity in a step.
+fn noise(frame: &Frame, pair: [u32; 2]) -> f64 {
+    let bodies = frame.scene.bodies();
+    let momentum = |b: u32| {
+        let (i, weight) = (b as usize, frame.scene.gravity().norm() * frame.dt);
+        if bodies.mass[i].is_finite() {
+            bodies.mass[i] * (frame.state.v[i].linear.norm() + weight)
+        } else {
+            0.0
+        }
+    };
+    1e-10 * (momentum(pair[0]) + momentum(pair[1]))
+}
+
+/// How many pairs of bodies touch, that is, carry an impulse above rounding errors.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ContactCount {
     /// Pairs that touched in the last step, sorted.
@@ -147,7 +162,7 @@ impl ContactCount {
         std::mem::swap(&mut self.touching, &mut self.before);
         self.touching.clear();
         let contacts = frame.work.contacts().active().zip(frame.work.impulses());
-        let touching = contacts.filter(|(_, r)| r[0] > 0.0);
+        let touching = contacts.filter(|(c, r)| r[0] > noise(frame, c.bodies));
         self.touching.extend(touching.map(|(c, _)| {
             let [a, b] = c.bodies.map(|b| frame.scene.body_at(b as usize).0);
             [a.min(b), a.max(b)]

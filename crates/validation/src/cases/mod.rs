@@ -2,6 +2,7 @@
 
 mod analyses;
 mod analytical;
+mod ccp;
 mod corrections;
 mod coupling;
 mod flexible;
@@ -29,6 +30,30 @@ pub struct Case {
 
 /// All cases.
 pub const CASES: &[Case] = &[
+    Case {
+        name: "ccp-particle",
+        about: "cone complementarity: a falling particle with friction compared with the closed form, order of convergence",
+        run: ccp::particle,
+        long: false,
+    },
+    Case {
+        name: "ccp-slope",
+        about: "a block sliding down a slope lifts by μ v h under cone complementarity, and not under Coulomb's law",
+        run: ccp::slope,
+        long: false,
+    },
+    Case {
+        name: "ccp-two-balls",
+        about: "two pendulums of one ball each, with cone complementarity and with penalty forces",
+        run: ccp::two_balls,
+        long: false,
+    },
+    Case {
+        name: "ccp-pendulums",
+        about: "two pendulums of ten balls each compared with an independent solution: contacts, energy, stretch of ropes",
+        run: ccp::pendulums,
+        long: true,
+    },
     Case {
         name: "bouncing-ball",
         about: "accumulation of impacts compared with the closed form, order of convergence, energy",

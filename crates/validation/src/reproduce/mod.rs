@@ -1,6 +1,7 @@
 //! Studies that regenerate the figures and tables of publications, for `riprap reproduce`.
 
 mod bruls2014;
+//mod ccp;
 mod slider_crank;
 mod tamping;
 
@@ -82,6 +83,12 @@ pub const STUDIES: &[Study] = &[
         about: "bruls2014 Sec. 10, Figs. 2 to 24: the nonsmooth generalized-α GGL scheme and its alternatives",
         takes_options: false,
         run: |_, _, tell| bruls2014::bruls2014(tell),
+    },
+    Study {
+        name: "ccp-pendulums",
+        about: "the planar paper on cone complementarity and granular chains, Figs. 6 to 17: particle, pendulums on ropes, penalty",
+        takes_options: false,
+        run: |_, _, _| Ok(Vec::new()),
     },
     Study {
         name: "slider-crank",
