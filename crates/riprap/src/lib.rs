@@ -58,7 +58,9 @@ pub mod prelude {
         Material, MechanismId, Motion, On, PairLaw, PointContact, Scene, SceneBuilder, State,
         Twist,
     };
-    pub use crate::scheme::{DormandPrince, GeneralizedAlpha, MoreauJean, Scheme, StepReport};
+    pub use crate::scheme::{
+        DormandPrince, GeneralizedAlpha, MoreauJean, Penalty, Scheme, StepReport,
+    };
     pub use crate::shape::{MassProperties, Shape};
     pub use crate::simulation::{Frame, Observer, OnUnconverged, RunReport, Simulation};
 }

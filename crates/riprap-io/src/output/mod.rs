@@ -83,10 +83,8 @@ enum Schedule {
 impl Schedule {
     fn new(every: f64, run: &Run) -> Schedule {
         match run.scheme {
-            TimeScheme::MoreauJean { .. } | TimeScheme::GeneralizedAlpha { .. } => {
-                Schedule::Steps(((every / run.dt).round() as u64).max(1))
-            }
             TimeScheme::DormandPrince { .. } => Schedule::Times(every),
+            _ => Schedule::Steps(((every / run.dt).round() as u64).max(1)),
         }
     }
 

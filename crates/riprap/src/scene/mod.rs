@@ -24,8 +24,8 @@ pub use joint::{BodyJoint, Hold, ResolvedJoint};
 pub use material::{ContactLaw, Material, PairLaw, PairTable};
 pub use mechanism::{Carried, MechanismId, On, PointContact, ResolvedPoint};
 pub use state::{
-    AlphaState, ConstraintMultipliers, ConstraintOf, ContactMultipliers, SchemeState, State,
-    WarmContact, WarmMoment,
+    AlphaState, ConstraintMultipliers, ConstraintOf, ContactMultipliers, ContactSpring,
+    PenaltyState, SchemeState, State, WarmContact, WarmMoment,
 };
 
 pub(crate) use mechanism::{place_links, twist};
