@@ -59,8 +59,8 @@ pub mod prelude {
         SceneBuilder, State, Twist,
     };
     pub use crate::scheme::{
-        ConeComplementarity, DormandPrince, FrictionLaw, GeneralizedAlpha, MoreauJean, Scheme,
-        StepReport,
+        ConeComplementarity, DormandPrince, FrictionLaw, GeneralizedAlpha, MoreauJean, Penalty,
+        Scheme, StepReport,
     };
     pub use crate::shape::{MassProperties, Shape};
     pub use crate::simulation::{

@@ -283,6 +283,11 @@ impl std::fmt::Display for RunReport {
             writeln!(f, "deepest overlap    {:.2e} m", self.penetration)?;
             return write!(f, "wall time          {:.2} s", self.wall);
         }
+        if self.contacts.0 > 0 && self.sweeps.0 == 0 {
+            // Soft contacts have no solver.
+            writeln!(f, "deepest overlap    {:.2e} m", self.penetration)?;
+            return write!(f, "wall time          {:.2} s", self.wall);
+        }
         writeln!(f, "sweeps             mean {:.1}, max {}", self.mean_sweeps(), self.sweeps.1)?;
         if let Some((criterion, share)) = self.deciding_criterion() {
             let percent = 100.0 * share;

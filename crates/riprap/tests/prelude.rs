@@ -90,8 +90,7 @@ fn every_method_of_the_builders_can_be_called_with_the_prelude_alone() {
     scene.add_joint(weld.projected());
     let machine: MechanismId = scene.add_mechanism(machine());
     scene.add_mechanism(four_bar());
-    let law =
-        PairLaw { friction: 0.1, restitution: 0.0, law: ContactLaw::QuasiShock, rolling: 0.0 };
+    let law = PairLaw { friction: 0.1, ..PairLaw::SMOOTH };
     scene.add_point_contact(PointContact {
         name: "stop".into(),
         point: (On::Link(machine, Link(0)), Vec3::zeros()),

@@ -78,7 +78,7 @@ fn impossible_descriptions_are_refused() {
                 friction: 0.1,
                 restitution: 0.5,
                 law: ContactLaw::QuasiShock,
-                rolling: 0.0,
+                ..PairLaw::SMOOTH
             };
             s.pair("rock", "rock", law);
             s.add_body(ball());

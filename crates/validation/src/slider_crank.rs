@@ -105,7 +105,7 @@ pub fn scene(model: Model, p: &Parameters) -> (SceneBuilder, [On; 3]) {
         friction: p.friction,
         restitution: p.restitution,
         law: ContactLaw::MoreauNewton,
-        rolling: 0.0,
+        ..PairLaw::SMOOTH
     };
     let corners = [(-a, b), (a, b), (-a, -b), (a, -b)];
     for (name, (x, y)) in CORNERS.into_iter().zip(corners) {

@@ -8,6 +8,7 @@ use std::path::PathBuf;
 use riprap::detect::{Detector, Query};
 use riprap::math::Twist;
 use riprap::scene::{Hold, Scene};
+use riprap::scheme::Scheme;
 use riprap_io::build::{Built, Group};
 use riprap_io::scans::Scan;
 use riprap_io::scene_file::{BodyKind, ContactLaw, GrainShape, SceneFile};
@@ -29,13 +30,16 @@ pub struct Arguments {
 pub fn check(arguments: &Arguments) -> Result<(), Failure> {
     let file = SceneFile::read(&arguments.scene)?;
     let built = file.build()?;
+    if let Some(scheme) = file.penalty() {
+        scheme.check(&built.scene).map_err(|error| Failure::Input(error.to_string()))?;
+    }
     let mut text = String::new();
     if let Some(title) = &file.title {
         text += &format!("{title}\n");
     }
     let mut rows = bodies(&file, &built);
     rows.extend(sizes(&built));
-    if file.run.scheme.solves_contacts() {
+    if !file.run.scheme.is_adaptive() {
         rows.extend(contacts(&built.scene));
     }
     rows.extend(time_step::rows(&file, &built));

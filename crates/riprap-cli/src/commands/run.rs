@@ -140,6 +140,16 @@ fn conclude(file: &SceneFile, summary: &Summary) -> Result<(), Failure> {
             );
         }
     }
+    if matches!(file.run.scheme, TimeScheme::Penalty { .. }) {
+        text += &format!(
+            "contacts: mean {:.0}, max {}; deepest overlap {} m, {:.3} % of the {}\n",
+            report.mean_contacts(),
+            report.contacts.1,
+            number(report.penetration),
+            100.0 * summary.worst_penetration,
+            reference_length(summary.clearance)
+        );
+    }
     if matches!(file.run.scheme, TimeScheme::GeneralizedAlpha { .. }) {
         text += &format!(
             "contacts: mean {:.0}, max {}; Newton iterations: mean {:.1}, max {}; {} halved; deepest overlap {} m\n",

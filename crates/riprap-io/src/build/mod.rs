@@ -23,7 +23,9 @@ use riprap::scene::{
     Body, BodyDescription, BodyJoint, BuildError, FlexibleId, Item, Kind, Law, Locks, MechanismId,
     Motion, On, PairLaw, PointContact, Scene, SceneBuilder,
 };
-use riprap::scheme::{ConeComplementarity, DormandPrince, GeneralizedAlpha, MoreauJean, Scheme};
+use riprap::scheme::{
+    ConeComplementarity, DormandPrince, GeneralizedAlpha, MoreauJean, Penalty, Scheme,
+};
 use riprap::shape::Shape;
 use riprap::simulation::OnUnconverged;
 
@@ -149,7 +151,7 @@ impl SceneFile {
                 point: place(point.body, point.position),
                 plane: place(plane.body, plane.position),
                 normal: plane.normal.into(),
-                law: PairLaw { friction, restitution, law, rolling: 0.0 },
+                law: PairLaw { friction, restitution, law, ..PairLaw::SMOOTH },
             });
         }
         for [a, b] in &self.ignored_contacts {
@@ -194,7 +196,17 @@ impl SceneFile {
             TimeScheme::DormandPrince { tolerance } => {
                 Box::new(DormandPrince::new(self.run.dt).tolerance(tolerance))
             }
+            TimeScheme::Penalty { .. } => {
+                Box::new(self.penalty().unwrap_or(Penalty::new(self.run.dt)))
+            }
         }
+    }
+
+    /// The scheme of soft contact, if the file specifies it. Joints between bodies use the solver of the file.
+    pub fn penalty(&self) -> Option<Penalty> {
+        let (integrator, law) = self.run.scheme.penalty()?;
+        let scheme = Penalty::new(self.run.dt).law(law).integrator(integrator);
+        Some(Penalty { solver: self.moreau_jean().solver, ..scheme })
     }
 
     /// The scheme for contacts, with its solver; it is also used for settling.

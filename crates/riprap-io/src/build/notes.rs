@@ -2,6 +2,7 @@
 
 use riprap::multibody::{Coordinate, Link};
 use riprap::scene::Scene;
+use riprap::scheme::penalty::{FEWEST_STEPS, SMALLEST_RESTITUTION};
 
 use crate::scene_file::{SceneFile, number};
 
@@ -13,6 +14,40 @@ impl SceneFile {
     pub fn notes(&self, scene: &Scene) -> Vec<String> {
         let mut notes = self.run.rounded_times();
         notes.extend(self.moved_starts(scene));
+        notes.extend(self.soft_contacts(scene));
+        notes
+    }
+
+    /// Stiffness and resolution of soft contacts, and restitutions that they do not reach.
+    fn soft_contacts(&self, scene: &Scene) -> Vec<String> {
+        let Some(Ok(Some(limits))) = self.penalty().map(|scheme| scheme.limits(scene)) else {
+            return Vec::new();
+        };
+        let [a, b] = &limits.bodies;
+        let stiffness = number(rounded(limits.stiffness));
+        let origin = if limits.is_default { " (default)" } else { "" };
+        let steps = limits.steps.round();
+        let mut notes = vec![format!(
+            "soft contacts: stiffness {stiffness} N/m{origin}, a collision of `{a}` and `{b}` takes {steps} steps; stable up to \
+             dt = {:.2e} s",
+            limits.largest_dt
+        )];
+        if limits.steps < FEWEST_STEPS {
+            let dt = limits.duration / FEWEST_STEPS;
+            notes.push(format!(
+                "a collision of `{a}` and `{b}` is poorly resolved by {steps} steps; use dt = {dt:.1e} s or less, or a smaller \
+                 stiffness"
+            ));
+        }
+        let n = self.materials.len();
+        let pairs = (0..n).flat_map(|a| (a..n).map(move |b| self.pair(a, b).restitution));
+        let too_low = pairs.filter(|e| *e > 0.0 && *e < SMALLEST_RESTITUTION).reduce(f64::min);
+        if let Some(e) = too_low {
+            notes.push(format!(
+                "restitution {} is below that of critical damping: soft contacts rebound with {SMALLEST_RESTITUTION:.3}",
+                number(e)
+            ));
+        }
         notes
     }
 

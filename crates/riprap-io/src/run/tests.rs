@@ -203,6 +203,24 @@ fn a_run_interrupted_at_any_step_resumes_bitwise_identically() {
 }
 
 #[test]
+fn a_run_with_soft_contacts_resumes_bitwise_identically() {
+    let out = folder();
+    let soft = BLOCK.replace("dt = \"1 ms\"", "dt = \"0.5 ms\"\nscheme = \"penalty\"");
+    let scene = scene(&soft);
+    let whole = out.path().join("whole");
+    let state = Run::new(&scene, Options::new(&whole)).unwrap().execute(&mut ()).unwrap().state;
+    for step in [1, 77, 150] {
+        let path = out.path().join(step.to_string());
+        let run = Run::new(&scene, Options::new(&path)).unwrap();
+        let mut notes = Notes::stopping(&run, Phase::Running, step);
+        run.execute(&mut notes).unwrap();
+        let summary = Run::resume_folder(&path).unwrap().execute(&mut ()).unwrap();
+        assert_eq!(summary.state, state, "interrupted after {step} steps");
+        same_files(&path, &whole);
+    }
+}
+
+#[test]
 fn a_run_interrupted_repeatedly_resumes_bitwise_identically() {
     let out = folder();
     let scene = scene(&BLOCK.replace("output_every", "checkpoint_every = \"7 ms\"\noutput_every"));

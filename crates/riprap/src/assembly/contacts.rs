@@ -199,6 +199,13 @@ impl Contacts {
         }
     }
 
+    /// Makes the overlapping found points the contacts of the step.
+    pub(crate) fn select_overlaps(&mut self, scene: &Scene) {
+        let overlaps: Vec<bool> = self.found().map(|p| p.gap < 0.0).collect();
+        let deepest = self.found().fold(0.0, |depth: f64, p| depth.max(-p.gap));
+        self.select(scene, |k| overlaps[k], deepest);
+    }
+
     /// Fills the contact problem: `W` in factored form, `V_free` with the shifts of the contact laws, friction.
     pub fn assemble(
         &mut self,

@@ -23,7 +23,14 @@ pub struct Material {
     pub restitution: f64,
     /// Rolling resistance against itself [m]; see [`PairLaw::rolling`].
     pub rolling: f64,
+    /// Young's modulus [Pa], for Hertz's law of [`crate::scheme::Penalty`].
+    pub young: Option<f64>,
+    /// Poisson's ratio [–]; 0.3 if not given.
+    pub poisson: Option<f64>,
 }
+
+/// Poisson's ratio of materials without one [–].
+const POISSON: f64 = 0.3;
 
 impl Material {
     /// A material without friction, restitution and rolling resistance.
@@ -34,6 +41,8 @@ impl Material {
             friction: 0.0,
             restitution: 0.0,
             rolling: 0.0,
+            young: None,
+            poisson: None,
         }
     }
 
@@ -59,6 +68,18 @@ impl Material {
     pub fn rolling(mut self, rolling: f64) -> Material {
         self.rolling = rolling;
         self
+    }
+
+    /// Sets Young's modulus [Pa] and Poisson's ratio [–].
+    pub fn elastic(mut self, young: f64, poisson: f64) -> Material {
+        (self.young, self.poisson) = (Some(young), Some(poisson));
+        self
+    }
+
+    /// `(1 − ν²)/E` [1/Pa].
+    fn compliance(&self) -> Option<f64> {
+        let nu = self.poisson.unwrap_or(POISSON);
+        self.young.map(|young| (1.0 - nu * nu) / young)
     }
 }
 
@@ -94,16 +115,40 @@ pub struct PairLaw {
     /// this length times the normal force. Half the width of the real contact patch is a good
     /// value. Bodies of mechanisms have none.
     pub rolling: f64,
+    /// Stiffness of a contact point [N/m] under the linear law of [`crate::scheme::Penalty`],
+    /// instead of that of the scheme. Hard contact ignores this and the following members.
+    pub stiffness: Option<f64>,
+    /// Damping of a contact point [N s/m] under the linear law, instead of that which gives the
+    /// restitution.
+    pub damping: Option<f64>,
+    /// Modulus `E*` of Hertz's law [Pa]: `1/E* = (1 − ν₁²)/E₁ + (1 − ν₂²)/E₂`.
+    pub modulus: Option<f64>,
+    /// Dissipation constant `A` of Hertz's law [s], instead of that which gives the restitution.
+    pub dissipation: Option<f64>,
 }
 
 impl PairLaw {
+    /// Inelastic contact without friction and rolling resistance, and nothing else given.
+    pub const SMOOTH: PairLaw = PairLaw {
+        friction: 0.0,
+        restitution: 0.0,
+        law: ContactLaw::QuasiShock,
+        rolling: 0.0,
+        stiffness: None,
+        damping: None,
+        modulus: None,
+        dissipation: None,
+    };
+
     /// The law that follows from two materials: the smaller friction, restitution and rolling
-    /// resistance of both; quasi-shock without restitution, Moreau–Newton with it.
+    /// resistance of both; quasi-shock without restitution, Moreau–Newton with it; the modulus
+    /// follows from the elasticity of both.
     pub fn combined(a: &Material, b: &Material) -> PairLaw {
         let restitution = a.restitution.min(b.restitution);
         let law = ContactLaw::for_restitution(restitution);
         let (friction, rolling) = (a.friction.min(b.friction), a.rolling.min(b.rolling));
-        PairLaw { friction, restitution, law, rolling }
+        let modulus = a.compliance().zip(b.compliance()).map(|(a, b)| 1.0 / (a + b));
+        PairLaw { friction, restitution, law, rolling, modulus, ..PairLaw::SMOOTH }
     }
 }
 
@@ -126,6 +171,11 @@ impl PairTable {
     pub(super) fn set(&mut self, a: usize, b: usize, law: PairLaw) {
         self.laws[a * self.n + b] = law;
         self.laws[b * self.n + a] = law;
+    }
+
+    /// The laws of all pairs: index `a n + b` for materials `a` and `b` of `n`.
+    pub(crate) fn all(&self) -> &[PairLaw] {
+        &self.laws
     }
 
     /// Whether any pair resists rolling.
@@ -180,6 +230,19 @@ mod tests {
                 }
             }
         }
+    }
+
+    #[test]
+    fn the_modulus_of_a_pair_is_that_of_two_springs_in_series() {
+        let steel = Material::new("steel").elastic(200e9, 0.3);
+        let rubber = Material { poisson: None, ..Material::new("rubber").elastic(1e7, 0.0) };
+        let alone = 200e9 / (2.0 * (1.0 - 0.09));
+        let modulus = |a, b| PairLaw::combined(a, b).modulus;
+        // One division more or less: rounding.
+        assert!((modulus(&steel, &steel).unwrap() / alone - 1.0).abs() < 1e-15);
+        let soft = modulus(&steel, &rubber).unwrap();
+        assert!((soft / (1e7 / 0.91) - 1.0).abs() < 1e-4, "nearly that of the softer side");
+        assert_eq!(modulus(&steel, &Material::new("mud")), None);
     }
 
     #[test]

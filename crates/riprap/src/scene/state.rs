@@ -91,6 +91,34 @@ pub enum SchemeState {
     DormandPrince(Vec<SmoothHistory>),
     /// Generalized-α: accelerations and multipliers at the end of the last step.
     GeneralizedAlpha(Box<AlphaState>),
+    /// Penalty: tangential springs of the contacts, and energies.
+    Penalty(Box<PenaltyState>),
+}
+
+/// State of the penalty scheme at the end of a step.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct PenaltyState {
+    /// Tangential springs of the contacts of the last step, sorted by colliders.
+    pub springs: Vec<ContactSpring>,
+    /// Elastic energy of all contacts at the end of the step, normal and tangential [J].
+    pub elastic: f64,
+    /// Energy dissipated by normal damping since the start [J].
+    pub damped: f64,
+    /// Energy dissipated by friction and tangential damping since the start [J].
+    pub rubbed: f64,
+}
+
+/// The tangential spring of a contact.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct ContactSpring {
+    /// The two colliders; a point contact has two indices after those of all colliders.
+    pub colliders: [u32; 2],
+    /// Which features meet.
+    pub feature: u32,
+    /// Displacement of the second body relative to the first, in the world frame [m].
+    pub stretch: [f64; 3],
+    /// Stiffness of the spring [N/m].
+    pub stiffness: f64,
 }
 
 /// State of the generalized-α scheme at the end of a step. Velocities are ordered as in

@@ -4,12 +4,14 @@ mod cone_complementarity;
 mod dormand_prince;
 mod generalized_alpha;
 mod moreau_jean;
+pub mod penalty;
 
 pub use crate::multibody::Pulse;
 pub use cone_complementarity::{ConeComplementarity, FrictionLaw};
 pub use dormand_prince::DormandPrince;
 pub use generalized_alpha::{Coefficients, GeneralizedAlpha, Variant};
 pub use moreau_jean::MoreauJean;
+pub use penalty::{Integrator, NormalLaw, Penalty, PenaltyLaw};
 
 use crate::assembly::{Contacts, System, SystemError};
 use crate::friction::{ContactProblem, Impulses, SolveReport};
@@ -367,6 +369,9 @@ pub enum StepError {
         /// The first rope.
         rope: String,
     },
+    /// The penalty scheme cannot simulate the scene.
+    #[error(transparent)]
+    Penalty(#[from] penalty::PenaltyError),
     /// A scheme that chooses its steps makes no progress.
     #[error(
         "the step from t = {t:.6} s did not advance the time; the steps have become too short; try a looser \

@@ -206,12 +206,7 @@ fn released(elements: usize, stop: Option<f64>) -> (Scene, FlexibleId) {
     scene.gravity([0.0, 0.0, -9.81]);
     let beam = scene.add_flexible(strip(elements).0);
     if let Some(distance) = stop {
-        let law = PairLaw {
-            friction: 0.0,
-            restitution: 0.0,
-            law: ContactLaw::MoreauNewton,
-            rolling: 0.0,
-        };
+        let law = PairLaw { law: ContactLaw::MoreauNewton, ..PairLaw::SMOOTH };
         scene.add_point_contact(PointContact {
             name: "stop".into(),
             point: (On::Node(beam, elements as u32), Vec3::zeros()),

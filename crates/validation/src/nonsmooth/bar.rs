@@ -57,8 +57,7 @@ pub fn scene(elements: usize, lumped: bool) -> Scene {
         .elements(elements)
         .velocity(-START[1]);
     let bar = scene.add_flexible(if lumped { bar.lumped() } else { bar });
-    let law =
-        PairLaw { friction: 0.0, restitution: 0.0, law: ContactLaw::MoreauNewton, rolling: 0.0 };
+    let law = PairLaw { law: ContactLaw::MoreauNewton, ..PairLaw::SMOOTH };
     scene.add_point_contact(PointContact {
         name: "wall".into(),
         point: (On::Node(bar, 0), Vec3::zeros()),

@@ -110,7 +110,10 @@ fn criteria(file: &SceneFile, built: &Built) -> Vec<Criterion> {
         let (speed, who) = fastest(file, built);
         add("travel per step over size", (dt * speed / size, who.clone()), "", TRAVEL, 1.0);
         // A contact with restitution is detected once it is closed, on average half a step late and at most one step.
-        let exact_gaps = matches!(file.run.scheme, TimeScheme::GeneralizedAlpha { .. });
+        let exact_gaps = matches!(
+            file.run.scheme,
+            TimeScheme::GeneralizedAlpha { .. } | TimeScheme::Penalty { .. }
+        );
         if has_restitution(file) && !exact_gaps {
             let overlap = (0.5 * dt * speed / size, who);
             add("overlap at impact over size", overlap, "", LARGE_OVERLAP, 1.0);
@@ -126,7 +129,7 @@ fn criteria(file: &SceneFile, built: &Built) -> Vec<Criterion> {
     let (turn, who) = fastest_joint(scene);
     add("rotation of a joint per step", (turn * dt, who), "rad", TURN, 1.0);
     // An implicit scheme is stable for any stiffness.
-    let explicit = file.run.scheme.solves_contacts();
+    let explicit = file.run.scheme.is_explicit();
     let mechanisms = file.mechanisms.iter().zip(scene.mechanisms());
     for (described, system) in mechanisms.filter(|_| explicit) {
         let [(frequency, who), (rate, damped)] = stiffest(described, system);

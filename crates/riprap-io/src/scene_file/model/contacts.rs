@@ -25,6 +25,10 @@ table! {
         /// Rolling resistance: two bodies in contact resist relative rotation with a moment of at most this length times the
         /// normal force. Bodies of mechanisms have no rolling resistance.
         rolling: f64 = Quantity(Dimension::LENGTH, NonNegative), Default("0.0");
+        /// Young's modulus, for Hertz's law of the scheme `penalty`.
+        young: Option<f64> = Quantity(Dimension::PRESSURE, Positive), Optional;
+        /// Poisson's ratio, for Hertz's law of the scheme `penalty`; 0.3 if not given.
+        poisson: Option<f64> = Number(Within(-0.99, 0.5)), Optional;
     }
 }
 
@@ -41,6 +45,15 @@ table! {
         rolling: f64 = Quantity(Dimension::LENGTH, NonNegative), Computed("the smaller value of the two materials");
         /// Law in the normal direction.
         law: ContactLaw = Choice(words_of::<ContactLaw>()), Computed("`quasi-shock` if the restitution is 0, otherwise `moreau-newton`");
+        /// Stiffness of a contact point under the scheme `penalty` with its linear law, instead of that of `[run]`.
+        stiffness: Option<f64> = Quantity(Dimension::STIFFNESS, Positive), Optional;
+        /// Damping of a contact point under the scheme `penalty` with its linear law, instead of that which gives the restitution.
+        damping: Option<f64> = Quantity(Dimension::DAMPING, NonNegative), Optional;
+        /// Effective modulus of Hertz's law under the scheme `penalty`, instead of that which follows from `young` and `poisson`
+        /// of both materials.
+        modulus: Option<f64> = Quantity(Dimension::PRESSURE, Positive), Optional;
+        /// Dissipation constant of Hertz's law under the scheme `penalty`, instead of that which gives the restitution.
+        dissipation: Option<f64> = Quantity(Dimension::TIME, NonNegative), Optional;
     }
 }
 

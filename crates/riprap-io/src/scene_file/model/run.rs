@@ -1,7 +1,7 @@
 //! Time steps and output, the contact solver, and contact detection.
 
 use riprap::detect::Method;
-use riprap::scheme::{FrictionLaw, Variant as Formulation};
+use riprap::scheme::{FrictionLaw, Integrator, NormalLaw, PenaltyLaw, Variant as Formulation};
 use riprap::simulation::OnUnconverged;
 
 use super::super::fields::Field;
@@ -92,6 +92,28 @@ variants! {
             /// Relative error per step.
             tolerance: f64 = Number(Within(1e-14, 0.1)), Default("1e-9");
         } + [LARGEST_STEP],
+        /// Soft contact with fixed time steps that resolve a collision: bodies overlap and are pushed apart by springs and
+        /// dampers. Friction and restitution mean the same as for hard contact.
+        Penalty "penalty" [STEP] {
+            /// Normal law.
+            normal: NormalLaw = Choice(words_of::<NormalLaw>()), Default("\"linear\"");
+            /// Integrator.
+            integrator: Integrator = Choice(words_of::<Integrator>()), Default("\"verlet\"");
+            /// Stiffness of a contact point under the linear law; a `[[pair]]` may override it. `riprap check` shows the default:
+            /// a collision of the lightest pair takes 25 steps.
+            stiffness: Option<f64> = Quantity(Dimension::STIFFNESS, Positive), Optional;
+            /// Damping of a contact point under the linear law; a `[[pair]]` may override it. By default it gives the restitution
+            /// of the pair.
+            damping: Option<f64> = Quantity(Dimension::DAMPING, NonNegative), Optional;
+            /// Dissipation constant of Hertz's law; a `[[pair]]` may override it. By default it gives the restitution of the pair
+            /// at `impact_velocity`.
+            dissipation: Option<f64> = Quantity(Dimension::TIME, NonNegative), Optional;
+            /// Impact velocity at which the restitution holds under Hertz's law; by default that of a fall by half a grain, or
+            /// the largest initial velocity.
+            impact_velocity: Option<f64> = Quantity(Dimension::VELOCITY, Positive), Optional;
+            /// Stiffness of the tangential spring relative to the normal one.
+            tangential_ratio: f64 = Number(Within(0.0, 1.0)), Default("0.2857142857142857");
+        },
     }
 }
 
@@ -101,6 +123,11 @@ impl TimeScheme {
     /// Whether the scheme chooses the length of its steps.
     pub fn is_adaptive(self) -> bool {
         matches!(self, TimeScheme::DormandPrince { .. })
+    }
+
+    /// Whether forces are taken at the start or the middle of a step, so that stiffness limits it.
+    pub fn is_explicit(self) -> bool {
+        self.solves_contacts() || matches!(self, TimeScheme::Penalty { .. })
     }
 
     /// Whether each step solves a contact problem with the methods of `[solver]`.
@@ -122,6 +149,47 @@ words! {
         ModifiedLcp "modified-lcp": "another complementarity condition at position level, which chatters",
         SmoothIndex3 "smooth-index-3": "constraints at position level only, wrong at impacts",
         MoreauJean "moreau-jean": "the implicit θ-method with θ = 1/(1 + `rho`), which drifts",
+    }
+}
+
+words! {
+    NormalLaw {
+        Linear "linear": "force proportional to the overlap",
+        Hertz "hertz": "Hertz's law for spheres with viscoelastic dissipation; every material needs `young`",
+    }
+}
+
+words! {
+    Integrator {
+        Verlet "verlet": "velocity Verlet, second order, for all scenes",
+        RungeKutta "rk4": "classical Runge–Kutta method, fourth order while contacts last, four times the cost; free bodies only",
+    }
+}
+
+impl TimeScheme {
+    /// Integrator and laws of soft contact; `None` for hard contact.
+    pub fn penalty(&self) -> Option<(Integrator, PenaltyLaw)> {
+        let TimeScheme::Penalty {
+            normal,
+            integrator,
+            stiffness,
+            damping,
+            dissipation,
+            impact_velocity,
+            tangential_ratio,
+        } = *self
+        else {
+            return None;
+        };
+        let law = PenaltyLaw {
+            normal,
+            stiffness,
+            damping,
+            dissipation,
+            impact_velocity,
+            tangential_ratio,
+        };
+        Some((integrator, law))
     }
 }
 

@@ -173,8 +173,7 @@ fn shapes_of_the_wrong_dimension_are_reported() {
 #[test]
 fn a_law_without_rebound_accepts_no_restitution() {
     let mut scene = ball_on_floor();
-    let law =
-        PairLaw { friction: 0.1, restitution: 0.4, law: ContactLaw::QuasiShock, rolling: 0.0 };
+    let law = PairLaw { friction: 0.1, restitution: 0.4, ..PairLaw::SMOOTH };
     scene.pair("rock", "rock", law);
     let said = told(&scene);
     assert!(said.starts_with("pair `rock`–`rock`: the quasi-shock law does not rebound"), "{said}");

@@ -4,11 +4,10 @@ use super::*;
 use crate::math::Quat;
 use crate::math::fixtures::{seeded, vector};
 use crate::multibody::{Axis, Cut, Joint, Marker};
+use crate::scene::Scene;
 use crate::scene::fixtures::*;
-use crate::scene::{ContactLaw, Scene};
 
-const LAW: PairLaw =
-    PairLaw { friction: 0.2, restitution: 0.0, law: ContactLaw::QuasiShock, rolling: 0.0 };
+const LAW: PairLaw = PairLaw { friction: 0.2, ..PairLaw::SMOOTH };
 
 /// A chain of `n` bars of 1 m along x on hinges about y, with a ball of rock on some of them.
 fn chain(n: u32, balls: &[u32]) -> Mechanism {

@@ -1,0 +1,301 @@
+//! Velocity Verlet in position form: forces are evaluated once per step, at the middle.
+//!
+//! `q_m = q_n + h/2 v_n`, `v_{n+1} = v_n + h M⁻¹ f(q_m, v_m)`, `q_{n+1} = q_m + h/2 v_{n+1}`. The
+//! velocity in the middle, on which damping depends, is predicted from `v_n` and corrected once, so
+//! that the order is two. Contacts are columns of `H` as under Moreau–Jean: bodies of mechanisms and
+//! nodes of flexible bodies need nothing special, and joints between bodies stay rigid.
+//!
+//! A contact begins within a step. Its damping jumps from zero to `c δ̇`, so the step in which it is
+//! first found applies the damping of the whole time since it began, `h/2 + δ/δ̇` instead of `h`:
+//! [`Touch::share`]. Otherwise a collision would be of first order only.
+
+use super::law::{Laws, Push, Touch};
+use super::{Penalty, PenaltyError, memory, recall, turned};
+use crate::assembly::{
+    ActiveContact, Contacts, GapRule, Interval, Stabilization, System, assemble_joints,
+};
+use crate::friction::{
+    BlockVelocities, ContactProblem, Factored, Impulses, Law, Operator, SolveReport,
+};
+use crate::math::{Buffers, Scratch, Vec3, bytes_of, parallel};
+use crate::scene::{ContactSpring, PenaltyState, Scene, SchemeState, State, Twist};
+use crate::scheme::{Clock, StepError, StepReport, StepResult, Workspace, next_time};
+
+/// Buffers of a step.
+#[derive(Default)]
+struct Soft {
+    trials: Vec<Trial>,
+    velocities: Vec<[f64; 3]>,
+    pushes: Vec<Push>,
+    energies: Vec<f64>,
+    change: BlockVelocities,
+    joints: ContactProblem,
+    joint_impulses: Impulses,
+    chosen: Vec<u32>,
+}
+
+impl Buffers for Soft {
+    fn bytes(&self) -> usize {
+        bytes_of(&self.trials)
+            + bytes_of(&self.velocities)
+            + bytes_of(&self.pushes)
+            + bytes_of(&self.energies)
+            + bytes_of(&self.change)
+    }
+}
+
+/// A contact before its force is known.
+#[derive(Clone, Copy, Debug, Default)]
+struct Trial {
+    touch: Touch,
+    /// Tangential spring before sliding, in the frame of the contact [m].
+    stretch: [f64; 2],
+    /// Relative velocity at the start of the step, in the frame of the contact [m/s].
+    v_n: [f64; 3],
+    /// Energy of the spring at the end of the last step [J].
+    before: f64,
+    /// Energy lost because the stiffness of the spring has changed [J].
+    lost: f64,
+    /// `k W_nn` [1/s²].
+    square_frequency: f64,
+}
+
+/// Advances `state` by one step.
+pub fn step(
+    scheme: &Penalty,
+    laws: &Laws,
+    scene: &Scene,
+    state: &mut State,
+    work: &mut Workspace,
+) -> StepResult {
+    let dt = scheme.dt;
+    let t_next = next_time(state, dt);
+    let h = Interval { t: state.t, t_next, dt, before: 0.5 * dt, after: 0.5 * dt };
+    let mut clock = Clock::default();
+    let Workspace { system, contacts, problem, solver, scheme: scratch, next, .. } = work;
+    let mut impulses = std::mem::take(&mut work.impulses);
+    let mut soft = std::mem::take(scratch.of::<Soft>());
+
+    // q_m = q_n + h/2 v_n and v_free = v_n + h M⁻¹ f, as if there were no contacts.
+    clock.free(|| system.predict(scene, state, &h))?;
+    clock.free(|| system.free_motion(scene, state, &h))?;
+
+    // Every overlapping point is a column of H.
+    clock.detect(|| contacts.detect(scene, system, dt));
+    let rule = GapRule::Overlapping;
+    clock.assemble(|| contacts.assemble_by(rule, scene, state, system, dt, problem));
+    let n = problem.len();
+    clock.assemble(|| assemble_joints(scene, system, problem));
+
+    // Springs at q_m, then forces with the velocity in the middle: predicted and corrected.
+    let at = (scene, &*state, &*system, &*contacts);
+    clock.assemble(|| soft.gather(laws, at, problem.w.make_factored(), dt))?;
+    soft.joint_impulses.clone_from(&state.joint_impulses);
+    let mut solve = SolveReport { converged: true, ..SolveReport::default() };
+    for pass in 0..2 {
+        clock.solve(|| soft.push(laws, dt, &mut impulses));
+        if problem.len() > n {
+            solve = clock.solve(|| soft.hold(scheme, problem, n, &mut impulses, solver));
+        }
+        if pass == 0 {
+            clock.solve(|| soft.correct(problem, &impulses));
+        }
+    }
+
+    // v_{n+1} = v_free + M⁻¹ H I, q_{n+1} = q_m + h/2 v_{n+1}; loops, momenta and joints as elsewhere.
+    let end = clock.update(|| system.finish(scene, state, &h, problem, &impulses, next))?;
+    let fix = Stabilization { momentum: true, joints: true, ..Stabilization::NONE };
+    let (done, room) = ((&*problem, &impulses), (&mut *scratch, &mut *solver));
+    clock.update(|| fix.positions(scene, system, &h, contacts, done, room, state, next))?;
+
+    next.warm_start.clear();
+    next.warm_moments.clear();
+    next.joint_impulses.clear();
+    next.joint_impulses.extend_from_slice(&impulses[n..]);
+    clock.update(|| soft.remember(laws, (system, contacts), dt, state, next));
+    state.become_next(next, h.t_next);
+    *scratch.of::<Soft>() = soft;
+    work.impulses = impulses;
+    Ok(StepReport::new(dt, solve, end, &work.contacts, clock.times))
+}
+
+impl Soft {
+    /// Depths, springs and velocities of all contacts at `q_m`.
+    fn gather(
+        &mut self,
+        laws: &Laws,
+        (scene, state, system, contacts): (&Scene, &State, &System, &Contacts),
+        w: &Factored,
+        dt: f64,
+    ) -> Result<(), StepError> {
+        let springs = memory(state).map_or(&[][..], |memory| &memory.springs);
+        let places: Vec<ActiveContact> = contacts.active().collect();
+        parallel::fill(&mut self.trials, places.len(), |k| {
+            let c = &places[k];
+            let (pair, radius) = laws.meeting(scene, c.point);
+            let (depth, inverse_mass) = (-c.point.gap, w.diagonal(k)[0][0]);
+            let v_n = local_velocity(c, system, system.v_n());
+            let mut touch = Touch { pair, depth, inverse_mass, radius, share: 1.0 };
+            let normal_stiffness = laws.coefficients(&touch, depth).stiffness;
+            let stiffness = laws.tangential(normal_stiffness);
+            let old = recall(springs, c.point.colliders, c.point.feature);
+            let spring = match old {
+                Some(old) => continued(old, c, stiffness, v_n, dt),
+                None => fresh(&mut touch, v_n, dt),
+            };
+            let square_frequency = normal_stiffness * inverse_mass;
+            Trial { touch, v_n, square_frequency, ..spring }
+        });
+        let limit = 4.0 / (dt * dt);
+        if let Some(k) = self.trials.iter().position(|t| t.square_frequency > limit) {
+            let t = &self.trials[k];
+            let [a, b] = places[k].bodies.map(|b| scene.bodies().names[b as usize].clone());
+            let stiffness = t.square_frequency / t.touch.inverse_mass;
+            let largest_dt = 2.0 / t.square_frequency.sqrt();
+            Err(PenaltyError::Unstable { a, b, t: state.t, stiffness, largest_dt })?;
+        }
+        let Soft { trials, velocities, .. } = self;
+        parallel::fill(velocities, trials.len(), |k| trials[k].v_n);
+        Ok(())
+    }
+
+    /// Impulses of all contacts at the current velocities.
+    fn push(&mut self, laws: &Laws, dt: f64, impulses: &mut Impulses) {
+        let Soft { trials, velocities, pushes, .. } = self;
+        parallel::fill(pushes, trials.len(), |k| {
+            laws.push(&trials[k].touch, trials[k].stretch, velocities[k])
+        });
+        impulses.clear();
+        impulses.extend(pushes.iter().map(|push| push.force.map(|f| f * dt)));
+    }
+
+    /// Adds the impulses that keep joints between bodies closed: rows `n` and after of the problem.
+    fn hold(
+        &mut self,
+        scheme: &Penalty,
+        problem: &mut ContactProblem,
+        n: usize,
+        impulses: &mut Impulses,
+        solver: &mut Scratch,
+    ) -> SolveReport {
+        let Soft { change, joints, joint_impulses, chosen, .. } = self;
+        let w = problem.w.make_factored();
+        w.velocity_change(impulses, change);
+        let rows = n..problem.v_rel_free.len();
+        chosen.clear();
+        chosen.extend(rows.clone().map(|row| row as u32));
+        joints.w.make_factored().select(w, chosen);
+        joints.v_rel_free.clear();
+        joints.v_rel_free.extend(rows.clone().map(|row| {
+            let (free, pushed) = (problem.v_rel_free[row], w.to_local(row, change));
+            std::array::from_fn(|i| free[i] + pushed[i])
+        }));
+        joints.laws.clear();
+        joints.laws.resize(rows.len(), Law::Bilateral);
+        joints.approach_scale = problem.approach_scale;
+        let report = scheme.solver.solve(joints, joint_impulses, solver);
+        impulses.extend_from_slice(joint_impulses);
+        report
+    }
+
+    /// Velocities in the middle of the step, `½ (V_n + V_free + W I)`.
+    fn correct(&mut self, problem: &mut ContactProblem, impulses: &Impulses) {
+        let Soft { trials, velocities, change, .. } = self;
+        let w = problem.w.make_factored();
+        w.velocity_change(impulses, change);
+        let free = &problem.v_rel_free;
+        parallel::fill(velocities, trials.len(), |k| {
+            let pushed = w.to_local(k, change);
+            std::array::from_fn(|i| 0.5 * (trials[k].v_n[i] + free[k][i] + pushed[i]))
+        });
+    }
+
+    /// Springs and energies at the end of the step.
+    fn remember(
+        &mut self,
+        laws: &Laws,
+        (system, contacts): (&System, &Contacts),
+        dt: f64,
+        state: &State,
+        next: &mut State,
+    ) {
+        let mut kept = match std::mem::take(&mut next.scheme) {
+            SchemeState::Penalty(kept) => kept,
+            _ => Box::default(),
+        };
+        let Soft { trials, pushes, energies, .. } = self;
+        let places: Vec<ActiveContact> = contacts.active().collect();
+        parallel::fill(&mut kept.springs, places.len(), |k| {
+            let (c, [_, t1, t2], push) = (&places[k], places[k].frame(), &pushes[k]);
+            ContactSpring {
+                colliders: c.point.colliders,
+                feature: c.point.feature,
+                stretch: (t1 * push.stretch[0] + t2 * push.stretch[1]).into(),
+                stiffness: push.stiffness,
+            }
+        });
+        parallel::fill(energies, places.len(), |k| {
+            let v = local_velocity(&places[k], system, &next.v);
+            let (touch, stretch) = (&trials[k].touch, pushes[k].stretch);
+            let stretch = [0, 1].map(|i| stretch[i] + 0.5 * dt * v[1 + i]);
+            laws.energy(touch, touch.depth - 0.5 * dt * v[0], stretch)
+        });
+        let empty = PenaltyState::default();
+        let old = memory(state).unwrap_or(&empty);
+        kept.elastic = energies.iter().sum();
+        kept.damped = old.damped + dt * pushes.iter().map(|push| push.damped).sum::<f64>();
+        // Springs of contacts that have opened keep nothing.
+        let dropped: f64 = old.springs.iter().map(spring_energy).sum::<f64>()
+            - trials.iter().map(|t| t.before).sum::<f64>();
+        let rubbed: f64 = pushes.iter().map(|push| dt * push.rubbed + push.slipped).sum();
+        let lost: f64 = trials.iter().map(|t| t.lost).sum();
+        kept.rubbed = old.rubbed + rubbed + lost + dropped.max(0.0);
+        next.scheme = SchemeState::Penalty(kept);
+    }
+}
+
+/// Energy of a tangential spring [J].
+pub fn spring_energy(spring: &ContactSpring) -> f64 {
+    0.5 * spring.stiffness * Vec3::from(spring.stretch).norm_squared()
+}
+
+/// Velocity of the second body relative to the first in the frame of their contact at `q_m` [m/s].
+fn local_velocity(c: &ActiveContact, system: &System, v: &[Twist]) -> [f64; 3] {
+    let at = |b: u32| {
+        let (v, arm) = (&v[b as usize], c.point.point - system.q_m()[b as usize].position);
+        v.linear + v.angular.cross(&arm)
+    };
+    let v = at(c.bodies[1]) - at(c.bodies[0]);
+    c.frame().map(|axis| axis.dot(&v))
+}
+
+/// The spring of a contact that has one: turned with the normal and stretched along the way from
+/// the middle of the last step, `h V_n`. When the stiffness grows, the force stays; when it falls,
+/// the stretch does. So a change of stiffness never adds energy.
+fn continued(
+    old: &ContactSpring,
+    c: &ActiveContact,
+    stiffness: f64,
+    v_n: [f64; 3],
+    dt: f64,
+) -> Trial {
+    let [normal, t1, t2] = c.frame();
+    let before = spring_energy(old);
+    let scale = if stiffness > old.stiffness { old.stiffness / stiffness } else { 1.0 };
+    let spring = turned(Vec3::from(old.stretch) * scale, &normal);
+    let lost = before - 0.5 * stiffness * spring.norm_squared();
+    let stretch = [t1.dot(&spring) + dt * v_n[1], t2.dot(&spring) + dt * v_n[2]];
+    Trial { stretch, before, lost, ..Trial::default() }
+}
+
+/// The spring of a contact that has begun since the middle of the last step.
+fn fresh(touch: &mut Touch, v_n: [f64; 3], dt: f64) -> Trial {
+    let since = touch.depth / -v_n[0];
+    // Otherwise it did not begin: it was there from the start, or its features have changed.
+    if since > 0.0 && since <= dt {
+        touch.share = 0.5 + since / dt;
+        let stretch = [v_n[1] * since, v_n[2] * since];
+        return Trial { stretch, ..Trial::default() };
+    }
+    Trial::default()
+}
