@@ -8,7 +8,7 @@ pub use account::{ContactCount, EnergyAccount};
 use crate::friction::Criterion;
 use crate::math::parallel::in_pool;
 use crate::math::{Pose, Vec3};
-use crate::scene::{Body, Scene, State, Twist};
+use crate::scene::{Body, Scene, SchemeState, State, Twist};
 use crate::scheme::{Pulse, Scheme, StageTimes, StepError, StepReport, StepResult, Workspace};
 use std::sync::Arc;
 use std::time::Instant;
@@ -129,7 +129,8 @@ impl Frame<'_> {
 pub struct Balance {
     /// Kinetic energy [J].
     pub kinetic: f64,
-    /// Potential energy in gravity and constant forces, zero at the origin, in the springs of mechanisms, and of elasticity [J].
+    /// Potential energy in gravity and constant forces, zero at the origin, in the springs of mechanisms, of elasticity, and
+    /// of soft contacts [J].
     pub potential: f64,
     /// Linear momentum [kg m/s].
     pub momentum: Vec3,
@@ -158,6 +159,9 @@ impl Balance {
             sum.potential += potential;
             sum.momentum += linear;
             sum.angular_momentum += angular;
+        }
+        if let SchemeState::Penalty(soft) = &state.scheme {
+            sum.potential += soft.elastic;
         }
         for (body, state) in scene.flexible().iter().zip(&state.flexible) {
             let (kinetic, potential) = body.energy(&state.q, &state.v);

@@ -107,6 +107,13 @@ impl Stabilization {
         contacts.slips = slips;
     }
 
+    /// Before the solve, for schemes without [`Stabilization::velocities`]: stretched ropes recover.
+    pub fn ropes(&self, system: &System, dt: f64, problem: &mut ContactProblem) {
+        if self.gaps {
+            system.ropes.recover(GAIN, dt, problem);
+        }
+    }
+
     /// Corrects a fraction of a gap in this step.
     #[inline]
     fn close_gap(&self, scene: &Scene, points: &Points, k: usize, dt: f64, v_rel: &mut [f64; 3]) {

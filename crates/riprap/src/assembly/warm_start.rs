@@ -82,9 +82,20 @@ impl Contacts {
             let old = self.remembered(k, state);
             old.map_or([0.0; 3], |old| turned(old, &contacts[k]))
         });
+        self.recall_constraints(state, system, problem, impulses);
+        super::rolling::recall(self, state, problem, impulses);
+    }
+
+    /// Appends the initial impulses of joints and ropes.
+    pub fn recall_constraints(
+        &self,
+        state: &State,
+        system: &System,
+        problem: &ContactProblem,
+        impulses: &mut Impulses,
+    ) {
         super::joints::recall(state, self.joints(system, problem).len(), impulses);
         system.ropes.recall(state, impulses);
-        super::rolling::recall(self, state, problem, impulses);
     }
 
     /// Where the equations of joints are in the contact problem: after the contacts, before ropes
@@ -124,10 +135,25 @@ impl Contacts {
                 slip_w: slip.into(),
             }
         });
+        self.remember_constraints(scene, system, dt, problem, impulses, state, next);
+        super::rolling::remember(self, problem, impulses, &mut next.warm_moments);
+    }
+
+    /// Remembers the impulses of joints and ropes.
+    #[expect(clippy::too_many_arguments)]
+    pub fn remember_constraints(
+        &self,
+        scene: &Scene,
+        system: &System,
+        dt: f64,
+        problem: &ContactProblem,
+        impulses: &Impulses,
+        state: &State,
+        next: &mut State,
+    ) {
         next.joint_impulses.clear();
         next.joint_impulses.extend_from_slice(&impulses[self.joints(system, problem)]);
         system.ropes.remember(scene, dt, problem, impulses, state, next);
-        super::rolling::remember(self, problem, impulses, &mut next.warm_moments);
     }
 }
 

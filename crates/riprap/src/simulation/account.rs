@@ -3,7 +3,7 @@
 use super::{Balance, Frame};
 use crate::assembly::rope_rate;
 use crate::math::Vec3;
-use crate::scene::Twist;
+use crate::scene::{SchemeState, Twist};
 use serde::{Deserialize, Serialize};
 
 /// Energies [J] at the last step, and dissipated energies [J] since the account was opened, by cause.
@@ -36,9 +36,10 @@ pub struct EnergyAccount {
     pub initial: f64,
     /// Kinetic energy [J].
     pub kinetic: f64,
-    /// Potential energy, including that of springs and of elasticity [J]; see [`Balance::potential`].
+    /// Potential energy, including that of springs, of elasticity and of soft contacts [J]; see
+    /// [`Balance::potential`].
     pub potential: f64,
-    /// Energy dissipated by the normal impulses of contacts [J].
+    /// Energy dissipated by the normal impulses of contacts, or by their damping [J].
     pub impact: f64,
     /// Energy dissipated by friction [J].
     pub friction: f64,
@@ -76,6 +77,11 @@ impl EnergyAccount {
         }
         self.step = frame.state.step;
         self.read_energies(frame);
+        if let SchemeState::Penalty(soft) = &frame.state.scheme {
+            (self.impact, self.friction) = (soft.damped, soft.rubbed);
+            self.add_ropes(frame);
+            return;
+        }
         let (system, after) = (&frame.work.system, &frame.state.v);
         let (q_m, before) = (system.q_m(), system.v_n());
         for (c, r) in frame.work.contacts().active().zip(frame.work.impulses()) {

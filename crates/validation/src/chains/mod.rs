@@ -20,6 +20,11 @@ pub enum Method {
     Coulomb,
     /// Moreau–Jean.
     MoreauJean,
+    /// Soft contact with linear springs and the dampers of [`overdamped`].
+    Penalty {
+        /// Stiffness of a contact [N/m].
+        stiffness: f64,
+    },
 }
 
 impl Method {
@@ -29,6 +34,7 @@ impl Method {
             Method::Cone => "cone complementarity".into(),
             Method::Coulomb => "same steps, Coulomb".into(),
             Method::MoreauJean => "Moreau–Jean".into(),
+            Method::Penalty { stiffness } => format!("penalty, {stiffness:.0e} N/m"),
         }
     }
 
@@ -43,8 +49,20 @@ impl Method {
                 Box::new(scheme.solver(solver))
             }
             Method::MoreauJean => Box::new(MoreauJean::new(h).solver(solver)),
+            Method::Penalty { stiffness } => {
+                let mut scheme = Penalty::new(h).stiffness(stiffness).solver(solver);
+                scheme.law.damping = Some(overdamped(stiffness));
+                Box::new(scheme)
+            }
         }
     }
+}
+
+/// Damping of a contact between balls of 1 kg for a restitution that vanishes as the stiffness rises [N s/m]: `ζ` times the critical
+/// damping gives a restitution of `1/(4 ζ²)`, here `1/400 √(10⁴ N/m / k)`.
+pub fn overdamped(stiffness: f64) -> f64 {
+    let zeta = 10.0 * (stiffness / 1e4).powf(0.25);
+    2.0 * zeta * (0.5 * stiffness).sqrt()
 }
 
 /// A particle that falls onto the ground with a horizontal velocity: it does not rotate, does not rebound, and slides until

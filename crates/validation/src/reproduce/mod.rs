@@ -1,7 +1,7 @@
 //! Studies that regenerate the figures and tables of publications, for `riprap reproduce`.
 
 mod bruls2014;
-//mod ccp;
+mod ccp;
 mod slider_crank;
 mod tamping;
 
@@ -88,7 +88,7 @@ pub const STUDIES: &[Study] = &[
         name: "ccp-pendulums",
         about: "the planar paper on cone complementarity and granular chains, Figs. 6 to 17: particle, pendulums on ropes, penalty",
         takes_options: false,
-        run: |_, _, _| Ok(Vec::new()),
+        run: |_, options, tell| ccp::ccp(options.effort, tell),
     },
     Study {
         name: "slider-crank",

@@ -105,7 +105,7 @@ pub struct Penalty {
     pub law: PenaltyLaw,
     /// The integrator.
     pub integrator: Integrator,
-    /// Solver of the joints between bodies, which stay rigid.
+    /// Solver of the joints between bodies and of the ropes, which stay rigid.
     pub solver: Box<dyn ContactSolver>,
 }
 
@@ -191,6 +191,9 @@ fn not_free(scene: &Scene) -> Option<String> {
     }
     if let Some(flexible) = scene.flexible().first() {
         return Some(format!("flexible body `{}`", flexible.name()));
+    }
+    if let Some(rope) = scene.ropes().first() {
+        return Some(format!("rope `{}`", rope.name));
     }
     let joint = scene.joints().first()?;
     let [a, b] = joint.bodies.map(|b| scene.bodies().names[b as usize].clone());

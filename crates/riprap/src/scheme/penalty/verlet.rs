@@ -3,7 +3,7 @@
 //! `q_m = q_n + h/2 v_n`, `v_{n+1} = v_n + h M⁻¹ f(q_m, v_m)`, `q_{n+1} = q_m + h/2 v_{n+1}`. The
 //! velocity in the middle, on which damping depends, is predicted from `v_n` and corrected once, so
 //! that the order is two. Contacts are columns of `H` as under Moreau–Jean: bodies of mechanisms and
-//! nodes of flexible bodies need nothing special, and joints between bodies stay rigid.
+//! nodes of flexible bodies need nothing special; joints between bodies and ropes stay rigid.
 //!
 //! A contact begins within a step. Its damping jumps from zero to `c δ̇`, so the step in which it is
 //! first found applies the damping of the whole time since it began, `h/2 + δ/δ̇` instead of `h`:
@@ -13,13 +13,17 @@ use super::law::{Laws, Push, Touch};
 use super::{Penalty, PenaltyError, memory, recall, turned};
 use crate::assembly::{
     ActiveContact, Contacts, GapRule, Interval, Stabilization, System, assemble_joints,
+    assemble_ropes,
 };
-use crate::friction::{
-    BlockVelocities, ContactProblem, Factored, Impulses, Law, Operator, SolveReport,
-};
+use crate::friction::{BlockVelocities, ContactProblem, Factored, Impulses, Operator, SolveReport};
 use crate::math::{Buffers, Scratch, Vec3, bytes_of, parallel};
 use crate::scene::{ContactSpring, PenaltyState, Scene, SchemeState, State, Twist};
 use crate::scheme::{Clock, StepError, StepReport, StepResult, Workspace, next_time};
+
+/// Corrections shared with the schemes of hard contact: stretched ropes, momenta, and joints that
+/// request it.
+const FIX: Stabilization =
+    Stabilization { gaps: true, momentum: true, joints: true, ..Stabilization::NONE };
 
 /// Buffers of a step.
 #[derive(Default)]
@@ -29,8 +33,9 @@ struct Soft {
     pushes: Vec<Push>,
     energies: Vec<f64>,
     change: BlockVelocities,
-    joints: ContactProblem,
-    joint_impulses: Impulses,
+    /// The problem of joints and ropes, and its impulses.
+    rigid: ContactProblem,
+    held: Impulses,
     chosen: Vec<u32>,
 }
 
@@ -86,11 +91,14 @@ pub fn step(
     clock.assemble(|| contacts.assemble_by(rule, scene, state, system, dt, problem));
     let n = problem.len();
     clock.assemble(|| assemble_joints(scene, system, problem));
+    clock.assemble(|| assemble_ropes(scene, state, system, GapRule::ByLaw, dt, problem));
+    FIX.ropes(system, dt, problem);
 
     // Springs at q_m, then forces with the velocity in the middle: predicted and corrected.
     let at = (scene, &*state, &*system, &*contacts);
     clock.assemble(|| soft.gather(laws, at, problem.w.make_factored(), dt))?;
-    soft.joint_impulses.clone_from(&state.joint_impulses);
+    soft.held.clear();
+    contacts.recall_constraints(state, system, problem, &mut soft.held);
     let mut solve = SolveReport { converged: true, ..SolveReport::default() };
     for pass in 0..2 {
         clock.solve(|| soft.push(laws, dt, &mut impulses));
@@ -104,14 +112,12 @@ pub fn step(
 
     // v_{n+1} = v_free + M⁻¹ H I, q_{n+1} = q_m + h/2 v_{n+1}; loops, momenta and joints as elsewhere.
     let end = clock.update(|| system.finish(scene, state, &h, problem, &impulses, next))?;
-    let fix = Stabilization { momentum: true, joints: true, ..Stabilization::NONE };
     let (done, room) = ((&*problem, &impulses), (&mut *scratch, &mut *solver));
-    clock.update(|| fix.positions(scene, system, &h, contacts, done, room, state, next))?;
+    clock.update(|| FIX.positions(scene, system, &h, contacts, done, room, state, next))?;
 
     next.warm_start.clear();
     next.warm_moments.clear();
-    next.joint_impulses.clear();
-    next.joint_impulses.extend_from_slice(&impulses[n..]);
+    contacts.remember_constraints(scene, system, dt, problem, &impulses, state, next);
     clock.update(|| soft.remember(laws, (system, contacts), dt, state, next));
     state.become_next(next, h.t_next);
     *scratch.of::<Soft>() = soft;
@@ -169,7 +175,8 @@ impl Soft {
         impulses.extend(pushes.iter().map(|push| push.force.map(|f| f * dt)));
     }
 
-    /// Adds the impulses that keep joints between bodies closed: rows `n` and after of the problem.
+    /// Adds the impulses that keep joints between bodies closed and ropes from stretching: rows `n` and
+    /// after of the problem.
     fn hold(
         &mut self,
         scheme: &Penalty,
@@ -178,23 +185,23 @@ impl Soft {
         impulses: &mut Impulses,
         solver: &mut Scratch,
     ) -> SolveReport {
-        let Soft { change, joints, joint_impulses, chosen, .. } = self;
+        let Soft { change, rigid, held, chosen, .. } = self;
         let w = problem.w.make_factored();
         w.velocity_change(impulses, change);
         let rows = n..problem.v_rel_free.len();
         chosen.clear();
         chosen.extend(rows.clone().map(|row| row as u32));
-        joints.w.make_factored().select(w, chosen);
-        joints.v_rel_free.clear();
-        joints.v_rel_free.extend(rows.clone().map(|row| {
+        rigid.w.make_factored().select(w, chosen);
+        rigid.v_rel_free.clear();
+        rigid.v_rel_free.extend(rows.clone().map(|row| {
             let (free, pushed) = (problem.v_rel_free[row], w.to_local(row, change));
             std::array::from_fn(|i| free[i] + pushed[i])
         }));
-        joints.laws.clear();
-        joints.laws.resize(rows.len(), Law::Bilateral);
-        joints.approach_scale = problem.approach_scale;
-        let report = scheme.solver.solve(joints, joint_impulses, solver);
-        impulses.extend_from_slice(joint_impulses);
+        rigid.laws.clear();
+        rigid.laws.extend_from_slice(&problem.laws[rows]);
+        rigid.approach_scale = problem.approach_scale;
+        let report = scheme.solver.solve(rigid, held, solver);
+        impulses.extend_from_slice(held);
         report
     }
 

@@ -29,7 +29,13 @@ pub(super) fn study(effort: Effort, tell: &mut Tell, table: &mut String) -> Figu
         table,
         "\n- two chains, h = 1 ms, until {until} s: first contact {:.3} s, {} onsets, {} touching pairs summed over the steps, largest \
          stretch {:.1e} m, deepest overlap {:.1e} m, largest rise of the energy in a step {:.1e} J, final energy {:.3} J",
-        run.first_contact(), run.count.onsets, run.count.pair_steps, run.stretch, run.overlap, run.largest_rise(), run.final_energy(),
+        run.first_contact(),
+        run.count.onsets,
+        run.count.pair_steps,
+        run.stretch,
+        run.overlap,
+        run.largest_rise(),
+        run.final_energy(),
     );
     let mut figures = vec![("fig13", layout("Two pendulums of ten balls each (Fig. 13)", &CHAINS))];
     figures.push(("fig14", energies(&run)));
@@ -56,7 +62,10 @@ fn energies(run: &Record) -> Figure {
         Curve::new("independent solution", Colour::LightGrey, elsewhere(4)).width(6.0),
         Curve::new("onsets of contacts", Colour::Vermilion, of(&onsets)).width(2.0),
     ];
-    let panels = vec![over_time("energy, zero at the ceiling [J]", curves), over_time("contacts so far [–]", counts)];
+    let panels = vec![
+        over_time("energy, zero at the ceiling [J]", curves),
+        over_time("contacts so far [–]", counts),
+    ];
     side_by_side("Energies and number of contacts (Fig. 14)", panels)
 }
 
@@ -69,7 +78,12 @@ fn frames(run: &Record, until: f64) -> Figure {
     };
     let panels: Vec<Panel> = times.iter().map(panel).collect();
     let rows = panels.len().div_ceil(5) as u32;
-    Figure { title: "Positions (Fig. 15)".into(), size: [1500, 90 + 270 * rows], columns: 5, panels }
+    Figure {
+        title: "Positions (Fig. 15)".into(),
+        size: [1500, 90 + 270 * rows],
+        columns: 5,
+        panels,
+    }
 }
 
 fn impulses(run: &Record) -> Figure {
@@ -131,7 +145,9 @@ fn layouts(effort: Effort, tell: &mut Tell, table: &mut String) {
                 let angle_rad: f64 = f64::to_radians(angle);
                 let chains = Pendulums { angle: angle_rad, radius, half_distance, ..CHAINS };
                 let gap = 2e3 * (half_distance - radius);
-                let name = format!("{angle}°, radius {radius} m, anchors {gap:.0} mm further apart than touching");
+                let name = format!(
+                    "{angle}°, radius {radius} m, anchors {gap:.0} mm further apart than touching"
+                );
                 variants.push((name, chains));
             }
         }
@@ -145,7 +161,11 @@ fn layouts(effort: Effort, tell: &mut Tell, table: &mut String) {
         let _ = write!(
             table,
             "\n| {name} | {} | {} | {} | {:.3} | {:.2} |",
-            run.count.onsets, run.count.pair_steps, run.count.contact_steps, run.first_contact(), run.final_energy()
+            run.count.onsets,
+            run.count.pair_steps,
+            run.count.contact_steps,
+            run.first_contact(),
+            run.final_energy()
         );
         tell(&format!("{name}: {} onsets", run.count.onsets));
     }

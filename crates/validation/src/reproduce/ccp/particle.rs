@@ -51,11 +51,9 @@ pub(super) fn study(_: Effort, tell: &mut Tell, table: &mut String) -> Figures {
     figures.push(("fig6", side_by_side(title, vec![panel(1, "x [m]"), panel(2, "height [m]")])));
 
     let steps = [2e-2, 1e-2, 5e-3, 1e-3];
-    let runs: Vec<Vec<[f64; 3]>> =
-        steps.iter().map(|&h| trajectory(Method::Cone, h)).collect();
-    let named = |k: usize, points| {
-        Curve::new(&format!("h = {} ms", 1e3 * steps[k]), COLOURS[k], points)
-    };
+    let runs: Vec<Vec<[f64; 3]>> = steps.iter().map(|&h| trajectory(Method::Cone, h)).collect();
+    let named =
+        |k: usize, points| Curve::new(&format!("h = {} ms", 1e3 * steps[k]), COLOURS[k], points);
     let heights = runs.iter().enumerate().map(|(k, run)| named(k, pick(run, 2)));
     let mut heights: Vec<Curve> = heights.collect();
     let line = (0..=400).map(|k| f64::from(k) * 2.5e-3).map(|t| [t, PARTICLE.exact(t)[1]]);
@@ -67,13 +65,13 @@ pub(super) fn study(_: Effort, tell: &mut Tell, table: &mut String) -> Figures {
     }
     close.title = "around the impact: the gap while sliding is μ v h".into();
     close.y = close.y.range(-0.002, 0.03);
-    figures.push(("fig7", side_by_side("Height with different steps (Fig. 7)", vec![whole, close])));
+    figures
+        .push(("fig7", side_by_side("Height with different steps (Fig. 7)", vec![whole, close])));
 
     let error = |run: &[[f64; 3]]| -> Vec<[f64; 2]> {
         run.iter().map(|p| [p[0], (p[2] - PARTICLE.exact(p[0])[1]).abs()]).collect()
     };
-    let errors: Vec<Curve> =
-        runs.iter().enumerate().map(|(k, run)| named(k, error(run))).collect();
+    let errors: Vec<Curve> = runs.iter().enumerate().map(|(k, run)| named(k, error(run))).collect();
     let mut first = over_time("error of the height [m]", errors);
     first.y = first.y.logarithmic().range(1e-6, 1.0);
     let many = [2e-2, 1e-2, 5e-3, 2e-3, 1e-3, 5e-4, 2e-4, 1e-4];
@@ -96,7 +94,11 @@ pub(super) fn study(_: Effort, tell: &mut Tell, table: &mut String) -> Figures {
         let points = largest(method, k);
         let (steps, errors): (Vec<f64>, Vec<f64>) = points.iter().map(|p| (p[0], p[1])).unzip();
         let order = observed_order(&steps, &errors);
-        let _ = write!(table, "\n- particle, error of {name}: order {order:.2}, {:.2e} m at h = 1 ms", errors[4]);
+        let _ = write!(
+            table,
+            "\n- particle, error of {name}: order {order:.2}, {:.2e} m at h = 1 ms",
+            errors[4]
+        );
         Curve::new(name, colour, points).marked()
     })
     .into();
@@ -127,8 +129,14 @@ fn slope(table: &mut String) -> crate::figure::Figure {
         let points = slide(Method::Cone, h);
         let last = points.last().map_or(f64::NAN, |p| p[1]);
         let predicted = |t: f64| 1e3 * slope.friction * slope.acceleration() * t * h;
-        let _ = write!(table, "\n- block on a slope, h = {} ms: lift {last:.4} mm after 0.5 s, μ v h = {:.4} mm", 1e3 * h, predicted(0.5));
-        curves.push(Curve::new(&format!("cone, h = {} ms", 1e3 * h), COLOURS[k], points).width(2.0));
+        let _ = write!(
+            table,
+            "\n- block on a slope, h = {} ms: lift {last:.4} mm after 0.5 s, μ v h = {:.4} mm",
+            1e3 * h,
+            predicted(0.5)
+        );
+        curves
+            .push(Curve::new(&format!("cone, h = {} ms", 1e3 * h), COLOURS[k], points).width(2.0));
         let line = vec![[0.0, 0.0], [0.5, predicted(0.5)]];
         curves.push(Curve::new("predicted: μ v h", Colour::Black, line).dash(Dash::Dotted));
     }

@@ -20,7 +20,12 @@ pub(super) fn layout(title: &str, pendulums: &Pendulums) -> Figure {
     let (Some([x0, x1]), Some([y0, y1])) = wide else { return side_by_side(title, vec![panel]) };
     let width = 620.0;
     let height = (width - 90.0) * (y1 - y0) / (x1 - x0) + 150.0;
-    Figure { title: title.to_owned(), size: [width as u32, height as u32], columns: 1, panels: vec![panel] }
+    Figure {
+        title: title.to_owned(),
+        size: [width as u32, height as u32],
+        columns: 1,
+        panels: vec![panel],
+    }
 }
 
 /// Balls and ropes at given positions of the balls, with equal scales.
@@ -77,7 +82,8 @@ pub(super) fn study(_: Effort, tell: &mut Tell, table: &mut String) -> Figures {
     let height = |run: &Record| -> Vec<[f64; 2]> {
         run.t.iter().zip(&run.q).map(|(t, q)| [*t, q[0][1]]).collect()
     };
-    let mut heights = vec![Curve::new("cone complementarity", Colour::Blue, height(&hard)).width(2.0)];
+    let mut heights =
+        vec![Curve::new("cone complementarity", Colour::Blue, height(&hard)).width(2.0)];
     let mut errors = Vec::new();
     for ((k, run), stiffness) in soft.iter().enumerate().zip(STIFFNESSES) {
         let name = format!("penalty, {stiffness:.0e} N/m");
@@ -90,7 +96,11 @@ pub(super) fn study(_: Effort, tell: &mut Tell, table: &mut String) -> Figures {
             .map(|(i, t)| [*t, (run.q[i * every][0][1] - hard.q[i][0][1]).abs()])
             .collect();
         let largest = off.iter().fold(0.0, |m: f64, p| m.max(p[1]));
-        let _ = write!(table, "\n- two balls, penalty with {stiffness:.0e} N/m: largest difference of the height {largest:.2e} m, overlap {:.2e} m, stretch {:.2e} m", run.overlap, run.stretch);
+        let _ = write!(
+            table,
+            "\n- two balls, penalty with {stiffness:.0e} N/m: largest difference of the height {largest:.2e} m, overlap {:.2e} m, stretch {:.2e} m",
+            run.overlap, run.stretch
+        );
         errors.push(Curve::new(&name, COLOURS[k], off));
     }
     let mut error = over_time("difference of the height [m]", errors);
@@ -98,12 +108,18 @@ pub(super) fn study(_: Effort, tell: &mut Tell, table: &mut String) -> Figures {
     let title = "Height of a ball (Fig. 10)";
     figures.push(("fig10", side_by_side(title, vec![over_time("y [m]", heights), error])));
     let title = "Energies with cone complementarity (Fig. 11)";
-    let panels = vec![over_time("energy above rest [J]", energies(&hard)), around(&hard, 0.01, "around the impact")];
+    let panels = vec![
+        over_time("energy above rest [J]", energies(&hard)),
+        around(&hard, 0.01, "around the impact"),
+    ];
     figures.push(("fig11", side_by_side(title, panels)));
     let title = "Energies with the penalty method (Fig. 12)";
     let run = &soft[0];
     let name = format!("{:.0e} N/m", STIFFNESSES[0]);
-    let panels = vec![over_time("energy above rest [J]", energies(run)), around(run, 0.1, &format!("{name}, around the impact"))];
+    let panels = vec![
+        over_time("energy above rest [J]", energies(run)),
+        around(run, 0.1, &format!("{name}, around the impact")),
+    ];
     figures.push(("fig12", side_by_side(title, panels)));
     tell("two balls: Figs. 9 to 12");
     figures
