@@ -69,9 +69,9 @@ fn soft(checks: &mut Checks, effort: Effort) {
     }
     let what = "cone complementarity: time from 90 to 10 % of the energy";
     checks.at_most(what, fall(&hard), h, "s");
-    // Overlap v m/c and rebound v/(4 ζ²) both fall at least with the root of the stiffness.
+    // The rebound v/(4 ζ²) falls with the root of the stiffness, the overlap v m/c with its power 3/4.
     let order = -observed_order(stiffnesses, &differences);
-    checks.close("penalty: order of the distance in 1/stiffness", order, 0.5, 0.15, "1");
+    checks.at_least("penalty: order of the distance in 1/stiffness", order, 0.45, "1");
     let (last, largest) = (differences[differences.len() - 1], stiffnesses[stiffnesses.len() - 1]);
     let what = format!("penalty, {largest:.0e} N/m: distance from cone complementarity");
     let rebound = TWO_BALLS.speed_at_bottom() / 400.0 * (1e4 / largest).sqrt();
