@@ -285,3 +285,19 @@ fn a_campaign_rejects_a_page_without_markers_before_it_measures() {
     }
     assert_eq!(folder.read("empty.md"), "# Speed\n");
 }
+
+#[test]
+fn solvers_of_cone_problems_are_measured() {
+    let folder = Folder::new("bench-cone");
+    let arguments = ["--contacts", "100,400", "--iterations", "5", "--problems", "4"];
+    let small =
+        [&["cone", "--repetitions", "1", "--profile", "profile.svg"], &arguments[..]].concat();
+    let result = json(&folder, &small);
+    assert!(result["exponents"][0].is_number() && result["layers"][1]["converged"] == true);
+    assert_eq!(result["solvers"].as_array().unwrap().len(), 6);
+    let svg = folder.read("profile.svg");
+    assert!(svg.contains("apgd") && svg.contains("interior-point"));
+    let output = folder.riprap(&[&["bench"], &small[..]].concat());
+    success(&output);
+    assert!(stdout(&output).contains("apgd, fixed iterations: time ~ contacts^"));
+}

@@ -92,3 +92,40 @@ fn unreadable_files_are_named_the_others_solved_and_the_exit_code_is_2() {
     assert_eq!(code(&empty), Some(2));
     assert!(stderr(&empty).contains("contains no HDF5 files"), "{}", stderr(&empty));
 }
+
+#[test]
+fn the_cone_law_is_solved_by_every_solver_of_its_own() {
+    let folder = problems("cones");
+    let names = "apgd,barzilai-borwein,gauss-seidel,jacobi,admm,interior-point,auto";
+    let arguments = ["solve", "out/problems", "--law", "cone", "--solver", names, "--tol", "1e-4"];
+    let more = ["--repeat", "1", "--json", "--profile", "profile.svg"];
+    let output = folder.riprap(&[&arguments[..], &more].concat());
+    success(&output);
+    let text = stdout(&output);
+    let lines: Vec<serde_json::Value> =
+        text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!(lines.len(), 7 * 5);
+    for of_problem in lines.chunks_exact(7) {
+        let values: Vec<f64> =
+            of_problem.iter().map(|l| l["objective"].as_f64().unwrap()).collect();
+        let oracle = values[5];
+        assert!(oracle < 0.0 && of_problem[5]["solver"] == "interior-point");
+        // The residual of 1e-4 enters the value as its square, and by the square of the condition number.
+        assert!(values.iter().all(|v| (v / oracle - 1.0).abs() < 1e-3), "{values:?}");
+    }
+    let svg = folder.read("profile.svg");
+    assert!(names.split(',').all(|name| svg.contains(name)));
+}
+
+#[test]
+fn a_solver_that_does_not_fit_the_law_is_named() {
+    let folder = Folder::new("misfit");
+    for (law, solver, fits) in [("coulomb", "admm", "auto, anderson"), ("cone", "anderson", "apgd")]
+    {
+        let output = folder.riprap(&["solve", "no.h5", "--law", law, "--solver", solver]);
+        assert_eq!(code(&output), Some(2));
+        for words in [solver, &format!("--law {law}"), fits] {
+            assert!(stderr(&output).contains(words), "{}", stderr(&output));
+        }
+    }
+}

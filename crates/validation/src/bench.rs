@@ -3,16 +3,22 @@
 //! A [`Bench`] is a scene that first settles, then runs a measured window of steps. Both phases are timed separately.
 
 pub mod campaign;
+mod cone;
 mod error;
 pub mod judge;
 pub mod machine;
 mod mechanism;
+mod profile;
 mod scaling;
 mod schemes;
 mod table;
 
+pub use cone::{
+    ConeBench, ConeResult, ConeSolver, Kind, LayerTime, SolverTime, cone, layer, random_problem,
+};
 pub use error::BenchError;
 pub use mechanism::{MechanismBench, MechanismResult, TreeTimes, mechanism};
+pub use profile::profile;
 pub use scaling::{Scaling, ScalingOptions, exponent, scaling};
 pub use schemes::{SchemeTime, schemes};
 pub use table::{append_csv, csv_header, csv_name_only, csv_row};

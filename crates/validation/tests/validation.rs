@@ -55,5 +55,6 @@ cases! {
     beams_bend_and_vibrate_as_theory_says "flexible",
     a_block_rocks_without_penetration "ggl-rocking-block",
     the_slider_stays_within_its_clearance "ggl-slider-crank",
+    all_solvers_of_cone_problems_find_the_same_minimum "ccp-solvers",
     the_tamping_unit_rests_and_vibrates_as_linearized_elsewhere "tamping-modes",
 }

@@ -5,12 +5,13 @@ use std::time::Instant;
 
 use clap::ValueEnum;
 use riprap::friction::{
-    Accurate, Anderson, ConjugateGradient, ContactProblem, ContactSolver, GaussSeidel,
-    GaussSeidelOptions, Scratch, StoredOptions, residual,
+    Accurate, Anderson, ConeOptions, ConeProblem, ConjugateGradient, ContactProblem, ContactSolver,
+    GaussSeidel, GaussSeidelOptions, Law, Scratch, StoredOptions, residual,
 };
 use riprap_io::fclib;
 use serde_json::{Value, json};
-use validation::figure::{Axis, Colour, Curve, Dash, Figure, Panel};
+use validation::bench::{self, ConeSolver};
+use validation::figure::Figure;
 
 use crate::commands::parse_positive;
 use crate::failure::Failure;
@@ -22,13 +23,16 @@ pub struct Arguments {
     /// Contact problems in the HDF5 layout of FCLib; a folder stands for all problems in it
     #[arg(required = true, value_name = "FILE")]
     files: Vec<PathBuf>,
+    /// Contact law: exact Coulomb friction, or its convex relaxation, cone complementarity
+    #[arg(long, value_enum, default_value = "coulomb")]
+    law: ContactLaw,
     /// Solver to use; several, separated by commas, are compared
     #[arg(long, value_enum, value_delimiter = ',', default_value = "auto")]
     solver: Vec<Solver>,
     /// Target residual, relative to the largest free velocity, impulse or velocity; several, separated by commas, are solved in turn
     #[arg(long, value_name = "RESIDUAL", value_delimiter = ',', default_value = "1e-8", value_parser = parse_positive)]
     tol: Vec<f64>,
-    /// Maximum number of sweeps [default: 200 000 for gauss-seidel and conjugate-gradient, 1 000 000 for the others]
+    /// Maximum number of sweeps [default: 1 000 000 for auto and anderson, 200 000 for the others]
     #[arg(long, value_name = "N")]
     max_sweeps: Option<usize>,
     /// Number of solves, of which the median time is reported [default: as many as fit into 0.1 s, at most 100]
@@ -42,18 +46,55 @@ pub struct Arguments {
     json: bool,
 }
 
+/// Laws of the contacts.
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum ContactLaw {
+    /// Coulomb's law with the exact cone
+    Coulomb,
+    /// Cone complementarity: a sliding contact lifts
+    Cone,
+}
+
+impl ContactLaw {
+    fn word(self) -> &'static str {
+        match self {
+            ContactLaw::Coulomb => "coulomb",
+            ContactLaw::Cone => "cone",
+        }
+    }
+
+    /// Replaces the law of the contacts of a stored problem.
+    fn apply(self, problem: &mut ContactProblem) {
+        for law in &mut problem.laws {
+            if let (ContactLaw::Cone, Law::Coulomb { friction }) = (self, *law) {
+                *law = Law::Cone { friction };
+            }
+        }
+    }
+}
+
 /// Solvers of contact problems.
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Solver {
-    /// Accelerated sweeps, with Newton and proximal steps where they are faster
+    /// The default of each law. coulomb: accelerated sweeps, with Newton and proximal steps where they are faster; cone: apgd
     #[value(alias = "accurate")]
     Auto,
-    /// Gauss–Seidel with Anderson acceleration
+    /// coulomb: Gauss–Seidel with Anderson acceleration
     Anderson,
-    /// Gauss–Seidel with conjugate-gradient acceleration
+    /// coulomb: Gauss–Seidel with conjugate-gradient acceleration
     ConjugateGradient,
-    /// Plain Gauss–Seidel
+    /// Plain Gauss–Seidel; cone: the fixed point of Anitescu and Tasora
     GaussSeidel,
+    /// cone: Nesterov's accelerated projected gradients
+    Apgd,
+    /// cone: spectral projected gradients
+    BarzilaiBorwein,
+    /// cone: the fixed point of Anitescu and Tasora, all contacts at once
+    Jacobi,
+    /// cone: alternating directions with adaptive penalty, for large mass ratios
+    Admm,
+    /// cone: interior points, the oracle
+    InteriorPoint,
 }
 
 impl Solver {
@@ -63,22 +104,65 @@ impl Solver {
             Solver::Anderson => "anderson",
             Solver::ConjugateGradient => "conjugate-gradient",
             Solver::GaussSeidel => "gauss-seidel",
+            Solver::Apgd => "apgd",
+            Solver::BarzilaiBorwein => "barzilai-borwein",
+            Solver::Jacobi => "jacobi",
+            Solver::Admm => "admm",
+            Solver::InteriorPoint => "interior-point",
         }
     }
 
-    /// Builds the solver, which stops at a residual relative to all quantities of a stored problem.
-    fn build(self, tolerance: f64, max_sweeps: Option<usize>) -> Box<dyn ContactSolver> {
+    /// The solver of cone problems with this name.
+    fn of_cones(self) -> Option<ConeSolver> {
+        match self {
+            Solver::Auto | Solver::Apgd => Some(ConeSolver::Apgd),
+            Solver::GaussSeidel => Some(ConeSolver::GaussSeidel),
+            Solver::BarzilaiBorwein => Some(ConeSolver::BarzilaiBorwein),
+            Solver::Jacobi => Some(ConeSolver::Jacobi),
+            Solver::Admm => Some(ConeSolver::Admm),
+            Solver::InteriorPoint => Some(ConeSolver::InteriorPoint),
+            Solver::Anderson | Solver::ConjugateGradient => None,
+        }
+    }
+
+    /// Builds the solver, which stops at a residual relative to all quantities of a stored problem; `None` if it does not solve
+    /// problems with this law.
+    fn build(
+        self,
+        law: ContactLaw,
+        tolerance: f64,
+        max_sweeps: Option<usize>,
+    ) -> Option<Box<dyn ContactSolver>> {
         let mut stored = StoredOptions::tolerance(tolerance);
         let mut options = GaussSeidelOptions::stored(tolerance);
+        let mut cones = ConeOptions::stored(tolerance);
         if let Some(n) = max_sweeps {
-            (stored.max_sweeps, options.max_sweeps) = (n, n);
+            (stored.max_sweeps, options.max_sweeps, cones.max_iterations) = (n, n, n);
         }
-        match self {
-            Solver::Auto => Box::new(Accurate { options: stored }),
-            Solver::Anderson => Box::new(Anderson { options: stored }),
-            Solver::ConjugateGradient => Box::new(ConjugateGradient { options }),
-            Solver::GaussSeidel => Box::new(GaussSeidel { options }),
+        match (law, self) {
+            (ContactLaw::Cone, solver) => solver.of_cones().map(|solver| solver.build(cones)),
+            (_, Solver::Auto) => Some(Box::new(Accurate { options: stored })),
+            (_, Solver::Anderson) => Some(Box::new(Anderson { options: stored })),
+            (_, Solver::ConjugateGradient) => Some(Box::new(ConjugateGradient { options })),
+            (_, Solver::GaussSeidel) => Some(Box::new(GaussSeidel { options })),
+            _ => None,
         }
+    }
+
+    /// Fails if the solver does not solve problems with this law.
+    fn check(self, law: ContactLaw) -> Result<(), Failure> {
+        if self.build(law, 1.0, None).is_some() {
+            return Ok(());
+        }
+        let fits = |solver: &&Solver| solver.build(law, 1.0, None).is_some();
+        let names: Vec<&str> =
+            Solver::value_variants().iter().filter(fits).map(|s| s.word()).collect();
+        Err(Failure::Input(format!(
+            "the solver `{}` does not solve problems with `--law {}`; use one of {}",
+            self.word(),
+            law.word(),
+            names.join(", ")
+        )))
     }
 }
 
@@ -92,6 +176,8 @@ struct Outcome {
     seconds: f64,
     iterations: usize,
     residual: f64,
+    /// `½ γᵀ N γ + rᵀ γ` [J], for cone complementarity.
+    objective: Option<f64>,
 }
 
 impl Outcome {
@@ -100,7 +186,7 @@ impl Outcome {
     }
 
     fn to_json(&self) -> Value {
-        json!({
+        let mut value = json!({
             "file": self.file.display().to_string(),
             "contacts": self.contacts,
             "solver": self.solver.word(),
@@ -109,7 +195,11 @@ impl Outcome {
             "iterations": self.iterations,
             "residual": self.residual,
             "converged": self.converged(),
-        })
+        });
+        if let (Some(objective), Some(entries)) = (self.objective, value.as_object_mut()) {
+            entries.insert("objective".into(), json!(objective));
+        }
+        value
     }
 
     fn to_row(&self) -> Vec<String> {
@@ -128,11 +218,14 @@ impl Outcome {
 
 /// Solves the problems and prints times and residuals.
 pub fn solve(arguments: &Arguments) -> Result<(), Failure> {
+    for solver in &arguments.solver {
+        solver.check(arguments.law)?;
+    }
     let files = expand(&arguments.files)?;
     let mut outcomes = Vec::new();
     let mut unreadable = 0;
     for file in &files {
-        let stored = match fclib::read(file) {
+        let mut stored = match fclib::read(file) {
             Ok(stored) => stored,
             Err(error) => {
                 eprintln!("error: {error}");
@@ -143,6 +236,7 @@ pub fn solve(arguments: &Arguments) -> Result<(), Failure> {
         if let Some(warning) = stored.warning() {
             eprintln!("warning: {}: {warning}", file.display());
         }
+        arguments.law.apply(&mut stored.problem);
         for tolerance in &arguments.tol {
             for solver in &arguments.solver {
                 let outcome = measure(arguments, file, &stored.problem, *solver, *tolerance);
@@ -225,7 +319,8 @@ fn measure(
     solver: Solver,
     tolerance: f64,
 ) -> Outcome {
-    let built = solver.build(tolerance, arguments.max_sweeps);
+    let built = solver.build(arguments.law, tolerance, arguments.max_sweeps);
+    let built = built.expect("the solvers were compared with the law");
     let mut scratch = Scratch::default();
     let mut impulses = Vec::new();
     let mut times: Vec<f64> = Vec::new();
@@ -250,6 +345,8 @@ fn measure(
                 iterations: report.sweeps,
                 // NaN does not count as converged.
                 residual: if found.is_nan() { f64::INFINITY } else { found },
+                objective: (arguments.law == ContactLaw::Cone)
+                    .then(|| ConeProblem::new(problem).objective(&impulses)),
             };
         }
     }
@@ -284,40 +381,17 @@ fn sums(arguments: &Arguments, outcomes: &[Outcome]) -> String {
     text
 }
 
-/// The performance profile (Dolan and Moré 2002): for each solver, the fraction of problems solved within a factor of the
-/// fastest solver's time.
+/// The performance profiles of the solvers, one for each tolerance.
 fn profile(arguments: &Arguments, outcomes: &[Outcome]) -> Figure {
-    const COLOURS: [Colour; 4] = [Colour::Blue, Colour::Orange, Colour::Green, Colour::Vermilion];
-    const DASHES: [Dash; 3] = [Dash::Solid, Dash::Dashed, Dash::Dotted];
     let mut panels = Vec::new();
     for tolerance in &arguments.tol {
-        let at: Vec<&Outcome> = outcomes.iter().filter(|o| o.tolerance == *tolerance).collect();
-        let best = |file: &Path| {
-            let times = at.iter().filter(|o| o.file == file && o.converged()).map(|o| o.seconds);
-            times.fold(f64::INFINITY, f64::min)
+        let times = |solver: Solver| -> Vec<f64> {
+            let own = outcomes.iter().filter(|o| o.solver == solver && o.tolerance == *tolerance);
+            own.map(|o| if o.converged() { o.seconds } else { f64::INFINITY }).collect()
         };
-        let ratios = |solver: Solver| {
-            let own = at.iter().filter(|o| o.solver == solver);
-            let mut ratios: Vec<f64> = own
-                .map(|o| if o.converged() { o.seconds / best(&o.file) } else { f64::INFINITY })
-                .collect();
-            ratios.sort_by(f64::total_cmp);
-            ratios
-        };
-        let all: Vec<Vec<f64>> = arguments.solver.iter().map(|s| ratios(*s)).collect();
-        let finite = all.iter().flatten().filter(|r| r.is_finite());
-        let end = 1.2 * finite.fold(2.0f64, |m, r| m.max(*r));
-        let curves = all.iter().zip(&arguments.solver).enumerate().map(|(k, (ratios, solver))| {
-            Curve::new(solver.word(), COLOURS[k % 4], stairs(ratios, end))
-                .dash(DASHES[k % 3])
-                .width(2.0)
-        });
-        panels.push(Panel {
-            title: format!("residual {}", number(*tolerance)),
-            x: Axis::new("time relative to the fastest solver [–]").logarithmic().range(1.0, end),
-            y: Axis::new("fraction of problems solved [–]").range(0.0, 1.05),
-            curves: curves.collect(),
-        });
+        let solvers: Vec<(&str, Vec<f64>)> =
+            arguments.solver.iter().map(|s| (s.word(), times(*s))).collect();
+        panels.push(bench::profile(&format!("residual {}", number(*tolerance)), &solvers));
     }
     let columns = panels.len().min(2);
     let rows = panels.len().div_ceil(columns.max(1)) as u32;
@@ -329,18 +403,4 @@ fn profile(arguments: &Arguments, outcomes: &[Outcome]) -> Figure {
         columns,
         panels,
     }
-}
-
-/// The step function of a distribution of ratios, from 1 to `end`.
-fn stairs(ratios: &[f64], end: f64) -> Vec<[f64; 2]> {
-    let n = ratios.len().max(1) as f64;
-    let mut points = vec![[1.0, 0.0]];
-    let mut level = 0.0;
-    for (k, ratio) in ratios.iter().enumerate().filter(|(_, r)| r.is_finite()) {
-        points.push([*ratio, level]);
-        level = (k + 1) as f64 / n;
-        points.push([*ratio, level]);
-    }
-    points.push([end, level]);
-    points
 }

@@ -280,6 +280,31 @@ impl Factored {
         out.rows.clone_from(&self.rows);
     }
 
+    /// Row `i` of `Hᵀ` and of `(M⁻¹ H)ᵀ` on the block of one side (0 or 1) of contact `a`.
+    pub(super) fn row(&self, a: usize, side: usize, i: usize) -> ([f64; 6], [f64; 6]) {
+        let c = &self.contacts[a];
+        let m = &self.masses[c.blocks[side] as usize];
+        let sign = [-1.0, 1.0][side];
+        let p = c.frame[i].map(|x| sign * x);
+        let moment = cross(c.arms[side], p);
+        let spin = m.turn(moment);
+        let [lx, ly, lz] = m.linear;
+        (
+            [p[0], p[1], p[2], moment[0], moment[1], moment[2]],
+            [lx * p[0], ly * p[1], lz * p[2], spin[0], spin[1], spin[2]],
+        )
+    }
+
+    /// The sides of contact `a` that were given as rows: first block, rows of `Hᵀ`, rows of
+    /// `(M⁻¹ H)ᵀ`.
+    pub(super) fn row_sides(&self, a: usize) -> impl Iterator<Item = (u32, &[f64], &[f64])> {
+        self.sides_of(&self.contacts[a]).iter().map(|side| {
+            let n = 18 * side.blocks as usize;
+            let (rows, solved) = self.rows[side.rows..side.rows + 2 * n].split_at(n);
+            (side.first, rows, solved)
+        })
+    }
+
     fn sides_of(&self, c: &Contact3) -> &[Side] {
         &self.sides[c.sides[0] as usize..c.sides[1] as usize]
     }

@@ -10,6 +10,7 @@ mod anderson;
 mod arrays;
 mod blocks;
 mod coloured;
+mod cone;
 mod conjugate_gradient;
 mod criteria;
 mod delassus;
@@ -31,6 +32,11 @@ pub use anderson::{Anderson, StoredOptions};
 pub use arrays::ProblemArrays;
 pub use blocks::Blocks;
 pub use coloured::{Coloured, Width};
+#[cfg(feature = "interior-point")]
+pub use cone::InteriorPoint;
+pub use cone::{
+    Admm, Apgd, BarzilaiBorwein, ConeOptions, ConeProblem, ProjectedGaussSeidel, ProjectedJacobi,
+};
 pub use conjugate_gradient::ConjugateGradient;
 pub use criteria::{Criterion, GaussSeidelOptions};
 pub use delassus::{BlockVelocities, Delassus, Operator};

@@ -3,6 +3,7 @@
 mod analyses;
 mod analytical;
 mod ccp;
+mod ccp_solvers;
 mod corrections;
 mod coupling;
 mod flexible;
@@ -217,6 +218,12 @@ pub const CASES: &[Case] = &[
         about: "beams: a full circle, the elastica, natural frequencies, a stop, a slider–crank; energy and refinement",
         run: flexible::flexible,
         long: true,
+    },
+    Case {
+        name: "ccp-solvers",
+        about: "six solvers of cone complementarity problems agree on 1000 random problems; exact friction where none slides",
+        run: ccp_solvers::ccp_solvers,
+        long: false,
     },
     Case {
         name: "tamping-modes",

@@ -1,6 +1,7 @@
 //! `riprap bench`: measures the speed of standard scenes and mechanisms.
 
 mod campaign;
+mod cone;
 mod judge;
 mod mechanism;
 mod scaling;
@@ -37,6 +38,8 @@ pub enum Command {
     Mechanism(mechanism::Mechanism),
     /// Time per step of the schemes on small systems
     Schemes(schemes::Schemes),
+    /// Solvers of cone complementarity problems: growth with the number of contacts, random problems
+    Cone(cone::Cone),
 }
 
 /// Runs a benchmark and prints the result.
@@ -54,6 +57,7 @@ pub fn bench(command: &Command) -> Result<(), Failure> {
         Command::Judge(arguments) => judge::bench(arguments),
         Command::Mechanism(arguments) => mechanism::bench(arguments),
         Command::Schemes(arguments) => schemes::bench(arguments),
+        Command::Cone(arguments) => cone::bench(arguments),
     }
 }
 
