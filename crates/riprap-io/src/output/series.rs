@@ -14,9 +14,10 @@ use super::mechanisms::Mechanisms;
 use super::multipliers::{
     constraint_columns, constraint_row, contact_columns, contact_row, cut_of,
 };
+use super::ropes::{self, rope_columns, rope_row};
 use super::summary::Tally;
 use crate::build::Built;
-use crate::scene_file::{ContactProbe, JointProbe, JointQuantity, Quantity, SceneFile};
+use crate::scene_file::{ContactProbe, JointProbe, JointQuantity, Quantity, RopeProbe, SceneFile};
 use crate::table::Column;
 
 /// The columns of every output.
@@ -28,6 +29,7 @@ pub(super) struct Series {
     probes: Vec<Follow>,
     joints: Vec<JointProbe>,
     contacts: Vec<ContactProbe>,
+    ropes: Vec<RopeProbe>,
     /// Forces since the last row.
     loads: Loads,
     /// Forces of one step, in the order of `loads`.
@@ -118,7 +120,10 @@ impl Series {
         for probe in &file.contact_probes {
             contact_columns(probe, &mut columns);
         }
-        let contacts = file.contact_probes.clone();
+        for probe in &file.rope_probes {
+            rope_columns(probe, &mut columns);
+        }
+        let (contacts, ropes) = (file.contact_probes.clone(), file.rope_probes.clone());
         make_unique(&mut columns);
         let joints = file.joint_probes.clone();
         let (loads, forces) = (Loads::default(), Vec::new());
@@ -130,6 +135,7 @@ impl Series {
             probes,
             joints,
             contacts,
+            ropes,
             loads,
             forces,
             counted,
@@ -181,7 +187,7 @@ impl Series {
         self.counted = frame.state.step;
     }
 
-    /// Collects the forces of the last step: mechanisms, bodies, joints.
+    /// Collects the forces of the last step: mechanisms, bodies, joints, ropes.
     fn sample(&mut self, frame: &Frame) {
         self.forces.clear();
         self.mechanisms.sample(frame, &mut self.forces);
@@ -199,6 +205,11 @@ impl Series {
                 }
             }
         }
+        self.sample_joints(frame);
+        ropes::sample(&self.ropes, frame, &mut self.forces);
+    }
+
+    fn sample_joints(&mut self, frame: &Frame) {
         if self.joints.is_empty() {
             return;
         }
@@ -261,6 +272,9 @@ impl Series {
         }
         for probe in &self.contacts {
             contact_row(frame, probe, &mut row);
+        }
+        for probe in &self.ropes {
+            rope_row(frame, probe, &mut loads, &mut row);
         }
         row
     }
