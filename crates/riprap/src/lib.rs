@@ -54,9 +54,9 @@ pub mod prelude {
         Mechanism, Phase, PointSpring, Signal, Stops, Until,
     };
     pub use crate::scene::{
-        Body, BodyDescription, BodyJoint, ContactLaw, Flexible, FlexibleId, Hold, Kind, Law, Locks,
-        Material, MechanismId, Motion, On, PairLaw, PointContact, Rope, RopeId, Scene,
-        SceneBuilder, State, Twist,
+        Body, BodyDescription, BodyJoint, Chain, ContactLaw, Course, Flexible, FlexibleId, Hold,
+        Kind, Law, Locks, Material, MechanismId, Motion, On, PairLaw, PointContact, Rope, RopeId,
+        Scene, SceneBuilder, State, Tie, Twist,
     };
     pub use crate::scheme::{
         ConeComplementarity, DormandPrince, FrictionLaw, GeneralizedAlpha, MoreauJean, Penalty,

@@ -77,6 +77,9 @@ impl Watch for Terminal {
                 eprintln!("bed of {} stored in {}", stones(grains), path.display());
             }
             Event::BedNotKept { error } => eprintln!("warning: the bed was not stored: {error}"),
+            Event::RopeBroken { rope, time, tension } => {
+                eprintln!("warning: rope `{rope}` broke at t = {time:.6} s under {tension:.4e} N");
+            }
             Event::CheckpointWritten => {
                 eprintln!("checkpoint written: use --resume to continue from here");
             }

@@ -62,11 +62,13 @@ impl Settling {
         scene.flexible.clear();
         scene.joints.clear();
         scene.point_contacts.clear();
+        scene.ropes.clear();
         scene.ignored_contacts.clear();
         scene.probes.clear();
         scene.mechanism_probes.clear();
         scene.joint_probes.clear();
         scene.contact_probes.clear();
+        scene.rope_probes.clear();
         for body in &mut scene.bodies {
             // It is held at its initial position.
             body.kind = BodyKind::Fixed;

@@ -21,7 +21,7 @@ use riprap::math::{Mat3, Pose, Quat, Vec3};
 use riprap::multibody::{GROUND, Link, Marker, Mechanism, Part};
 use riprap::scene::{
     Body, BodyDescription, BodyJoint, BuildError, FlexibleId, Item, Kind, Law, Locks, MechanismId,
-    Motion, On, PairLaw, PointContact, Scene, SceneBuilder,
+    Motion, On, PairLaw, PointContact, Rope, Scene, SceneBuilder,
 };
 use riprap::scheme::{
     ConeComplementarity, DormandPrince, GeneralizedAlpha, MoreauJean, Penalty, Scheme,
@@ -153,6 +153,12 @@ impl SceneFile {
                 normal: plane.normal.into(),
                 law: PairLaw { friction, restitution, law, ..PairLaw::SMOOTH },
             });
+        }
+        for rope in &self.ropes {
+            let file::Rope { name, points, length, breaking_load } = rope.clone();
+            let place = |p: &file::Place| (p.body.map_or(On::World, on), p.position.into());
+            let path = points.iter().map(place).collect();
+            builder.add_rope(Rope { name, path, length, breaking_load });
         }
         for [a, b] in &self.ignored_contacts {
             builder.ignore_contact(on(*a), on(*b));
@@ -356,6 +362,7 @@ impl SceneFile {
             | BuildError::FreeHalfSpace { item }
             | BuildError::WrongDimension { item, .. }
             | BuildError::RopeTooShort { item, .. }
+            | BuildError::Chain { item, .. }
             | BuildError::BadInertia { item, .. } => self.item_place(item),
             BuildError::Duplicate { name, .. } => self.place_of(name).unwrap_or_default(),
             BuildError::Mechanism(error) => self.mechanism_place(error),
@@ -375,8 +382,12 @@ impl SceneFile {
     fn item_place(&self, item: &Item) -> Range<usize> {
         let source = &self.source;
         match item {
-            Item::Scene | Item::Contact | Item::Material(_) | Item::Pair(..) | Item::Rope(_) => {
+            Item::Scene | Item::Contact | Item::Material(_) | Item::Pair(..) | Item::Chain(_) => {
                 0..0
+            }
+            Item::Rope(name) => {
+                let index = self.ropes.iter().position(|rope| rope.name == *name);
+                index.map_or(0..0, |index| place(&source.ropes, index))
             }
             Item::Flexible(name) => self.flexible_place(name).unwrap_or_default(),
             Item::Body(name) => self.place_of(name).unwrap_or_default(),

@@ -6,6 +6,7 @@ mod loads;
 mod mechanisms;
 mod multipliers;
 mod queue;
+mod ropes;
 mod series;
 mod summary;
 mod surfaces;
@@ -71,6 +72,9 @@ pub(crate) struct Progress {
 
 /// The parts of a frame.
 const PARTS: [&str; 2] = ["surfaces", "contacts"];
+
+/// The part of a frame with the ropes, if there are any; it is written with the surfaces.
+const ROPES: &str = "ropes";
 
 /// When output is written.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -156,7 +160,8 @@ impl RunWriter {
             return Err(Error::Data { path: Checkpoint::path(path), message });
         }
         let frames = PARTS.iter().copied().zip(kept.frame_times.iter().map(Vec::as_slice));
-        let folder = RunFolder::resume(path, &frames.collect::<Vec<_>>())?;
+        let ropes = (!built.scene.ropes().is_empty()).then_some((ROPES, &kept.frame_times[0][..]));
+        let folder = RunFolder::resume(path, &frames.chain(ropes).collect::<Vec<_>>())?;
         let mut writer = Self::begin(folder, series, table, file, built, threads)?;
         writer.written = kept.written;
         writer.frame_times.clone_from(&kept.frame_times);
@@ -355,6 +360,9 @@ impl RunWriter {
                 };
                 files.folder.write_frame(PARTS[part], number, t, &data)?;
             }
+            if let (Some(number), Some(ropes)) = (numbers[0], snapshot.ropes()) {
+                files.folder.write_frame(ROPES, number, t, &ropes)?;
+            }
             Ok(())
         })?;
         if row_due {
@@ -367,7 +375,10 @@ impl RunWriter {
     fn write_summary(&self, ending: &Ending, frame: Option<&Frame>) -> Result<(), Error> {
         let wall = self.report().wall;
         let end = frame.map(|frame| (frame.state.t, Balance::of(frame.scene, frame.state)));
-        let summary = summary::summary(&self.scene, &self.tally, ending, end, wall);
+        let mut summary = summary::summary(&self.scene, &self.tally, ending, end, wall);
+        if let Some(broken) = frame.and_then(ropes::broken) {
+            summary["broken_ropes"] = broken;
+        }
         self.files.send(move |files| files.folder.write_summary(&summary))
     }
 }

@@ -17,9 +17,10 @@ use super::mechanisms::Mechanisms;
 use super::multipliers::{
     constraint_columns, constraint_row, contact_columns, contact_row, cut_of,
 };
+use super::ropes::{self, rope_columns, rope_row};
 use super::summary::Tally;
 use crate::build::Built;
-use crate::scene_file::{ContactProbe, JointProbe, JointQuantity, Quantity, SceneFile};
+use crate::scene_file::{ContactProbe, JointProbe, JointQuantity, Quantity, RopeProbe, SceneFile};
 use crate::table::Column;
 
 /// The columns of every output.
@@ -33,6 +34,7 @@ pub(super) struct Series {
     contacts: Vec<ContactProbe>,
     /// Where the energy goes, if that is recorded.
     account: Option<Account>,
+    ropes: Vec<RopeProbe>,
     /// Forces since the last row.
     loads: Loads,
     /// Forces of one step, in the order of `loads`.
@@ -134,7 +136,10 @@ impl Series {
         for probe in &file.contact_probes {
             contact_columns(probe, &mut columns);
         }
-        let contacts = file.contact_probes.clone();
+        for probe in &file.rope_probes {
+            rope_columns(probe, &mut columns);
+        }
+        let (contacts, ropes) = (file.contact_probes.clone(), file.rope_probes.clone());
         make_unique(&mut columns);
         let joints = file.joint_probes.clone();
         let (loads, forces) = (Loads::default(), Vec::new());
@@ -147,6 +152,7 @@ impl Series {
             joints,
             contacts,
             account,
+            ropes,
             loads,
             forces,
             counted,
@@ -207,7 +213,7 @@ impl Series {
         self.counted = frame.state.step;
     }
 
-    /// Collects the forces of the last step: mechanisms, bodies, joints.
+    /// Collects the forces of the last step: mechanisms, bodies, joints, ropes.
     fn sample(&mut self, frame: &Frame) {
         self.forces.clear();
         self.mechanisms.sample(frame, &mut self.forces);
@@ -233,6 +239,11 @@ impl Series {
                 }
             }
         }
+        self.sample_joints(frame);
+        ropes::sample(&self.ropes, frame, &mut self.forces);
+    }
+
+    fn sample_joints(&mut self, frame: &Frame) {
         if self.joints.is_empty() {
             return;
         }
@@ -298,6 +309,9 @@ impl Series {
         }
         for probe in &self.contacts {
             contact_row(frame, probe, &mut row);
+        }
+        for probe in &self.ropes {
+            rope_row(frame, probe, &mut loads, &mut row);
         }
         row
     }

@@ -9,6 +9,7 @@ use riprap::shape::Shape;
 use riprap::simulation::{ContactForce, Frame};
 
 use super::extent;
+use super::ropes::Drawn;
 use crate::vtk::PolyData;
 
 /// Number of vertices of the polygon that approximates a disc.
@@ -121,6 +122,8 @@ pub struct Snapshot {
     /// Pose of each shape, and speed of its centre of mass [m/s].
     bodies: Vec<(Pose, f64)>,
     contacts: Vec<ContactForce>,
+    /// `None` if the scene has no ropes.
+    ropes: Option<Vec<Drawn>>,
     dt: f64,
 }
 
@@ -130,7 +133,13 @@ impl Snapshot {
         let Frame { scene, state, dt, .. } = *frame;
         let body = |i: usize| (scene.shape_pose(state, scene.body_at(i)), state.v[i].linear.norm());
         let bodies = (0..state.q.len()).map(body).collect();
-        Snapshot { bodies, contacts: frame.contacts().collect(), dt }
+        let ropes = (!scene.ropes().is_empty()).then(|| Drawn::all(frame));
+        Snapshot { bodies, contacts: frame.contacts().collect(), ropes, dt }
+    }
+
+    /// The ropes as lines, with the index of each, `tension [N]` and `slack [m]`; `None` if the scene has no ropes.
+    pub fn ropes(&self) -> Option<PolyData> {
+        self.ropes.as_ref().map(|ropes| Drawn::lines(ropes))
     }
 
     /// The contacts as points, with `force [N]`, normal, `gap [m]`, `impulse [N s]` and the two bodies.

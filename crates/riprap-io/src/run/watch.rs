@@ -108,6 +108,15 @@ pub enum Event<'a> {
     },
     /// A checkpoint is written because the run was interrupted.
     CheckpointWritten,
+    /// A rope breaks.
+    RopeBroken {
+        /// Its name.
+        rope: &'a str,
+        /// When [s].
+        time: f64,
+        /// The mean tension that broke it [N].
+        tension: f64,
+    },
 }
 
 /// Passes every step to the watch and to the writers.
@@ -123,6 +132,7 @@ pub(super) struct Stepping<'a> {
 impl Observer for Stepping<'_> {
     fn observe(&mut self, frame: &Frame) -> Result<(), Box<dyn std::error::Error + Send + Sync>> {
         self.watch.step(self.phase, frame);
+        report_broken(self.watch, frame);
         if let Some(problems) = &self.problems {
             problems.write(frame)?;
         }
@@ -134,5 +144,16 @@ impl Observer for Stepping<'_> {
 
     fn stop(&self) -> bool {
         self.interrupt.load(Ordering::Relaxed)
+    }
+}
+
+/// Reports the ropes that have broken in the last step.
+fn report_broken(watch: &mut dyn Watch, frame: &Frame) {
+    for (rope, state) in frame.scene.ropes().iter().zip(&frame.state.ropes) {
+        let now = |time: &f64| (frame.state.t - time).abs() < 0.5 * frame.dt;
+        if let Some(time) = state.broken.filter(now) {
+            let tension = state.tension(frame.dt);
+            watch.event(Event::RopeBroken { rope: &rope.name, time, tension });
+        }
     }
 }

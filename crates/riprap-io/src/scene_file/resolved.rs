@@ -43,6 +43,7 @@ impl Serialize for SceneFile {
         map.serialize_entry("flexible", &All(names, &self.flexible))?;
         map.serialize_entry("joint", &All(names, &self.joints))?;
         map.serialize_entry("point_contact", &All(names, &self.point_contacts))?;
+        map.serialize_entry("rope", &All(names, &self.ropes))?;
         map.serialize_entry("ignore_contact", &All(names, &self.ignored_contacts))?;
         map.serialize_entry("probe", &All(names, &all_probes(self)))?;
         map.end()

@@ -1,4 +1,4 @@
-//! Output for ParaView: points, vertices and polygons with data, as `.vtp` files, and the `.pvd`
+//! Output for ParaView: points, vertices, lines and polygons with data, as `.vtp` files, and the `.pvd`
 //! index that combines them into a time series. This module knows nothing about bodies or contacts;
 //! callers supply coordinates and named arrays.
 //!
@@ -18,7 +18,7 @@ use std::path::Path;
 use crate::atomic;
 use crate::error::Error;
 
-/// Points with vertices, polygons and data.
+/// Points with vertices, lines, polygons and data.
 ///
 /// ```
 /// use riprap_io::vtk::{PolyData, Pvd};
@@ -41,6 +41,8 @@ use crate::error::Error;
 pub struct PolyData {
     points: Vec<[f32; 3]>,
     vertices: Vec<i64>,
+    line_points: Vec<i64>,
+    line_ends: Vec<i64>,
     polygon_corners: Vec<i64>,
     polygon_ends: Vec<i64>,
     point_data: Vec<Array>,
@@ -115,9 +117,15 @@ impl PolyData {
         self.points.len() - 1
     }
 
-    /// Adds a vertex cell that displays a single point. Vertex cells precede all polygons.
+    /// Adds a vertex cell that displays a single point. Vertex cells precede all lines and polygons.
     pub fn add_vertex(&mut self, point: usize) {
         self.vertices.push(point as i64);
+    }
+
+    /// Adds a line through points. Lines precede all polygons.
+    pub fn add_line(&mut self, points: &[usize]) {
+        self.line_points.extend(points.iter().map(|point| *point as i64));
+        self.line_ends.push(self.line_points.len() as i64);
     }
 
     /// Adds a polygon through points, counter-clockwise seen from outside.
@@ -131,7 +139,7 @@ impl PolyData {
         self.point_data.push(Array::new(name.into(), values.into()));
     }
 
-    /// Adds one number or vector per cell: first the vertices, then the polygons, in order.
+    /// Adds one number or vector per cell: first the vertices, then the lines, then the polygons, in order.
     pub fn cell_data(&mut self, name: impl Into<String>, values: impl Into<ArrayValues>) {
         self.cell_data.push(Array::new(name.into(), values.into()));
     }
@@ -141,9 +149,9 @@ impl PolyData {
         self.points.len()
     }
 
-    /// The number of cells: vertices and polygons.
+    /// The number of cells: vertices, lines and polygons.
     pub fn n_cells(&self) -> usize {
-        self.vertices.len() + self.polygon_ends.len()
+        self.vertices.len() + self.line_ends.len() + self.polygon_ends.len()
     }
 
     /// Writes a `.vtp` file atomically.
@@ -156,8 +164,8 @@ impl PolyData {
     fn check(&self) -> Result<(), String> {
         let n_points = self.points.len();
         let within = |index: &i64| usize::try_from(*index).is_ok_and(|index| index < n_points);
-        if let Some(index) = self.vertices.iter().chain(&self.polygon_corners).find(|i| !within(i))
-        {
+        let used = self.vertices.iter().chain(&self.line_points).chain(&self.polygon_corners);
+        if let Some(index) = used.copied().find(|i| !within(i)) {
             return Err(format!("a cell uses point {index}, but there are only {n_points}"));
         }
         let groups =
@@ -186,13 +194,17 @@ impl PolyData {
         let vertex_ends = (1..=self.vertices.len() as i64).collect();
         let vertices = cells(self.vertices.clone(), vertex_ends);
         let polygons = cells(self.polygon_corners.clone(), self.polygon_ends.clone());
-        let sections: [(&str, &[Array]); 5] = [
+        let lines = cells(self.line_points.clone(), self.line_ends.clone());
+        let mut sections: Vec<(&str, &[Array])> = vec![
             ("PointData", &self.point_data),
             ("CellData", &self.cell_data),
             ("Points", std::slice::from_ref(&points)),
             ("Verts", &vertices),
-            ("Polys", &polygons),
         ];
+        if !self.line_ends.is_empty() {
+            sections.push(("Lines", &lines));
+        }
+        sections.push(("Polys", &polygons));
 
         writeln!(out, "<?xml version=\"1.0\"?>")?;
         writeln!(
@@ -201,16 +213,17 @@ impl PolyData {
         )?;
         writeln!(
             out,
-            "<PolyData>\n<Piece NumberOfPoints=\"{}\" NumberOfVerts=\"{}\" NumberOfLines=\"0\" \
+            "<PolyData>\n<Piece NumberOfPoints=\"{}\" NumberOfVerts=\"{}\" NumberOfLines=\"{}\" \
              NumberOfStrips=\"0\" NumberOfPolys=\"{}\">",
             self.points.len(),
             self.vertices.len(),
+            self.line_ends.len(),
             self.polygon_ends.len()
         )?;
         let mut offset = 0;
-        for (section, arrays) in sections {
+        for (section, arrays) in &sections {
             writeln!(out, "<{section}>")?;
-            for array in arrays {
+            for array in *arrays {
                 array.write_header(out, offset)?;
                 offset += size_of::<u64>() + array.n_bytes();
             }

@@ -36,12 +36,12 @@ use std::collections::HashMap;
 /// ```
 #[derive(Clone, Debug)]
 pub struct SceneBuilder {
-    gravity: Option<Vec3>,
+    pub(super) gravity: Option<Vec3>,
     drag: f64,
     pub(super) planar: bool,
     pub(super) materials: Vec<Material>,
     pairs: Vec<(String, String, PairLaw)>,
-    bodies: Vec<BodyDescription>,
+    pub(super) bodies: Vec<BodyDescription>,
     alert: Option<f64>,
     method: Method,
     largest_overlap: f64,
@@ -51,7 +51,7 @@ pub struct SceneBuilder {
     pub(super) joints: Vec<BodyJoint>,
     pub(super) ropes: Vec<Rope>,
     pub(super) apart: Vec<(On, On)>,
-    errors: Vec<BuildError>,
+    pub(super) errors: Vec<BuildError>,
 }
 
 impl Default for SceneBuilder {

@@ -28,6 +28,8 @@ pub enum Item {
     Flexible(String),
     /// A rope, by its name.
     Rope(String),
+    /// A granular chain, by its name.
+    Chain(String),
 }
 
 impl std::fmt::Display for Item {
@@ -43,6 +45,7 @@ impl std::fmt::Display for Item {
             Item::PointContact(name) => write!(f, "point contact `{name}`"),
             Item::Flexible(name) => write!(f, "flexible body `{name}`"),
             Item::Rope(name) => write!(f, "rope `{name}`"),
+            Item::Chain(name) => write!(f, "chain `{name}`"),
         }
     }
 }
@@ -158,6 +161,14 @@ pub enum BuildError {
         path: f64,
         /// How much longer the path is [m].
         excess: f64,
+    },
+    /// A chain that cannot be laid out.
+    #[error("{item}: {problem}")]
+    Chain {
+        /// Which chain.
+        item: Item,
+        /// What is wrong.
+        problem: String,
     },
     /// A mistake in a mechanism.
     #[error(transparent)]

@@ -7,6 +7,7 @@
 
 mod body;
 mod builder;
+mod chain;
 mod checks;
 mod error;
 mod flexible;
@@ -19,6 +20,7 @@ mod state;
 pub use crate::math::Twist;
 pub use body::{Bodies, BodyDescription, Kind, Law, Locks, Motion};
 pub use builder::SceneBuilder;
+pub use chain::{Chain, ChainEnd, ChainLayout, Course, Tie};
 pub use error::{BuildError, BuildErrors, Item};
 pub use flexible::{Elements, Flexible, FlexibleId, NodeShape};
 pub use joint::{BodyJoint, Hold, ResolvedJoint};

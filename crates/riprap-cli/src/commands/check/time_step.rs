@@ -300,6 +300,8 @@ impl Smooth {
         alone.joint_probes.clear();
         alone.flexible.clear();
         alone.point_contacts.clear();
+        alone.ropes.clear();
+        alone.rope_probes.clear();
         alone.ignored_contacts.clear();
         alone.run.scheme = TimeScheme::DormandPrince { tolerance: 1e-6 };
         alone.run.dt = MOMENT;

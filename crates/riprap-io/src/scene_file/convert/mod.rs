@@ -12,6 +12,7 @@ mod laws;
 mod links;
 mod mechanisms;
 mod probes;
+mod ropes;
 mod shapes;
 mod tree;
 mod urdf;
@@ -69,6 +70,8 @@ pub(super) struct Converter<'a> {
     names: HashMap<String, Range<usize>>,
     /// Names of joints between bodies, including invalid ones.
     joint_names: HashSet<String>,
+    /// Names of ropes, including invalid ones.
+    rope_names: HashSet<String>,
     /// Groups of grains: name and number of grains, as far as known.
     groups: Vec<(String, Option<u64>)>,
     /// Magnitude of the gravitational acceleration [m/s²].
@@ -132,6 +135,7 @@ impl<'a> Converter<'a> {
             meshes: HashMap::new(),
             names: HashMap::new(),
             joint_names: HashSet::new(),
+            rope_names: HashSet::new(),
             groups: Vec::new(),
             gravity: 0.0,
             own_name: String::new(),
@@ -155,7 +159,7 @@ impl<'a> Converter<'a> {
         self.materials(scene);
         let pairs = self.pairs(list("pair"));
         let shapes = self.named_shapes(scene);
-        let bodies: Vec<Option<Body>> = self.bodies(list("body"));
+        let mut bodies: Vec<Option<Body>> = self.bodies(list("body"));
         let grains: Vec<Option<Grains>> = self.grains(list("grains"));
         let mechanisms = self.mechanisms(list("mechanism"));
         let (mechanisms, mechanism_sources): (Vec<Mechanism>, Vec<MechanismSource>) =
@@ -163,17 +167,28 @@ impl<'a> Converter<'a> {
         let (flexible, flexible_spans): (Vec<_>, Vec<_>) =
             self.flexible(list("flexible")).into_iter().unzip();
         self.known = Known::new(&bodies, &grains, &mechanisms);
+        let (chain_ropes, ball_spans) = self.chains(list("chain"), gravity, &mut bodies);
+        if !ball_spans.is_empty() {
+            self.known = Known::new(&bodies, &grains, &mechanisms);
+        }
         self.known.flexible = self.flexible_names(list("flexible"), &flexible);
         let (joints, joint_spans): (Vec<_>, Vec<_>) =
             self.joints(list("joint")).into_iter().unzip();
         let (point_contacts, point_contact_spans) = self.point_contacts(list("point_contact"));
+        let (ropes, rope_spans) = self.ropes(list("rope"), chain_ropes);
         let ignored_contacts = self.ignored_contacts(list("ignore_contact"));
         let multipliers = steps
             .as_ref()
             .is_none_or(|run| matches!(run.scheme, TimeScheme::GeneralizedAlpha { .. }));
-        let targets = Targets { joints: &joints, contacts: &point_contacts, multipliers };
+        let targets =
+            Targets { joints: &joints, contacts: &point_contacts, ropes: &ropes, multipliers };
         let probes = self.probes(list("probe"), &targets);
         self.check_whole(scene, run);
+        if let (Some(steps), Some(run)) = (&steps, run) {
+            self.check_ropes(&steps.scheme, run, scene);
+        }
+        let mut source = source(scene);
+        source.bodies.extend(ball_spans);
 
         Some(SceneFile {
             title: scene.text("title").map(str::to_owned),
@@ -193,17 +208,20 @@ impl<'a> Converter<'a> {
             flexible: flexible.into_iter().flatten().collect(),
             joints: joints.into_iter().flatten().collect(),
             point_contacts,
+            ropes,
             ignored_contacts,
             probes: probes.bodies,
             mechanism_probes: probes.mechanisms,
             joint_probes: probes.joints,
             contact_probes: probes.contacts,
+            rope_probes: probes.ropes,
             source: Source {
                 mechanisms: mechanism_sources,
                 flexible: flexible_spans,
                 joints: joint_spans,
                 point_contacts: point_contact_spans,
-                ..source(scene)
+                ropes: rope_spans,
+                ..source
             },
         })
     }
@@ -211,7 +229,7 @@ impl<'a> Converter<'a> {
     /// Checks of the scene as a whole.
     fn check_whole(&mut self, scene: &Entries, run: Option<&Entries>) {
         let any = |keys: &[&str]| keys.iter().any(|key| scene.given(key).is_some());
-        if !any(&["body", "grains", "mechanism", "flexible"]) {
+        if !any(&["body", "grains", "mechanism", "flexible", "chain"]) {
             let message = "there is nothing to simulate: the scene has no bodies, grains, mechanisms or flexible bodies";
             self.problems.advise(0..0, message, "add a [[body]], [[grains]] or a [[mechanism]]");
         }

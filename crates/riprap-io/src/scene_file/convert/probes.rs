@@ -6,7 +6,7 @@ use super::super::document::excerpt;
 use super::super::keys::Choice;
 use super::super::model::{
     BodyJoint, ContactProbe, ContactQuantity, JointProbe, JointQuantity, MechanismProbe,
-    MechanismQuantity, PointContact, Probe, Quantity, Target,
+    MechanismQuantity, PointContact, Probe, Quantity, Rope, RopeProbe, RopeQuantity, Target,
 };
 use super::super::values::{Entries, Node};
 use super::{Converter, did_you_mean};
@@ -18,6 +18,7 @@ pub(super) struct Probes {
     pub mechanisms: Vec<MechanismProbe>,
     pub joints: Vec<JointProbe>,
     pub contacts: Vec<ContactProbe>,
+    pub ropes: Vec<RopeProbe>,
 }
 
 /// What a probe may refer to besides bodies and mechanisms.
@@ -26,6 +27,8 @@ pub(super) struct Targets<'a> {
     pub joints: &'a [Option<BodyJoint>],
     /// Point contacts.
     pub contacts: &'a [PointContact],
+    /// Ropes.
+    pub ropes: &'a [Rope],
     /// Whether the scheme has multipliers.
     pub multipliers: bool,
 }
@@ -35,11 +38,11 @@ impl Converter<'_> {
         let mut probes = Probes::default();
         let mut names = HashSet::new();
         for probe in nodes.iter().filter_map(Node::table) {
-            let keys = ["body", "mechanism", "joint", "point_contact"];
+            let keys = ["body", "mechanism", "joint", "point_contact", "rope"];
             let given = keys.map(|key| (key, probe.given(key)));
             let mut given = given.into_iter().filter_map(|(key, node)| Some((key, node?)));
             let Some((key, node)) = given.next() else {
-                let message = "this probe has no target: `body`, `mechanism`, `joint` or `point_contact` is missing";
+                let message = "this probe has no target: `body`, `mechanism`, `joint`, `point_contact` or `rope` is missing";
                 self.problems.report(probe.span.clone(), message);
                 continue;
             };
@@ -80,6 +83,13 @@ impl Converter<'_> {
                     let quantities = self.quantities(listed, &[JointQuantity::Force], "a joint");
                     if let Some(joint) = self.joint_of(node, targets.joints) {
                         probes.joints.push(JointProbe { name, joint, quantities });
+                    }
+                }
+                "rope" => {
+                    let usual = [RopeQuantity::Tension, RopeQuantity::Slack];
+                    let quantities = self.quantities(listed, &usual, "a rope");
+                    if let Some(rope) = self.rope_of(node, targets.ropes) {
+                        probes.ropes.push(RopeProbe { name, rope, quantities });
                     }
                 }
                 _ => {
@@ -133,6 +143,18 @@ impl Converter<'_> {
             let names = contacts.iter().map(|contact| contact.name.as_str());
             let help = did_you_mean(name, names, "[[point_contact]]");
             let message = format!("there is no point contact `{}`", excerpt(name));
+            self.problems.advise(node.span.clone(), message, help);
+        }
+        index
+    }
+
+    /// The rope named by a value. `None` if there is none, or if its definition is known to be invalid.
+    fn rope_of(&mut self, node: &Node, ropes: &[Rope]) -> Option<usize> {
+        let name = node.text()?;
+        let index = ropes.iter().position(|rope| rope.name == name);
+        if index.is_none() && !self.rope_names.contains(name) {
+            let help = did_you_mean(name, self.rope_names.iter().map(String::as_str), "[[rope]]");
+            let message = format!("there is no rope `{}`", excerpt(name));
             self.problems.advise(node.span.clone(), message, help);
         }
         index

@@ -10,6 +10,7 @@ mod grains;
 mod joints;
 mod mechanism;
 mod probes;
+mod ropes;
 mod run;
 mod shapes;
 
@@ -20,12 +21,13 @@ pub use grains::*;
 pub use joints::*;
 pub use mechanism::*;
 pub use probes::*;
+pub use ropes::*;
 pub(super) use run::is_adaptive;
 pub use run::*;
 pub use shapes::*;
 
 pub use riprap::detect::Method;
-pub use riprap::scene::{ContactLaw, Hold, Material, PairLaw};
+pub use riprap::scene::{ContactLaw, Hold, Material, PairLaw, Tie};
 pub use riprap::simulation::OnUnconverged;
 
 use std::ops::Range;
@@ -57,6 +59,8 @@ static PAIR_KIND: Kind = Kind::Table(&PAIR);
 static JOINT_KIND: Kind = Kind::Table(&joints::JOINT);
 static POINT_CONTACT_KIND: Kind = Kind::Table(&POINT_CONTACT);
 static IGNORE_CONTACT_KIND: Kind = Kind::Table(&IGNORE_CONTACT);
+static ROPE_KIND: Kind = Kind::Table(&ROPE);
+static CHAIN_KIND: Kind = Kind::Table(&CHAIN);
 static PROBE_KIND: Kind = Kind::Table(&PROBE);
 
 /// A vector along x, y, z.
@@ -117,7 +121,7 @@ pub struct SceneFile {
     pub pairs: Vec<Pair>,
     /// Named shapes, in file order.
     pub shapes: Vec<NamedShape>,
-    /// Single bodies, in file order.
+    /// Single bodies, in file order, then the balls of chains.
     pub bodies: Vec<Body>,
     /// Groups of grains, in file order.
     pub grains: Vec<Grains>,
@@ -129,6 +133,8 @@ pub struct SceneFile {
     pub joints: Vec<BodyJoint>,
     /// Contacts between given points and planes, in file order.
     pub point_contacts: Vec<PointContact>,
+    /// Ropes: those of chains, then the others, in file order.
+    pub ropes: Vec<Rope>,
     /// Pairs of bodies that do not collide.
     pub ignored_contacts: Vec<[Target; 2]>,
     /// Bodies recorded in `series.csv`.
@@ -139,6 +145,8 @@ pub struct SceneFile {
     pub joint_probes: Vec<JointProbe>,
     /// Point contacts recorded in `series.csv`.
     pub contact_probes: Vec<ContactProbe>,
+    /// Ropes recorded in `series.csv`.
+    pub rope_probes: Vec<RopeProbe>,
     /// The text it was read from, for messages.
     pub source: Source,
 }
@@ -165,6 +173,8 @@ pub struct Source {
     pub joints: Vec<Range<usize>>,
     /// Locations of [`SceneFile::point_contacts`].
     pub point_contacts: Vec<Range<usize>>,
+    /// Locations of [`SceneFile::ropes`].
+    pub ropes: Vec<Range<usize>>,
 }
 
 /// Where the parts of a mechanism are defined; parts from a URDF file have the location where that file is named.
@@ -245,9 +255,13 @@ pub(crate) static SCENE: Table = Table {
         joint: List { of: &JOINT_KIND, min: 0, max: 10_000 }, Default("[]");
         /// Contacts between given points and planes: `[[point_contact]]`.
         point_contact: List { of: &POINT_CONTACT_KIND, min: 0, max: 10_000 }, Default("[]");
+        /// Ropes and cables: `[[rope]]`.
+        rope: List { of: &ROPE_KIND, min: 0, max: MANY }, Default("[]");
+        /// Granular chains: `[[chain]]`.
+        chain: List { of: &CHAIN_KIND, min: 0, max: 1000 }, Default("[]");
         /// Bodies that do not collide: `[[ignore_contact]]`.
         ignore_contact: List { of: &IGNORE_CONTACT_KIND, min: 0, max: 10_000 }, Default("[]");
-        /// Bodies, mechanisms, joints and point contacts recorded in `series.csv`: `[[probe]]`.
+        /// Bodies, mechanisms, joints, point contacts and ropes recorded in `series.csv`: `[[probe]]`.
         probe: List { of: &PROBE_KIND, min: 0, max: 10_000 }, Default("[]");
     }],
     tag: None,

@@ -1,4 +1,4 @@
-//! Probes: bodies, mechanisms, joints and point contacts recorded in `series.csv`.
+//! Probes: bodies, mechanisms, joints, point contacts and ropes recorded in `series.csv`.
 
 use serde::ser::SerializeMap;
 
@@ -207,10 +207,37 @@ words! {
     }
 }
 
+/// A rope that is recorded in columns of `series.csv`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RopeProbe {
+    /// Prefix of the column names; unique among the probes.
+    pub name: String,
+    /// Index into [`SceneFile::ropes`].
+    pub rope: usize,
+    /// The recorded quantities, in column order.
+    pub quantities: Vec<RopeQuantity>,
+}
+
+/// A quantity of a rope.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RopeQuantity {
+    /// Tension [N].
+    Tension,
+    /// Slack [m] and whether it is broken.
+    Slack,
+}
+
+words! {
+    RopeQuantity {
+        Tension "tension": "of a rope: mean and maximum [N], impulse [N s]",
+        Slack "slack": "of a rope: length minus that of its path [m], negative if it is stretched, and whether it is broken (1) or not (0)",
+    }
+}
+
 /// All quantities. Forces and torques of joints are described with those of bodies, multipliers with those of mechanisms.
 const QUANTITIES: &[(&str, &str)] = &{
     let [body, mechanism] = [Quantity::WORDS, MechanismQuantity::WORDS];
-    let mut all = [JointQuantity::WORDS[2]; 17];
+    let mut all = [JointQuantity::WORDS[2]; 19];
     let mut i = 0;
     while i < body.len() {
         all[i] = body[i];
@@ -218,6 +245,7 @@ const QUANTITIES: &[(&str, &str)] = &{
     }
     (all[10], all[11], all[12], all[14]) = (mechanism[0], mechanism[1], mechanism[2], mechanism[3]);
     (all[15], all[16]) = (ContactQuantity::WORDS[0], mechanism[4]);
+    (all[17], all[18]) = (RopeQuantity::WORDS[0], RopeQuantity::WORDS[1]);
     all
 };
 static QUANTITY: Kind = Kind::Choice(QUANTITIES);
@@ -225,7 +253,7 @@ static QUANTITY: Kind = Kind::Choice(QUANTITIES);
 pub(crate) static PROBE: Table = Table {
     name: "probe",
     title: "[[probe]]",
-    doc: "A body, mechanism, joint or point contact whose motion and forces are recorded in columns of `series.csv`. Coordinates of mechanisms are \
+    doc: "A body, mechanism, joint, point contact or rope whose motion and forces are recorded in columns of `series.csv`. Coordinates of mechanisms are \
           recorded without a probe: `MECHANISM.COORDINATE.q` and `.v`, for driven ones also `.force`, all at the time of the row. \
           For a force, the columns over the interval since the previous row are its mean `NAME.force_mean_x` to `_z`, its \
           largest magnitude in a step `NAME.force_max` and its impulse `NAME.impulse_x` to `_z`; for a torque, \
@@ -239,7 +267,8 @@ pub(crate) static PROBE: Table = Table {
           `LOOP.x_mean`, `.x_max`, `.x_impulse` and so on for each equation. The columns of joints between bodies are in the world \
           frame, with `JOINT.error` and `.error_angle` at the time of the row. The columns of a point contact are `NAME.gap`, \
           `.gap_velocity`, `.impulse_n`, `.impulse_t1`, `.impulse_t2` and `.nu`; the multipliers of a joint or loop are \
-          `NAME.EQUATION.lambda`, `.impulse`, `.nu`, `.residual` and `.residual_velocity` (`NAME.LOOP.EQUATION…` for a mechanism).",
+          `NAME.EQUATION.lambda`, `.impulse`, `.nu`, `.residual` and `.residual_velocity` (`NAME.LOOP.EQUATION…` for a mechanism). \
+          The columns of a rope are `NAME.tension_mean`, `.tension_max`, `.tension_impulse`, `.slack` and `.broken`.",
     fields: &[keys! {
         /// Name of a body, of a grain such as `ballast-12`, of a body of a mechanism such as `robot/hand`, or of a node of a
         /// flexible body such as `spring/10`.
@@ -250,14 +279,16 @@ pub(crate) static PROBE: Table = Table {
         joint: Refers("joint"), Optional;
         /// Name of a point contact, instead of a body.
         point_contact: Refers("point contact"), Optional;
+        /// Name of a rope, instead of a body.
+        rope: Refers("rope"), Optional;
         /// The recorded point, in the frame of the body; for bodies of mechanisms and nodes of flexible bodies.
         point: Polar(&LENGTH), Default("[0.0, 0.0, 0.0]");
         /// Another body: forces, work and number of contacts are those of the contacts with it alone.
         contact_with: Refers("body"), Optional;
         /// Recorded quantities.
-        quantities: List { of: &QUANTITY, min: 1, max: 17 }, Computed("`[\"position\", \"velocity\"]`; for a mechanism `[\"forces\"]`, for a joint `[\"force\"]`, for a point contact `[\"gap\"]`");
+        quantities: List { of: &QUANTITY, min: 1, max: 19 }, Computed("`[\"position\", \"velocity\"]`; for a mechanism `[\"forces\"]`, for a joint `[\"force\"]`, for a point contact `[\"gap\"]`, for a rope `[\"tension\", \"slack\"]`");
         /// Unique prefix of the column names.
-        name: Name, Computed("the name of the body (with `/` replaced by `.`), mechanism, joint or point contact");
+        name: Name, Computed("the name of the body (with `/` replaced by `.`), mechanism, joint, point contact or rope");
     }],
     tag: None,
 };
@@ -272,7 +303,7 @@ pub(in super::super) struct AnyProbe<'a> {
     quantities: Vec<&'static str>,
 }
 
-/// All probes: of mechanisms, of joints, of bodies, of point contacts.
+/// All probes: of mechanisms, of joints, of bodies, of point contacts, of ropes.
 pub(in super::super) fn all_probes(scene: &SceneFile) -> Vec<AnyProbe<'_>> {
     fn words<T: Choice>(quantities: &[T]) -> Vec<&'static str> {
         quantities.iter().map(|quantity| quantity.word()).collect()
@@ -306,7 +337,14 @@ pub(in super::super) fn all_probes(scene: &SceneFile) -> Vec<AnyProbe<'_>> {
         contact_with: None,
         quantities: words(&probe.quantities),
     });
-    mechanisms.chain(joints).chain(bodies).chain(contacts).collect()
+    let ropes = scene.rope_probes.iter().map(|probe| AnyProbe {
+        name: &probe.name,
+        follows: ("rope", scene.ropes[probe.rope].name.clone()),
+        point: None,
+        contact_with: None,
+        quantities: words(&probe.quantities),
+    });
+    mechanisms.chain(joints).chain(bodies).chain(contacts).chain(ropes).collect()
 }
 
 impl WriteKeys for AnyProbe<'_> {
