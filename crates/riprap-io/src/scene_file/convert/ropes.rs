@@ -1,5 +1,6 @@
 //! Ropes and chains. A chain becomes bodies and ropes.
 
+use riprap::scheme::Integrator;
 use std::collections::HashSet;
 use std::ops::Range;
 
@@ -59,7 +60,10 @@ impl Converter<'_> {
         let name = match scheme {
             TimeScheme::GeneralizedAlpha { .. } => "generalized-alpha",
             TimeScheme::DormandPrince { .. } => "dormand-prince",
-            TimeScheme::MoreauJean { .. } => return,
+            TimeScheme::Penalty { integrator: Integrator::RungeKutta, .. } => "rk4",
+            TimeScheme::MoreauJean { .. }
+            | TimeScheme::ConeComplementarity { .. }
+            | TimeScheme::Penalty { .. } => return,
         };
         if ["rope", "chain"].iter().any(|key| scene.given(key).is_some()) {
             let message = format!("\"{name}\" has no ropes");

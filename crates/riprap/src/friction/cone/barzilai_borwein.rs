@@ -35,7 +35,9 @@ impl ContactSolver for BarzilaiBorwein {
         impulses: &mut Impulses,
         scratch: &mut Scratch,
     ) -> SolveReport {
-        solve_with(&self.options, problem, impulses, scratch, run)
+        solve_with(&self.options, problem, impulses, scratch, |cone, x, watch, scratch| {
+            run(cone, x, watch, scratch)
+        })
     }
 }
 
@@ -56,7 +58,7 @@ impl Buffers for Directions {
     }
 }
 
-fn run(cone: &ConeProblem, x: &mut Vec<f64>, watch: &mut Watch, scratch: &mut Scratch) {
+fn run(cone: &ConeProblem, x: &mut [f64], watch: &mut Watch, scratch: &mut Scratch) {
     let Directions { gradient, direction, n_direction, velocity } = scratch.of::<Directions>();
     cone.gradient(x, gradient, velocity);
     if watch.note(cone, x, gradient) {
