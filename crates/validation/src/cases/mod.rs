@@ -8,6 +8,7 @@ mod flexible;
 mod ggl;
 mod grains;
 mod mechanisms;
+mod penalty;
 mod pinocchio;
 mod position_correction;
 mod slider_crank;
@@ -191,6 +192,12 @@ pub const CASES: &[Case] = &[
         name: "flexible",
         about: "beams: a full circle, the elastica, natural frequencies, a stop, a slider–crank; energy and refinement",
         run: flexible::flexible,
+        long: true,
+    },
+    Case {
+        name: "penalty",
+        about: "soft contact: restitution, duration, orders, energy, friction; 500 spheres compared with hard contact",
+        run: penalty::penalty,
         long: true,
     },
     Case {
