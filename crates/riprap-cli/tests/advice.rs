@@ -169,3 +169,41 @@ fn the_example_of_the_slider_crank_has_an_equilibrium_and_modes() {
     success(&output);
     assert!(stdout(&output).contains("oscillation"), "{}", stdout(&output));
 }
+
+/// A ball of 1 kg that falls on a floor, with soft contact.
+fn soft(keys: &str) -> String {
+    format!(
+        "[run]\nscheme = \"penalty\"\ndt = \"0.1 ms\"\nuntil = \"0.2 s\"\nframes = false\n{keys}\n[materials.a]\n\
+         restitution = 0.5\n[[body]]\nname = \"floor\"\nkind = \"fixed\"\nmaterial = \"a\"\nshape = {{ type = \"half-space\" }}\n\
+         [[body]]\nname = \"ball\"\nmass = 1\nmaterial = \"a\"\nposition = [0, 0, 0.15]\n\
+         shape = {{ type = \"sphere\", radius = 0.1 }}\n"
+    )
+}
+
+#[test]
+fn the_stiffness_of_soft_contacts_is_shown_and_one_that_the_step_does_not_allow_is_an_error() {
+    let folder = Folder::new("advice-soft");
+    let text = check(&folder, &soft(""));
+    // k = m (π/(25 dt))².
+    for words in
+        ["soft contacts: stiffness 1579140 N/m (default)", "`floor` and `ball`", "stable up to"]
+    {
+        assert!(text.contains(words), "{words}\n{text}");
+    }
+    let output = folder.riprap(&["run", "scene.toml", "--out", "o"]);
+    success(&output);
+    let text = stdout(&output);
+    assert!(text.contains("deepest overlap") && !text.contains("sweeps"), "{text}");
+
+    folder.write("scene.toml", soft("stiffness = \"1 GN/m\""));
+    for command in ["check", "run"] {
+        let output = folder
+            .riprap(&[command, "scene.toml", "--out", "p"][..if command == "run" { 4 } else { 2 }]);
+        assert_ne!(code(&output), Some(0));
+        let text = stderr(&output);
+        assert!(
+            text.contains("above the stability limit") && text.contains("`floor` and `ball`"),
+            "{text}"
+        );
+    }
+}

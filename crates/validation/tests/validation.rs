@@ -56,5 +56,6 @@ cases! {
     a_block_rocks_without_penetration "ggl-rocking-block",
     the_slider_stays_within_its_clearance "ggl-slider-crank",
     all_solvers_of_cone_problems_find_the_same_minimum "ccp-solvers",
+    soft_contacts_collide_as_theory_says_and_pile_like_hard_ones "penalty",
     the_tamping_unit_rests_and_vibrates_as_linearized_elsewhere "tamping-modes",
 }

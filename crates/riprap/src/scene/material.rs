@@ -23,7 +23,7 @@ pub struct Material {
     pub restitution: f64,
     /// Rolling resistance against itself [m]; see [`PairLaw::rolling`].
     pub rolling: f64,
-    /// Young's modulus [Pa], for Hertz's law of [`crate::scheme::Penalty`].
+    /// Young's modulus [Pa], for Hertz's law of the scheme `Penalty`.
     pub young: Option<f64>,
     /// Poisson's ratio [–]; 0.3 if not given.
     pub poisson: Option<f64>,
@@ -115,7 +115,7 @@ pub struct PairLaw {
     /// this length times the normal force. Half the width of the real contact patch is a good
     /// value. Bodies of mechanisms have none.
     pub rolling: f64,
-    /// Stiffness of a contact point [N/m] under the linear law of [`crate::scheme::Penalty`],
+    /// Stiffness of a contact point [N/m] under the linear law of the scheme `Penalty`,
     /// instead of that of the scheme. Hard contact ignores this and the following members.
     pub stiffness: Option<f64>,
     /// Damping of a contact point [N s/m] under the linear law, instead of that which gives the

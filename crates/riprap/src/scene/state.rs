@@ -106,6 +106,9 @@ pub struct PenaltyState {
     pub damped: f64,
     /// Energy dissipated by friction and tangential damping since the start [J].
     pub rubbed: f64,
+    /// The part of [`PenaltyState::rubbed`] since the springs were last cut, in the middle of the
+    /// step; the next step counts it anew [J].
+    pub pending: f64,
 }
 
 /// The tangential spring of a contact.

@@ -10,6 +10,7 @@ mod flexible;
 mod ggl;
 mod grains;
 mod mechanisms;
+mod penalty;
 mod pinocchio;
 mod position_correction;
 mod slider_crank;
@@ -224,6 +225,12 @@ pub const CASES: &[Case] = &[
         about: "six solvers of cone complementarity problems agree on 1000 random problems; exact friction where none slides",
         run: ccp_solvers::ccp_solvers,
         long: false,
+    },
+    Case {
+        name: "penalty",
+        about: "soft contact: restitution, duration, orders, energy, friction; 500 spheres compared with hard contact",
+        run: penalty::penalty,
+        long: true,
     },
     Case {
         name: "tamping-modes",

@@ -95,8 +95,16 @@ pub struct Push {
     pub damped: f64,
     /// Power of the tangential damping [W].
     pub rubbed: f64,
-    /// Energy that sliding has taken from the spring [J].
-    pub slipped: f64,
+}
+
+impl Push {
+    /// Energy that sliding has taken from the spring on its way from `start` over `trial` to its
+    /// final stretch [J]: the mean force times the slip, which balances the work of the forces at
+    /// both ends exactly.
+    pub fn slipped(&self, start: [f64; 2], trial: [f64; 2]) -> f64 {
+        let part = |k: usize| (start[k] + self.stretch[k]) * (trial[k] - self.stretch[k]);
+        0.5 * self.stiffness * (part(0) + part(1))
+    }
 }
 
 impl Laws {
@@ -202,7 +210,6 @@ impl Laws {
         let pull = stiffness * length2(stretch[0], stretch[1]);
         let kept = if pull > limit { limit / pull } else { 1.0 };
         let spring = stretch.map(|x| kept * x);
-        let slipped = (1.0 - kept) * kept * pull * pull / stiffness.max(f64::MIN_POSITIVE);
         let drag = self.ratio * damping;
         let wanted = [0, 1].map(|k| -stiffness * spring[k] - drag * v[1 + k]);
         let size = length2(wanted[0], wanted[1]);
@@ -212,20 +219,14 @@ impl Laws {
         let beyond = [0, 1].map(|k| tangential[k] + stiffness * spring[k]);
         let rubbed = -(beyond[0] * v[1] + beyond[1] * v[2]);
         let force = [normal, tangential[0], tangential[1]];
-        Push { force, stretch: spring, stiffness, damped, rubbed, slipped }
+        Push { force, stretch: spring, stiffness, damped, rubbed }
     }
 
-    /// Elastic energy at an overlap [m] with a tangential spring [m], which is cut where it would
-    /// slide [J].
-    pub fn energy(&self, touch: &Touch, depth: f64, stretch: [f64; 2]) -> f64 {
-        if depth <= 0.0 {
-            return 0.0;
-        }
-        let c = self.coefficients(touch, depth);
-        let stiffness = self.tangential(c.stiffness);
-        let limit = self.pair(touch.pair).friction * c.elastic;
-        let pull = (stiffness * length2(stretch[0], stretch[1])).min(limit);
-        c.energy + 0.5 * pull * pull / stiffness.max(f64::MIN_POSITIVE)
+    /// Elastic energy of a contact with the tangential spring of a force [J].
+    pub fn energy(&self, touch: &Touch, push: &Push) -> f64 {
+        let [x, y] = push.stretch;
+        let normal = self.coefficients(touch, touch.depth).energy;
+        normal + 0.5 * push.stiffness * (x * x + y * y)
     }
 }
 

@@ -60,6 +60,8 @@ struct Powers {
 struct StageContact {
     touch: Touch,
     spring: ContactSpring,
+    /// Relative velocity in the frame of the contact [m/s].
+    v: [f64; 3],
     /// Rate of the spring, in the world frame [m/s].
     rate: Vec3,
     push: Push,
@@ -292,7 +294,7 @@ fn contact(
     powers.rubbed += push.rubbed;
     let (colliders, feature) = (c.point.colliders, c.point.feature);
     let spring = ContactSpring { colliders, feature, stretch: stretch.into(), stiffness };
-    StageContact { touch, spring, rate: t1 * v[1] + t2 * v[2], push }
+    StageContact { touch, spring, v, rate: t1 * v[1] + t2 * v[2], push }
 }
 
 impl AddAssign for Load {
@@ -376,24 +378,31 @@ fn remember(
     for (c, last) in contacts.active().zip(&stages[3].contacts) {
         let ContactSpring { colliders, feature, stiffness, .. } = last.spring;
         let [n, t1, t2] = c.frame();
+        let mut fell = 0.0;
         let start = Springs { old: &old.springs, last: None, h: 0.0 }.at(&c, stiffness);
         if let Some(old) = recall(&old.springs, colliders, feature) {
             recalled += spring_energy(old);
             kept.rubbed += spring_energy(old) - 0.5 * stiffness * start.norm_squared();
+            fell = (old.stiffness - stiffness).max(0.0);
         }
         let add = |x: Vec3, s: usize| {
             x + rate_of(&stages[s].contacts, colliders, feature) * (WEIGHTS[s] * dt)
         };
         let stretch = (0..4).fold(start, add);
+        // The force at the start of the step was that of the old stiffness.
+        kept.rubbed += 0.5 * fell * start.dot(&(stretch - start));
         // Where the spring exceeds the friction at the end of the step, the contact has slid.
-        let cut = laws.push(&last.touch, [t1.dot(&stretch), t2.dot(&stretch)], [0.0; 3]);
-        kept.rubbed += cut.slipped;
+        let [start, trial] = [start, stretch].map(|x| [t1.dot(&x), t2.dot(&x)]);
+        let cut = laws.push(&last.touch, trial, last.v);
+        kept.rubbed += cut.slipped(start, trial);
         let stretch: [f64; 3] = (t1 * cut.stretch[0] + t2 * cut.stretch[1]).into();
         kept.springs.push(ContactSpring { colliders, feature, stretch, stiffness });
         // The last stage is at the end of the step up to its error.
         let moved = |b: u32| next.q[b as usize].position - stages[3].moving[b as usize].position;
         let depth = last.touch.depth - n.dot(&(moved(c.bodies[1]) - moved(c.bodies[0])));
-        kept.elastic += laws.energy(&last.touch, depth, cut.stretch);
+        if depth > 0.0 {
+            kept.elastic += laws.energy(&Touch { depth, ..last.touch }, &cut);
+        }
     }
     kept.rubbed += (old.springs.iter().map(spring_energy).sum::<f64>() - recalled).max(0.0);
     kept

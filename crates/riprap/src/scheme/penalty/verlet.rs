@@ -31,7 +31,7 @@ struct Soft {
     trials: Vec<Trial>,
     velocities: Vec<[f64; 3]>,
     pushes: Vec<Push>,
-    energies: Vec<f64>,
+    ends: Vec<End>,
     change: BlockVelocities,
     /// The problem of joints and ropes, and its impulses.
     rigid: ContactProblem,
@@ -44,7 +44,7 @@ impl Buffers for Soft {
         bytes_of(&self.trials)
             + bytes_of(&self.velocities)
             + bytes_of(&self.pushes)
-            + bytes_of(&self.energies)
+            + bytes_of(&self.ends)
             + bytes_of(&self.change)
     }
 }
@@ -53,7 +53,9 @@ impl Buffers for Soft {
 #[derive(Clone, Copy, Debug, Default)]
 struct Trial {
     touch: Touch,
-    /// Tangential spring before sliding, in the frame of the contact [m].
+    /// Tangential spring in the middle of the last step, in the frame of the contact [m].
+    start: [f64; 2],
+    /// The same now, before sliding [m].
     stretch: [f64; 2],
     /// Relative velocity at the start of the step, in the frame of the contact [m/s].
     v_n: [f64; 3],
@@ -63,6 +65,15 @@ struct Trial {
     lost: f64,
     /// `k W_nn` [1/s²].
     square_frequency: f64,
+}
+
+/// A contact at the end of a step, half a step after its force.
+#[derive(Clone, Copy, Debug, Default)]
+struct End {
+    /// Elastic energy [J].
+    elastic: f64,
+    /// Energy taken from the spring since the middle of the step [J].
+    slipped: f64,
 }
 
 /// Advances `state` by one step.
@@ -230,7 +241,7 @@ impl Soft {
             SchemeState::Penalty(kept) => kept,
             _ => Box::default(),
         };
-        let Soft { trials, pushes, energies, .. } = self;
+        let Soft { trials, pushes, ends, .. } = self;
         let places: Vec<ActiveContact> = contacts.active().collect();
         parallel::fill(&mut kept.springs, places.len(), |k| {
             let (c, [_, t1, t2], push) = (&places[k], places[k].frame(), &pushes[k]);
@@ -241,22 +252,32 @@ impl Soft {
                 stiffness: push.stiffness,
             }
         });
-        parallel::fill(energies, places.len(), |k| {
+        parallel::fill(ends, places.len(), |k| {
             let v = local_velocity(&places[k], system, &next.v);
             let (touch, stretch) = (&trials[k].touch, pushes[k].stretch);
+            let depth = touch.depth - 0.5 * dt * v[0];
+            if depth <= 0.0 {
+                return End { elastic: 0.0, slipped: spring_energy(&kept.springs[k]) };
+            }
+            let touch = Touch { depth, share: 1.0, ..*touch };
             let stretch = [0, 1].map(|i| stretch[i] + 0.5 * dt * v[1 + i]);
-            laws.energy(touch, touch.depth - 0.5 * dt * v[0], stretch)
+            let push = laws.push(&touch, stretch, v);
+            let slipped = push.slipped(pushes[k].stretch, stretch);
+            End { elastic: laws.energy(&touch, &push), slipped }
         });
         let empty = PenaltyState::default();
         let old = memory(state).unwrap_or(&empty);
-        kept.elastic = energies.iter().sum();
+        kept.elastic = ends.iter().map(|end| end.elastic).sum();
+        kept.pending = ends.iter().map(|end| end.slipped).sum();
         kept.damped = old.damped + dt * pushes.iter().map(|push| push.damped).sum::<f64>();
         // Springs of contacts that have opened keep nothing.
         let dropped: f64 = old.springs.iter().map(spring_energy).sum::<f64>()
             - trials.iter().map(|t| t.before).sum::<f64>();
-        let rubbed: f64 = pushes.iter().map(|push| dt * push.rubbed + push.slipped).sum();
+        let both = || pushes.iter().zip(trials.iter());
+        let rubbed: f64 = both().map(|(p, t)| dt * p.rubbed + p.slipped(t.start, t.stretch)).sum();
         let lost: f64 = trials.iter().map(|t| t.lost).sum();
-        kept.rubbed = old.rubbed + rubbed + lost + dropped.max(0.0);
+        let before = old.rubbed - old.pending;
+        kept.rubbed = before + rubbed + lost + dropped.max(0.0) + kept.pending;
         next.scheme = SchemeState::Penalty(kept);
     }
 }
@@ -278,7 +299,8 @@ fn local_velocity(c: &ActiveContact, system: &System, v: &[Twist]) -> [f64; 3] {
 
 /// The spring of a contact that has one: turned with the normal and stretched along the way from
 /// the middle of the last step, `h V_n`. When the stiffness grows, the force stays; when it falls,
-/// the stretch does. So a change of stiffness never adds energy.
+/// the stretch does. So a change of stiffness never adds energy. The work of the mean force of both
+/// stiffnesses is accounted for.
 fn continued(
     old: &ContactSpring,
     c: &ActiveContact,
@@ -290,9 +312,12 @@ fn continued(
     let before = spring_energy(old);
     let scale = if stiffness > old.stiffness { old.stiffness / stiffness } else { 1.0 };
     let spring = turned(Vec3::from(old.stretch) * scale, &normal);
-    let lost = before - 0.5 * stiffness * spring.norm_squared();
-    let stretch = [t1.dot(&spring) + dt * v_n[1], t2.dot(&spring) + dt * v_n[2]];
-    Trial { stretch, before, lost, ..Trial::default() }
+    let start = [t1.dot(&spring), t2.dot(&spring)];
+    let stretch = [start[0] + dt * v_n[1], start[1] + dt * v_n[2]];
+    let along = start[0] * v_n[1] + start[1] * v_n[2];
+    let lost = before - 0.5 * stiffness * spring.norm_squared()
+        + 0.5 * (old.stiffness / scale - stiffness) * along * dt;
+    Trial { start, stretch, before, lost, ..Trial::default() }
 }
 
 /// The spring of a contact that has begun since the middle of the last step.
