@@ -51,5 +51,6 @@ cases! {
     beams_bend_and_vibrate_as_theory_says "flexible",
     a_block_rocks_without_penetration "ggl-rocking-block",
     the_slider_stays_within_its_clearance "ggl-slider-crank",
+    ropes_hang_swing_slacken_and_break_as_they_should "ropes",
     the_tamping_unit_rests_and_vibrates_as_linearized_elsewhere "tamping-modes",
 }

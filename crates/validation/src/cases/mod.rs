@@ -10,6 +10,7 @@ mod grains;
 mod mechanisms;
 mod pinocchio;
 mod position_correction;
+mod ropes;
 mod slider_crank;
 mod standing;
 
@@ -191,6 +192,12 @@ pub const CASES: &[Case] = &[
         name: "flexible",
         about: "beams: a full circle, the elastica, natural frequencies, a stop, a slider–crank; energy and refinement",
         run: flexible::flexible,
+        long: true,
+    },
+    Case {
+        name: "ropes",
+        about: "a chain and the catenary, a rope that goes slack and tightens, pulleys, mechanisms, beams, breaking, stretch",
+        run: ropes::ropes,
         long: true,
     },
     Case {
