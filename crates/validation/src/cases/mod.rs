@@ -13,6 +13,7 @@ mod mechanisms;
 mod penalty;
 mod pinocchio;
 mod position_correction;
+mod ropes;
 mod slider_crank;
 mod standing;
 
@@ -230,6 +231,12 @@ pub const CASES: &[Case] = &[
         name: "penalty",
         about: "soft contact: restitution, duration, orders, energy, friction; 500 spheres compared with hard contact",
         run: penalty::penalty,
+        long: true,
+    },
+    Case {
+        name: "ropes",
+        about: "a chain and the catenary, a rope that goes slack and tightens, pulleys, mechanisms, beams, breaking, stretch",
+        run: ropes::ropes,
         long: true,
     },
     Case {
