@@ -15,7 +15,8 @@ pub use settle::{Settled, Settling};
 use std::ops::Range;
 
 use riprap::friction::{
-    Coloured, ConjugateGradient, ContactSolver, GaussSeidel, GaussSeidelOptions,
+    Admm, Apgd, BarzilaiBorwein, Coloured, ConeOptions, ConjugateGradient, ContactSolver,
+    GaussSeidel, GaussSeidelOptions, InteriorPoint, ProjectedGaussSeidel, ProjectedJacobi,
 };
 use riprap::math::{Mat3, Pose, Quat, Vec3};
 use riprap::multibody::{GROUND, Link, Marker, Mechanism, Part};
@@ -24,14 +25,14 @@ use riprap::scene::{
     Motion, On, PairLaw, PointContact, Rope, Scene, SceneBuilder,
 };
 use riprap::scheme::{
-    ConeComplementarity, DormandPrince, GeneralizedAlpha, MoreauJean, Penalty, Scheme,
+    ConeComplementarity, DormandPrince, FrictionLaw, GeneralizedAlpha, MoreauJean, Penalty, Scheme,
 };
 use riprap::shape::Shape;
 use riprap::simulation::OnUnconverged;
 
 use crate::scene_file::{
-    self as file, BodyKind, Component, Problem, Quaternion, SceneErrors, SceneFile, Target,
-    TimeScheme, Translation, Vector,
+    self as file, BodyKind, Component, Problem, Quaternion, SceneErrors, SceneFile, SolverMethod,
+    Target, TimeScheme, Translation, Vector,
 };
 
 /// A scene ready to run.
@@ -196,7 +197,7 @@ impl SceneFile {
             TimeScheme::ConeComplementarity { friction_law, recovery } => {
                 let mut scheme = ConeComplementarity::new(self.run.dt).law(friction_law);
                 scheme.recovery = recovery.unwrap_or(f64::INFINITY);
-                scheme.solver = self.contact_solver();
+                scheme.solver = self.contact_solver(friction_law == FrictionLaw::Cone);
                 Box::new(scheme)
             }
             TimeScheme::DormandPrince { tolerance } => {
@@ -222,12 +223,12 @@ impl SceneFile {
             scheme = scheme.theta(theta);
             scheme.stabilization.overlaps = position_correction;
         }
-        scheme.solver = self.contact_solver();
+        scheme.solver = self.contact_solver(false);
         scheme
     }
 
-    /// The contact solver.
-    fn contact_solver(&self) -> Box<dyn ContactSolver> {
+    /// The contact solver; `relaxed` if friction obeys cone complementarity.
+    fn contact_solver(&self, relaxed: bool) -> Box<dyn ContactSolver> {
         let solver = &self.solver;
         let options = GaussSeidelOptions {
             tolerance: solver.tolerance,
@@ -238,10 +239,28 @@ impl SceneFile {
             max_sweeps: solver.max_sweeps as usize,
             ..GaussSeidelOptions::default()
         };
-        match solver.method {
-            file::SolverMethod::Coloured => Box::new(Coloured { options, ..Coloured::default() }),
-            file::SolverMethod::ConjugateGradient => Box::new(ConjugateGradient { options }),
-            file::SolverMethod::GaussSeidel => Box::new(GaussSeidel { options }),
+        let cone = ConeOptions {
+            approach_tolerance: solver.approach_tolerance,
+            max_iterations: solver.max_sweeps as usize,
+            ..ConeOptions::tolerance(solver.tolerance)
+        };
+        let usual = if relaxed { SolverMethod::Apgd } else { SolverMethod::Coloured };
+        // Grains settle with Coulomb's law, whatever the scheme of the run.
+        let method = solver.method.filter(|method| relaxed || !method.is_for_cones());
+        match method.unwrap_or(usual) {
+            SolverMethod::Coloured => Box::new(Coloured { options, ..Coloured::default() }),
+            SolverMethod::ConjugateGradient => Box::new(ConjugateGradient { options }),
+            SolverMethod::GaussSeidel => Box::new(GaussSeidel { options }),
+            SolverMethod::Apgd => Box::new(Apgd { options: cone }),
+            SolverMethod::BarzilaiBorwein => Box::new(BarzilaiBorwein { options: cone }),
+            SolverMethod::ProjectedGaussSeidel => {
+                Box::new(ProjectedGaussSeidel { options: cone, ..Default::default() })
+            }
+            SolverMethod::ProjectedJacobi => {
+                Box::new(ProjectedJacobi { options: cone, ..Default::default() })
+            }
+            SolverMethod::Admm => Box::new(Admm { options: cone }),
+            SolverMethod::InteriorPoint => Box::new(InteriorPoint { options: cone }),
         }
     }
 

@@ -6,7 +6,7 @@ use super::{
     next_time,
 };
 use crate::assembly::{GapRule, Interval, Stabilization, assemble_joints, assemble_ropes};
-use crate::friction::{ContactProblem, ContactSolver, GaussSeidel, Law};
+use crate::friction::{Apgd, ContactProblem, ContactSolver, Law};
 use crate::scene::{Scene, SchemeState, State};
 
 /// The law of friction.
@@ -55,9 +55,10 @@ pub struct ConeComplementarity {
 }
 
 impl ConeComplementarity {
-    /// The scheme with a step `dt` [s]; overlaps are removed within one step.
+    /// The scheme with a step `dt` [s] and accelerated projected gradients; overlaps are removed within
+    /// one step.
     pub fn new(dt: f64) -> ConeComplementarity {
-        let solver = Box::new(GaussSeidel::default());
+        let solver = Box::new(Apgd::default());
         ConeComplementarity { dt, law: FrictionLaw::Cone, solver, recovery: f64::INFINITY }
     }
 
@@ -155,6 +156,7 @@ fn relax(problem: &mut ContactProblem) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::friction::GaussSeidel;
     use crate::math::{Pose, Vec3};
     use crate::multibody::{Axis, GROUND, Joint, Mechanism};
     use crate::scene::{BodyDescription, Locks, Material};

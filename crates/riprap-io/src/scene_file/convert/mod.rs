@@ -29,7 +29,7 @@ use super::expression::Scope;
 use super::keys::{Choice, ReadKeys, SetKeys};
 use super::model::{
     Body, ContactLaw, Grains, Material, Mechanism, MechanismSource, NamedShape, Pair, PairLaw, Run,
-    SceneFile, Source, TimeScheme, is_adaptive,
+    SceneFile, SolverMethod, Source, TimeScheme, is_adaptive,
 };
 use super::number;
 use super::parameters::Parameters;
@@ -186,6 +186,7 @@ impl<'a> Converter<'a> {
         self.check_whole(scene, run);
         if let (Some(steps), Some(run)) = (&steps, run) {
             self.check_ropes(&steps.scheme, run, scene);
+            self.check_solver(&steps.scheme, scene);
         }
         let mut source = source(scene);
         source.bodies.extend(ball_spans);
@@ -224,6 +225,20 @@ impl<'a> Converter<'a> {
                 ..source
             },
         })
+    }
+
+    /// Reports a solver of cone complementarity problems with another friction law.
+    fn check_solver(&mut self, scheme: &TimeScheme, scene: &Entries) {
+        let Some(solver) = scene.table("solver") else { return };
+        let method = solver.text("method").and_then(SolverMethod::of);
+        if let Some(method) = method.filter(|method| method.is_for_cones())
+            && !scheme.relaxes_friction()
+        {
+            let word = method.word();
+            let message = format!("the method \"{word}\" is for the friction law `cone` only");
+            let help = "write `scheme = \"cone-complementarity\"` in [run], or remove `method`";
+            self.problems.advise(solver.value_span("method"), message, help);
+        }
     }
 
     /// Checks of the scene as a whole.

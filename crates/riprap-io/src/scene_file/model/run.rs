@@ -130,6 +130,12 @@ impl TimeScheme {
         self.solves_contacts() || matches!(self, TimeScheme::Penalty { .. })
     }
 
+    /// Whether friction obeys cone complementarity.
+    pub fn relaxes_friction(self) -> bool {
+        let relaxed = FrictionLaw::Cone;
+        matches!(self, TimeScheme::ConeComplementarity { friction_law, .. } if friction_law == relaxed)
+    }
+
     /// Whether each step solves a contact problem with the methods of `[solver]`.
     pub fn solves_contacts(self) -> bool {
         matches!(self, TimeScheme::MoreauJean { .. } | TimeScheme::ConeComplementarity { .. })
@@ -298,8 +304,9 @@ table! {
     /// Convergence criteria of the contact solver. All tolerances must be met.
     SOLVER = "solver", "[solver]";
     pub struct Solver {
-        /// Solution method. All methods solve the same problem to the same tolerances.
-        method: SolverMethod = Choice(words_of::<SolverMethod>()), Default("\"coloured\"");
+        /// Solution method. All methods solve the same problem to the same tolerances; those of cone complementarity use
+        /// `tolerance`, `approach_tolerance` and `max_sweeps`.
+        method: Option<SolverMethod> = Choice(words_of::<SolverMethod>()), Computed("`\"coloured\"`; `\"apgd\"` for the friction law `cone`");
         /// Residual of the contact laws.
         tolerance: f64 = Number(Positive), Default("1e-4");
         /// Residual for small problems such as those of mechanisms: the solver continues beyond the tolerances, tightening all of
@@ -326,6 +333,26 @@ pub enum SolverMethod {
     ConjugateGradient,
     /// Plain Gauss–Seidel.
     GaussSeidel,
+    /// Accelerated projected gradients, for cone complementarity.
+    Apgd,
+    /// Spectral projected gradients, for cone complementarity.
+    BarzilaiBorwein,
+    /// The fixed point of Anitescu and Tasora, contact by contact, for cone complementarity.
+    ProjectedGaussSeidel,
+    /// The same, all contacts at once.
+    ProjectedJacobi,
+    /// Alternating directions with an adaptive penalty, for cone complementarity.
+    Admm,
+    /// Interior points, for cone complementarity.
+    InteriorPoint,
+}
+
+impl SolverMethod {
+    /// Whether the method is for the friction law `cone` only.
+    pub fn is_for_cones(self) -> bool {
+        use SolverMethod::{Coloured, ConjugateGradient, GaussSeidel};
+        !matches!(self, Coloured | ConjugateGradient | GaussSeidel)
+    }
 }
 
 words! {
@@ -333,6 +360,12 @@ words! {
         Coloured "coloured": "Gauss–Seidel sweeps accelerated by conjugate gradients, many contacts at a time; the fastest",
         ConjugateGradient "conjugate-gradient": "the same acceleration, one contact at a time",
         GaussSeidel "gauss-seidel": "plain Gauss–Seidel sweeps, as in the paper",
+        Apgd "apgd": "for the friction law `cone`: accelerated projected gradients",
+        BarzilaiBorwein "barzilai-borwein": "for the friction law `cone`: spectral projected gradients",
+        ProjectedGaussSeidel "projected-gauss-seidel": "for the friction law `cone`: the fixed point of Anitescu and Tasora, contact by contact",
+        ProjectedJacobi "projected-jacobi": "for the friction law `cone`: the same, all contacts at once",
+        Admm "admm": "for the friction law `cone`: alternating directions, for very different masses",
+        InteriorPoint "interior-point": "for the friction law `cone`: interior points, slow and accurate",
     }
 }
 

@@ -138,7 +138,8 @@ pub(super) fn pile(checks: &mut Checks, effort: Effort) {
     let hard: Vec<Settled> =
         (0..pile.seeds).map(|seed| settle(&pile, seed, MoreauJean::new(HARD_DT))).collect();
     let what = format!("{} spheres, {} seeds", pile.n, pile.seeds);
-    let quantities: [(&str, fn(&Settled) -> f64); 2] =
+    type Of = fn(&Settled) -> f64;
+    let quantities: [(&str, Of); 2] =
         [("packing fraction", |s| s.packing), ("coordination number", |s| s.coordination)];
     for (quantity, of) in quantities {
         let [soft, hard] =
