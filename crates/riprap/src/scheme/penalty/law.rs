@@ -174,7 +174,7 @@ impl Laws {
                 let stiffness = 1.5 * factor * root;
                 let dissipation = match damping {
                     Damping::Given(dissipation) => dissipation,
-                    Damping::Relative(beta) if beta == 0.0 => 0.0,
+                    Damping::Relative(0.0) => 0.0,
                     Damping::Relative(beta) => {
                         beta / 1.5 * (factor / mass).powf(-0.4) * velocity.powf(-0.2)
                     }
