@@ -186,7 +186,7 @@ fn the_stiffness_of_soft_contacts_is_shown_and_one_that_the_step_does_not_allow_
     let text = check(&folder, &soft(""));
     // k = m (π/(25 dt))².
     for words in
-        ["soft contacts: stiffness 1579140 N/m (default)", "`floor` and `ball`", "stable up to"]
+        ["soft contacts: stiffness 1579140 N/m (default)", "`ball` and `floor`", "stable up to"]
     {
         assert!(text.contains(words), "{words}\n{text}");
     }
@@ -202,7 +202,7 @@ fn the_stiffness_of_soft_contacts_is_shown_and_one_that_the_step_does_not_allow_
         assert_ne!(code(&output), Some(0));
         let text = stderr(&output);
         assert!(
-            text.contains("above the stability limit") && text.contains("`floor` and `ball`"),
+            text.contains("above the stability limit") && text.contains("`ball` and `floor`"),
             "{text}"
         );
     }
