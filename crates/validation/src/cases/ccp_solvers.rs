@@ -64,7 +64,7 @@ fn agreement(checks: &mut Checks, seeds: Range<u64>, planar: bool, words: &str) 
         }
         let solved = of().filter(|(_, report)| report.converged);
         let worst = solved.clone().map(|(off, _)| *off).fold(0.0, f64::max);
-        let quantity = format!("|value − oracle| / |oracle|, {name}, worst of {problems}");
+        let quantity = format!("|value − oracle| / |oracle|, {name}, worst solved of {problems}");
         checks.at_most(&quantity, worst, AGREEMENT, "1");
         // Sweeps in proportion to the condition number of `N`: two joints side by side (1e6) need 3e7 of them.
         let slow = matches!(solver, ConeSolver::GaussSeidel | ConeSolver::Jacobi);
