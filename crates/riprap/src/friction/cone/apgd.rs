@@ -73,8 +73,9 @@ impl Iterates {
             self.step.extend(self.next.iter().zip(&self.y).map(|(x, y)| x - y));
             cone.apply(&self.step, &mut self.n_step, &mut self.velocity);
             let (curvature, length) = (dot(&self.step, &self.n_step), dot(&self.step, &self.step));
-            // Also left with NaN.
-            if !(curvature > *lipschitz * length * (1.0 + 1e-12)) {
+            let too_far = curvature > *lipschitz * length * (1.0 + 1e-12);
+            // Also with NaN.
+            if !too_far {
                 return;
             }
             *lipschitz = (2.0 * *lipschitz).max(curvature / length);

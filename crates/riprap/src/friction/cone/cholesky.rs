@@ -126,8 +126,7 @@ impl Cholesky {
                 (self.l_rows[end[i]], self.l_values[end[i]]) = (k as u32, l);
                 end[i] += 1;
             }
-            // Also false for NaN.
-            if !(pivot > 0.0) {
+            if pivot.is_nan() || pivot <= 0.0 {
                 return false;
             }
             self.d[k] = pivot;
