@@ -93,6 +93,10 @@ impl Random {
     }
 }
 
+/// Gaps of random problems over the time step [m/s]. The smallest bounds the impulses: without it two faces of a wedge could push
+/// against each other without end.
+const GAPS: [f64; 2] = [0.02, 0.2];
+
 /// What random problems consist of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
@@ -146,14 +150,17 @@ pub fn random_problem(seed: u64, planar: bool, kind: Kind) -> ContactProblem {
             let first = rng.below(blocks) as u32;
             let fixed = first == second || rng.unit() < 0.3;
             let mut normal = rng.vector(1.0, flat).normalize();
+            let (a, b) = (&free[first as usize], &free[second as usize]);
+            let mut v = Vec3::new(b[0], b[1], b[2]);
+            if !fixed {
+                v -= Vec3::new(a[0], a[1], a[2]);
+            }
             if sticking {
                 // Along the approach.
-                let (a, b) = (&free[first as usize], &free[second as usize]);
-                let mut v = Vec3::new(b[0], b[1], b[2]);
-                if !fixed {
-                    v -= Vec3::new(a[0], a[1], a[2]);
-                }
                 normal = (-v.normalize() + 0.3 * normal).normalize();
+            } else if v.dot(&normal) > 0.0 && rng.unit() < 0.7 {
+                // Most approach.
+                normal = -normal;
             }
             ([if fixed { Factored::NONE } else { first }, second], normal)
         });
@@ -174,7 +181,7 @@ pub fn random_problem(seed: u64, planar: bool, kind: Kind) -> ContactProblem {
         let a = w.push(bodies, frame, arms);
         let mut v = w.to_local(a, &free);
         if law != Law::Bilateral {
-            v[0] += 0.2 * rng.unit();
+            v[0] += rng.range(GAPS[0], GAPS[1]);
         }
         problem.v_rel_free.push(v);
         problem.laws.push(law);

@@ -8,18 +8,19 @@ use riprap::friction::{
     Accurate, ConeOptions, ConeProblem, ContactProblem, ContactSolver, Impulses, Law, Scratch,
     SolveReport,
 };
+use std::ops::Range;
 
 /// Residual at which the solvers stop, relative to all data [–].
-const RESIDUAL: f64 = 1e-9;
+const RESIDUAL: f64 = 1e-11;
 /// Largest difference of the values relative to that of the oracle [–].
 const AGREEMENT: f64 = 1e-8;
 
 pub(super) fn ccp_solvers(effort: Effort) -> Checks {
     let mut checks = Checks::new("ccp-solvers");
-    let n = if effort == Effort::Full { 500 } else { 20 };
+    let seeds = if effort == Effort::Full { 0..500 } else { 20..40 };
     for (planar, words) in [(true, "planar"), (false, "spatial")] {
-        agreement(&mut checks, n, planar, words);
-        sticking(&mut checks, n, planar, words);
+        agreement(&mut checks, seeds.clone(), planar, words);
+        sticking(&mut checks, seeds.clone(), planar, words);
     }
     checks
 }
@@ -31,9 +32,10 @@ fn solve(solver: &dyn ContactSolver, problem: &ContactProblem) -> (Impulses, Sol
 }
 
 /// The values of all solvers compared with that of the interior-point method.
-fn agreement(checks: &mut Checks, n: u64, planar: bool, words: &str) {
+fn agreement(checks: &mut Checks, seeds: Range<u64>, planar: bool, words: &str) {
+    let n = seeds.end - seeds.start;
     let options = ConeOptions { max_iterations: 2_000_000, ..ConeOptions::stored(RESIDUAL) };
-    let outcomes: Vec<Vec<(f64, SolveReport)>> = (0..n)
+    let outcomes: Vec<Vec<(f64, SolveReport)>> = seeds
         .into_par_iter()
         .map(|seed| {
             let problem = random_problem(seed, planar, Kind::Mixed);
@@ -53,19 +55,22 @@ fn agreement(checks: &mut Checks, n: u64, planar: bool, words: &str) {
     for (k, solver) in ConeSolver::ALL.into_iter().enumerate() {
         let of = || outcomes.iter().map(|all| &all[k]);
         let (name, problems) = (solver.name(), format!("{n} {words} problems"));
-        let worst = of().map(|(off, _)| *off).fold(0.0, f64::max);
         if solver == ConeSolver::InteriorPoint {
             // Its own criterion is a duality gap: the residual says how far its value can be trusted.
             let worst = of().map(|(_, report)| report.residual).fold(0.0, f64::max);
             let quantity = format!("residual of the oracle, worst of {problems}");
-            checks.at_most(&quantity, worst, 1e-5, "1");
+            checks.at_most(&quantity, worst, 1e-6, "1");
             continue;
         }
-        let quantity = format!("|value − oracle| / |oracle|, {name}, worst of {problems}");
+        let solved = of().filter(|(_, report)| report.converged);
+        let worst = solved.clone().map(|(off, _)| *off).fold(0.0, f64::max);
+        let quantity = format!("|value − oracle| / |oracle|, {name}, worst solved of {problems}");
         checks.at_most(&quantity, worst, AGREEMENT, "1");
-        let solved = of().filter(|(_, report)| report.converged).count();
+        // Sweeps in proportion to the condition number of `N`: two joints side by side (1e6) need 3e7 of them.
+        let slow = matches!(solver, ConeSolver::GaussSeidel | ConeSolver::Jacobi);
+        let least = if slow { (0.99 * n as f64).floor() } else { n as f64 };
         let quantity = format!("solved to a residual of {RESIDUAL:.0e}, {name}, of {problems}");
-        checks.at_least(&quantity, solved as f64, n as f64, "1");
+        checks.at_least(&quantity, solved.count() as f64, least, "1");
         let most = of().map(|(_, report)| report.sweeps).max().unwrap_or(0);
         checks.information(|c| {
             c.at_most(&format!("most iterations, {name}"), most as f64, 2e6, "1");
@@ -74,9 +79,10 @@ fn agreement(checks: &mut Checks, n: u64, planar: bool, words: &str) {
 }
 
 /// Where no contact slides, cone complementarity and Coulomb's law have the same solution.
-fn sticking(checks: &mut Checks, n: u64, planar: bool, words: &str) {
+fn sticking(checks: &mut Checks, seeds: Range<u64>, planar: bool, words: &str) {
+    let n = seeds.end - seeds.start;
     let options = ConeOptions { max_iterations: 200_000, ..ConeOptions::stored(1e-12) };
-    let differences: Vec<Option<f64>> = (0..n)
+    let differences: Vec<Option<f64>> = seeds
         .into_par_iter()
         .map(|seed| {
             let mut problem = random_problem(seed, planar, Kind::Sticking);

@@ -73,9 +73,10 @@ impl Iterates {
             self.step.extend(self.next.iter().zip(&self.y).map(|(x, y)| x - y));
             cone.apply(&self.step, &mut self.n_step, &mut self.velocity);
             let (curvature, length) = (dot(&self.step, &self.n_step), dot(&self.step, &self.step));
-            let too_long = curvature > *lipschitz * length * (1.0 + 1e-12);
-            if !too_long {
-                return; // also with NaN
+            let too_far = curvature > *lipschitz * length * (1.0 + 1e-12);
+            // Also with NaN.
+            if !too_far {
+                return;
             }
             *lipschitz = (2.0 * *lipschitz).max(curvature / length);
         }
