@@ -5,7 +5,7 @@ set -e
 riprap="cargo run --release -q -p riprap-cli --"
 picture="cargo run --release -q -p riprap-validation --example picture --"
 
-for example in bucket wheel wrecking-ball; do
+for example in bucket crane wheel wrecking-ball; do
     [ -e "out/$example/run.pvd" ] || $riprap run "examples/$example/scene.toml"
 done
 
@@ -16,6 +16,10 @@ bucket="$bucket paint=0:efece4,591:33567a,592:33567a,593:c8962e,594:b04a33,595:b
 $picture out/bucket examples/bucket/picture.png time=1.73 view=0.46 $bucket
 # shellcheck disable=SC2086
 $picture out/bucket examples/bucket/animation.gif time=0.1,2 every=2 size=480,340 view=0.5 $bucket
+
+# Bodies: 0 ground, 1 tower, 2 bucket, 3 hook, 54 jib, 55 winch, 56 trolley.
+$picture out/crane examples/crane/picture.png time=4 size=900,700 eye=8.6,-7.4,8.2 at=1.8,1.0,3.1 view=0.62 speed=0 max=2 \
+    paint=0:e9e5dc,1:7b858f,2:33567a,3:c8962e,54:b04a33,55:39424c,56:39424c
 
 # Bodies: 0 box, 602 carriage, 603 wheel.
 $picture out/wheel examples/wheel/picture.png time=1.24 size=900,460 eye=0.9,-1.9,1.0 at=0.45,0,0.14 view=0.4 \

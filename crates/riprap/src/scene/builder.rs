@@ -5,7 +5,7 @@ use super::mechanism::keep_contacts_direct;
 use super::{
     Bodies, Body, BodyDescription, BodyJoint, BuildError, BuildErrors, ContactLaw, Detection,
     Flexible, Item, Kind, Locks, Material, MechanismId, Motion, On, PairLaw, PairTable,
-    PointContact, ResolvedPoint, Rope, RopeState, Scene, State, Twist,
+    PointContact, ResolvedPoint, Rope, Scene, State, Twist,
 };
 use crate::detect::{Collider, ColliderSet, Geometry, Method};
 use crate::flexible::Structure;
@@ -177,9 +177,7 @@ impl SceneBuilder {
             initial.q.push(Pose::IDENTITY);
             initial.v.push(Twist::default());
         }
-        let default_gravity =
-            if self.planar { Vec3::new(0.0, -9.81, 0.0) } else { Vec3::new(0.0, 0.0, -9.81) };
-        let gravity = self.gravity.unwrap_or(default_gravity);
+        let gravity = self.gravity.unwrap_or_else(|| self.default_gravity());
         if !gravity.iter().all(|x| x.is_finite()) {
             let item = Item::Scene;
             errors.push(BuildError::NotFinite { item, what: "gravity" });
@@ -203,8 +201,7 @@ impl SceneBuilder {
         );
         let points = self.resolve_points(&bodies, &mut errors);
         let joints = self.resolve_joints(&bodies, &mut errors);
-        let ropes = self.resolve_ropes(&bodies, &initial, &mut errors);
-        initial.ropes.resize(ropes.len(), RopeState::default());
+        let ropes = self.resolve_ropes(&bodies, &mut initial, &mut errors);
         let only_bodies = self.mechanisms.is_empty() && self.flexible.is_empty();
         if !bodies.movable.contains(&true) && only_bodies && errors.is_empty() {
             errors.push(BuildError::NothingMoves);
@@ -257,6 +254,11 @@ impl SceneBuilder {
         };
         let overlaps = overlaps(&scene, self.largest_overlap);
         if overlaps.is_empty() { Ok(scene) } else { Err(BuildErrors(overlaps)) }
+    }
+
+    /// Gravity on earth, downwards [m/s²].
+    pub(super) fn default_gravity(&self) -> Vec3 {
+        if self.planar { Vec3::new(0.0, -9.81, 0.0) } else { Vec3::new(0.0, 0.0, -9.81) }
     }
 
     fn pair_table(&self, errors: &mut Vec<BuildError>) -> PairTable {

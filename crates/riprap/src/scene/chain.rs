@@ -263,8 +263,8 @@ impl SceneBuilder {
             Course::Along(_) => None,
         };
         let places = place(chain.start).and_then(|start| Ok((start, end.map(place).transpose()?)));
-        let down = if self.planar { -Vec3::y() } else { -Vec3::z() };
-        let down = self.gravity.filter(|g| g.norm() > 0.0).unwrap_or(down);
+        let down = self.gravity.filter(|g| g.norm() > 0.0);
+        let down = down.unwrap_or_else(|| self.default_gravity());
         let layout =
             places.map_err(str::to_owned).and_then(|(start, end)| chain.layout(start, end, down));
         let shape = match self.planar {

@@ -1,6 +1,6 @@
 //! Ropes and cables: inextensible links that pull and never push, through points on bodies.
 
-use super::{Bodies, BuildError, Item, On, SceneBuilder, State};
+use super::{Bodies, BuildError, Item, On, RopeState, SceneBuilder, State};
 use crate::math::{Pose, Vec3};
 use std::collections::HashSet;
 
@@ -119,10 +119,11 @@ impl SceneBuilder {
         RopeId(self.ropes.len() as u32 - 1)
     }
 
+    /// Resolves the bodies of the ropes and adds their initial states.
     pub(super) fn resolve_ropes(
         &self,
         bodies: &Bodies,
-        initial: &State,
+        initial: &mut State,
         errors: &mut Vec<BuildError>,
     ) -> Vec<ResolvedRope> {
         let mut names = HashSet::new();
@@ -137,6 +138,7 @@ impl SceneBuilder {
                 Err(error) => errors.push(error),
             }
         }
+        initial.ropes.resize(resolved.len(), RopeState::default());
         resolved
     }
 

@@ -15,6 +15,8 @@ pub struct Frame {
     pub materials: Vec<usize>,
     /// Speed of the body of each polygon [m/s].
     pub speeds: Vec<f64>,
+    /// Points of each rope [m].
+    pub ropes: Vec<Vec<[f32; 3]>>,
 }
 
 /// Times [s] and files of the surfaces in a run folder.
@@ -37,25 +39,22 @@ impl Frame {
     /// Reads a file.
     pub fn read(path: &Path) -> Result<Frame, String> {
         let bytes = std::fs::read(path).map_err(|e| format!("{}: {e}", path.display()))?;
-        Frame::parse(&bytes).ok_or_else(|| format!("{}: not a frame of riprap", path.display()))
+        let frame = Frame::parse(&bytes);
+        let mut frame =
+            frame.ok_or_else(|| format!("{}: not a frame of riprap", path.display()))?;
+        // The ropes of the same time, if there are any.
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        if let Ok(bytes) = std::fs::read(path.with_file_name(name.replace("surfaces", "ropes"))) {
+            frame.ropes = lines(&bytes).unwrap_or_default();
+        }
+        Ok(frame)
     }
 
     fn parse(bytes: &[u8]) -> Option<Frame> {
-        let mark = b"<AppendedData encoding=\"raw\">";
-        let at = bytes.windows(mark.len()).position(|w| w == mark)? + mark.len();
-        let header = std::str::from_utf8(&bytes[..at]).ok()?;
-        let data = &bytes[at + bytes[at..].iter().position(|b| *b == b'_')? + 1..];
+        let (header, data) = split(bytes)?;
         let polys = header.find("<Polys>")?;
         let points = numbers(header, data, "Points")?;
-        let ends = numbers(&header[polys..], data, "offsets")?;
-        let corners = numbers(&header[polys..], data, "connectivity")?;
-        let mut first = 0;
-        let mut polygons = Vec::with_capacity(ends.len());
-        for end in ends {
-            let polygon = corners.get(first..end as usize)?;
-            polygons.push(polygon.iter().map(|c| *c as usize).collect());
-            first = end as usize;
-        }
+        let polygons = cells(&header[polys..], data)?;
         let whole = |name: &str| -> Option<Vec<usize>> {
             Some(numbers(header, data, name)?.into_iter().map(|x| x as usize).collect())
         };
@@ -65,8 +64,43 @@ impl Frame {
             bodies: whole("body")?,
             materials: whole("material")?,
             speeds: numbers(header, data, "speed [m/s]")?,
+            ropes: Vec::new(),
         })
     }
+}
+
+/// The header and the data of a file.
+fn split(bytes: &[u8]) -> Option<(&str, &[u8])> {
+    let mark = b"<AppendedData encoding=\"raw\">";
+    let at = bytes.windows(mark.len()).position(|w| w == mark)? + mark.len();
+    let header = std::str::from_utf8(&bytes[..at]).ok()?;
+    Some((header, &bytes[at + bytes[at..].iter().position(|b| *b == b'_')? + 1..]))
+}
+
+/// Indices of the points of each cell of the first section of a header.
+fn cells(header: &str, data: &[u8]) -> Option<Vec<Vec<usize>>> {
+    let ends = numbers(header, data, "offsets")?;
+    let points = numbers(header, data, "connectivity")?;
+    let mut first = 0;
+    let mut cells = Vec::with_capacity(ends.len());
+    for end in ends {
+        let cell = points.get(first..end as usize)?;
+        cells.push(cell.iter().map(|c| *c as usize).collect());
+        first = end as usize;
+    }
+    Some(cells)
+}
+
+/// The points of the lines of a file [m].
+fn lines(bytes: &[u8]) -> Option<Vec<Vec<[f32; 3]>>> {
+    let (header, data) = split(bytes)?;
+    let points = numbers(header, data, "Points")?;
+    let point = |k: usize| {
+        let p = points.get(3 * k..3 * k + 3)?;
+        Some([p[0], p[1], p[2]].map(|x| x as f32))
+    };
+    let lines = cells(&header[header.find("<Lines>")?..], data)?;
+    lines.iter().map(|line| line.iter().map(|k| point(*k)).collect()).collect()
 }
 
 /// Value of an attribute of a tag.
@@ -95,6 +129,23 @@ fn numbers(header: &str, data: &[u8], name: &str) -> Option<Vec<f64>> {
 mod tests {
     use super::*;
     use riprap_io::vtk::PolyData;
+
+    #[test]
+    fn ropes_are_read_as_they_were_written() {
+        let mut data = PolyData::new();
+        let points: Vec<[f64; 3]> = (0..5).map(|k| [f64::from(k), 0.5, -1.0]).collect();
+        let at: Vec<usize> = points.iter().map(|p| data.add_point(*p)).collect();
+        data.add_line(&at[..2]);
+        data.add_line(&at[2..]);
+        let name = format!("riprap-picture-lines-{}.vtp", std::process::id());
+        let path = std::env::temp_dir().join(name);
+        data.write(&path).unwrap();
+        let bytes = std::fs::read(&path).unwrap();
+        let _ = std::fs::remove_file(&path);
+        let found = lines(&bytes).unwrap();
+        assert_eq!(found.iter().map(Vec::len).collect::<Vec<_>>(), [2, 3]);
+        assert_eq!(found[1][2], [4.0, 0.5, -1.0]);
+    }
 
     #[test]
     fn a_frame_is_read_as_it_was_written() {

@@ -1,4 +1,4 @@
-//! Draws frames of a run folder as a PNG picture or an animated GIF, without ParaView:
+//! Draws frames of a run folder, with their ropes, as a PNG picture or an animated GIF, without ParaView:
 //!
 //! ```sh
 //! cargo run --release -p riprap-validation --example picture -- out/bucket picture.png time=1.73 eye=0.6,-2.4,0.9 at=0.35,0,0.35 \
@@ -116,6 +116,21 @@ impl Style {
         self.paint.get(&body).copied().unwrap_or([0.62, 0.66, 0.70])
     }
 
+    /// Draws ropes as ribbons that face the eye.
+    fn draw_ropes(&self, frame: &Frame, canvas: &mut Canvas) {
+        let corner = |p: &[f32; 3]| Vec3::from(p.map(f64::from));
+        let width = 0.002 * self.camera.view * (self.camera.target - self.camera.eye).norm();
+        for pair in frame.ropes.iter().flat_map(|rope| rope.windows(2)) {
+            let (a, b) = (corner(&pair[0]), corner(&pair[1]));
+            let Some(side) = (b - a).cross(&(self.camera.eye - a)).try_normalize(0.0) else {
+                continue;
+            };
+            let side = side * width;
+            let ribbon = [a - side, b - side, b + side, a + side];
+            canvas.polygon(&self.camera, &ribbon, [0.15; 3], 1.0);
+        }
+    }
+
     /// Draws a frame at a time [s]; returns red, green and blue bytes.
     fn draw(&self, frame: &Frame, t: f64) -> Vec<u8> {
         let mut canvas = Canvas::new(self.size);
@@ -132,6 +147,7 @@ impl Style {
                 canvas.polygon(&self.camera, &corners, self.colour(frame, k), opacity);
             }
         }
+        self.draw_ropes(frame, &mut canvas);
         canvas.text([14, self.size[1].saturating_sub(26)], &format!("t = {t:.2} s"));
         if !self.speed.is_empty() {
             canvas.speed_bar(self.max);
