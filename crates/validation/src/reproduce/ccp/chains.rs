@@ -135,21 +135,15 @@ fn inertial(run: &Record) -> Figure {
 fn layouts(effort: Effort, tell: &mut Tell, table: &mut String) {
     *table += "\n\n| layout | onsets | touching pairs × steps | steps with contacts | first contact [s] | final energy [J] |\n\
                | --- | ---: | ---: | ---: | ---: | ---: |";
-    let angles = [30.0, 45.0, 60.0, 90.0];
-    let radii = [0.05, 0.1];
     let mut variants: Vec<(String, Pendulums)> = Vec::new();
-    for angle in angles {
-        for radius in radii {
-            for distance in [1.0, 1.25, 2.0] {
-                let half_distance = radius * distance;
-                let angle_rad: f64 = f64::to_radians(angle);
-                let chains = Pendulums { angle: angle_rad, radius, half_distance, ..CHAINS };
-                let gap = 2e3 * (half_distance - radius);
-                let name = format!(
-                    "{angle}°, radius {radius} m, anchors {gap:.0} mm further apart than touching"
-                );
-                variants.push((name, chains));
-            }
+    for angle in [30.0, 45.0, 60.0, 90.0] {
+        for gap in [0.0, 2e-3, 5e-3, 10e-3, 25e-3, 100e-3] {
+            let half_distance = CHAINS.radius + 0.5 * gap;
+            let chains = Pendulums { angle: f64::to_radians(angle), half_distance, ..CHAINS };
+            variants.push((
+                format!("{angle}°, {:.0} mm between the chains at rest", 1e3 * gap),
+                chains,
+            ));
         }
     }
     if effort == Effort::Small {
