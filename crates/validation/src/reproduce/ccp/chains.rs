@@ -70,7 +70,7 @@ fn energies(run: &Record) -> Figure {
 }
 
 fn frames(run: &Record, until: f64) -> Figure {
-    let times = [0.0, 0.4, 0.679, 0.75, 1.0, 1.5, 2.2, 3.3, 5.5, 8.0];
+    let times = [0.0, 0.2, 0.4, 0.5, 0.6, 0.679, 0.69, 0.71, 0.73, 8.0];
     let times: Vec<f64> = times.into_iter().filter(|t| *t <= until + 1e-9).collect();
     let panel = |t: &f64| {
         let k = (t / run.dt).round() as usize;
@@ -80,7 +80,7 @@ fn frames(run: &Record, until: f64) -> Figure {
     let rows = panels.len().div_ceil(5) as u32;
     Figure {
         title: "Positions (Fig. 15)".into(),
-        size: [1500, 90 + 270 * rows],
+        size: [1500, 90 + 208 * rows],
         columns: 5,
         panels,
     }
