@@ -190,8 +190,8 @@ pub struct Pendulums {
     pub rope: f64,
     /// Half the distance of the anchors, which are at height 0 [m].
     pub half_distance: f64,
-    /// Initial angle of the chains from the vertical, outward [rad].
-    pub angle: f64,
+    /// Initial angles of the left and the right chain from the vertical, outward [rad].
+    pub angles: [f64; 2],
     /// Coefficient of friction [–].
     pub friction: f64,
     /// Height of the ground [m].
@@ -204,7 +204,7 @@ pub const TWO_BALLS: Pendulums = Pendulums {
     radius: 0.1,
     rope: 1.0,
     half_distance: 0.1,
-    angle: std::f64::consts::FRAC_PI_4,
+    angles: [std::f64::consts::FRAC_PI_4; 2],
     friction: 0.3,
     ground: -3.0,
 };
@@ -216,9 +216,10 @@ pub const CHAINS: Pendulums =
 impl Pendulums {
     /// Centre of ball `k`, from 1: those of the left pendulum from the ceiling down, then those of the right one [m].
     pub fn start(&self, k: usize) -> [f64; 2] {
-        let side = if k <= self.balls { -1.0 } else { 1.0 };
+        let (side, angle) =
+            if k <= self.balls { (-1.0, self.angles[0]) } else { (1.0, self.angles[1]) };
         let along = self.rope * ((k - 1) % self.balls + 1) as f64;
-        [side * (self.half_distance + along * self.angle.sin()), -along * self.angle.cos()]
+        [side * (self.half_distance + along * angle.sin()), -along * angle.cos()]
     }
 
     /// The scene; the balls of 1 kg are called `ball-1`, `ball-2` and so on, and rope k holds ball k.
@@ -255,22 +256,23 @@ impl Pendulums {
 
     /// Energy above the lowest position initially, of all balls [J].
     pub fn initial_energy(&self) -> f64 {
-        -self.hanging_energy() * (1.0 - self.angle.cos())
+        let [left, right] = self.angles;
+        -0.5 * self.hanging_energy() * (2.0 - left.cos() - right.cos())
     }
 
-    /// Time at which a pendulum of one ball reaches its lowest point [s]: a quarter of its period, `K(sin θ/2) √(l/g)` with
+    /// Time at which a left pendulum of one ball reaches its lowest point [s]: a quarter of its period, `K(sin θ/2) √(l/g)` with
     /// the complete elliptic integral `K` by the arithmetic–geometric mean.
     pub fn time_to_bottom(&self) -> f64 {
-        let (mut a, mut b) = (1.0, (0.5 * self.angle).cos());
+        let (mut a, mut b) = (1.0, (0.5 * self.angles[0]).cos());
         for _ in 0..40 {
             (a, b) = (0.5 * (a + b), (a * b).sqrt());
         }
         0.5 * std::f64::consts::PI / a * (self.rope / G).sqrt()
     }
 
-    /// Speed of a pendulum of one ball at its lowest point [m/s].
+    /// Speed of a left pendulum of one ball at its lowest point [m/s].
     pub fn speed_at_bottom(&self) -> f64 {
-        (2.0 * G * self.rope * (1.0 - self.angle.cos())).sqrt()
+        (2.0 * G * self.rope * (1.0 - self.angles[0].cos())).sqrt()
     }
 }
 

@@ -136,14 +136,16 @@ fn layouts(effort: Effort, tell: &mut Tell, table: &mut String) {
     *table += "\n\n| layout | onsets | touching pairs × steps | steps with contacts | first contact [s] | final energy [J] |\n\
                | --- | ---: | ---: | ---: | ---: | ---: |";
     let mut variants: Vec<(String, Pendulums)> = Vec::new();
-    for angle in [30.0, 45.0, 60.0, 90.0] {
-        for gap in [0.0, 2e-3, 5e-3, 10e-3, 25e-3, 100e-3] {
+    for angles in
+        [[30.0, 30.0], [45.0, 45.0], [90.0, 90.0], [45.0, 0.0], [45.0, 30.0], [90.0, 45.0]]
+    {
+        for gap in [0.0, 2e-3, 25e-3, 100e-3] {
             let half_distance = CHAINS.radius + 0.5 * gap;
-            let chains = Pendulums { angle: f64::to_radians(angle), half_distance, ..CHAINS };
-            variants.push((
-                format!("{angle}°, {:.0} mm between the chains at rest", 1e3 * gap),
-                chains,
-            ));
+            let chains = Pendulums { angles: angles.map(f64::to_radians), half_distance, ..CHAINS };
+            let [left, right] = angles;
+            let name =
+                format!("{left}° and {right}°, {:.0} mm between the chains at rest", 1e3 * gap);
+            variants.push((name, chains));
         }
     }
     if effort == Effort::Small {

@@ -10,7 +10,7 @@ use crate::reproduce::Tell;
 
 const COLOURS: [Colour; 4] = [Colour::Orange, Colour::Green, Colour::Vermilion, Colour::Purple];
 /// Stiffnesses of the penalty method [N/m].
-const STIFFNESSES: [f64; 3] = [1e3, 1e4, 1e6];
+const STIFFNESSES: [f64; 3] = [1e3, 1e4, 1e5];
 
 /// The initial positions, with ropes.
 pub(super) fn layout(title: &str, pendulums: &Pendulums) -> Figure {
@@ -40,7 +40,8 @@ pub(super) fn positions(pendulums: &Pendulums, q: &[[f64; 2]], title: &str) -> P
         let name = if side == 0 { "left pendulum" } else { "right pendulum" };
         curves.extend(own.iter().map(|&at| circle(name, colour, at, radius)));
     }
-    let reach = half_distance + 1.08 * rope * balls as f64 * pendulums.angle.sin().abs().max(0.3);
+    let widest = pendulums.angles.map(|angle| angle.sin().abs());
+    let reach = half_distance + 1.08 * rope * balls as f64 * widest[0].max(widest[1]).max(0.3);
     let depth = 1.08 * rope * balls as f64;
     let x = Axis::new("x [m]").range(-reach, reach);
     let y = Axis::new("y [m]").range(-depth, 0.1 * depth);
