@@ -61,11 +61,11 @@ impl Iterates {
     fn advance(&mut self, cone: &ConeProblem, x: &[f64], lipschitz: &mut f64) -> f64 {
         let Iterates { y, step, v_y, v_step, .. } = self;
         loop {
-            let (mut square, mut slope) = (0.0, 0.0);
+            let (mut square, mut slope, length) = (0.0, 0.0, 1.0 / *lipschitz);
             let curvature = cone.step(v_y, (step, v_step), |rows, gradient| {
                 let (y, x) = (rows.load(y), rows.load(x));
-                let new = rows.descend(y, 1.0 / *lipschitz, gradient);
-                let step = std::array::from_fn(|i| new[i] - y[i]);
+                let new = rows.descend(y, length, gradient);
+                let step = [new[0] - y[0], new[1] - y[1], new[2] - y[2]];
                 square += dot3(step, step);
                 slope += dot3(gradient, [new[0] - x[0], new[1] - x[1], new[2] - x[2]]);
                 step

@@ -72,7 +72,7 @@ fn run(cone: &ConeProblem, x: &mut [f64], watch: &mut Watch, scratch: &mut Scrat
         let curvature = cone.step(v, (direction, v_direction), |rows, gradient| {
             let x = rows.load(x);
             let new = rows.descend(x, alpha, gradient);
-            let direction = std::array::from_fn(|i| new[i] - x[i]);
+            let direction = [new[0] - x[0], new[1] - x[1], new[2] - x[2]];
             length += dot3(direction, direction);
             slope += dot3(gradient, direction);
             direction

@@ -20,27 +20,39 @@ struct Point {
 
 impl Point {
     /// The momenta `D x` on the two blocks.
-    #[inline]
+    #[inline(always)]
     fn momenta(&self, x: [f64; 3]) -> [[f64; 6]; 2] {
-        let [n, t1, t2] = self.rows;
-        let p: [f64; 3] = std::array::from_fn(|i| n[i] * x[0] + t1[i] * x[1] + t2[i] * x[2]);
-        let [first, second] = self.arms.map(|arm| cross(arm, p));
+        let [n, t1, t2] = &self.rows;
+        let along = |i: usize| n[i] * x[0] + t1[i] * x[1] + t2[i] * x[2];
+        let p = [along(0), along(1), along(2)];
+        let (first, second) = (cross(self.arms[0], p), cross(self.arms[1], p));
         [
             [-p[0], -p[1], -p[2], -first[0], -first[1], -first[2]],
             [p[0], p[1], p[2], second[0], second[1], second[2]],
         ]
     }
 
+    /// Velocity of the contact point on one side.
+    #[inline(always)]
+    fn side(&self, side: usize, v: &[[f64; 6]]) -> [f64; 3] {
+        let v = &v[self.blocks[side] as usize];
+        let spin = cross([v[3], v[4], v[5]], self.arms[side]);
+        [v[0] + spin[0], v[1] + spin[1], v[2] + spin[2]]
+    }
+
     /// `Dᵀ v`.
-    #[inline]
+    #[inline(always)]
     fn velocity(&self, v: &[[f64; 6]]) -> [f64; 3] {
-        let [first, second] = [0, 1].map(|side| {
-            let v = &v[self.blocks[side] as usize];
-            let spin = cross([v[3], v[4], v[5]], self.arms[side]);
-            [v[0] + spin[0], v[1] + spin[1], v[2] + spin[2]]
-        });
-        let u = std::array::from_fn(|i| second[i] - first[i]);
-        self.rows.map(|row| dot(row, u))
+        let (first, second) = (self.side(0, v), self.side(1, v));
+        let u = [second[0] - first[0], second[1] - first[1], second[2] - first[2]];
+        [dot(self.rows[0], u), dot(self.rows[1], u), dot(self.rows[2], u)]
+    }
+}
+
+#[inline(always)]
+fn add_to(sum: &mut [f64; 6], more: &[f64; 6]) {
+    for j in 0..6 {
+        sum[j] += more[j];
     }
 }
 
@@ -146,23 +158,23 @@ impl Factors {
     }
 
     /// Constraint `c` in `Dᵀ v`.
-    #[inline]
+    #[inline(always)]
     pub(super) fn velocity(&self, c: usize, v: &[[f64; 6]]) -> [f64; 3] {
         let mut u = self.points[c].velocity(v);
         for side in self.sides_of(c) {
             let more = side.velocity(v);
-            u = std::array::from_fn(|i| u[i] + more[i]);
+            u = [u[0] + more[0], u[1] + more[1], u[2] + more[2]];
         }
         u
     }
 
     /// Adds `D x` of constraint `c` to the momenta of free bodies; see [`Factors::solve`].
-    #[inline]
+    #[inline(always)]
     pub(super) fn add_momenta(&self, c: usize, x: [f64; 3], p: &mut [[f64; 6]]) {
         let point = &self.points[c];
-        for (block, more) in point.blocks.into_iter().zip(point.momenta(x)) {
-            p[block as usize].iter_mut().zip(more).for_each(|(p, more)| *p += more);
-        }
+        let [first, second] = &point.momenta(x);
+        add_to(&mut p[point.blocks[0] as usize], first);
+        add_to(&mut p[point.blocks[1] as usize], second);
     }
 
     /// `M⁻¹ D x` in place of the momenta of free bodies, mechanisms included. Returns `xᵀ N x`.
@@ -185,10 +197,10 @@ impl Factors {
     #[inline]
     pub(super) fn add(&self, c: usize, x: [f64; 3], v: &mut [[f64; 6]]) {
         let point = &self.points[c];
-        for (block, p) in point.blocks.into_iter().zip(point.momenta(x)) {
-            let more = solve(&self.masses[block as usize], &p);
-            v[block as usize].iter_mut().zip(more).for_each(|(v, more)| *v += more);
-        }
+        let [first, second] = &point.momenta(x);
+        let [a, b] = [point.blocks[0] as usize, point.blocks[1] as usize];
+        add_to(&mut v[a], &solve(&self.masses[a], first));
+        add_to(&mut v[b], &solve(&self.masses[b], second));
         self.sides_of(c).iter().for_each(|side| side.add(x, v));
     }
 

@@ -50,7 +50,7 @@ impl ProjectedJacobi {
             let curvature = cone.step(v, (step, v_step), |rows, gradient| {
                 let (x, length) = (rows.load(x), self.omega / rows.bound);
                 let new = rows.descend(x, length, gradient);
-                let step = std::array::from_fn(|i| new[i] - x[i]);
+                let step = [new[0] - x[0], new[1] - x[1], new[2] - x[2]];
                 slope -= dot3(gradient, step);
                 least += dot3(step, step) / length;
                 step

@@ -29,25 +29,22 @@ pub(super) enum Set {
 }
 
 impl Set {
-    /// Projects scaled unknowns onto the set.
-    #[inline]
-    pub(super) fn project(self, x: &mut [f64]) {
+    /// Projects scaled unknowns onto the set; absent ones are zero.
+    #[inline(always)]
+    pub(super) fn project(self, x: [f64; 3]) -> [f64; 3] {
         match self {
-            Set::All => {}
-            Set::HalfLine => x[0] = x[0].max(0.0),
+            Set::All => x,
+            Set::HalfLine => [x[0].max(0.0), 0.0, 0.0],
             Set::Cone { scaled: mu, .. } => {
-                let t = match *x {
-                    [_, t] => t.abs(),
-                    [_, t1, t2] => (t1 * t1 + t2 * t2).sqrt(),
-                    _ => 0.0,
-                };
+                let t = (x[1] * x[1] + x[2] * x[2]).sqrt();
                 if mu * t <= -x[0] {
-                    x.fill(0.0);
+                    [0.0; 3]
                 } else if t > mu * x[0] {
                     let n = (mu * t + x[0]) / (1.0 + mu * mu);
                     let share = mu * n / t;
-                    x[0] = n;
-                    x[1..].iter_mut().for_each(|x| *x *= share);
+                    [n, share * x[1], share * x[2]]
+                } else {
+                    x
                 }
             }
         }
@@ -80,7 +77,7 @@ impl Rows {
     }
 
     /// Its unknowns; zero in place of absent rows.
-    #[inline]
+    #[inline(always)]
     pub(super) fn load(&self, x: &[f64]) -> [f64; 3] {
         match x[self.range()] {
             [n, t1, t2] => [n, t1, t2],
@@ -91,17 +88,21 @@ impl Rows {
     }
 
     /// Sets its unknowns.
-    #[inline]
+    #[inline(always)]
     pub(super) fn store(&self, own: [f64; 3], x: &mut [f64]) {
-        x[self.range()].iter_mut().zip(own).for_each(|(x, own)| *x = own);
+        match &mut x[self.range()] {
+            [n, t1, t2] => (*n, *t1, *t2) = (own[0], own[1], own[2]),
+            [n, t1] => (*n, *t1) = (own[0], own[1]),
+            [n] => *n = own[0],
+            _ => {}
+        }
     }
 
     /// `P(x − length · gradient)`.
-    #[inline]
+    #[inline(always)]
     pub(super) fn descend(&self, x: [f64; 3], length: f64, gradient: [f64; 3]) -> [f64; 3] {
-        let mut new = std::array::from_fn(|i| x[i] - length * gradient[i]);
-        self.set.project(&mut new[..self.n as usize]);
-        new
+        let along = |i: usize| x[i] - length * gradient[i];
+        self.set.project([along(0), along(1), along(2)])
     }
 }
 
@@ -381,7 +382,7 @@ impl ConeProblem {
     }
 
     /// The rows of constraint `c` in `N x + r`, from the velocities of `x`.
-    #[inline]
+    #[inline(always)]
     pub(super) fn gradient(&self, c: usize, v: &Velocities) -> [f64; 3] {
         let cone = &self.cones[c];
         let u = match self.form {
@@ -407,7 +408,7 @@ impl ConeProblem {
 
     /// Projects onto the cones.
     pub(super) fn project(&self, x: &mut [f64]) {
-        self.cones.iter().for_each(|cone| cone.set.project(&mut x[cone.range()]));
+        self.cones.iter().for_each(|cone| cone.store(cone.set.project(cone.load(x)), x));
     }
 
     /// The scaled unknowns of impulses, projected onto the cones.
@@ -435,13 +436,11 @@ impl ConeProblem {
         let unit = self.velocity_unit / self.unit;
         let mut sum = Residual::default();
         for (c, cone) in self.cones.iter().enumerate() {
-            let gradient = self.gradient(c, v);
-            let (mut r, mut u) = ([0.0; 3], [0.0; 3]);
-            for (i, k) in cone.range().enumerate() {
-                r[i] = unit * (self.mobility * (self.scale[k] * x[k]));
-                u[i] = unit * (gradient[i] / self.scale[k]);
-            }
-            sum.note(cone.set.law(), r, [0.0; 3], u, 0.0);
+            let (x, gradient, s) = (cone.load(x), self.gradient(c, v), cone.load(&self.scale));
+            let r = |i: usize| unit * (self.mobility * (s[i] * x[i]));
+            // Absent rows have no scale.
+            let u = |i: usize| if i < cone.n as usize { unit * (gradient[i] / s[i]) } else { 0.0 };
+            sum.note(cone.set.law(), [r(0), r(1), r(2)], [0.0; 3], [u(0), u(1), u(2)], 0.0);
         }
         let sum = Residual { free: self.free_norm, ..sum.roots() };
         (measure.of(&sum), sum.approach / self.velocity_unit * self.approach_scale)
