@@ -15,7 +15,7 @@ pub struct InverseMass {
 
 impl InverseMass {
     #[inline]
-    fn turn(&self, t: [f64; 3]) -> [f64; 3] {
+    pub(super) fn turn(&self, t: [f64; 3]) -> [f64; 3] {
         let [xx, yy, zz, xy, xz, yz] = self.angular;
         [
             xx * t[0] + xy * t[1] + xz * t[2],
@@ -280,21 +280,6 @@ impl Factored {
         out.rows.clone_from(&self.rows);
     }
 
-    /// Row `i` of `Hᵀ` and of `(M⁻¹ H)ᵀ` on the block of one side (0 or 1) of contact `a`.
-    pub(super) fn row(&self, a: usize, side: usize, i: usize) -> ([f64; 6], [f64; 6]) {
-        let c = &self.contacts[a];
-        let m = &self.masses[c.blocks[side] as usize];
-        let sign = [-1.0, 1.0][side];
-        let p = c.frame[i].map(|x| sign * x);
-        let moment = cross(c.arms[side], p);
-        let spin = m.turn(moment);
-        let [lx, ly, lz] = m.linear;
-        (
-            [p[0], p[1], p[2], moment[0], moment[1], moment[2]],
-            [lx * p[0], ly * p[1], lz * p[2], spin[0], spin[1], spin[2]],
-        )
-    }
-
     /// The sides of contact `a` that were given as rows: first block, rows of `Hᵀ`, rows of
     /// `(M⁻¹ H)ᵀ`.
     pub(super) fn row_sides(&self, a: usize) -> impl Iterator<Item = (u32, &[f64], &[f64])> {
@@ -526,7 +511,7 @@ pub(super) fn dot(a: [f64; 3], b: [f64; 3]) -> f64 {
 }
 
 #[inline]
-fn cross(a: [f64; 3], b: [f64; 3]) -> [f64; 3] {
+pub(super) fn cross(a: [f64; 3], b: [f64; 3]) -> [f64; 3] {
     [a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]]
 }
 

@@ -2,7 +2,7 @@
 //! problems: `N + ρ` is factorized, so that no conditioning of `N` slows the method down.
 
 use super::cholesky::Cholesky;
-use super::{Apgd, ConeOptions, ConeProblem, Watch, dot, solve_with};
+use super::{Apgd, ConeOptions, ConeProblem, Velocities, Watch, dot, solve_with};
 use crate::friction::{Buffers, ContactProblem, ContactSolver, Impulses, Scratch, SolveReport};
 use crate::math::bytes_of;
 
@@ -66,15 +66,14 @@ struct Copies {
     z: Vec<f64>,
     last: Vec<f64>,
     w: Vec<f64>,
-    gradient: Vec<f64>,
     work: Vec<f64>,
-    velocity: Vec<[f64; 6]>,
+    v: Velocities,
 }
 
 impl Buffers for Copies {
     fn bytes(&self) -> usize {
-        let lists = [&self.penalty, &self.z, &self.last, &self.w, &self.gradient, &self.work];
-        lists.into_iter().map(bytes_of).sum::<usize>() + bytes_of(&self.velocity)
+        let lists = [&self.penalty, &self.z, &self.last, &self.w, &self.work];
+        lists.into_iter().map(bytes_of).sum::<usize>() + bytes_of(&self.v)
     }
 }
 
@@ -120,8 +119,8 @@ impl Copies {
 /// Returns false if the factors would be too large.
 fn run(cone: &ConeProblem, x: &mut Vec<f64>, watch: &mut Watch, scratch: &mut Scratch) -> bool {
     let it = scratch.of::<Copies>();
-    cone.gradient(x, &mut it.gradient, &mut it.velocity);
-    if watch.note(cone, x, &it.gradient) || !dot(&it.gradient, &it.gradient).is_finite() {
+    let square = cone.start(x, &mut it.v);
+    if watch.note(cone, x, &it.v) || !(square + dot(&cone.free, &cone.free)).is_finite() {
         return true;
     }
     if !it.factors.plan(cone, MOST) {
@@ -135,12 +134,15 @@ fn run(cone: &ConeProblem, x: &mut Vec<f64>, watch: &mut Watch, scratch: &mut Sc
     it.z.clone_from(x);
     // Multipliers of a solution: ρ w = −(N γ + r).
     it.w.clear();
-    it.w.extend(it.gradient.iter().zip(&it.penalty).map(|(g, rho)| -g / rho));
+    for (c, rows) in cone.cones.iter().enumerate() {
+        let gradient = cone.gradient(c, &it.v).into_iter();
+        it.w.extend(gradient.zip(&it.penalty[rows.range()]).map(|(g, rho)| -g / rho));
+    }
     let (mut next_change, mut interval) = (ADAPT, ADAPT);
     while watch.next() {
         let (primal, dual) = it.iterate(cone, x);
-        cone.gradient(&it.z, &mut it.gradient, &mut it.velocity);
-        let done = watch.note(cone, &it.z, &it.gradient);
+        cone.start(&it.z, &mut it.v);
+        let done = watch.note(cone, &it.z, &it.v);
         if done || !(primal + dual).is_finite() {
             return true;
         }

@@ -1,11 +1,11 @@
 //! Accelerated projected gradient descent (APGD): Nesterov's method with adaptive step and restart,
 //! after Mazhar, Heyn, Negrut and Tasora (2015).
 
-use super::{ConeOptions, ConeProblem, Watch, dot, solve_with};
+use super::{ConeOptions, ConeProblem, Velocities, Watch, dot3, solve_with};
 use crate::friction::{Buffers, ContactProblem, ContactSolver, Impulses, Scratch, SolveReport};
 use crate::math::bytes_of;
 
-/// Iterations after which the gradient, updated by differences, is computed from scratch.
+/// Iterations after which the velocities, updated by differences, are computed from scratch.
 const REFRESH: usize = 50;
 
 /// Nesterov's accelerated projected gradient method for cone complementarity problems.
@@ -39,87 +39,90 @@ impl ContactSolver for Apgd {
 /// Buffers of the method.
 #[derive(Default)]
 struct Iterates {
-    /// Gradient `N γ + r` at the iterate.
-    gradient: Vec<f64>,
-    /// The extrapolated point `y` and its gradient.
+    /// The extrapolated point `y`, and the step from it to the next iterate.
     y: Vec<f64>,
-    y_gradient: Vec<f64>,
-    /// The next iterate, its distance from `y`, and `N` times this distance.
-    next: Vec<f64>,
     step: Vec<f64>,
-    n_step: Vec<f64>,
-    velocity: Vec<[f64; 6]>,
+    /// The velocities of the iterate, of `y` and of the step.
+    v: Velocities,
+    v_y: Velocities,
+    v_step: Velocities,
 }
 
 impl Buffers for Iterates {
     fn bytes(&self) -> usize {
-        [&self.gradient, &self.y, &self.y_gradient, &self.next, &self.step, &self.n_step]
-            .into_iter()
-            .map(bytes_of)
-            .sum::<usize>()
-            + bytes_of(&self.velocity)
+        let velocities = [&self.v, &self.v_y, &self.v_step].into_iter().map(bytes_of);
+        velocities.sum::<usize>() + bytes_of(&self.y) + bytes_of(&self.step)
     }
 }
 
 impl Iterates {
-    /// `next = P(y − ∇/L)` with the smallest tried `L` that bounds the curvature along the step.
-    fn advance(&mut self, cone: &ConeProblem, lipschitz: &mut f64) {
+    /// `step = P(y − ∇/L) − y` with the smallest tried `L` that bounds the curvature along the step.
+    /// Returns `∇ · (y + step − x)`.
+    fn advance(&mut self, cone: &ConeProblem, x: &[f64], lipschitz: &mut f64) -> f64 {
+        let Iterates { y, step, v_y, v_step, .. } = self;
         loop {
-            self.next.clear();
-            let moved = self.y.iter().zip(&self.y_gradient).map(|(y, g)| y - g / *lipschitz);
-            self.next.extend(moved);
-            cone.project(&mut self.next);
-            self.step.clear();
-            self.step.extend(self.next.iter().zip(&self.y).map(|(x, y)| x - y));
-            cone.apply(&self.step, &mut self.n_step, &mut self.velocity);
-            let (curvature, length) = (dot(&self.step, &self.n_step), dot(&self.step, &self.step));
-            let too_far = curvature > *lipschitz * length * (1.0 + 1e-12);
+            let (mut square, mut slope, length) = (0.0, 0.0, 1.0 / *lipschitz);
+            let curvature = cone.step(v_y, (step, v_step), |rows, gradient| {
+                let (y, x) = (rows.load(y), rows.load(x));
+                let new = rows.descend(y, length, gradient);
+                let step = [new[0] - y[0], new[1] - y[1], new[2] - y[2]];
+                square += dot3(step, step);
+                slope += dot3(gradient, [new[0] - x[0], new[1] - x[1], new[2] - x[2]]);
+                step
+            });
+            let too_far = curvature > *lipschitz * square * (1.0 + 1e-12);
             // Also with NaN.
             if !too_far {
-                return;
+                return slope;
             }
-            *lipschitz = (2.0 * *lipschitz).max(curvature / length);
+            *lipschitz = (2.0 * *lipschitz).max(curvature / square);
         }
+    }
+}
+
+/// `x ← y + step`, `y ← x + β (x − x_last)`.
+fn extrapolate(x: &mut [f64], y: &mut [f64], step: &[f64], beta: f64) {
+    for ((x, y), step) in x.iter_mut().zip(y).zip(step) {
+        let new = *y + step;
+        *y = new + beta * (new - *x);
+        *x = new;
     }
 }
 
 fn run(cone: &ConeProblem, x: &mut Vec<f64>, watch: &mut Watch, scratch: &mut Scratch) {
     let it = scratch.of::<Iterates>();
-    cone.gradient(x, &mut it.gradient, &mut it.velocity);
-    if watch.note(cone, x, &it.gradient) {
+    cone.start(x, &mut it.v);
+    if watch.note(cone, x, &it.v) {
         return;
     }
     it.y.clone_from(x);
-    it.y_gradient.clone_from(&it.gradient);
+    it.v_y.clone_from(&it.v);
     // The diagonal of `N` is one, and so is the smallest possible bound.
     let (mut lipschitz, mut theta) = (1.0, 1.0f64);
     while watch.next() {
-        it.advance(cone, &mut lipschitz);
+        let slope = it.advance(cone, x, &mut lipschitz);
         // θ_{k+1} and β of Nesterov's sequence.
         let square = theta * theta;
         let next_theta = 0.5 * (-square + theta * (square + 4.0).sqrt());
         let mut beta = theta * (1.0 - theta) / (square + next_theta);
         theta = next_theta;
         // Restart when the step points uphill (O'Donoghue and Candès 2015).
-        let uphill: f64 = (0..x.len()).map(|i| it.y_gradient[i] * (it.next[i] - x[i])).sum();
-        if uphill > 0.0 {
+        if slope > 0.0 {
             (beta, theta) = (0.0, 1.0);
         }
-        for i in 0..x.len() {
-            let (new, gradient) = (it.next[i], it.y_gradient[i] + it.n_step[i]);
-            it.y[i] = new + beta * (new - x[i]);
-            it.y_gradient[i] = gradient + beta * (gradient - it.gradient[i]);
-            (x[i], it.gradient[i]) = (new, gradient);
-        }
+        extrapolate(x, &mut it.y, &it.step, beta);
+        // Velocities are linear in the unknowns.
+        let [v, v_y] = [&mut it.v, &mut it.v_y].map(|v| v.as_flattened_mut());
+        extrapolate(v, v_y, it.v_step.as_flattened(), beta);
         lipschitz *= 0.9;
-        let done = watch.note(cone, x, &it.gradient);
+        let done = watch.note(cone, x, &it.v);
         if done || watch.iterations.is_multiple_of(REFRESH) {
-            cone.gradient(x, &mut it.gradient, &mut it.velocity);
-            if done && watch.note(cone, x, &it.gradient) {
+            let square = cone.start(x, &mut it.v);
+            if done && watch.note(cone, x, &it.v) {
                 return;
             }
-            cone.gradient(&it.y, &mut it.y_gradient, &mut it.velocity);
-            if !dot(&it.gradient, &it.gradient).is_finite() {
+            cone.start(&it.y, &mut it.v_y);
+            if !square.is_finite() {
                 return;
             }
         }

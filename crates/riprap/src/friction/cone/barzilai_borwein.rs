@@ -2,7 +2,7 @@
 //! and Borwein (1988), in the form for quadratic functions, where the line search needs no trials
 //! (Pospíšil and Dostál 2018).
 
-use super::{ConeOptions, ConeProblem, Watch, dot, solve_with};
+use super::{ConeOptions, ConeProblem, Velocities, Watch, add, dot3, solve_with};
 use crate::friction::{Buffers, ContactProblem, ContactSolver, Impulses, Scratch, SolveReport};
 use crate::math::bytes_of;
 
@@ -10,7 +10,7 @@ use crate::math::bytes_of;
 const MEMORY: usize = 10;
 /// Sufficient decrease of the line search.
 const DECREASE: f64 = 1e-4;
-/// Iterations after which the gradient, updated by differences, is computed from scratch.
+/// Iterations after which the velocities, updated by differences, are computed from scratch.
 const REFRESH: usize = 50;
 
 /// Spectral projected gradients for cone complementarity problems: one product with `N` per
@@ -44,24 +44,23 @@ impl ContactSolver for BarzilaiBorwein {
 /// Buffers of the method.
 #[derive(Default)]
 struct Directions {
-    gradient: Vec<f64>,
-    /// `P(γ − α ∇) − γ`, and `N` times it.
+    /// `P(γ − α ∇) − γ`.
     direction: Vec<f64>,
-    n_direction: Vec<f64>,
-    velocity: Vec<[f64; 6]>,
+    /// The velocities of the iterate and of the direction.
+    v: Velocities,
+    v_direction: Velocities,
 }
 
 impl Buffers for Directions {
     fn bytes(&self) -> usize {
-        let lists = [&self.gradient, &self.direction, &self.n_direction];
-        lists.into_iter().map(bytes_of).sum::<usize>() + bytes_of(&self.velocity)
+        bytes_of(&self.direction) + bytes_of(&self.v) + bytes_of(&self.v_direction)
     }
 }
 
 fn run(cone: &ConeProblem, x: &mut [f64], watch: &mut Watch, scratch: &mut Scratch) {
-    let Directions { gradient, direction, n_direction, velocity } = scratch.of::<Directions>();
-    cone.gradient(x, gradient, velocity);
-    if watch.note(cone, x, gradient) {
+    let Directions { direction, v, v_direction } = scratch.of::<Directions>();
+    cone.start(x, v);
+    if watch.note(cone, x, v) {
         return;
     }
     // Values relative to that of the start, of the last iterations.
@@ -69,34 +68,35 @@ fn run(cone: &ConeProblem, x: &mut [f64], watch: &mut Watch, scratch: &mut Scrat
     // The diagonal of `N` is one.
     let mut alpha = 1.0;
     while watch.next() {
-        direction.clear();
-        direction.extend(x.iter().zip(gradient.iter()).map(|(x, g)| x - alpha * g));
-        cone.project(direction);
-        direction.iter_mut().zip(x.iter()).for_each(|(d, x)| *d -= x);
-        cone.apply(direction, n_direction, velocity);
-        let (length, curvature) = (dot(direction, direction), dot(direction, n_direction));
+        let (mut length, mut slope) = (0.0, 0.0);
+        let curvature = cone.step(v, (direction, v_direction), |rows, gradient| {
+            let x = rows.load(x);
+            let new = rows.descend(x, alpha, gradient);
+            let direction = [new[0] - x[0], new[1] - x[1], new[2] - x[2]];
+            length += dot3(direction, direction);
+            slope += dot3(gradient, direction);
+            direction
+        });
         if !(length + curvature).is_finite() {
             return;
         }
         // The projection guarantees ∇ · d ≤ −‖d‖²/α; near the solution the product is round-off.
-        let slope = dot(gradient, direction).min(-length / alpha);
+        let slope = slope.min(-length / alpha);
         let largest = values.iter().fold(f64::NEG_INFINITY, |m: f64, v| m.max(*v));
         let fraction = line_search(slope, curvature, largest - value);
         value += fraction * (slope + 0.5 * fraction * curvature);
         values[watch.iterations % MEMORY] = value;
-        for i in 0..x.len() {
-            x[i] += fraction * direction[i];
-            gradient[i] += fraction * n_direction[i];
-        }
+        add(x, fraction, direction);
+        add(v.as_flattened_mut(), fraction, v_direction.as_flattened());
         // A flat direction: as far as possible.
         alpha = if curvature > 1e-12 * length { length / curvature } else { 1e4 };
-        let done = watch.note(cone, x, gradient);
+        let done = watch.note(cone, x, v);
         if done || watch.iterations.is_multiple_of(REFRESH) {
-            cone.gradient(x, gradient, velocity);
+            cone.start(x, v);
             // Small differences keep their digits.
             values.iter_mut().for_each(|v| *v -= value);
             value = 0.0;
-            if done && watch.note(cone, x, gradient) {
+            if done && watch.note(cone, x, v) {
                 return;
             }
         }

@@ -1,7 +1,7 @@
 //! The fixed point of Anitescu and Tasora (2010) in the order of Gauss–Seidel: one constraint after
 //! another takes a projected gradient step with the latest velocities.
 
-use super::{ConeOptions, ConeProblem, Watch, solve_with};
+use super::{ConeOptions, ConeProblem, Velocities, Watch, solve_with};
 use crate::friction::{Buffers, ContactProblem, ContactSolver, Impulses, Scratch, SolveReport};
 use crate::math::bytes_of;
 
@@ -32,42 +32,33 @@ impl ProjectedGaussSeidel {
     }
 
     fn run(&self, cone: &ConeProblem, x: &mut [f64], watch: &mut Watch, scratch: &mut Scratch) {
-        let Velocities { gradient, velocity } = scratch.of::<Velocities>();
-        cone.gradient(x, gradient, velocity);
-        if watch.note(cone, x, gradient) {
+        let Moving { v } = scratch.of::<Moving>();
+        cone.start(x, v);
+        if watch.note(cone, x, v) {
             return;
         }
         let mut next_check = 1;
         while watch.next() {
-            self.sweep(cone, x, velocity);
+            self.sweep(cone, x, v);
             // The residual costs as much as a sweep.
             if watch.iterations >= next_check || watch.iterations == watch.options.max_iterations {
                 next_check = watch.iterations + 1 + watch.iterations / 10;
-                cone.gradient(x, gradient, velocity);
-                if watch.note(cone, x, gradient) || x.iter().any(|x| !x.is_finite()) {
+                cone.start(x, v);
+                if watch.note(cone, x, v) || x.iter().any(|x| !x.is_finite()) {
                     return;
                 }
             }
         }
     }
 
-    fn sweep(&self, cone: &ConeProblem, x: &mut [f64], velocity: &mut [[f64; 6]]) {
-        for rows in &cone.cones {
-            let (n, range) = (rows.n as usize, rows.range());
-            let (mut u, mut new) = ([0.0; 3], [0.0; 3]);
-            cone.velocity(rows, x, velocity, &mut u[..n]);
-            let step = self.omega / rows.bound;
-            for (i, k) in range.clone().enumerate() {
-                new[i] = x[k] - step * (u[i] + cone.free[k]);
-            }
-            rows.set.project(&mut new[..n]);
-            let mut change = [0.0; 3];
-            for (i, k) in range.clone().enumerate() {
-                change[i] = self.lambda * (new[i] - x[k]);
-                x[k] += change[i];
-            }
+    fn sweep(&self, cone: &ConeProblem, x: &mut [f64], v: &mut Velocities) {
+        for (c, rows) in cone.cones.iter().enumerate() {
+            let old = rows.load(x);
+            let new = rows.descend(old, self.omega / rows.bound, cone.gradient(c, v));
+            let change: [f64; 3] = std::array::from_fn(|i| self.lambda * (new[i] - old[i]));
             if change != [0.0; 3] {
-                cone.add(rows, &change[..n], velocity);
+                rows.store(std::array::from_fn(|i| old[i] + change[i]), x);
+                cone.add(c, change, v);
             }
         }
     }
@@ -75,14 +66,14 @@ impl ProjectedGaussSeidel {
 
 /// Buffers of the method.
 #[derive(Default)]
-struct Velocities {
-    gradient: Vec<f64>,
-    velocity: Vec<[f64; 6]>,
+struct Moving {
+    /// The velocities of the iterate.
+    v: Velocities,
 }
 
-impl Buffers for Velocities {
+impl Buffers for Moving {
     fn bytes(&self) -> usize {
-        bytes_of(&self.gradient) + bytes_of(&self.velocity)
+        bytes_of(&self.v)
     }
 }
 

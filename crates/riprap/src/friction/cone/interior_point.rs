@@ -1,7 +1,7 @@
 //! An interior-point method by the library Clarabel (Goulart and Chen 2024): the oracle of the other solvers.
 
 use super::problem::Set;
-use super::{ConeOptions, ConeProblem, Watch, solve_with};
+use super::{ConeOptions, ConeProblem, Watch, dot, solve_with};
 use crate::friction::{ContactProblem, ContactSolver, Impulses, Scratch, SolveReport};
 use clarabel::algebra::CscMatrix;
 use clarabel::solver::{
@@ -40,10 +40,9 @@ impl ContactSolver for InteriorPoint {
 }
 
 fn run(cone: &ConeProblem, x: &mut Vec<f64>, watch: &mut Watch, _: &mut Scratch) {
-    let (mut gradient, mut velocity) = (Vec::new(), Vec::new());
-    cone.gradient(x, &mut gradient, &mut velocity);
-    let finite = gradient.iter().all(|g| g.is_finite());
-    if watch.note(cone, x, &gradient) || !finite {
+    let mut v = Vec::new();
+    let square = cone.start(x, &mut v);
+    if watch.note(cone, x, &v) || !(square + dot(&cone.free, &cone.free)).is_finite() {
         return;
     }
     // The lower triangle by rows is the upper one by columns.
@@ -74,8 +73,8 @@ fn run(cone: &ConeProblem, x: &mut Vec<f64>, watch: &mut Watch, _: &mut Scratch)
         if solver.solution.x.len() == n && solver.solution.x.iter().all(|x| x.is_finite()) {
             x.clone_from(&solver.solution.x);
             cone.project(x);
-            cone.gradient(x, &mut gradient, &mut velocity);
-            if watch.note(cone, x, &gradient) {
+            cone.start(x, &mut v);
+            if watch.note(cone, x, &v) {
                 return;
             }
         }

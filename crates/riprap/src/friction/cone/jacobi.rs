@@ -2,11 +2,11 @@
 //! projected gradient step at once, and the sum of their steps is shortened where they work against
 //! each other.
 
-use super::{ConeOptions, ConeProblem, Watch, dot, solve_with};
+use super::{ConeOptions, ConeProblem, Velocities, Watch, add, dot3, solve_with};
 use crate::friction::{Buffers, ContactProblem, ContactSolver, Impulses, Scratch, SolveReport};
 use crate::math::bytes_of;
 
-/// Iterations after which the gradient, updated by differences, is computed from scratch.
+/// Iterations after which the velocities, updated by differences, are computed from scratch.
 const REFRESH: usize = 50;
 
 /// Projected Jacobi for cone complementarity problems: `γ ← γ + λ (P(γ − ω η u) − γ)`, where `1/η_i` bounds the
@@ -38,31 +38,35 @@ impl ProjectedJacobi {
     }
 
     fn run(&self, cone: &ConeProblem, x: &mut [f64], watch: &mut Watch, scratch: &mut Scratch) {
-        let Steps { gradient, step, n_step, velocity } = scratch.of::<Steps>();
-        cone.gradient(x, gradient, velocity);
-        if watch.note(cone, x, gradient) {
+        let Steps { step, v, v_step } = scratch.of::<Steps>();
+        cone.start(x, v);
+        if watch.note(cone, x, v) {
             return;
         }
         while watch.next() {
-            let least = self.step(cone, x, gradient, step);
-            cone.apply(step, n_step, velocity);
-            // The projection guarantees a slope of at least `least`; near the solution the product
-            // is round-off.
-            let slope = (-dot(gradient, step)).max(least);
-            let curvature = dot(step, n_step);
+            // Slope of the value along the step, and what the projection guarantees: near the
+            // solution the product is round-off.
+            let (mut slope, mut least) = (0.0, 0.0);
+            let curvature = cone.step(v, (step, v_step), |rows, gradient| {
+                let (x, length) = (rows.load(x), self.omega / rows.bound);
+                let new = rows.descend(x, length, gradient);
+                let step = [new[0] - x[0], new[1] - x[1], new[2] - x[2]];
+                slope -= dot3(gradient, step);
+                least += dot3(step, step) / length;
+                step
+            });
+            let slope = f64::max(slope, least);
             if !(slope + curvature).is_finite() {
                 return;
             }
             let lambda = if curvature > 0.0 { slope / curvature } else { self.lambda };
             let lambda = lambda.min(self.lambda);
-            for i in 0..x.len() {
-                x[i] += lambda * step[i];
-                gradient[i] += lambda * n_step[i];
-            }
-            let done = watch.note(cone, x, gradient);
+            add(x, lambda, step);
+            add(v.as_flattened_mut(), lambda, v_step.as_flattened());
+            let done = watch.note(cone, x, v);
             if done || watch.iterations.is_multiple_of(REFRESH) {
-                cone.gradient(x, gradient, velocity);
-                if done && watch.note(cone, x, gradient) {
+                cone.start(x, v);
+                if done && watch.note(cone, x, v) {
                     return;
                 }
             }
@@ -70,40 +74,18 @@ impl ProjectedJacobi {
     }
 }
 
-impl ProjectedJacobi {
-    /// The steps of all constraints, `P(γ − ω η u) − γ`. Returns `Σ ‖step‖² / ω η`, at most the
-    /// decrease of the value per share of the step.
-    fn step(&self, cone: &ConeProblem, x: &[f64], gradient: &[f64], step: &mut Vec<f64>) -> f64 {
-        step.clear();
-        step.extend_from_slice(x);
-        let mut least = 0.0;
-        for rows in &cone.cones {
-            let length = self.omega / rows.bound;
-            rows.range().for_each(|k| step[k] -= length * gradient[k]);
-            rows.set.project(&mut step[rows.range()]);
-            for k in rows.range() {
-                step[k] -= x[k];
-                least += step[k] * step[k] / length;
-            }
-        }
-        least
-    }
-}
-
 /// Buffers of the method.
 #[derive(Default)]
 struct Steps {
-    gradient: Vec<f64>,
-    /// The step, and `N` times it.
     step: Vec<f64>,
-    n_step: Vec<f64>,
-    velocity: Vec<[f64; 6]>,
+    /// The velocities of the iterate and of the step.
+    v: Velocities,
+    v_step: Velocities,
 }
 
 impl Buffers for Steps {
     fn bytes(&self) -> usize {
-        let lists = [&self.gradient, &self.step, &self.n_step];
-        lists.into_iter().map(bytes_of).sum::<usize>() + bytes_of(&self.velocity)
+        bytes_of(&self.step) + bytes_of(&self.v) + bytes_of(&self.v_step)
     }
 }
 

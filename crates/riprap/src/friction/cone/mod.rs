@@ -10,11 +10,14 @@ mod admm;
 mod apgd;
 mod barzilai_borwein;
 mod cholesky;
+mod factors;
 mod gauss_seidel;
 #[cfg(feature = "interior-point")]
 mod interior_point;
 mod jacobi;
+mod matrix;
 mod problem;
+mod triangle;
 
 pub use admm::Admm;
 pub use apgd::Apgd;
@@ -26,11 +29,13 @@ pub use jacobi::ProjectedJacobi;
 pub use problem::ConeProblem;
 
 use super::criteria::Criterion;
+use super::factored::dot as dot3;
 use super::{
     ConjugateGradient, ContactProblem, ContactSolver, GaussSeidelOptions, Impulses, Law, Measure,
     Scratch, SolveReport, residual,
 };
 use crate::math::bytes_of;
+use problem::Velocities;
 
 /// Options of the solvers of cone complementarity problems. A solve stops when both criteria hold.
 ///
@@ -110,9 +115,9 @@ impl Watch {
         self.best.clear();
     }
 
-    /// Records an iterate; returns true if it satisfies the criteria.
-    fn note(&mut self, cone: &ConeProblem, x: &[f64], gradient: &[f64]) -> bool {
-        let (residual, approach) = cone.measure(x, gradient, self.options.measure);
+    /// Records an iterate with its velocities; returns true if it satisfies the criteria.
+    fn note(&mut self, cone: &ConeProblem, x: &[f64], v: &Velocities) -> bool {
+        let (residual, approach) = cone.measure(x, v, self.options.measure);
         let share =
             (residual / self.options.tolerance).max(approach / self.options.approach_tolerance);
         // `max` ignores NaN.
@@ -201,6 +206,11 @@ fn dot(a: &[f64], b: &[f64]) -> f64 {
     }
     let rest: f64 = a[n..].iter().zip(&b[n..]).map(|(a, b)| a * b).sum();
     (sums[0] + sums[1]) + (sums[2] + sums[3]) + rest
+}
+
+/// `x ← x + factor · step`.
+fn add(x: &mut [f64], factor: f64, step: &[f64]) {
+    x.iter_mut().zip(step).for_each(|(x, step)| *x += factor * step);
 }
 
 #[cfg(test)]

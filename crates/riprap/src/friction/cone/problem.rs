@@ -5,6 +5,8 @@
 use super::super::residual::{self, Residual, squared};
 use super::super::rolling::largest;
 use super::super::{Blocks, ContactProblem, Delassus, Factored, Law, Measure, Operator};
+use super::factors::Factors;
+use super::matrix::Matrix;
 use crate::math::bytes_of;
 
 /// A row whose diagonal of `W` is below this fraction of the largest of its triple moves nothing.
@@ -27,25 +29,22 @@ pub(super) enum Set {
 }
 
 impl Set {
-    /// Projects scaled unknowns onto the set.
-    #[inline]
-    pub(super) fn project(self, x: &mut [f64]) {
+    /// Projects scaled unknowns onto the set; absent ones are zero.
+    #[inline(always)]
+    pub(super) fn project(self, x: [f64; 3]) -> [f64; 3] {
         match self {
-            Set::All => {}
-            Set::HalfLine => x[0] = x[0].max(0.0),
+            Set::All => x,
+            Set::HalfLine => [x[0].max(0.0), 0.0, 0.0],
             Set::Cone { scaled: mu, .. } => {
-                let t = match *x {
-                    [_, t] => t.abs(),
-                    [_, t1, t2] => (t1 * t1 + t2 * t2).sqrt(),
-                    _ => 0.0,
-                };
+                let t = (x[1] * x[1] + x[2] * x[2]).sqrt();
                 if mu * t <= -x[0] {
-                    x.fill(0.0);
+                    [0.0; 3]
                 } else if t > mu * x[0] {
                     let n = (mu * t + x[0]) / (1.0 + mu * mu);
                     let share = mu * n / t;
-                    x[0] = n;
-                    x[1..].iter_mut().for_each(|x| *x *= share);
+                    [n, share * x[1], share * x[2]]
+                } else {
+                    x
                 }
             }
         }
@@ -70,16 +69,46 @@ pub(super) struct Rows {
     pub set: Set,
     /// Bound on the eigenvalues of its diagonal block of the scaled `N` [–].
     pub bound: f64,
-    /// First and last of its blocks of velocities, and its first entry.
-    blocks: [u32; 2],
-    entries: usize,
 }
 
 impl Rows {
     pub(super) fn range(&self) -> std::ops::Range<usize> {
         self.first as usize..(self.first + self.n) as usize
     }
+
+    /// Its unknowns; zero in place of absent rows.
+    #[inline(always)]
+    pub(super) fn load(&self, x: &[f64]) -> [f64; 3] {
+        match x[self.range()] {
+            [n, t1, t2] => [n, t1, t2],
+            [n, t1] => [n, t1, 0.0],
+            [n] => [n, 0.0, 0.0],
+            _ => [0.0; 3],
+        }
+    }
+
+    /// Sets its unknowns.
+    #[inline(always)]
+    pub(super) fn store(&self, own: [f64; 3], x: &mut [f64]) {
+        match &mut x[self.range()] {
+            [n, t1, t2] => (*n, *t1, *t2) = (own[0], own[1], own[2]),
+            [n, t1] => (*n, *t1) = (own[0], own[1]),
+            [n] => *n = own[0],
+            _ => {}
+        }
+    }
+
+    /// `P(x − length · gradient)`.
+    #[inline(always)]
+    pub(super) fn descend(&self, x: [f64; 3], length: f64, gradient: [f64; 3]) -> [f64; 3] {
+        let along = |i: usize| x[i] - length * gradient[i];
+        self.set.project([along(0), along(1), along(2)])
+    }
 }
+
+/// Velocities that impulses `x` cause, a linear function of `x`: `M⁻¹ D x`, six numbers per block,
+/// of a factored problem; `N x`, in the order of the rows, of a stored one.
+pub(super) type Velocities = Vec<[f64; 6]>;
 
 /// A cone complementarity problem: minimize `½ γᵀ N γ + rᵀ γ` over Coulomb's cones, with
 /// `N = Dᵀ M⁻¹ D`.
@@ -115,16 +144,10 @@ pub struct ConeProblem {
     pub(super) free: Vec<f64>,
     /// A power of two: impulses and velocities are multiplied by it.
     unit: f64,
+    /// `Dᵀ` and `M⁻¹`, or `N` of stored problems.
     form: Form,
-    /// Blocks of velocities of the cones, and rows of `Dᵀ` and `(M⁻¹ D)ᵀ` for each block.
-    blocks: Vec<u32>,
-    d: Vec<[f64; 6]>,
-    solved: Vec<[f64; 6]>,
-    n_blocks: usize,
-    /// Sparse rows of `N` for stored problems.
-    row_start: Vec<usize>,
-    columns: Vec<u32>,
-    values: Vec<f64>,
+    factors: Factors,
+    matrix: Matrix,
     /// Row of each unknown of the contact problem, for the conversion of stored problems.
     rows: Vec<u32>,
     /// For the residual: `w̄`, `‖V_free‖`, the unit of velocities in its sums.
@@ -163,10 +186,10 @@ impl ConeProblem {
 
     /// `½ γᵀ N γ + rᵀ γ` [J] of impulses of the contact problem [N s].
     pub fn objective(&self, impulses: &[[f64; 3]]) -> f64 {
-        let (mut x, mut nx) = (Vec::new(), Vec::new());
+        let (mut x, mut v) = (Vec::new(), Vec::new());
         self.read(impulses, &mut x);
-        self.apply(&x, &mut nx, &mut Vec::new());
-        let twice: f64 = (0..x.len()).map(|i| x[i] * (nx[i] + 2.0 * self.free[i])).sum();
+        let square = self.start(&x, &mut v);
+        let twice = square + 2.0 * super::dot(&self.free, &x);
         0.5 * twice / self.unit / self.unit
     }
 
@@ -176,12 +199,8 @@ impl ConeProblem {
             + bytes_of(&self.places)
             + bytes_of(&self.scale)
             + bytes_of(&self.free)
-            + bytes_of(&self.blocks)
-            + bytes_of(&self.d)
-            + bytes_of(&self.solved)
-            + bytes_of(&self.row_start)
-            + bytes_of(&self.columns)
-            + bytes_of(&self.values)
+            + self.factors.bytes()
+            + self.matrix.bytes()
             + bytes_of(&self.rows)
     }
 
@@ -256,7 +275,7 @@ impl ConeProblem {
         }
         let (first, n) = (first as u32, n as u32);
         let bound = largest(&block);
-        self.cones.push(Rows { first, n, set, bound, blocks: [0; 2], entries: 0 });
+        self.cones.push(Rows { first, n, set, bound });
     }
 
     /// The scaled `r`, of size one.
@@ -274,132 +293,122 @@ impl ConeProblem {
 
     fn set_factors(&mut self, w: &Factored) {
         self.form = Form::Factored;
-        self.n_blocks = w.n_blocks();
-        self.blocks.clear();
-        self.d.clear();
-        self.solved.clear();
-        let ConeProblem { cones, places, scale, blocks, d, solved, .. } = self;
-        for cone in cones {
-            let a = places[cone.first as usize] as usize / 3;
-            (cone.blocks[0], cone.entries) = (blocks.len() as u32, d.len());
-            let rows = cone.range().map(|k| ((places[k] % 3) as usize, scale[k]));
-            for side in 0..2 {
-                let block = w.contacts()[a].blocks[side];
-                if block == Factored::NONE {
-                    continue;
-                }
-                blocks.push(block);
-                for (i, s) in rows.clone() {
-                    let (h, m) = w.row(a, side, i);
-                    d.push(h.map(|x| s * x));
-                    solved.push(m.map(|x| s * x));
-                }
+        self.factors.reset(w);
+        for cone in &self.cones {
+            let a = self.places[cone.first as usize] as usize / 3;
+            let mut axes = [(0, 0.0); 3];
+            for (axis, k) in axes.iter_mut().zip(cone.range()) {
+                *axis = (self.places[k] as usize % 3, self.scale[k]);
             }
-            for (first, h, m) in w.row_sides(a) {
-                let n = h.len() / 3;
-                for block in 0..n / 6 {
-                    blocks.push(first + block as u32);
-                    for (i, s) in rows.clone() {
-                        let at = i * n + 6 * block;
-                        d.push(std::array::from_fn(|j| s * h[at + j]));
-                        solved.push(std::array::from_fn(|j| s * m[at + j]));
-                    }
-                }
-            }
-            cone.blocks[1] = blocks.len() as u32;
+            self.factors.push(w, a, &axes[..cone.n as usize]);
         }
     }
 
     fn set_matrix(&mut self, w: &Blocks) {
         self.form = Form::Matrix;
-        self.row_start.clear();
-        self.row_start.push(0);
-        self.columns.clear();
-        self.values.clear();
+        self.matrix.clear();
         for (k, place) in self.places.iter().enumerate() {
             let (a, i) = (*place as usize / 3, *place as usize % 3);
             for (b, block) in w.row(a) {
                 for j in 0..3 {
                     let column = self.rows[3 * b + j];
                     if column != NO_ROW && block[i][j] != 0.0 {
-                        self.columns.push(column);
-                        self.values.push(block[i][j] * self.scale[k] * self.scale[column as usize]);
+                        let scale = self.scale[column as usize];
+                        self.matrix.push(column, block[i][j] * self.scale[k] * scale);
                     }
                 }
             }
-            self.row_start.push(self.columns.len());
+            self.matrix.end_row();
         }
     }
 
-    /// `N x`. `v` receives `M⁻¹ D x` of a factored problem.
-    pub(super) fn apply(&self, x: &[f64], out: &mut Vec<f64>, v: &mut Vec<[f64; 6]>) {
-        self.start(x, v);
-        out.clear();
-        out.resize(x.len(), 0.0);
-        for cone in &self.cones {
-            self.velocity(cone, x, v, &mut out[cone.range()]);
-        }
+    /// `N` of a stored problem.
+    pub(super) fn matrix(&self) -> Option<&Matrix> {
+        (self.form == Form::Matrix).then_some(&self.matrix)
     }
 
-    /// `N x + r`.
-    pub(super) fn gradient(&self, x: &[f64], out: &mut Vec<f64>, v: &mut Vec<[f64; 6]>) {
-        self.apply(x, out, v);
-        out.iter_mut().zip(&self.free).for_each(|(g, r)| *g += r);
+    /// `Dᵀ` and `M⁻¹` of a factored problem.
+    pub(super) fn factors(&self) -> &Factors {
+        &self.factors
     }
 
-    /// `M⁻¹ D x` of a factored problem.
-    pub(super) fn start(&self, x: &[f64], v: &mut Vec<[f64; 6]>) {
-        if self.form == Form::Matrix {
-            return;
+    /// The velocities of `x`. Returns `xᵀ N x`.
+    pub(super) fn start(&self, x: &[f64], v: &mut Velocities) -> f64 {
+        self.begin(v);
+        if self.form == Form::Factored {
+            for (c, cone) in self.cones.iter().enumerate() {
+                self.factors.add_momenta(c, cone.load(x), v);
+            }
         }
+        self.finish(x, v)
+    }
+
+    /// One pass over the constraints: `step_of` returns the step of one from its rows and its
+    /// gradient, at unknowns with the velocities `v`. Sets the step and its velocities, and returns
+    /// `stepᵀ N step`.
+    pub(super) fn step(
+        &self,
+        v: &Velocities,
+        (step, v_step): (&mut Vec<f64>, &mut Velocities),
+        mut step_of: impl FnMut(&Rows, [f64; 3]) -> [f64; 3],
+    ) -> f64 {
+        step.resize(self.n_rows(), 0.0);
+        self.begin(v_step);
+        for (c, cone) in self.cones.iter().enumerate() {
+            let own = step_of(cone, self.gradient(c, v));
+            cone.store(own, step);
+            if self.form == Form::Factored {
+                self.factors.add_momenta(c, own, v_step);
+            }
+        }
+        self.finish(step, v_step)
+    }
+
+    fn begin(&self, v: &mut Velocities) {
         v.clear();
-        v.resize(self.n_blocks, [0.0; 6]);
-        self.cones.iter().for_each(|cone| self.add(cone, &x[cone.range()], v));
+        let n = match self.form {
+            Form::Factored => self.factors.n_blocks(),
+            Form::Matrix => self.n_rows().div_ceil(6),
+        };
+        v.resize(n, [0.0; 6]);
     }
 
-    /// The rows of one constraint in `N x`, with `v = M⁻¹ D x`.
-    #[inline]
-    pub(super) fn velocity(&self, cone: &Rows, x: &[f64], v: &[[f64; 6]], out: &mut [f64]) {
-        if self.form == Form::Matrix {
-            for (out, k) in out.iter_mut().zip(cone.range()) {
-                let row = self.row_start[k]..self.row_start[k + 1];
-                *out = row.map(|e| self.values[e] * x[self.columns[e] as usize]).sum();
-            }
-            return;
-        }
-        out.fill(0.0);
-        let mut entry = cone.entries;
-        for block in &self.blocks[cone.blocks[0] as usize..cone.blocks[1] as usize] {
-            let v = &v[*block as usize];
-            for (out, d) in out.iter_mut().zip(&self.d[entry..]) {
-                *out += (d[0] * v[0] + d[1] * v[1] + d[2] * v[2])
-                    + (d[3] * v[3] + d[4] * v[4] + d[5] * v[5]);
-            }
-            entry += out.len();
+    /// The velocities of `x` from the momenta of free bodies. Returns `xᵀ N x`.
+    fn finish(&self, x: &[f64], v: &mut Velocities) -> f64 {
+        match self.form {
+            Form::Factored => self.factors.solve(&self.cones, x, v),
+            Form::Matrix => self.matrix.multiply(x, v.as_flattened_mut()),
         }
     }
 
-    /// Adds `M⁻¹ D` times a change of one constraint to the velocities of a factored problem.
+    /// The rows of constraint `c` in `N x + r`, from the velocities of `x`.
+    #[inline(always)]
+    pub(super) fn gradient(&self, c: usize, v: &Velocities) -> [f64; 3] {
+        let cone = &self.cones[c];
+        let u = match self.form {
+            Form::Factored => self.factors.velocity(c, v),
+            Form::Matrix => cone.load(v.as_flattened()),
+        };
+        let r = cone.load(&self.free);
+        [u[0] + r[0], u[1] + r[1], u[2] + r[2]]
+    }
+
+    /// Adds the velocities of a change of constraint `c`.
     #[inline]
-    pub(super) fn add(&self, cone: &Rows, change: &[f64], v: &mut [[f64; 6]]) {
-        if self.form == Form::Matrix {
-            return;
-        }
-        let mut entry = cone.entries;
-        for block in &self.blocks[cone.blocks[0] as usize..cone.blocks[1] as usize] {
-            let v = &mut v[*block as usize];
-            for (change, m) in change.iter().zip(&self.solved[entry..]) {
-                for j in 0..6 {
-                    v[j] += m[j] * change;
+    pub(super) fn add(&self, c: usize, change: [f64; 3], v: &mut Velocities) {
+        match self.form {
+            Form::Factored => self.factors.add(c, change, v),
+            Form::Matrix => {
+                for (k, change) in self.cones[c].range().zip(change) {
+                    self.matrix.add(k, change, v.as_flattened_mut());
                 }
             }
-            entry += change.len();
         }
     }
 
     /// Projects onto the cones.
     pub(super) fn project(&self, x: &mut [f64]) {
-        self.cones.iter().for_each(|cone| cone.set.project(&mut x[cone.range()]));
+        self.cones.iter().for_each(|cone| cone.store(cone.set.project(cone.load(x)), x));
     }
 
     /// The scaled unknowns of impulses, projected onto the cones.
@@ -420,92 +429,20 @@ impl ConeProblem {
         }
     }
 
-    /// The residual of unknowns whose gradient is known, as [`residual::residual`] measures it on
+    /// The residual of unknowns whose velocities are known, as [`residual::residual`] measures it on
     /// the rows of this problem: the natural map in the given measure [–], and the approach in units
     /// of the resolution [–].
-    pub(super) fn measure(&self, x: &[f64], gradient: &[f64], measure: Measure) -> (f64, f64) {
+    pub(super) fn measure(&self, x: &[f64], v: &Velocities, measure: Measure) -> (f64, f64) {
         let unit = self.velocity_unit / self.unit;
         let mut sum = Residual::default();
-        for cone in &self.cones {
-            let (mut r, mut u) = ([0.0; 3], [0.0; 3]);
-            for (i, k) in cone.range().enumerate() {
-                r[i] = unit * (self.mobility * (self.scale[k] * x[k]));
-                u[i] = unit * (gradient[k] / self.scale[k]);
-            }
-            sum.note(cone.set.law(), r, [0.0; 3], u, 0.0);
+        for (c, cone) in self.cones.iter().enumerate() {
+            let (x, gradient, s) = (cone.load(x), self.gradient(c, v), cone.load(&self.scale));
+            let r = |i: usize| unit * (self.mobility * (s[i] * x[i]));
+            // Absent rows have no scale.
+            let u = |i: usize| if i < cone.n as usize { unit * (gradient[i] / s[i]) } else { 0.0 };
+            sum.note(cone.set.law(), [r(0), r(1), r(2)], [0.0; 3], [u(0), u(1), u(2)], 0.0);
         }
         let sum = Residual { free: self.free_norm, ..sum.roots() };
         (measure.of(&sum), sum.approach / self.velocity_unit * self.approach_scale)
-    }
-
-    /// The lower triangle of `N` by rows: starts, columns in increasing order, values. Each row
-    /// ends with its diagonal.
-    pub(super) fn lower(&self) -> (Vec<usize>, Vec<u32>, Vec<f64>) {
-        let users = self.users();
-        let (mut start, mut columns, mut values) = (vec![0], Vec::new(), Vec::new());
-        let mut seen = vec![usize::MAX; self.cones.len()];
-        let mut row: Vec<(u32, f64)> = Vec::new();
-        for (c, cone) in self.cones.iter().enumerate() {
-            for k in cone.range() {
-                row.clear();
-                match self.form {
-                    Form::Matrix => {
-                        let entries = self.row_start[k]..self.row_start[k + 1];
-                        let own = entries.map(|e| (self.columns[e], self.values[e]));
-                        row.extend(own.filter(|(column, _)| *column as usize <= k));
-                    }
-                    Form::Factored => {
-                        let of = self.blocks[cone.blocks[0] as usize..cone.blocks[1] as usize]
-                            .iter()
-                            .flat_map(|block| &users[*block as usize]);
-                        for &other in of.filter(|other| **other as usize <= c) {
-                            if std::mem::replace(&mut seen[other as usize], k) != k {
-                                self.couple(cone, k, &self.cones[other as usize], &mut row);
-                            }
-                        }
-                    }
-                }
-                if !row.iter().any(|(column, _)| *column as usize == k) {
-                    row.push((k as u32, 1.0));
-                }
-                row.sort_by_key(|(column, _)| *column);
-                columns.extend(row.iter().map(|(column, _)| *column));
-                values.extend(row.iter().map(|(_, value)| *value));
-                start.push(columns.len());
-            }
-        }
-        (start, columns, values)
-    }
-
-    /// The constraints of each block of velocities.
-    fn users(&self) -> Vec<Vec<u32>> {
-        let mut users = vec![Vec::new(); if self.form == Form::Matrix { 0 } else { self.n_blocks }];
-        if self.form == Form::Factored {
-            for (c, cone) in self.cones.iter().enumerate() {
-                for block in &self.blocks[cone.blocks[0] as usize..cone.blocks[1] as usize] {
-                    users[*block as usize].push(c as u32);
-                }
-            }
-        }
-        users
-    }
-
-    /// Entries of row `k` of a constraint up to the diagonal, in the columns of another one.
-    fn couple(&self, cone: &Rows, k: usize, other: &Rows, row: &mut Vec<(u32, f64)>) {
-        let blocks = |c: &Rows| c.blocks[0] as usize..c.blocks[1] as usize;
-        for column in other.range().take_while(|column| *column <= k) {
-            let mut sum = 0.0;
-            for (i, own) in blocks(cone).enumerate() {
-                for (j, theirs) in blocks(other).enumerate() {
-                    if self.blocks[own] == self.blocks[theirs] {
-                        let d = cone.entries + i * cone.n as usize + (k - cone.first as usize);
-                        let at = other.entries + j * other.n as usize;
-                        let m = at + (column - other.first as usize);
-                        sum += (0..6).map(|l| self.d[d][l] * self.solved[m][l]).sum::<f64>();
-                    }
-                }
-            }
-            row.push((column as u32, sum));
-        }
     }
 }
