@@ -192,6 +192,30 @@ fn collision_spheres_of_nodes_lie_on_a_floor_with_the_weight_of_the_beam() {
     assert_eq!(run.scene().node_at(run.scene().slot(run.scene().node_body(beam, 3))), Some((0, 3)));
 }
 
+#[test]
+fn a_beam_lies_on_soft_contacts_with_its_weight() {
+    let steel = Material::new("steel").density(7800.0).friction(0.3);
+    let mut scene = Scene::builder();
+    scene.add_fixed(Shape::half_space([0.0, 0.0, 1.0]).unwrap(), Pose::IDENTITY, &steel);
+    let beam = strip(8).points(&[[0.0, 0.0, 0.012], [0.5, 0.0, 0.02]]).damping(1e-3);
+    let beam = Flexible::from(beam).shape(None, Shape::sphere(0.01).unwrap(), &steel);
+    let beam = scene.add_flexible(beam);
+    let scheme = Penalty::new(1e-4);
+    let scene = scene.build().unwrap();
+    let stiffness = scheme.limits(&scene).unwrap().unwrap().stiffness;
+    let mut run = Simulation::new(scene, scheme).unwrap();
+    run.until(0.5, &mut ()).unwrap();
+    let force: f64 = run.frame().contacts().map(|c| c.force.z).sum();
+    let weight = 9.81 * run.scene().flexible()[0].total_mass();
+    // At rest: critically damped contacts leave no vibration.
+    assert!((force / weight - 1.0).abs() < 1e-3, "{force} {weight}");
+    for node in 0..9 {
+        let sunk = 0.01 - run.pose(run.scene().node_body(beam, node)).position.z;
+        // The whole weight on one contact at most, and none is open.
+        assert!(sunk > 0.0 && sunk < weight / stiffness, "{node}: {sunk:e}");
+    }
+}
+
 /// Steps to 0.2 s of a beam that hangs on something, with the largest distance of its end from the pivot.
 fn hangs(hold: Hold, build: impl Fn(&mut SceneBuilder) -> (On, Pose)) -> (Simulation, f64) {
     let mut scene = Scene::builder();
