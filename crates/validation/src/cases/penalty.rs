@@ -170,14 +170,14 @@ fn hertz(checks: &mut Checks, effort: Effort) {
     checks.close("(1 − e) over its first-order term", losses[3] / first, 1.0, 0.02, "1");
 }
 
-/// Kinetic, potential, elastic and dissipated energy [J].
+/// Kinetic, potential (with that of the contacts) and dissipated energy [J].
 fn total(run: &Simulation) -> f64 {
     let balance = run.frame().balance();
     let own = match &run.state().scheme {
         SchemeState::Penalty(own) => PenaltyState { springs: Vec::new(), ..**own },
         _ => PenaltyState::default(),
     };
-    balance.kinetic + balance.potential + own.elastic + own.damped + own.rubbed
+    balance.kinetic + balance.potential + own.damped + own.rubbed
 }
 
 /// Energy in an oblique collision with friction: kinetic, elastic and dissipated energy are accounted for separately, and their

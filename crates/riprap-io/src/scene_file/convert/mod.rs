@@ -29,7 +29,7 @@ use super::expression::Scope;
 use super::keys::{Choice, ReadKeys, SetKeys};
 use super::model::{
     Body, ContactLaw, Grains, Material, Mechanism, MechanismSource, NamedShape, Pair, PairLaw, Run,
-    SceneFile, SolverMethod, Source, TimeScheme, is_adaptive,
+    SceneFile, Solver, SolverMethod, Source, TimeScheme, is_adaptive,
 };
 use super::number;
 use super::parameters::Parameters;
@@ -196,8 +196,8 @@ impl<'a> Converter<'a> {
             seed: self.seed,
             gravity,
             planar: self.planar,
+            solver: self.solver(scene, &steps.as_ref()?.scheme)?,
             run: steps?,
-            solver: ReadKeys::read_keys(self, scene.table("solver")?)?,
             contact: ReadKeys::read_keys(self, scene.table("contact")?)?,
             parameters,
             materials: std::mem::take(&mut self.materials),
@@ -225,6 +225,15 @@ impl<'a> Converter<'a> {
                 ..source
             },
         })
+    }
+
+    /// The contact solver, with the usual method of the scheme.
+    fn solver(&mut self, scene: &Entries, scheme: &TimeScheme) -> Option<Solver> {
+        let mut solver: Solver = ReadKeys::read_keys(self, scene.table("solver")?)?;
+        let cone = scheme.relaxes_friction();
+        let usual = if cone { SolverMethod::Apgd } else { SolverMethod::Coloured };
+        solver.method.get_or_insert(usual);
+        Some(solver)
     }
 
     /// Reports a solver of cone complementarity problems with another friction law.
