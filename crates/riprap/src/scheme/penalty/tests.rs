@@ -39,7 +39,7 @@ fn energies(run: &Simulation) -> PenaltyState {
     memory(run.state()).unwrap().clone()
 }
 
-/// Kinetic, potential (with that of the contacts) and dissipated energy [J].
+/// Kinetic, potential and dissipated energy [J]; the balance counts the elastic energy of contacts as potential.
 fn total(run: &Simulation) -> f64 {
     let (balance, own) = (run.frame().balance(), energies(run));
     balance.kinetic + balance.potential + own.damped + own.rubbed

@@ -51,7 +51,7 @@ pub struct Settled {
     pub overlap: f64,
     /// Kinetic energy per sphere over `m g d` [–].
     pub kinetic: f64,
-    /// When the pile was at rest [s].
+    /// Simulated time [s].
     pub time: f64,
 }
 
@@ -128,7 +128,7 @@ pub fn settle(pile: &Pile, seed: u64, scheme: impl Scheme + 'static) -> Settled 
     let centres: Vec<Vec3> = run.state().q[first..].iter().map(|q| q.position).collect();
     let mut settled = measure(pile, &centres, &radii, &pairs);
     settled.kinetic = kinetic(&run, radii.len());
-    settled.time = time;
+    settled.time = run.state().t;
     settled
 }
 
