@@ -194,7 +194,9 @@ pub fn random_problem(seed: u64, planar: bool, kind: Kind) -> ContactProblem {
 /// lattice with tilted normals.
 pub fn layer(contacts: usize) -> ContactProblem {
     const DEPTH: usize = 6;
-    let side = ((contacts as f64 / (3 * DEPTH) as f64).sqrt().round() as usize).max(2);
+    // The contacts are DEPTH (3 side² − 2 side): one below each sphere, the others between neighbours.
+    let per_level = contacts as f64 / DEPTH as f64;
+    let side = (((1.0 + (1.0 + 3.0 * per_level).sqrt()) / 3.0).round() as usize).max(2);
     let mut rng = Random(1);
     let (n, radius) = (side * side * DEPTH, 0.5);
     let mut w = Factored::default();
