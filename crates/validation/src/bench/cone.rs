@@ -194,7 +194,7 @@ pub fn random_problem(seed: u64, planar: bool, kind: Kind) -> ContactProblem {
 /// lattice with tilted normals.
 pub fn layer(contacts: usize) -> ContactProblem {
     const DEPTH: usize = 6;
-    // A side of s spheres has (3 s² − 2 s) contacts in each of the six levels.
+    // The contacts are DEPTH (3 side² − 2 side): one below each sphere, the others between neighbours.
     let per_level = contacts as f64 / DEPTH as f64;
     let side = (((1.0 + (1.0 + 3.0 * per_level).sqrt()) / 3.0).round() as usize).max(2);
     let mut rng = Random(1);
