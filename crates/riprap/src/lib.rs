@@ -60,7 +60,7 @@ pub mod prelude {
     };
     pub use crate::scheme::{
         ConeComplementarity, DormandPrince, FrictionLaw, GeneralizedAlpha, MoreauJean, Penalty,
-        Scheme, StepReport,
+        RigidEvents, Scheme, StepReport,
     };
     pub use crate::shape::{MassProperties, Shape};
     pub use crate::simulation::{

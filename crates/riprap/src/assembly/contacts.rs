@@ -177,7 +177,7 @@ impl Contacts {
 
     /// The detected points and then the chosen ones, after [`Contacts::detect_at`] and
     /// [`Contacts::touch_points`].
-    pub(super) fn found(&self) -> impl Iterator<Item = &ContactPoint> {
+    pub(crate) fn found(&self) -> impl Iterator<Item = &ContactPoint> {
         self.detector.chunks().iter().flatten().chain(&self.chosen)
     }
 
@@ -197,6 +197,26 @@ impl Contacts {
                 count += 1;
             }
         }
+    }
+
+    /// Shows the contacts of a step that found them itself, at its start, and states the deepest
+    /// overlap there [m]. Chosen points are forgotten until [`Contacts::touch_points`].
+    pub(crate) fn show(
+        &mut self,
+        scene: &Scene,
+        points: impl Iterator<Item = ContactPoint>,
+        deepest: f64,
+    ) {
+        let Contacts { detector, chosen, active, .. } = self;
+        chosen.clear();
+        chosen.extend(points);
+        let first = detector.chunks().len() * CHUNK_POINTS;
+        active.clear();
+        active.extend(chosen.iter().enumerate().map(|(k, point)| Active {
+            place: (first + k) as u32,
+            bodies: meeting(scene, point).0,
+        }));
+        self.deepest = deepest;
     }
 
     /// Makes the overlapping found points the contacts of the step.
@@ -477,7 +497,7 @@ const CHOSEN: u32 = u32::MAX;
 
 /// The two bodies of a contact and their law. A chosen point represents two colliders after all
 /// others.
-pub(super) fn meeting<'a>(scene: &'a Scene, point: &ContactPoint) -> ([u32; 2], &'a PairLaw) {
+pub(crate) fn meeting<'a>(scene: &'a Scene, point: &ContactPoint) -> ([u32; 2], &'a PairLaw) {
     let n = scene.colliders().len();
     if let Some(beyond) = (point.colliders[0] as usize).checked_sub(n) {
         let chosen = &scene.points[beyond / 2];
@@ -488,7 +508,7 @@ pub(super) fn meeting<'a>(scene: &'a Scene, point: &ContactPoint) -> ([u32; 2], 
 }
 
 /// Size of the smaller of two bodies, of which at least one is movable [m].
-pub(super) fn smaller_size(scene: &Scene, i: usize, j: usize) -> f64 {
+pub(crate) fn smaller_size(scene: &Scene, i: usize, j: usize) -> f64 {
     let bodies = scene.bodies();
     let size = |k: usize| if bodies.size[k] > 0.0 { bodies.size[k] } else { f64::INFINITY };
     let smaller = size(i).min(size(j));

@@ -16,6 +16,7 @@ mod system;
 mod warm_start;
 
 pub use contacts::{ActiveContact, Contacts, GapRule};
+pub(crate) use contacts::{meeting, smaller_size};
 pub use joints::{assemble as assemble_joints, joint_drift, joint_error, joint_wrenches};
 pub use project::ProjectionScratch;
 pub use rolling::assemble as assemble_rolling;

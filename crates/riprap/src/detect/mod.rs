@@ -13,6 +13,7 @@ mod common_plane;
 mod detector;
 mod gjk;
 mod manifold;
+mod meeting;
 mod narrow;
 mod planar;
 mod polyhedra;
@@ -23,6 +24,7 @@ mod testing;
 
 pub use detector::Detector;
 pub use manifold::{Drift, Manifold, ManifoldPoint};
+pub use meeting::{Meeting, Placement};
 pub use narrow::{Ask, NarrowScratch, PairCache, narrow_phase};
 
 use crate::math::{Mat3, Pose, Twist, Vec3};

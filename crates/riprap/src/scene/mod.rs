@@ -28,8 +28,9 @@ pub use material::{ContactLaw, Material, PairLaw, PairTable};
 pub use mechanism::{Carried, MechanismId, On, PointContact, ResolvedPoint};
 pub use rope::{ResolvedRope, Rope, RopeId};
 pub use state::{
-    AlphaState, ConstraintMultipliers, ConstraintOf, ContactMultipliers, ContactSpring,
-    PenaltyState, RopeState, SchemeState, State, WarmContact, WarmMoment,
+    AlphaState, ConstraintMultipliers, ConstraintOf, ContactMultipliers, ContactSpring, EventCount,
+    HeldClass, HeldContact, PenaltyState, RigidEventsState, RopeState, SchemeState, State,
+    WarmContact, WarmMoment,
 };
 
 pub(crate) use mechanism::{place_links, twist};

@@ -93,6 +93,67 @@ pub enum SchemeState {
     GeneralizedAlpha(Box<AlphaState>),
     /// Penalty: tangential springs of the contacts, and energies.
     Penalty(Box<PenaltyState>),
+    /// Rigid events: the current step, the contacts with their forces, and counters.
+    RigidEvents(Box<RigidEventsState>),
+}
+
+/// State of the event-driven scheme at the end of a step.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct RigidEventsState {
+    /// Length of the next trial step [s].
+    pub dt: f64,
+    /// Steps without an event since it was last changed.
+    pub clean: u32,
+    /// Contacts of the last step and their forces at its end, sorted by colliders.
+    pub contacts: Vec<HeldContact>,
+    /// Energy dissipated by normal impulses of collisions since the start [J].
+    pub impact: f64,
+    /// Energy dissipated by friction since the start [J].
+    pub friction: f64,
+    /// What happened since the start.
+    pub events: EventCount,
+}
+
+/// How often each kind of event happened.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct EventCount {
+    /// Collisions that were solved; simultaneous ones count once.
+    pub collisions: u64,
+    /// Steps that were shortened to end at an event.
+    pub located: u64,
+    /// Trial steps that were halved.
+    pub halvings: u64,
+    /// Contacts that stopped sliding.
+    pub stops: u64,
+    /// Inconsistent configurations (Painlevé) that were resolved by an impulse.
+    pub inconsistent: u64,
+    /// Steps of the shortest length that accepted an event within them.
+    pub shortest: u64,
+}
+
+/// A contact and its force at the end of a step.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct HeldContact {
+    /// The two colliders; a point contact has two indices after those of all colliders.
+    pub colliders: [u32; 2],
+    /// Which features meet.
+    pub feature: u32,
+    /// Force along the normal and both tangents [N].
+    pub force: [f64; 3],
+    /// The list it is in.
+    pub class: HeldClass,
+}
+
+/// The lists of contacts (Schwager and Pöschel 2002, Sec. 6).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub enum HeldClass {
+    /// Breaking: no force.
+    #[default]
+    Breaking,
+    /// Static: no relative acceleration.
+    Static,
+    /// Sliding: the largest friction force.
+    Sliding,
 }
 
 /// State of the penalty scheme at the end of a step.

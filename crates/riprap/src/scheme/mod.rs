@@ -5,6 +5,8 @@ mod dormand_prince;
 mod generalized_alpha;
 mod moreau_jean;
 pub mod penalty;
+mod rigid_events;
+mod runge_kutta;
 
 pub use crate::multibody::Pulse;
 pub use cone_complementarity::{ConeComplementarity, FrictionLaw};
@@ -12,6 +14,7 @@ pub use dormand_prince::DormandPrince;
 pub use generalized_alpha::{Coefficients, GeneralizedAlpha, Variant};
 pub use moreau_jean::MoreauJean;
 pub use penalty::{Integrator, NormalLaw, Penalty, PenaltyLaw};
+pub use rigid_events::{CollisionFriction, RigidEvents, StepControl};
 
 use crate::assembly::{Contacts, System, SystemError};
 use crate::friction::{ContactProblem, Impulses, SolveReport};
@@ -368,6 +371,28 @@ pub enum StepError {
         scheme: &'static str,
         /// The first rope.
         rope: String,
+    },
+    /// The scheme moves free bodies only.
+    #[error(
+        "{scheme} moves free, fixed and driven bodies, but the scene has {what}; use moreau-jean for this scene"
+    )]
+    OnlyFree {
+        /// The scheme, as in a scene file.
+        scheme: &'static str,
+        /// The first mechanism, flexible body, rope or joint.
+        what: String,
+    },
+    /// No contact forces were found.
+    #[error(
+        "no contact forces were found at t = {t:.6} s for the bodies around `{a}` and `{b}`; allow more pivots, or use          moreau-jean for this scene"
+    )]
+    NoForces {
+        /// One body.
+        a: String,
+        /// The other body.
+        b: String,
+        /// Start of the step [s].
+        t: f64,
     },
     /// The penalty scheme cannot simulate the scene.
     #[error(transparent)]

@@ -82,6 +82,10 @@ impl EnergyAccount {
             self.add_ropes(frame);
             return;
         }
+        if let SchemeState::RigidEvents(events) = &frame.state.scheme {
+            (self.impact, self.friction) = (events.impact, events.friction);
+            return;
+        }
         let (system, after) = (&frame.work.system, &frame.state.v);
         let (q_m, before) = (system.q_m(), system.v_n());
         for (c, r) in frame.work.contacts().active().zip(frame.work.impulses()) {

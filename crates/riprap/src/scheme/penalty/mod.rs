@@ -17,6 +17,7 @@ pub use restitution::{
     linear_restitution,
 };
 
+use super::runge_kutta::not_free;
 use super::{Scheme, StepError, StepResult, Workspace, check_dt};
 use crate::detect::ColliderSet;
 use crate::friction::{Coloured, ContactSolver};
@@ -182,22 +183,6 @@ impl Penalty {
         }
         Ok(laws)
     }
-}
-
-/// The first part of a scene that is more than free bodies.
-fn not_free(scene: &Scene) -> Option<String> {
-    if let Some(mechanism) = scene.mechanisms().first() {
-        return Some(format!("mechanism `{}`", mechanism.name()));
-    }
-    if let Some(flexible) = scene.flexible().first() {
-        return Some(format!("flexible body `{}`", flexible.name()));
-    }
-    if let Some(rope) = scene.ropes().first() {
-        return Some(format!("rope `{}`", rope.name));
-    }
-    let joint = scene.joints().first()?;
-    let [a, b] = joint.bodies.map(|b| scene.bodies().names[b as usize].clone());
-    Some(format!("the joint between `{a}` and `{b}`"))
 }
 
 impl Scheme for Penalty {

@@ -7,46 +7,12 @@ use super::verlet::spring_energy;
 use super::{Penalty, memory, recall, turned};
 use crate::assembly::{ActiveContact, Contacts, check_finite};
 use crate::friction::SolveReport;
-use crate::math::{Buffers, Mat3, Pose, Quat, Vec3};
-use crate::scene::{ContactSpring, Motion, PenaltyState, Scene, SchemeState, State, Twist};
+use crate::math::{Buffers, Mat3, Pose, Vec3};
+use crate::scene::{ContactSpring, PenaltyState, Scene, SchemeState, State, Twist};
+use crate::scheme::runge_kutta::{
+    Load, Moving, TIMES, WEIGHTS, acceleration, inverse_inertia, prescribe,
+};
 use crate::scheme::{Clock, StepReport, StepResult, Workspace, next_time};
-use std::ops::AddAssign;
-
-/// Quaternion that need not have unit length.
-type Turn = [f64; 4];
-
-/// Position, rotation and velocity of a body, or their rates.
-#[derive(Clone, Copy, Debug, Default)]
-struct Moving {
-    position: Vec3,
-    rotation: Turn,
-    linear: Vec3,
-    angular: Vec3,
-}
-
-impl Moving {
-    fn plus(&self, h: f64, rate: &Moving) -> Moving {
-        Moving {
-            position: self.position + rate.position * h,
-            rotation: std::array::from_fn(|k| self.rotation[k] + h * rate.rotation[k]),
-            linear: self.linear + rate.linear * h,
-            angular: self.angular + rate.angular * h,
-        }
-    }
-
-    fn pose(&self) -> Pose {
-        let [i, j, k, w] = self.rotation;
-        let rotation = Quat::new_normalize([i, j, k, w].into());
-        Pose { position: self.position, rotation }
-    }
-}
-
-/// Force [N] and torque [N m] on a body.
-#[derive(Clone, Copy, Debug, Default)]
-struct Load {
-    force: Vec3,
-    torque: Vec3,
-}
 
 /// Powers of dissipation [W].
 #[derive(Clone, Copy, Debug, Default)]
@@ -87,10 +53,6 @@ struct Stages {
 
 impl Buffers for Stages {}
 
-/// Times of the stages within the step [–], and their weights.
-const TIMES: [f64; 4] = [0.0, 0.5, 0.5, 1.0];
-const WEIGHTS: [f64; 4] = [1.0 / 6.0, 1.0 / 3.0, 1.0 / 3.0, 1.0 / 6.0];
-
 /// Advances `state` by one step.
 pub fn step(
     scheme: &Penalty,
@@ -111,7 +73,7 @@ pub fn step(
         let h = TIMES[s] * dt;
         stage.moving.clear();
         stage.moving.extend((0..state.q.len()).map(|i| {
-            let start = start_of(state, i);
+            let start = Moving::of(&state.q[i], &state.v[i]);
             last.map_or(start, |last| start.plus(h, &last.rates[i]))
         }));
         clock.free(|| prescribe(scene, state.t + h, dt, &mut stage.moving));
@@ -133,39 +95,6 @@ pub fn step(
     *work.scheme.of::<Stages>() = buffers;
     let solve = SolveReport { converged: true, ..SolveReport::default() };
     Ok(StepReport::new(dt, solve, 0.0, &work.contacts, clock.times))
-}
-
-impl State {
-    /// Nothing but free bodies: what else a state holds does not change.
-    fn clone_rest(&mut self, from: &State) {
-        self.mechanisms.clone_from(&from.mechanisms);
-        self.flexible.clone_from(&from.flexible);
-        self.joint_impulses.clear();
-        self.warm_start.clear();
-        self.warm_moments.clear();
-    }
-}
-
-fn start_of(state: &State, i: usize) -> Moving {
-    let (q, v) = (&state.q[i], &state.v[i]);
-    let rotation = [q.rotation.i, q.rotation.j, q.rotation.k, q.rotation.w];
-    Moving { position: q.position, rotation, linear: v.linear, angular: v.angular }
-}
-
-/// Velocities, and positions where they are given, of bodies with a prescribed motion at a time [s].
-fn prescribe(scene: &Scene, t: f64, dt: f64, moving: &mut [Moving]) {
-    for (m, motion) in moving.iter_mut().zip(&scene.bodies().motion) {
-        match motion {
-            None => {}
-            Some(Motion::Velocity { linear, angular }) => {
-                (m.linear, m.angular) = (linear.at(t), angular.at(t));
-            }
-            Some(Motion::Position { linear, angular }) => {
-                m.linear = (linear.at(t + 0.5 * dt) - linear.at(t - 0.5 * dt)) / dt;
-                (m.position, m.angular) = (linear.at(t), angular.at(t));
-            }
-        }
-    }
 }
 
 /// Springs from which those of a stage follow.
@@ -214,8 +143,7 @@ impl Stage {
         poses.clear();
         poses.extend(self.moving.iter().map(Moving::pose));
         twists.clear();
-        let twist = |m: &Moving| Twist { linear: m.linear, angular: m.angular };
-        twists.extend(self.moving.iter().map(twist));
+        twists.extend(self.moving.iter().map(Moving::twist));
         clock.detect(|| {
             contacts.detect_at(scene, poses, twists, dt);
             contacts.touch_points(scene, poses);
@@ -246,11 +174,7 @@ struct Inertia<'a> {
 
 impl Inertia<'_> {
     fn inverse_inertia(&self, i: usize) -> Mat3 {
-        let bodies = self.scene.bodies();
-        match bodies.movable[i] {
-            true => bodies.inverse_inertia_w(i, &self.poses[i].rotation),
-            false => Mat3::zeros(),
-        }
+        inverse_inertia(self.scene, i, &self.poses[i].rotation)
     }
 
     /// `n·(M⁻¹ n)` at an arm [1/kg].
@@ -297,37 +221,14 @@ fn contact(
     StageContact { touch, spring, v, rate: t1 * v[1] + t2 * v[2], push }
 }
 
-impl AddAssign for Load {
-    fn add_assign(&mut self, other: Load) {
-        self.force += other.force;
-        self.torque += other.torque;
-    }
-}
-
 /// Rates of one body: `q̇ = ½ ω q`, `m v̇ = f`, `J ω̇ = τ − ω × J ω`.
 fn rate(at: &Inertia, i: usize, m: &Moving, load: &Load) -> Moving {
-    let bodies = at.scene.bodies();
-    let ([x, y, z, w], s) = (m.rotation, m.angular * 0.5);
-    let rotation = [
-        s.x * w + s.y * z - s.z * y,
-        s.y * w + s.z * x - s.x * z,
-        s.z * w + s.x * y - s.y * x,
-        -s.x * x - s.y * y - s.z * z,
-    ];
-    let mut rate = Moving { position: m.linear, rotation, ..Moving::default() };
-    if !bodies.movable[i] {
-        return rate;
+    let mut rate = m.drift();
+    if at.scene.bodies().movable[i] {
+        let turned = (&at.poses[i].rotation, &at.inverse_inertia(i));
+        let v = acceleration(at.scene, i, turned, &m.twist(), load);
+        (rate.linear, rate.angular) = (v.linear, v.angular);
     }
-    let drag = at.scene.drag();
-    let pull = at.scene.gravity() + (bodies.force[i] + load.force) / bodies.mass[i];
-    let free = |k: usize| if bodies.inverse_mass[i][k] == 0.0 { 0.0 } else { pull[k] };
-    rate.linear = Vec3::from_fn(|k, _| free(k)) - m.linear * drag;
-    let mut torque = bodies.torque[i] + load.torque;
-    if bodies.tumbles[i] {
-        let momentum = bodies.inertia_w(i, &at.poses[i].rotation) * m.angular;
-        torque -= m.angular.cross(&momentum);
-    }
-    rate.angular = at.inverse_inertia(i) * torque - m.angular * drag;
     rate
 }
 
@@ -343,7 +244,7 @@ fn finish(
     let mut moving: Vec<Moving> = (0..state.q.len())
         .map(|i| {
             let sum = |m: Moving, s: usize| m.plus(WEIGHTS[s] * dt, &stages[s].rates[i]);
-            (0..4).fold(start_of(state, i), sum)
+            (0..4).fold(Moving::of(&state.q[i], &state.v[i]), sum)
         })
         .collect();
     prescribe(scene, t_next, dt, &mut moving);
@@ -354,7 +255,7 @@ fn finish(
         if still { Pose { rotation: state.q[i].rotation, ..m.pose() } } else { m.pose() }
     }));
     next.v.clear();
-    next.v.extend(moving.iter().map(|m| Twist { linear: m.linear, angular: m.angular }));
+    next.v.extend(moving.iter().map(Moving::twist));
 }
 
 /// Springs and energies at the end of the step.

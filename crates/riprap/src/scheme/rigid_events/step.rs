@@ -1,0 +1,315 @@
+//! One step: the five parts of Sec. 4, and the control of its length (Sec. 9).
+
+use super::collisions::{Dissipated, Velocities, collide};
+use super::events::{Found, Trial};
+use super::forces::{Bodies, Equations, Unsolved};
+use super::motion::{Leg, Stages, follow, inertias};
+use super::project::{Drift, Projection};
+use super::touch::{Touch, frame, touching};
+use super::{RigidEvents, StepControl, memory};
+use crate::assembly::{Contacts, check_finite};
+use crate::friction::{Impulses, Scratch, SolveReport};
+use crate::math::{Buffers, Pose};
+use crate::scene::{HeldContact, RigidEventsState, Scene, SchemeState, State, Twist};
+use crate::scheme::{Clock, Scheme, StepError, StepReport, StepResult, Workspace};
+
+/// Trial steps before giving up.
+const TRIALS: usize = 200;
+/// Inconsistent configurations in a row before giving up.
+const PUSHES: usize = 20;
+/// Clean steps before the step is doubled.
+const CLEAN: u32 = 3;
+/// Velocity that counts as none, relative to `√(g d)` [–].
+const STILL: f64 = 1e-9;
+/// Path of a body in one step relative to its size [–]: longer steps could miss a contact.
+const PATH: f64 = 0.25;
+
+/// Buffers of a step.
+#[derive(Default)]
+struct Room {
+    touches: Vec<Touch>,
+    equations: Equations,
+    stages: Stages,
+    projection: Projection,
+    /// Poses at the start, and velocities there after collisions.
+    q: Vec<Pose>,
+    v: Vec<Twist>,
+}
+
+impl Buffers for Room {}
+
+/// Advances `state` by one step that ends no later than `t_end` [s].
+pub fn advance(
+    scheme: &RigidEvents,
+    t_end: f64,
+    scene: &Scene,
+    state: &mut State,
+    work: &mut Workspace,
+) -> StepResult {
+    scheme.check(scene)?;
+    let mut room = std::mem::take(work.scheme.of::<Room>());
+    let Workspace { contacts, impulses, solver, next, .. } = work;
+    let mut kept = memory(state).cloned().unwrap_or_default();
+    if kept.dt <= 0.0 {
+        kept.dt = scheme.dt;
+    }
+    let before = kept.events;
+    let speed = reference_speed(scene, &state.v);
+    let limits = Velocities { still: STILL * speed, rest: scheme.rest_velocity * speed };
+    let mut step = Step {
+        scheme,
+        scene,
+        t: state.t,
+        limits,
+        contacts,
+        solver,
+        room: &mut room,
+        kept,
+        clock: Clock::default(),
+    };
+    let deepest = step.detect(state);
+    step.collide(None)?;
+    step.separate();
+    let h = step.integrate(t_end - state.t, next)?;
+    step.project(next);
+    let t_next = if state.t + h >= t_end - 1e-14 * t_end.abs() { t_end } else { state.t + h };
+    check_finite(scene, &next.q, &next.v, t_next)?;
+
+    let Step { mut kept, clock, .. } = step;
+    show(scene, &room.touches, deepest, contacts, impulses);
+    remember(&room.touches, &mut kept);
+    next.clone_rest(state);
+    let halvings = (kept.events.halvings - before.halvings) as u32;
+    next.scheme = SchemeState::RigidEvents(Box::new(kept));
+    state.become_next(next, t_next);
+    *work.scheme.of::<Room>() = room;
+    let solve = SolveReport { converged: true, ..SolveReport::default() };
+    let report = StepReport::new(h, solve, 0.0, &work.contacts, clock.times);
+    Ok(StepReport { halvings, ..report })
+}
+
+/// The velocity that others are small compared to: that of a fall by half the mean size of a body, or without gravity
+/// the largest one [m/s].
+fn reference_speed(scene: &Scene, v: &[Twist]) -> f64 {
+    let size = scene.grain_size();
+    let fall = (scene.gravity().norm() * size).sqrt();
+    if fall > 0.0 {
+        return fall;
+    }
+    let fastest = |m: f64, v: &Twist| m.max(v.linear.norm() + v.angular.norm() * size);
+    let largest = v.iter().fold(0.0, fastest);
+    if largest > 0.0 { largest } else { 1.0 }
+}
+
+/// A step in progress.
+struct Step<'a> {
+    scheme: &'a RigidEvents,
+    scene: &'a Scene,
+    t: f64,
+    limits: Velocities,
+    contacts: &'a mut Contacts,
+    solver: &'a mut Scratch,
+    room: &'a mut Room,
+    kept: RigidEventsState,
+    clock: Clock,
+}
+
+impl Step<'_> {
+    /// Part 1: the contacts at the start. Returns the deepest overlap [m].
+    fn detect(&mut self, state: &State) -> f64 {
+        let Room { q, v, touches, stages, .. } = &mut *self.room;
+        q.clone_from(&state.q);
+        v.clone_from(&state.v);
+        follow(self.scene, self.t, self.scheme.dt, q, v);
+        inertias(self.scene, q, &mut stages.inverse_inertia);
+        let (contacts, tolerance, known) =
+            (&mut *self.contacts, self.scheme.tolerance, &self.kept.contacts);
+        self.clock.detect(|| touching(self.scene, contacts, (q, v), tolerance, known, touches))
+    }
+
+    /// Part 2: collisions change the velocities at once. `push` is a contact that needs an impulse although nothing
+    /// approaches.
+    fn collide(&mut self, push: Option<usize>) -> Result<(), StepError> {
+        let Room { q, v, touches, stages, equations, .. } = &mut *self.room;
+        inertias(self.scene, q, &mut stages.inverse_inertia);
+        let bodies = Bodies { scene: self.scene, inverse_inertia: &stages.inverse_inertia };
+        let mut spent = Dissipated::default();
+        let (scheme, limits, solver) = (self.scheme, &self.limits, &mut *self.solver);
+        let parts = (&mut stages.rows, equations, solver);
+        let collided = self.clock.solve(|| {
+            collide(scheme, &bodies, (q, v), touches, push, limits, parts, &mut spent)
+        });
+        let collided = collided.map_err(|unsolved| self.no_forces(unsolved))?;
+        self.kept.events.collisions += u64::from(collided);
+        self.kept.impact += spent.impact;
+        self.kept.friction += spent.friction;
+        if collided {
+            self.kept.clean = 0;
+        }
+        Ok(())
+    }
+
+    /// Part 3: contacts whose bodies move apart are dropped; the others are static or sliding.
+    fn separate(&mut self) {
+        let Room { q, v, touches, equations, .. } = &mut *self.room;
+        for touch in touches.iter_mut() {
+            let place = touch.at(q, v);
+            let s = touch.velocity(&place, q, v);
+            let normal = place.normal.dot(&s);
+            let slip = s - place.normal * normal;
+            touch.held = normal <= self.limits.still;
+            touch.slip = (slip.norm() > self.limits.still).then_some(slip);
+        }
+        equations.islands.group(self.scene, touches, |t| t.held);
+    }
+
+    /// Parts 4 and 5: forces and motion over the longest step without an event in it. Returns its length [s].
+    fn integrate(&mut self, left: f64, next: &mut State) -> Result<f64, StepError> {
+        let shortest = self.scheme.dt_min.min(left);
+        let mut h = self.kept.dt.min(self.longest()).max(shortest);
+        // The remainder after this step must not be a rounding error.
+        if left - h <= 1e-9 * h {
+            h = left;
+        }
+        let (mut trials, mut pushes, mut shortened) = (0, 0, false);
+        loop {
+            if let Err(unsolved) = self.trial(h, next) {
+                // No force is consistent: an impulse, and the step begins again.
+                let Some(contact) = unsolved.inconsistent.filter(|_| pushes < PUSHES) else {
+                    return Err(self.no_forces(unsolved));
+                };
+                pushes += 1;
+                self.kept.events.inconsistent += 1;
+                self.collide(Some(contact))?;
+                self.separate();
+                continue;
+            }
+            let found = self.look(h, next);
+            let fraction = match found {
+                Found::Nothing => break,
+                _ if h <= shortest * (1.0 + 1e-9) => {
+                    self.kept.events.shortest += 1;
+                    break;
+                }
+                Found::Event(at) if self.scheme.control == StepControl::RootFinding => {
+                    self.kept.events.located += u64::from(!shortened);
+                    at
+                }
+                _ => {
+                    self.kept.events.halvings += 1;
+                    0.5
+                }
+            };
+            (trials, shortened) = (trials + 1, true);
+            if trials >= TRIALS {
+                return Err(StepError::NoProgress { t: self.t });
+            }
+            h = (fraction * h).min((1.0 - 1e-12) * h).max(shortest);
+        }
+        self.finish(h, shortened, next);
+        Ok(h)
+    }
+
+    /// Longest step in which no body moves far [s].
+    fn longest(&self) -> f64 {
+        let bodies = self.scene.bodies();
+        let v = &self.room.v;
+        let time = |i: usize| {
+            let speed = v[i].linear.norm() + v[i].angular.norm() * bodies.radius[i];
+            PATH * bodies.size[i] / speed.max(f64::MIN_POSITIVE)
+        };
+        (0..v.len()).filter(|&i| bodies.movable[i]).map(time).fold(self.scheme.dt, f64::min)
+    }
+
+    /// A trial step of length `h` [s].
+    fn trial(&mut self, h: f64, next: &mut State) -> Result<(), Unsolved> {
+        let Room { q, v, touches, stages, equations, .. } = &mut *self.room;
+        let leg = Leg { scheme: self.scheme, scene: self.scene, t: self.t, h };
+        let (solver, end) = (&mut *self.solver, (&mut next.q, &mut next.v));
+        self.clock.solve(|| leg.integrate((q, v), touches, stages, equations, solver, end))
+    }
+
+    /// The first event of a trial step.
+    fn look(&mut self, h: f64, next: &State) -> Found {
+        let Room { q, v, touches, .. } = &*self.room;
+        let trial = trial_of(self.scheme, self.scene, &self.limits, h, (q, v), next);
+        let contacts = &mut *self.contacts;
+        self.clock.detect(|| trial.first_event(contacts, touches))
+    }
+
+    /// Takes over the trial step: impulses, contacts that stop, the length of the next step.
+    fn finish(&mut self, h: f64, shortened: bool, next: &State) {
+        let Room { q, v, touches, stages, .. } = &mut *self.room;
+        let trial = trial_of(self.scheme, self.scene, &self.limits, h, (q, v), next);
+        self.kept.events.stops += trial.mark_stops(touches);
+        for (touch, impulse) in touches.iter_mut().zip(&stages.impulses) {
+            touch.impulse += impulse;
+        }
+        let kept = &mut self.kept;
+        kept.friction += stages.rubbed;
+        if shortened {
+            let next = if self.scheme.control == StepControl::Halving { h } else { 2.0 * h };
+            (kept.dt, kept.clean) = (kept.dt.min(next).max(self.scheme.dt_min), 0);
+        } else {
+            kept.clean += 1;
+            if kept.clean >= CLEAN {
+                (kept.dt, kept.clean) = ((2.0 * kept.dt).min(self.scheme.dt), 0);
+            }
+        }
+    }
+
+    /// Removes the drift of the contacts that last.
+    fn project(&mut self, next: &mut State) {
+        let Room { touches, stages, projection, .. } = &mut *self.room;
+        inertias(self.scene, &next.q, &mut stages.inverse_inertia);
+        let bodies = Bodies { scene: self.scene, inverse_inertia: &stages.inverse_inertia };
+        let gap = self.scheme.tolerance * self.scene.grain_size();
+        let drift = Drift { gap, velocity: self.limits.still };
+        let end = (&mut next.q[..], &mut next.v[..]);
+        self.clock.update(|| projection.apply(&bodies, touches, end, &drift));
+    }
+
+    /// The error of an island without forces.
+    fn no_forces(&self, unsolved: Unsolved) -> StepError {
+        let names = &self.scene.bodies().names;
+        let [a, b] = self.room.touches[unsolved.contact].bodies.map(|b| names[b].clone());
+        StepError::NoForces { a, b, t: self.t }
+    }
+}
+
+/// The trial step that ended at `next`.
+fn trial_of<'a>(
+    scheme: &RigidEvents,
+    scene: &'a Scene,
+    limits: &Velocities,
+    h: f64,
+    start: (&'a [Pose], &'a [Twist]),
+    next: &'a State,
+) -> Trial<'a> {
+    let (tolerance, still) = (scheme.tolerance, limits.still);
+    Trial { scene, h, start, end: (&next.q, &next.v), tolerance, still }
+}
+
+/// Contacts and impulses of the step, for observers.
+fn show(
+    scene: &Scene,
+    touches: &[Touch],
+    deepest: f64,
+    contacts: &mut Contacts,
+    impulses: &mut Impulses,
+) {
+    contacts.show(scene, touches.iter().map(|t| t.point), deepest);
+    impulses.clear();
+    impulses.extend(touches.iter().map(|t| frame(t.point.normal).map(|e| e.dot(&t.impulse))));
+}
+
+/// Contacts and forces that the next step starts from.
+fn remember(touches: &[Touch], kept: &mut RigidEventsState) {
+    kept.contacts.clear();
+    kept.contacts.extend(touches.iter().filter(|t| t.held).map(|t| HeldContact {
+        colliders: t.point.colliders,
+        feature: t.point.feature,
+        force: t.force,
+        class: t.class,
+    }));
+}
