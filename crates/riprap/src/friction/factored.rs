@@ -440,7 +440,7 @@ impl Factored {
     }
 
     /// All blocks that a contact moves.
-    fn blocks_of(&self, a: usize) -> impl Iterator<Item = u32> + '_ {
+    pub(super) fn blocks_of(&self, a: usize) -> impl Iterator<Item = u32> + '_ {
         let c = &self.contacts[a];
         let own = c.blocks.into_iter().filter(|b| *b != Factored::NONE);
         own.chain(self.sides_of(c).iter().flat_map(|s| s.first..s.first + s.blocks))

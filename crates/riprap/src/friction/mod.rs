@@ -13,6 +13,7 @@ mod coloured;
 mod cone;
 mod conjugate_gradient;
 mod criteria;
+mod dantzig;
 mod delassus;
 mod factored;
 mod gauss_seidel;
@@ -39,6 +40,7 @@ pub use cone::{
 };
 pub use conjugate_gradient::ConjugateGradient;
 pub use criteria::{Criterion, GaussSeidelOptions};
+pub use dantzig::{Class, Dantzig, DantzigReport, ForceProblem, Friction, Outcome};
 pub use delassus::{BlockVelocities, Delassus, Operator};
 pub use factored::{Contact3, Factored, InverseMass};
 pub use gauss_seidel::GaussSeidel;

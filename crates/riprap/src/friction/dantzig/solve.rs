@@ -1,0 +1,397 @@
+//! The whole solve: islands, the order of attempts, proximal steps, the measure of the result.
+
+use super::bodies::Bodies;
+use super::dense::Dense;
+use super::island::{self, Island, State};
+use super::path::{self, Algebra, COMPLIANCE, Path, Walk};
+use super::{Class, Dantzig, DantzigReport, ForceProblem, Friction, Outcome};
+use crate::friction::{Buffers, Scratch};
+
+/// Largest residual of a solution [–].
+const TOLERANCE: f64 = 1e-10;
+
+/// Residual below which no proximal step is needed [–].
+const FINE: f64 = 1e-13;
+
+/// Most proximal steps.
+const PROXIMAL: usize = 20;
+
+/// Tolerance on the sign of forces and accelerations while lists change together [–].
+const SIGN: f64 = 1e-11;
+
+/// Contacts up to which an island without starting lists is solved contact by contact, and with
+/// other orders if that fails.
+const FEW: usize = 24;
+
+/// Buffers of a solve.
+#[derive(Default)]
+struct Work {
+    island: Island,
+    path: Path,
+    dense: Dense,
+    planar: Bodies<3>,
+    spatial: Bodies<6>,
+    best: Vec<State>,
+    vectors: Vec<[f64; 3]>,
+    products: Vec<[f64; 3]>,
+}
+
+impl Buffers for Work {}
+
+/// See [`Dantzig::solve`].
+pub(super) fn solve(
+    options: &Dantzig,
+    problem: &ForceProblem,
+    forces: &mut Vec<[f64; 3]>,
+    classes: &mut Vec<Class>,
+    scratch: &mut Scratch,
+) -> DantzigReport {
+    let n = problem.b.len().min(problem.friction.len());
+    forces.clear();
+    forces.resize(n, [0.0; 3]);
+    classes.resize(n, Class::Breaking);
+    let mut report = DantzigReport::default();
+    let work = scratch.of::<Work>();
+    for contacts in island::islands(problem) {
+        let outcome =
+            solve_island(options, problem, &contacts, (forces, classes), work, &mut report);
+        if report.outcome == Outcome::Solved {
+            report.outcome = outcome;
+        }
+    }
+    report
+}
+
+fn solve_island(
+    options: &Dantzig,
+    problem: &ForceProblem,
+    contacts: &[u32],
+    (forces, classes): (&mut [[f64; 3]], &mut [Class]),
+    work: &mut Work,
+    report: &mut DantzigReport,
+) -> Outcome {
+    let Work { island, path, dense, planar, spatial, best, vectors, products } = work;
+    island.fill(problem, contacts, options.facets);
+    let initial: Vec<Class> = contacts.iter().map(|a| classes[*a as usize]).collect();
+    contacts.iter().for_each(|a| classes[*a as usize] = Class::Breaking);
+    if let Some(u) = island.b.iter().position(|b| !b.is_finite()) {
+        let contact = contacts[island.owner[u] as usize] as usize;
+        return Outcome::Inconsistent { contact };
+    }
+    if (0..contacts.len()).all(|k| island.b[island.start[k]] >= 0.0) {
+        return Outcome::Solved;
+    }
+    path.pivots = 0;
+    path.degenerate = 0;
+    let mut attempt = Attempt { options, island, path, best, vectors, products };
+    let factored = island::factored(problem.w, contacts).filter(|_| !options.dense);
+    let found = match factored {
+        Some(w) if planar.fill(w, attempt.island) => attempt.run(planar, &initial),
+        Some(w) if spatial.fill(w, attempt.island) => attempt.run(spatial, &initial),
+        _ => {
+            dense.fill(problem.w, attempt.island);
+            attempt.run(dense, &initial)
+        }
+    };
+    report.pivots += path.pivots;
+    report.degenerate += path.degenerate;
+    match found {
+        Ok(residual) => {
+            report.residual = report.residual.max(residual);
+            deliver(problem, island, path, (forces, classes));
+            Outcome::Solved
+        }
+        Err(Failure::At(k)) => Outcome::Inconsistent { contact: contacts[k] as usize },
+        Err(Failure::Limit) => Outcome::Limit,
+    }
+}
+
+/// Writes forces and lists in the units of the problem.
+fn deliver(
+    problem: &ForceProblem,
+    island: &Island,
+    path: &Path,
+    (forces, classes): (&mut [[f64; 3]], &mut [Class]),
+) {
+    for (k, &a) in island.contacts.iter().enumerate() {
+        let normal = island.start[k];
+        if path.states[normal] != State::Basic {
+            continue;
+        }
+        let scale = island.size * island.unit[k];
+        let force = &mut forces[a as usize];
+        for u in normal..island.start[k + 1] {
+            (0..3).for_each(|i| force[i] += scale * path.x[u] * island.column[u][i]);
+        }
+        let held = |u: usize| path.a[u].abs() <= 1e-9;
+        let sticks = matches!(problem.friction[a as usize], Friction::Static { .. });
+        let sticks = sticks && !island.axes(k).is_empty() && island.axes(k).all(held);
+        classes[a as usize] = if sticks { Class::Static } else { Class::Sliding };
+    }
+}
+
+/// Why an island has no solution.
+enum Failure {
+    /// Index of the contact whose force grows without bound.
+    At(usize),
+    Limit,
+}
+
+/// One island while it is solved.
+struct Attempt<'a> {
+    options: &'a Dantzig,
+    island: &'a Island,
+    path: &'a mut Path,
+    best: &'a mut Vec<State>,
+    vectors: &'a mut Vec<[f64; 3]>,
+    products: &'a mut Vec<[f64; 3]>,
+}
+
+impl Attempt<'_> {
+    /// Tries the starting lists, then contact by contact, then other orders. Returns the residual.
+    fn run(&mut self, algebra: &mut impl Algebra, initial: &[Class]) -> Result<f64, Failure> {
+        let n = self.island.n_contacts();
+        let mut failure = Failure::Limit;
+        let warm = initial.iter().any(|class| *class != Class::Breaking);
+        if self.options.rounds > 0 && (warm || n > FEW) {
+            self.begin(initial);
+            match self.repair(algebra).and_then(|()| self.refine(algebra)) {
+                Ok(residual) => return Ok(residual),
+                Err(other) => failure = other,
+            }
+        }
+        let orders = if n <= FEW { 4 } else { 1 };
+        for round in 0..orders {
+            match self.insert_all(algebra, round).and_then(|()| self.refine(algebra)) {
+                Ok(residual) => return Ok(residual),
+                Err(other) if round == 0 => failure = other,
+                Err(_) => {}
+            }
+        }
+        Err(failure)
+    }
+
+    fn refill(&mut self) {
+        self.path.budget = self.options.max_pivots * self.island.len();
+    }
+
+    /// Sets the lists to those of classes. Which limit a sliding contact has reached is not known:
+    /// it begins as a static one.
+    fn begin(&mut self, classes: &[Class]) {
+        self.refill();
+        self.path.start(self.island, State::Out);
+        for (k, class) in classes.iter().enumerate() {
+            if *class != Class::Breaking {
+                let unknowns = self.island.start[k]..self.island.start[k + 1];
+                self.path.states[unknowns].fill(State::Basic);
+            }
+        }
+    }
+
+    /// Makes the present lists consistent: first all inconsistent contacts change together, as long
+    /// as that reduces their number; then they change one by one.
+    fn repair(&mut self, algebra: &mut impl Algebra) -> Result<(), Failure> {
+        let (mut fewest, mut patience) = (usize::MAX, 4);
+        for round in 0..=self.options.rounds {
+            if !self.path.evaluate(self.island, algebra) {
+                break;
+            }
+            let before = self.path.states.clone();
+            let changes = self.change_all();
+            if changes == 0 {
+                return Ok(());
+            }
+            if round == self.options.rounds && fewest < usize::MAX {
+                break;
+            }
+            if changes < fewest {
+                (fewest, patience) = (changes, 4);
+                self.best.clone_from(&before);
+            } else if patience == 0 {
+                break;
+            } else {
+                patience -= 1;
+            }
+            self.path.pivots += changes;
+        }
+        if fewest < usize::MAX {
+            self.path.states.clone_from(self.best);
+        }
+        if !self.path.evaluate(self.island, algebra) {
+            return Err(Failure::At(0));
+        }
+        self.path.shift(self.island, algebra);
+        let walk = self.path.follow(self.island, algebra, None);
+        self.end(walk, 0)
+    }
+
+    fn end(&self, walk: Walk, contact: usize) -> Result<(), Failure> {
+        match walk {
+            Walk::Arrived => Ok(()),
+            Walk::Ray | Walk::Singular => Err(Failure::At(contact)),
+            Walk::Exhausted => Err(Failure::Limit),
+        }
+    }
+
+    /// Moves every inconsistent contact to another list; returns their number.
+    fn change_all(&mut self) -> usize {
+        let (island, path) = (self.island, &mut *self.path);
+        let largest = path.x.iter().fold(1.0, |most: f64, x| most.max(x.abs()));
+        let tolerance = SIGN * largest;
+        let mut changes = 0;
+        for k in 0..island.n_contacts() {
+            let normal = island.start[k];
+            let unknowns = normal..island.start[k + 1];
+            match path.states[normal] {
+                State::Basic if path.x[normal] < -tolerance => {
+                    path.states[unknowns].fill(State::Out);
+                    changes += 1;
+                    continue;
+                }
+                State::Out if path.a[normal] < -tolerance => {
+                    path.states[unknowns].fill(State::Basic);
+                    changes += 1;
+                    continue;
+                }
+                State::Basic => {}
+                _ => continue,
+            }
+            let bound = island.mu[k] * path.x[normal] + tolerance;
+            for u in island.axes(k) {
+                let next = match path.states[u] {
+                    State::Basic if path.x[u] > bound => State::Upper,
+                    State::Basic if path.x[u] < -bound => State::Lower,
+                    State::Upper if path.a[u] > tolerance => State::Basic,
+                    State::Lower if path.a[u] < -tolerance => State::Basic,
+                    _ => continue,
+                };
+                path.states[u] = next;
+                changes += 1;
+            }
+        }
+        changes
+    }
+
+    /// The algorithm of the paper: contact by contact, first the normal, then the tangential
+    /// forces. Later rounds take the contacts in other orders.
+    fn insert_all(&mut self, algebra: &mut impl Algebra, round: usize) -> Result<(), Failure> {
+        self.refill();
+        self.path.start(self.island, State::Absent);
+        let n = self.island.n_contacts();
+        let mut order: Vec<usize> = (0..n).collect();
+        match round {
+            0 => {}
+            1 => order.reverse(),
+            _ => order.sort_by_key(|k| (k + round).wrapping_mul(0x9e37_79b9) % 65_521),
+        }
+        for k in order {
+            let normal = self.island.start[k];
+            if self.path.a[normal] >= -SIGN {
+                self.path.states[normal] = State::Out;
+            } else {
+                self.insert(algebra, normal)?;
+            }
+            for axis in self.island.axes(k) {
+                if self.path.states[normal] != State::Basic {
+                    self.path.states[axis] = State::Out;
+                } else {
+                    self.insert(algebra, axis)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Changes the force of one unknown until its acceleration is zero or friction is at its limit.
+    fn insert(&mut self, algebra: &mut impl Algebra, u: usize) -> Result<(), Failure> {
+        let path = &mut *self.path;
+        path.q.fill(0.0);
+        path.q[u] = -path.a[u];
+        path.states[u] = State::Basic;
+        let entered = self.island.is_normal(u).then_some((u, State::Out));
+        let walk = path.follow(self.island, algebra, entered);
+        self.end(walk, self.island.owner[u] as usize)
+    }
+
+    /// Removes the effect of the compliance: proximal steps, in which it acts only on the change of
+    /// the forces. The lists change only if they turn out to be inconsistent. Returns the residual.
+    fn refine(&mut self, algebra: &mut impl Algebra) -> Result<f64, Failure> {
+        let mut worst = 0;
+        for _ in 0..PROXIMAL {
+            let (residual, at) = self.polish(algebra);
+            if residual <= TOLERANCE {
+                return Ok(residual);
+            }
+            worst = at;
+            self.approach();
+            self.refill();
+            self.repair(algebra)?;
+        }
+        Err(Failure::At(worst))
+    }
+
+    /// Shifts the accelerations without forces such that the compliance vanishes at the present
+    /// forces.
+    fn approach(&mut self) {
+        let (island, path) = (self.island, &mut *self.path);
+        for u in 0..island.len() {
+            path.b[u] = island.b[u] - COMPLIANCE * path.x[u];
+        }
+    }
+
+    /// Proximal steps with the present lists, until rounding is reached. Returns the residual and
+    /// the contact where it is largest.
+    fn polish(&mut self, algebra: &mut impl Algebra) -> (f64, usize) {
+        let mut reached = self.measure(algebra);
+        let mut kept = (self.path.x.clone(), self.path.a.clone());
+        for _ in 0..PROXIMAL {
+            if reached.0 <= FINE {
+                break;
+            }
+            self.approach();
+            if !self.path.evaluate(self.island, algebra) {
+                break;
+            }
+            let new = self.measure(algebra);
+            if new.0 > 0.5 * reached.0 {
+                break;
+            }
+            reached = new;
+            kept = (self.path.x.clone(), self.path.a.clone());
+        }
+        (self.path.x, self.path.a) = kept;
+        reached
+    }
+
+    /// Sets forces that violate their bounds by rounding to these, and computes the accelerations.
+    /// Returns the worst violation of (27) relative to the largest free acceleration, and its
+    /// contact.
+    fn measure(&mut self, algebra: &mut impl Algebra) -> (f64, usize) {
+        let (island, path) = (self.island, &mut *self.path);
+        for u in 0..island.len() {
+            let bound = island.bound(u) * path.x[island.normal_of(u)];
+            path.x[u] = if island.is_normal(u) {
+                path.x[u].max(0.0)
+            } else {
+                path.x[u].clamp(-bound, bound)
+            };
+        }
+        path::product(island, algebra, &path.x, (self.vectors, self.products), &mut path.a);
+        let mut worst = (0.0, 0);
+        for u in 0..island.len() {
+            path.a[u] += island.b[u];
+            let (x, a) = (path.x[u], path.a[u]);
+            let violation = if island.is_normal(u) {
+                x.min(a)
+            } else {
+                let bound = island.bound(u) * path.x[island.normal_of(u)];
+                x - (x - a).clamp(-bound, bound)
+            };
+            // NaN counts as the worst.
+            if !(violation.abs() <= worst.0) {
+                worst = (violation.abs(), island.owner[u] as usize);
+            }
+        }
+        if worst.0.is_nan() { (f64::INFINITY, worst.1) } else { worst }
+    }
+}
