@@ -2,10 +2,9 @@
 //! which two bodies approach each other.
 
 use super::forces::{Bodies, Equations, Row, Unsolved};
-use super::stand_in::Friction;
 use super::touch::{Touch, frame};
 use super::{CollisionFriction, RigidEvents};
-use crate::friction::Scratch;
+use crate::friction::{Friction, Scratch};
 use crate::math::Pose;
 use crate::scene::Twist;
 

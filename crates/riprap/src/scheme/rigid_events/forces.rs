@@ -2,12 +2,18 @@
 //! conditions (27). Collisions have the same form with velocities and impulses.
 
 use super::RigidEvents;
-use super::stand_in::{Class, ForceProblem, Friction, Outcome};
 use super::sweeps::{self, EXACT};
 use super::touch::{Islands, Touch};
-use crate::friction::{BlockVelocities, Delassus, Factored, InverseMass, Scratch};
+use crate::friction::{
+    BlockVelocities, Class, Delassus, Factored, ForceProblem, Friction, InverseMass, Outcome,
+    Scratch,
+};
 use crate::math::{Mat3, Pose, Vec3};
 use crate::scene::{HeldClass, Scene, Twist};
+
+/// Sweeps where the pivots ran out, and the residual that is then accepted [–].
+const SWEEPS: usize = 3000;
+const ENOUGH: f64 = 1e-7;
 
 /// One contact of the equations.
 #[derive(Clone, Copy, Debug)]
@@ -44,6 +50,8 @@ pub struct Equations {
     /// Forces and classes of the contacts of the island.
     pub forces: Vec<[f64; 3]>,
     pub classes: Vec<Class>,
+    /// Lists to start from.
+    lists: Vec<Class>,
     change: BlockVelocities,
     /// Block of each body in the island, and the bodies of the island.
     block: Vec<u32>,
@@ -113,6 +121,7 @@ impl Equations {
         self.b.clear();
         self.friction.clear();
         self.forces.clear();
+        self.lists.clear();
         for &k in members {
             let (row, touch) = (&rows[k as usize], &touches[k as usize]);
             let blocks = touch.bodies.map(|b| self.block[b]);
@@ -120,30 +129,38 @@ impl Equations {
             self.b.push(row.b);
             self.friction.push(row.friction);
             self.forces.push(touch.force);
+            self.lists.push(match touch.class {
+                HeldClass::Breaking => Class::Breaking,
+                HeldClass::Static => Class::Static,
+                HeldClass::Sliding => Class::Sliding,
+            });
         }
         for body in &self.bodies {
             self.block[*body as usize] = Factored::NONE;
         }
     }
 
-    /// The forces: those of the last solution if they still fit, otherwise by pivots, or by sweeps in large islands.
+    /// The forces: those of the last solution if they still fit, otherwise by pivots from its lists, then from the
+    /// beginning.
     fn find(&mut self, scheme: &RigidEvents, scratch: &mut Scratch) -> Outcome {
-        let Equations { w, b, friction, forces, classes, change, .. } = self;
+        let Equations { w, b, friction, forces, classes, lists, change, .. } = self;
         let problem = ForceProblem { w, b, friction };
         if sweeps::residual(&problem, forces, classes, change) <= EXACT {
             return Outcome::Solved;
         }
-        if b.len() > scheme.largest_island {
-            return sweeps::solve(&problem, forces, classes, change, 3000).0;
+        classes.clone_from(lists);
+        let mut outcome = scheme.dantzig.solve(&problem, forces, classes, scratch).outcome;
+        if outcome != Outcome::Solved && lists.iter().any(|c| *c != Class::Breaking) {
+            classes.clear();
+            outcome = scheme.dantzig.solve(&problem, forces, classes, scratch).outcome;
         }
-        let mut report = scheme.dantzig.solve(&problem, forces, classes, scratch);
-        if report.outcome == Outcome::Limit {
-            // Once more from the beginning.
-            forces.iter_mut().for_each(|f| *f = [0.0; 3]);
-            classes.iter_mut().for_each(|c| *c = Class::Breaking);
-            report = scheme.dantzig.solve(&problem, forces, classes, scratch);
+        if outcome == Outcome::Limit {
+            let left = sweeps::solve(&problem, forces, classes, change, SWEEPS);
+            if left <= ENOUGH {
+                outcome = Outcome::Solved;
+            }
         }
-        report.outcome
+        outcome
     }
 
     /// Adds `M⁻¹ H f` of the island solved last to the rates of its bodies.

@@ -10,15 +10,14 @@ mod events;
 mod forces;
 mod motion;
 mod project;
-mod stand_in;
 mod step;
 mod sweeps;
 mod touch;
 
 use super::runge_kutta::not_free;
 use super::{Scheme, StepError, StepResult, Workspace, check_dt, next_time};
+use crate::friction::Dantzig;
 use crate::scene::{EventCount, RigidEventsState, Scene, SchemeState, State};
-pub use stand_in::Dantzig;
 
 /// What ends a step at an event.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -80,8 +79,6 @@ pub struct RigidEvents {
     pub collision_friction: CollisionFriction,
     /// Solver of forces and collisions.
     pub dantzig: Dantzig,
-    /// Contacts of an island above which it is solved by sweeps instead of pivots.
-    pub largest_island: usize,
 }
 
 /// Shortest step relative to the longest, if not given [–].
@@ -98,7 +95,6 @@ impl RigidEvents {
             control: StepControl::RootFinding,
             collision_friction: CollisionFriction::Coulomb,
             dantzig: Dantzig::default(),
-            largest_island: 64,
         }
     }
 

@@ -1,8 +1,9 @@
-//! The force problem (26), (27) by sweeps over the contacts, for islands that are too large for pivots: contacts are
-//! solved one after another with all other forces fixed, and the result is judged by the conditions themselves.
+//! The conditions (27) as a residual, which tells whether known forces still fit; and sweeps over the contacts that
+//! reduce it, for problems on which the pivots ran out.
 
-use super::stand_in::{Class, ForceProblem, Friction, Outcome};
-use crate::friction::{BlockVelocities, Delassus, Factored, Operator, solve_contact};
+use crate::friction::{
+    BlockVelocities, Class, Delassus, Factored, ForceProblem, Friction, Operator, solve_contact,
+};
 use crate::math::length2;
 
 /// Residual at which forces count as exact, relative to the largest acceleration [–].
@@ -63,16 +64,15 @@ fn judge(w: &Factored, k: usize, friction: &Friction, a: [f64; 3], f: [f64; 3]) 
     }
 }
 
-/// Improves `forces` until the residual is [`EXACT`], or no sweep is left. Returns the outcome, the number of sweeps
-/// and the residual.
+/// Improves `forces` until the residual is [`EXACT`], or no sweep is left. Returns the residual [–].
 pub fn solve(
     problem: &ForceProblem,
     forces: &mut Vec<[f64; 3]>,
     classes: &mut Vec<Class>,
     velocity: &mut BlockVelocities,
     max_sweeps: usize,
-) -> (Outcome, usize, f64) {
-    let Delassus::Factored(w) = problem.w else { return (Outcome::Limit, 0, f64::INFINITY) };
+) -> f64 {
+    let Delassus::Factored(w) = problem.w else { return f64::INFINITY };
     forces.resize(problem.b.len(), [0.0; 3]);
     w.start(forces, velocity);
     let mut sweeps = 0;
@@ -89,7 +89,7 @@ pub fn solve(
                 Friction::Sliding { mu, direction: [d, e] } => {
                     let grip = block[0][0] + mu * (block[0][1] * d + block[0][2] * e);
                     if q[0] < 0.0 && grip <= 1e-9 * block[0][0] {
-                        return (Outcome::Inconsistent { contact: k }, sweeps, f64::INFINITY);
+                        return f64::INFINITY;
                     }
                     let n = (-q[0] / grip).max(0.0);
                     [n, mu * n * d, mu * n * e]
@@ -104,11 +104,8 @@ pub fn solve(
         sweeps += 1;
         if sweeps % 8 == 0 || sweeps == 1 {
             let left = residual(problem, forces, classes, velocity);
-            if left <= EXACT {
-                return (Outcome::Solved, sweeps, left);
-            }
-            if sweeps >= max_sweeps || !left.is_finite() {
-                return (Outcome::Limit, sweeps, left);
+            if left <= EXACT || sweeps >= max_sweeps || !left.is_finite() {
+                return left;
             }
         }
     }

@@ -104,7 +104,7 @@ pub fn touching(
             slip: None,
             stops: false,
             force: old.map_or([0.0; 3], |old| old.force),
-            class: HeldClass::Breaking,
+            class: old.map_or(HeldClass::Breaking, |old| old.class),
             impulse: Vec3::zeros(),
         });
     }
