@@ -42,7 +42,7 @@ impl Sparse {
     pub(super) fn plan(&mut self, packed: &Packed, contacts: &[u32], most: f64) -> f64 {
         let n = packed.len();
         if self.order.len() != n {
-            (self.order, self.ties) = minimum_degree(packed);
+            (self.order, self.ties) = contact_order(packed);
         }
         self.place.clear();
         self.place.resize(n, NONE);
@@ -257,10 +257,9 @@ fn inverse(block: &Block) -> Option<Block> {
     Some(inverse)
 }
 
-/// The contacts of a problem in an elimination order that couples few of them: always one with the
-/// fewest remaining neighbours. Contacts coupled by an elimination are stored as one element, not
-/// as pairs. Also returns the neighbours, unless they follow from the blocks of `W`.
-fn minimum_degree(packed: &Packed) -> (Vec<u32>, Vec<Vec<u32>>) {
+/// The contacts of a problem in an elimination order that couples few of them. Also returns the
+/// neighbours, unless they follow from the blocks of `W`.
+fn contact_order(packed: &Packed) -> (Vec<u32>, Vec<Vec<u32>>) {
     let n = packed.len();
     let mut neighbours: Vec<Vec<u32>> = vec![Vec::new(); n];
     let mut blocks = 0;
@@ -277,8 +276,16 @@ fn minimum_degree(packed: &Packed) -> (Vec<u32>, Vec<Vec<u32>>) {
     }
     let symmetric = neighbours.iter().map(Vec::len).sum::<usize>() == blocks;
     let ties = if symmetric { Vec::new() } else { neighbours.clone() };
-    // Elements that contain a contact, and the contacts of each element, whose index is that of the
-    // contact whose elimination created it.
+    (minimum_degree(neighbours), ties)
+}
+
+/// The nodes of a graph, given by their neighbours, in an elimination order that couples few of
+/// them: always one with the fewest remaining neighbours. Nodes coupled by an elimination are
+/// stored as one element, not as pairs.
+pub(super) fn minimum_degree(mut neighbours: Vec<Vec<u32>>) -> Vec<u32> {
+    let n = neighbours.len();
+    // Elements that contain a node, and the nodes of each element, whose index is that of the node
+    // whose elimination created it.
     let mut elements: Vec<Vec<u32>> = vec![Vec::new(); n];
     let mut members: Vec<Vec<u32>> = vec![Vec::new(); n];
     let mut degree: Vec<usize> = neighbours.iter().map(Vec::len).collect();
@@ -316,7 +323,7 @@ fn minimum_degree(packed: &Packed) -> (Vec<u32>, Vec<Vec<u32>>) {
             queue.push(Reverse((degree[a], a as u32)));
         }
     }
-    (order, ties)
+    order
 }
 
 #[cfg(test)]
