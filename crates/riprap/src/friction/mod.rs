@@ -23,6 +23,7 @@ mod mixed;
 mod newton;
 mod packed;
 mod residual;
+mod rest;
 mod rolling;
 mod sparse;
 
@@ -48,6 +49,10 @@ pub use law::{Law, Local};
 pub use local::{solve_contact, solve_joint};
 pub use mixed::{Condition, Mixed, MixedReport};
 pub use residual::{Measure, Residual, residual};
+pub use rest::{
+    ContactStatus, DeformationLaw, ForceLaw, RestError, RestForces, RestMethod, RestProblem,
+    RestReport, RestSolution,
+};
 pub use rolling::Rolling;
 
 /// Impulses of all contacts [N s], each in its frame `(n, t1, t2)`; the normal component is not

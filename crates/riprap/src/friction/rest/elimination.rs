@@ -1,0 +1,267 @@
+//! Linear systems over blocks of six unknowns with the pattern of a graph of bodies: elimination in
+//! an order that couples few bodies, `P K Pᵀ = L U`, row by row, with pivoting only within a block.
+//! The factors are kept for several right-hand sides.
+
+use super::super::sparse::minimum_degree;
+
+/// A block by rows.
+pub(super) type Block6 = [[f64; 6]; 6];
+
+/// Marks a body without a place.
+const NONE: u32 = u32::MAX;
+
+/// A system and its factors.
+#[derive(Debug, Default)]
+pub(super) struct Elimination {
+    /// Body of each row, and row of each body.
+    order: Vec<u32>,
+    place: Vec<u32>,
+    /// Start of the blocks of each row, and the position of its diagonal; columns in order.
+    begins: Vec<usize>,
+    diagonals: Vec<usize>,
+    columns: Vec<u32>,
+    blocks: Vec<Block6>,
+    /// Position of each column in the current row.
+    at: Vec<u32>,
+    right: Vec<[f64; 6]>,
+}
+
+impl Elimination {
+    /// Orders the bodies of a graph, given by the neighbours of each, and finds the blocks that
+    /// elimination needs.
+    pub(super) fn plan(&mut self, neighbours: &[Vec<u32>]) {
+        let n = neighbours.len();
+        self.order = minimum_degree(neighbours.to_vec());
+        self.place = vec![0; n];
+        for (row, body) in self.order.iter().enumerate() {
+            self.place[*body as usize] = row as u32;
+        }
+        // Rows coupled by the elimination of row k: its later neighbours, and those that earlier
+        // eliminations coupled to it.
+        let mut later: Vec<Vec<u32>> = vec![Vec::new(); n];
+        let mut children: Vec<Vec<u32>> = vec![Vec::new(); n];
+        let mut seen = vec![NONE; n];
+        for k in 0..n {
+            let mut tied = Vec::new();
+            let own = neighbours[self.order[k] as usize].iter().map(|b| self.place[*b as usize]);
+            let inherited = children[k].iter().flat_map(|child| &later[*child as usize]).copied();
+            for j in own.chain(inherited) {
+                if j as usize > k && seen[j as usize] != k as u32 {
+                    seen[j as usize] = k as u32;
+                    tied.push(j);
+                }
+            }
+            tied.sort_unstable();
+            if let Some(parent) = tied.first() {
+                children[*parent as usize].push(k as u32);
+            }
+            later[k] = tied;
+        }
+        self.lay_out(&later);
+    }
+
+    /// Allocates the rows: for each coupling a block above the diagonal and one below it.
+    fn lay_out(&mut self, later: &[Vec<u32>]) {
+        let n = later.len();
+        let mut counts = vec![1usize; n];
+        for (k, later) in later.iter().enumerate() {
+            counts[k] += later.len();
+            later.iter().for_each(|j| counts[*j as usize] += 1);
+        }
+        self.begins = vec![0];
+        for count in counts {
+            self.begins.push(self.begins[self.begins.len() - 1] + count);
+        }
+        let mut next = self.begins.clone();
+        self.columns = vec![0; self.begins[n]];
+        let mut put = |row: usize, column: usize| {
+            self.columns[next[row]] = column as u32;
+            next[row] += 1;
+            next[row] - 1
+        };
+        self.diagonals.clear();
+        for (k, later) in later.iter().enumerate() {
+            self.diagonals.push(put(k, k));
+            for j in later {
+                put(k, *j as usize);
+                put(*j as usize, k);
+            }
+        }
+    }
+
+    /// Where the block of two bodies, which must be neighbours or the same, is stored.
+    pub(super) fn position(&self, row: u32, column: u32) -> usize {
+        let (row, column) = (self.place[row as usize] as usize, self.place[column as usize]);
+        let begin = self.begins[row];
+        let columns = &self.columns[begin..self.begins[row + 1]];
+        begin + columns.binary_search(&column).expect("the two bodies are neighbours")
+    }
+
+    /// Sets all blocks to zero and returns them, to be filled at their positions.
+    pub(super) fn clear(&mut self) -> &mut [Block6] {
+        self.blocks.clear();
+        self.blocks.resize(self.columns.len(), [[0.0; 6]; 6]);
+        &mut self.blocks
+    }
+
+    /// Replaces the blocks by their factors; returns false if a pivot is singular.
+    pub(super) fn factor(&mut self) -> bool {
+        let n = self.order.len();
+        self.at.clear();
+        self.at.resize(n, 0);
+        for i in 0..n {
+            let (begin, diagonal) = (self.begins[i], self.diagonals[i]);
+            let (before, row) = self.blocks.split_at_mut(begin);
+            for (at, column) in self.columns[begin..self.begins[i + 1]].iter().enumerate() {
+                self.at[*column as usize] = at as u32;
+            }
+            for at in 0..diagonal - begin {
+                let k = self.columns[begin + at] as usize;
+                // The diagonal of a finished row contains its inverse.
+                let (pivot, end) = (self.diagonals[k], self.begins[k + 1]);
+                let mut factor = [[0.0; 6]; 6];
+                add_product(&mut factor, &row[at], &before[pivot], 1.0);
+                row[at] = factor;
+                for x in pivot + 1..end {
+                    let target = &mut row[self.at[self.columns[x] as usize] as usize];
+                    add_product(target, &factor, &before[x], -1.0);
+                }
+            }
+            let Some(inverse) = inverse(&row[diagonal - begin]) else { return false };
+            row[diagonal - begin] = inverse;
+        }
+        true
+    }
+
+    /// Solves the system in place, one entry per body, after [`Elimination::factor`].
+    pub(super) fn solve(&mut self, x: &mut [[f64; 6]]) {
+        let right = &mut self.right;
+        right.clear();
+        right.extend(self.order.iter().map(|body| x[*body as usize]));
+        for i in 0..right.len() {
+            let mut sum = right[i];
+            for at in self.begins[i]..self.diagonals[i] {
+                subtract(&mut sum, &self.blocks[at], &right[self.columns[at] as usize]);
+            }
+            right[i] = sum;
+        }
+        for i in (0..right.len()).rev() {
+            let mut sum = right[i];
+            for at in self.diagonals[i] + 1..self.begins[i + 1] {
+                subtract(&mut sum, &self.blocks[at], &right[self.columns[at] as usize]);
+            }
+            let inverse = &self.blocks[self.diagonals[i]];
+            right[i] = std::array::from_fn(|k| (0..6).map(|j| inverse[k][j] * sum[j]).sum());
+        }
+        for (body, value) in self.order.iter().zip(right.iter()) {
+            x[*body as usize] = *value;
+        }
+    }
+}
+
+/// Adds `s a b` to `c`.
+#[inline(always)]
+fn add_product(c: &mut Block6, a: &Block6, b: &Block6, s: f64) {
+    for i in 0..6 {
+        let mut row = c[i];
+        for k in 0..6 {
+            let factor = s * a[i][k];
+            for j in 0..6 {
+                row[j] += factor * b[k][j];
+            }
+        }
+        c[i] = row;
+    }
+}
+
+/// Subtracts `a x` from `sum`.
+#[inline(always)]
+fn subtract(sum: &mut [f64; 6], a: &Block6, x: &[f64; 6]) {
+    for (sum, row) in sum.iter_mut().zip(a) {
+        *sum -= row.iter().zip(x).map(|(a, x)| a * x).sum::<f64>();
+    }
+}
+
+/// Inverse of a block by elimination with row pivoting; `None` if it is singular.
+fn inverse(block: &Block6) -> Option<Block6> {
+    let mut a = *block;
+    let mut inverse: Block6 = std::array::from_fn(|i| std::array::from_fn(|j| f64::from(i == j)));
+    for k in 0..6 {
+        let best = (k..6).max_by(|i, j| a[*i][k].abs().total_cmp(&a[*j][k].abs()))?;
+        a.swap(k, best);
+        inverse.swap(k, best);
+        let pivot = 1.0 / a[k][k];
+        if !pivot.is_finite() {
+            return None;
+        }
+        a[k] = a[k].map(|x| pivot * x);
+        inverse[k] = inverse[k].map(|x| pivot * x);
+        for i in (0..6).filter(|i| *i != k) {
+            let factor = a[i][k];
+            for j in 0..6 {
+                a[i][j] -= factor * a[k][j];
+                inverse[i][j] -= factor * inverse[k][j];
+            }
+        }
+    }
+    Some(inverse)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rand::{RngExt, SeedableRng};
+    use rand_pcg::Pcg64;
+
+    #[test]
+    fn random_systems_on_random_graphs_are_solved() {
+        let mut rng = Pcg64::seed_from_u64(3);
+        for n in [1usize, 2, 7, 40] {
+            let mut neighbours = vec![Vec::new(); n];
+            for a in 0..n as u32 {
+                for b in 0..a {
+                    if rng.random_range(0.0..1.0) < 0.2 {
+                        neighbours[a as usize].push(b);
+                        neighbours[b as usize].push(a);
+                    }
+                }
+            }
+            let mut system = Elimination::default();
+            system.plan(&neighbours);
+            system.clear();
+            let mut x = vec![[0.0; 6]; n];
+            x.as_flattened_mut().iter_mut().for_each(|x| *x = rng.random_range(-1.0..1.0));
+            let mut right = vec![[0.0; 6]; n];
+            for a in 0..n as u32 {
+                for &b in neighbours[a as usize].iter().chain([&a]) {
+                    let own =
+                        if a == b { 6.0 * (neighbours[a as usize].len() + 1) as f64 } else { 0.0 };
+                    let mut entry =
+                        |i, j| rng.random_range(-1.0..1.0) + if i == j { own } else { 0.0 };
+                    let block: Block6 =
+                        std::array::from_fn(|i| std::array::from_fn(|j| entry(i, j)));
+                    let at = system.position(a, b);
+                    system.blocks[at] = block;
+                    for i in 0..6 {
+                        for j in 0..6 {
+                            right[a as usize][i] += block[i][j] * x[b as usize][j];
+                        }
+                    }
+                }
+            }
+            assert!(system.factor());
+            system.solve(&mut right);
+            for (x, y) in x.as_flattened().iter().zip(right.as_flattened()) {
+                assert!((x - y).abs() < 1e-11, "{x} {y}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_singular_pivot_is_reported() {
+        let mut system = Elimination::default();
+        system.plan(&[vec![]]);
+        system.clear();
+        assert!(!system.factor());
+    }
+}
