@@ -46,10 +46,9 @@ impl Shape {
                 vertices: p.vertices().iter().map(|v| (*v).into()).collect(),
                 faces: (0..p.n_faces()).map(|i| p.face(i).to_vec()).collect(),
             }),
-            Shape::Polygon(p) => Some(Outline::Polygon {
-                vertices: p.vertices().to_vec(),
-                thickness: p.thickness(),
-            }),
+            Shape::Polygon(p) => {
+                Some(Outline::Polygon { vertices: p.vertices().to_vec(), thickness: p.thickness() })
+            }
             _ => None,
         }
     }

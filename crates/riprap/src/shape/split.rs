@@ -364,7 +364,8 @@ fn tidied_polygon(p: Polygon, max_corners: usize) -> Result<Polygon, ShapeError>
         if n <= max_corners && shortest >= SHORT * size {
             break;
         }
-        let loss = |k: usize| area_of(&[corners[(k + n - 1) % n], corners[k], corners[(k + 1) % n]]);
+        let loss =
+            |k: usize| area_of(&[corners[(k + n - 1) % n], corners[k], corners[(k + 1) % n]]);
         let least = (0..n).reduce(|a, b| if loss(b) < loss(a) { b } else { a }).unwrap_or(0);
         corners.remove(least);
         changed = true;
