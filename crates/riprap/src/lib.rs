@@ -20,9 +20,10 @@
 //! ```
 //!
 //! The modules, lowest first: [`math`], [`shape`], [`multibody`], [`flexible`], [`friction`], [`grains`], [`detect`], [`scene`], [`assembly`],
-//! [`scheme`], [`simulation`].
+//! [`scheme`], [`degradation`], [`simulation`].
 
 pub mod assembly;
+pub mod degradation;
 pub mod detect;
 pub mod flexible;
 pub mod friction;
@@ -54,9 +55,9 @@ pub mod prelude {
         Mechanism, Phase, PointSpring, Signal, Stops, Until,
     };
     pub use crate::scene::{
-        Body, BodyDescription, BodyJoint, Chain, ContactLaw, Course, Flexible, FlexibleId, Hold,
-        Kind, Law, Locks, Material, MechanismId, Motion, On, PairLaw, PointContact, Rope, RopeId,
-        Scene, SceneBuilder, State, Tie, Twist,
+        Body, BodyDescription, BodyJoint, Chain, ContactLaw, Course, Flexible, FlexibleId,
+        Fragmentation, Hold, Kind, Law, Locks, Material, MechanismId, Motion, On, PairLaw,
+        PointContact, Rope, RopeId, Scene, SceneBuilder, State, Tie, Twist, Wear,
     };
     pub use crate::scheme::{
         ConeComplementarity, DormandPrince, FrictionLaw, GeneralizedAlpha, MoreauJean, Penalty,

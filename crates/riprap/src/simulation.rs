@@ -5,6 +5,7 @@ mod account;
 
 pub use account::{ContactCount, EnergyAccount};
 
+use crate::degradation::{Degradation, Loads};
 use crate::friction::Criterion;
 use crate::math::parallel::in_pool;
 use crate::math::{Pose, Vec3};
@@ -339,6 +340,10 @@ pub struct Simulation {
     state: State,
     work: Workspace,
     scheme: Box<dyn Scheme>,
+    /// Fragmentation and wear; `None` if no material has them, or if they are switched off.
+    degradation: Option<Degradation>,
+    /// The scene as described, once stones have changed.
+    described: Option<Box<Scene>>,
     on_unconverged: OnUnconverged,
     last: StepReport,
     report: RunReport,
@@ -349,7 +354,10 @@ impl Simulation {
     pub fn new(scene: Scene, scheme: impl Scheme + 'static) -> Result<Simulation, Error> {
         scheme.check(&scene)?;
         let state = scene.initial_state();
+        let degradation = scene.degrades().then(Degradation::default);
         Ok(Simulation {
+            degradation,
+            described: None,
             scene,
             state,
             work: Workspace::default(),
@@ -376,6 +384,16 @@ impl Simulation {
     /// [`Scene::set_drag`].
     pub fn drag(&mut self, rate: f64) -> &mut Self {
         self.scene.set_drag(rate);
+        if let Some(described) = &mut self.described {
+            described.set_drag(rate);
+        }
+        self
+    }
+
+    /// Whether stones break and wear as their materials say, which they do by default. Otherwise they stay
+    /// as they are, for example while a bed settles.
+    pub fn degradation(&mut self, on: bool) -> &mut Self {
+        self.degradation = (on && self.scene.degrades()).then(Degradation::default);
         self
     }
 
@@ -394,6 +412,7 @@ impl Simulation {
         &mut self,
         step: impl FnOnce(&dyn Scheme, &Scene, &mut State, &mut Workspace) -> StepResult + Send,
     ) -> Result<StepReport, Error> {
+        self.degrade();
         let Simulation { scheme, scene, state, work, .. } = self;
         let step = if scene.bodies().len() < LARGE {
             step(&**scheme, scene, state, work)?
@@ -402,11 +421,33 @@ impl Simulation {
         };
         self.last = step;
         self.report.add(&step);
+        if let Some(degradation) = &mut self.degradation {
+            let Workspace { contacts, impulses, system, .. } = &self.work;
+            let loads = Loads { contacts, impulses, system, dt: step.dt };
+            degradation.observe(&self.scene, &mut self.state, &loads);
+        }
         if !step.solve.converged && self.on_unconverged == OnUnconverged::Fail {
             let (residual, sweeps) = (step.solve.residual, step.solve.sweeps);
             return Err(Error::Unconverged { t: self.state.t, residual, sweeps });
         }
         Ok(step)
+    }
+
+    /// Breaks and wears the stones that are due after the last step.
+    fn degrade(&mut self) {
+        let Some(degradation) = &mut self.degradation else { return };
+        if !degradation.is_due(&self.scene, &self.state) {
+            return;
+        }
+        if self.described.is_none() {
+            self.described = Some(Box::new(self.scene.clone()));
+        }
+        let scene = std::mem::replace(&mut self.scene, Scene::empty());
+        let (scene, changed) = degradation.apply(scene, &mut self.state);
+        self.scene = scene;
+        if changed {
+            self.work = Workspace { pulse: self.work.pulse.take(), ..Workspace::default() };
+        }
     }
 
     /// Runs until time `t` [s], showing every step to `observer`: to the nearest step, or exactly
@@ -468,17 +509,23 @@ impl Simulation {
     /// Replaces the state (a restart, or a settled bed as the new initial state). It must belong to
     /// this scene.
     pub fn set_state(&mut self, state: State) -> Result<(), Error> {
-        let n = self.scene.bodies().len();
-        let mechanisms = self.scene.mechanisms();
-        let fits = state.mechanisms.len() == mechanisms.len()
-            && state.mechanisms.iter().zip(mechanisms).all(|(s, m)| m.fits(s));
-        let flexible = self.scene.flexible();
-        let fits = fits
-            && state.flexible.len() == flexible.len()
-            && state.flexible.iter().zip(flexible).all(|(s, b)| b.fits(s));
-        let fits = fits && state.ropes.len() == self.scene.ropes().len();
-        if state.q.len() != n || state.v.len() != n || !fits {
-            return Err(Error::WrongState { bodies: state.q.len(), expected: n });
+        let described = self.described.as_deref().unwrap_or(&self.scene);
+        let (changed, bodies) = (&state.degradation, state.q.len());
+        let is_as_described = changed.pieces.is_empty() && changed.gone.is_empty();
+        let scene = match self.described.is_some() || !is_as_described {
+            true => {
+                let wrong = Error::WrongState { bodies, expected: described.bodies().len() };
+                Some(described.clone().in_condition(changed).map_err(|_| wrong)?)
+            }
+            false => None,
+        };
+        let fits = scene.as_ref().unwrap_or(&self.scene);
+        if !fits_into(&state, fits) {
+            return Err(Error::WrongState { bodies, expected: fits.bodies().len() });
+        }
+        if let Some(scene) = scene {
+            let old = std::mem::replace(&mut self.scene, scene);
+            self.described.get_or_insert_with(|| Box::new(old));
         }
         self.state = state;
         self.work = Workspace { pulse: self.work.pulse.take(), ..Workspace::default() };
@@ -497,11 +544,19 @@ impl Simulation {
     }
 
     /// Pose of a body's centre of mass.
+    ///
+    /// # Panics
+    ///
+    /// Panics if the body has broken; see [`Scene::contains`].
     pub fn pose(&self, body: Body) -> Pose {
         self.state.q[self.scene.slot(body)]
     }
 
     /// Velocity of a body.
+    ///
+    /// # Panics
+    ///
+    /// Panics if the body has broken; see [`Scene::contains`].
     pub fn velocity(&self, body: Body) -> Twist {
         self.state.v[self.scene.slot(body)]
     }
@@ -510,4 +565,18 @@ impl Simulation {
     pub fn report(&self) -> RunReport {
         self.report
     }
+}
+
+/// Whether a state has the bodies, mechanisms, flexible bodies and ropes of a scene.
+fn fits_into(state: &State, scene: &Scene) -> bool {
+    let (n, mechanisms, flexible) = (scene.bodies().len(), scene.mechanisms(), scene.flexible());
+    let lists = &state.degradation;
+    state.q.len() == n
+        && state.v.len() == n
+        && state.mechanisms.len() == mechanisms.len()
+        && state.mechanisms.iter().zip(mechanisms).all(|(s, m)| m.fits(s))
+        && state.flexible.len() == flexible.len()
+        && state.flexible.iter().zip(flexible).all(|(s, b)| b.fits(s))
+        && state.ropes.len() == scene.ropes().len()
+        && [lists.loads.len(), lists.wear.len()].iter().all(|&len| len == 0 || len == n)
 }

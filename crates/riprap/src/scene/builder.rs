@@ -1,6 +1,7 @@
 //! From a description to a [`Scene`]: errors are collected, and `build` reports them all.
 
 use super::checks::{check_law, overlaps};
+use super::degradation::{Attached, check_bodies, check_laws};
 use super::mechanism::keep_contacts_direct;
 use super::{
     Bodies, Body, BodyDescription, BodyJoint, BuildError, BuildErrors, ContactLaw, Detection,
@@ -38,6 +39,7 @@ use std::collections::HashMap;
 pub struct SceneBuilder {
     pub(super) gravity: Option<Vec3>,
     drag: f64,
+    seed: u64,
     pub(super) planar: bool,
     pub(super) materials: Vec<Material>,
     pairs: Vec<(String, String, PairLaw)>,
@@ -59,6 +61,7 @@ impl Default for SceneBuilder {
         SceneBuilder {
             gravity: None,
             drag: 0.0,
+            seed: 0,
             planar: false,
             materials: Vec::new(),
             pairs: Vec::new(),
@@ -81,6 +84,12 @@ impl SceneBuilder {
     /// Sets the drag on free bodies [1/s], none by default; see [`Scene::drag`].
     pub fn drag(&mut self, rate: f64) -> &mut Self {
         self.drag = rate.max(0.0);
+        self
+    }
+
+    /// Sets the seed from which stones draw their strengths, 0 by default; see [`super::Fragmentation`].
+    pub fn seed(&mut self, seed: u64) -> &mut Self {
+        self.seed = seed;
         self
     }
 
@@ -159,6 +168,7 @@ impl SceneBuilder {
     pub fn build(&self) -> Result<Scene, BuildErrors> {
         let mut errors = self.errors.clone();
         self.check_materials(&mut errors);
+        check_laws(&self.materials, &mut errors);
         let pairs = self.pair_table(&mut errors);
         let names = self.names(&mut errors);
 
@@ -230,6 +240,12 @@ impl SceneBuilder {
             .collect();
         let apart = self.pairs_apart(&mechanisms, &flexible, &bodies);
         keep_contacts_direct(&mut mechanisms, &bodies, &points, &apart, &mut initial);
+        let held = Attached { points: &points, joints: &joints, ropes: &ropes, apart: &apart };
+        let stones = (&bodies, &shapes[..], &colliders[..]);
+        let degrades = check_bodies(&self.materials, stones, &held, &mut errors);
+        if !errors.is_empty() {
+            return Err(BuildErrors(errors));
+        }
         let scene = Scene {
             gravity,
             drag: self.drag,
@@ -251,6 +267,8 @@ impl SceneBuilder {
             joints,
             ropes,
             initial,
+            seed: self.seed,
+            degrades,
         };
         let overlaps = overlaps(&scene, self.largest_overlap);
         if overlaps.is_empty() { Ok(scene) } else { Err(BuildErrors(overlaps)) }

@@ -170,6 +170,14 @@ pub enum BuildError {
         /// What is wrong.
         problem: String,
     },
+    /// A body of a material that breaks or wears, which cannot.
+    #[error("{item}: {problem}")]
+    CannotDegrade {
+        /// Which body.
+        item: Item,
+        /// What is wrong.
+        problem: &'static str,
+    },
     /// A mistake in a mechanism.
     #[error(transparent)]
     Mechanism(crate::multibody::MechanismError),

@@ -1,5 +1,7 @@
 //! Materials and the laws of contact between pairs of them.
 
+use super::{Fragmentation, Wear};
+
 /// The material of a body.
 ///
 /// ```
@@ -27,6 +29,10 @@ pub struct Material {
     pub young: Option<f64>,
     /// Poisson's ratio [–]; 0.3 if not given.
     pub poisson: Option<f64>,
+    /// When its stones break; never if not given.
+    pub fragmentation: Option<Fragmentation>,
+    /// How its stones wear; not at all if not given.
+    pub wear: Option<Wear>,
 }
 
 /// Poisson's ratio of materials without one [–].
@@ -43,6 +49,8 @@ impl Material {
             rolling: 0.0,
             young: None,
             poisson: None,
+            fragmentation: None,
+            wear: None,
         }
     }
 
@@ -73,6 +81,18 @@ impl Material {
     /// Sets Young's modulus [Pa] and Poisson's ratio [–].
     pub fn elastic(mut self, young: f64, poisson: f64) -> Material {
         (self.young, self.poisson) = (Some(young), Some(poisson));
+        self
+    }
+
+    /// Lets its stones break.
+    pub fn breaking(mut self, fragmentation: Fragmentation) -> Material {
+        self.fragmentation = Some(fragmentation);
+        self
+    }
+
+    /// Lets its stones wear.
+    pub fn wearing(mut self, wear: Wear) -> Material {
+        self.wear = Some(wear);
         self
     }
 

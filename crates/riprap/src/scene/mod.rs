@@ -9,11 +9,13 @@ mod body;
 mod builder;
 mod chain;
 mod checks;
+mod degradation;
 mod error;
 mod flexible;
 mod joint;
 mod material;
 mod mechanism;
+mod pieces;
 mod rope;
 mod state;
 
@@ -21,6 +23,10 @@ pub use crate::math::Twist;
 pub use body::{Bodies, BodyDescription, Kind, Law, Locks, Motion};
 pub use builder::SceneBuilder;
 pub use chain::{Chain, ChainEnd, ChainLayout, Course, Tie};
+pub use degradation::{
+    Break, CornerWear, DegradationAccount, DegradationState, Fragmentation, Lost, MeanLoad, Piece,
+    Strength, Wear, survival_quantile,
+};
 pub use error::{BuildError, BuildErrors, Item};
 pub use flexible::{Elements, Flexible, FlexibleId, NodeShape};
 pub use joint::{BodyJoint, Hold, ResolvedJoint};
@@ -33,7 +39,9 @@ pub use state::{
     WarmContact, WarmMoment,
 };
 
+pub(crate) use degradation::motion_of;
 pub(crate) use mechanism::{place_links, twist};
+pub(crate) use pieces::{Edit, Renumbering};
 
 use crate::detect::{Collider, ColliderSet, Method};
 use crate::flexible::Structure;
@@ -81,6 +89,10 @@ pub struct Scene {
     pub(crate) joints: Vec<ResolvedJoint>,
     pub(crate) ropes: Vec<ResolvedRope>,
     pub(crate) initial: State,
+    /// Seed of the strengths of stones.
+    pub(crate) seed: u64,
+    /// Whether stones of some material break or wear.
+    pub(crate) degrades: bool,
 }
 
 impl Scene {

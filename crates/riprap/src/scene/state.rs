@@ -1,6 +1,7 @@
 //! The state needed to resume a run: time, positions, velocities, and the impulses from which the
 //! next solve starts.
 
+use super::degradation::DegradationState;
 use crate::flexible::StructureState;
 use crate::math::{Pose, Twist};
 use crate::multibody::{MultibodyState, SmoothHistory};
@@ -78,6 +79,9 @@ pub struct State {
     /// Data that the scheme itself needs to resume.
     #[serde(default)]
     pub scheme: SchemeState,
+    /// Broken and worn stones.
+    #[serde(default)]
+    pub degradation: DegradationState,
 }
 
 /// Data that a particular scheme needs to resume.
@@ -252,6 +256,8 @@ impl State {
     pub(crate) fn become_next(&mut self, next: &mut State, t: f64) {
         next.step = self.step + 1;
         next.t = t;
+        // No scheme touches it.
+        std::mem::swap(&mut self.degradation, &mut next.degradation);
         std::mem::swap(self, next);
     }
 }

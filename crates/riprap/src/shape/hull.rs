@@ -307,7 +307,7 @@ fn keep_corners(points: &[Vec3], faces: Vec<Vec<usize>>) -> Hull {
 
 /// Checks that every edge joins two faces, neighbouring faces bend outwards (which makes a closed
 /// surface convex), Euler's formula holds, and the points lie inside.
-fn check(points: &[Vec3], hull: &Hull, extent: f64) -> Result<(), ShapeError> {
+pub(super) fn check(points: &[Vec3], hull: &Hull, extent: f64) -> Result<(), ShapeError> {
     let mut edges: HashMap<(usize, usize), usize> = HashMap::new();
     let mut planes = Vec::with_capacity(hull.faces.len());
     for (id, face) in hull.faces.iter().enumerate() {

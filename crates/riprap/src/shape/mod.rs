@@ -4,11 +4,14 @@
 mod hull;
 mod mass;
 mod mesh;
+mod outline;
 mod polygon;
 mod polyhedron;
 mod reduce;
+mod split;
 
 pub use mass::MassProperties;
+pub use outline::Outline;
 pub use polygon::Polygon;
 pub use polyhedron::{Edge, Polyhedron};
 
@@ -152,6 +155,12 @@ pub enum ShapeError {
     /// A normal of zero length.
     #[error("the normal of a half-space must not be zero")]
     ZeroNormal,
+    /// Only convex polyhedra and polygons can be split.
+    #[error("only convex polyhedra and polygons can be split or cut")]
+    NotConvex,
+    /// A plane that should split a shape does not pass through it.
+    #[error("the plane does not pass through the shape")]
+    Missed,
     /// A compound without parts, or with parts that have no volume.
     #[error("a compound needs at least one part: spheres and polyhedra, or discs and polygons")]
     BadCompound,

@@ -24,7 +24,33 @@ impl Polygon {
         if let Some(index) = points.iter().position(|p| !(p[0].is_finite() && p[1].is_finite())) {
             return Err(ShapeError::NotFinite { index });
         }
-        let vertices = hull(points)?;
+        Ok(Polygon::of_loop(hull(points)?, thickness))
+    }
+
+    /// The polygon with the given corners [m], counter-clockwise, which must be convex, and a thickness [m].
+    pub fn from_corners(vertices: Vec<[f64; 2]>, thickness: f64) -> Result<Polygon, ShapeError> {
+        positive("thickness", thickness)?;
+        let n = vertices.len();
+        if n < 3 {
+            return Err(ShapeError::TooFewPoints { needed: 3, got: n });
+        }
+        if let Some(index) = vertices.iter().position(|p| !(p[0].is_finite() && p[1].is_finite())) {
+            return Err(ShapeError::NotFinite { index });
+        }
+        let side = |k: usize| [0, 1].map(|x| vertices[(k + 1) % n][x] - vertices[k % n][x]);
+        let turn = |k: usize| {
+            let (a, b) = (side(k), side(k + 1));
+            (a[0] * b[1] - a[1] * b[0], a[0] * b[0] + a[1] * b[1])
+        };
+        // Every corner turns to the left, and all of them together once around.
+        let around: f64 = (0..n).map(turn).map(|(sin, cos)| sin.atan2(cos)).sum();
+        if !((0..n).all(|k| turn(k).0 > 0.0) && around < 7.0) {
+            return Err(ShapeError::HullCheck { error: f64::INFINITY });
+        }
+        Ok(Polygon::of_loop(vertices, thickness))
+    }
+
+    fn of_loop(vertices: Vec<[f64; 2]>, thickness: f64) -> Polygon {
         let n = vertices.len();
         let normals = (0..n)
             .map(|k| {
@@ -38,7 +64,7 @@ impl Polygon {
         let c = unit_mass.centre;
         let radius = |v: &[f64; 2]| length2(v[0] - c.x, v[1] - c.y);
         let outer_radius = vertices.iter().map(radius).fold(0.0, f64::max);
-        Ok(Polygon { vertices, normals, thickness, area, unit_mass, outer_radius })
+        Polygon { vertices, normals, thickness, area, unit_mass, outer_radius }
     }
 
     /// Corners, counter-clockwise [m].

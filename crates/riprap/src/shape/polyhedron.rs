@@ -58,7 +58,7 @@ pub struct Polyhedron {
 
 /// Maximum number of corners of a polyhedron: the feature id of a contact has 15 bits for an edge,
 /// and there are fewer than three times as many edges as corners.
-const MOST_VERTICES: usize = 10_000;
+pub(super) const MOST_VERTICES: usize = 10_000;
 
 /// Number of vertices or faces that a search processes at once.
 const LANES: usize = 8;
@@ -102,7 +102,7 @@ impl Polyhedron {
         Ok(Polyhedron::from_faces((0..8).map(corner).collect(), &faces))
     }
 
-    fn from_faces(vertices: Vec<Vec3>, faces: &[Vec<usize>]) -> Polyhedron {
+    pub(super) fn from_faces(vertices: Vec<Vec3>, faces: &[Vec<usize>]) -> Polyhedron {
         let planes: Vec<(Vec3, f64)> = faces.iter().map(|f| plane(&vertices, f)).collect();
         let mut edges: Vec<Edge> = Vec::new();
         let mut face_edges = Vec::new();
