@@ -109,6 +109,15 @@ impl Renumbering {
             }),
             // It starts anew, as at the beginning of a run.
             scheme @ SchemeState::GeneralizedAlpha(_) => *scheme = SchemeState::None,
+            SchemeState::RigidEvents(memory) => {
+                memory.contacts.retain_mut(|held| {
+                    let pair = self.pair(held.colliders);
+                    // Features of changed shapes are numbered differently.
+                    let same = pair.filter(|pair| pair.iter().all(|(_, shift)| shift.is_none()));
+                    same.map(|[a, b]| held.colliders = [a.0, b.0]).is_some()
+                });
+                memory.contacts.sort_by_key(|held| held.colliders);
+            }
             SchemeState::None | SchemeState::DormandPrince(_) => {}
         }
     }
