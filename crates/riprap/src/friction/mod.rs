@@ -15,6 +15,7 @@ mod conjugate_gradient;
 mod criteria;
 mod dantzig;
 mod delassus;
+mod elimination;
 mod factored;
 mod gauss_seidel;
 mod law;

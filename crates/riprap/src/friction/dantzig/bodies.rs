@@ -9,9 +9,9 @@
 //! The matrix on the right has a block for each pair of bodies that touch. The pattern does not
 //! depend on the basis.
 
-use super::elimination::Elimination;
 use super::island::{Island, State, dot};
 use super::path::{Algebra, COMPLIANCE};
+use crate::friction::elimination::Elimination;
 use crate::friction::{Factored, InverseMass};
 
 /// No body.
@@ -59,7 +59,7 @@ impl<const K: usize> Bodies<K> {
             self.pairs.push(pair);
             self.rows.push(rows);
         }
-        self.elimination.plan(roots.len(), &self.pairs);
+        self.elimination.plan(&neighbours(roots.len(), &self.pairs));
         self.y.clear();
         self.y.resize(roots.len(), [0.0; K]);
         true
@@ -140,7 +140,7 @@ impl<const K: usize> Algebra for Bodies<K> {
                 }
             }
         }
-        self.elimination.factorize()
+        self.elimination.factor()
     }
 
     fn solve(&mut self, island: &Island, states: &[State], right: &[f64], x: &mut [f64]) {
@@ -211,4 +211,18 @@ impl Root {
         let used = all.zip(self.used).filter(|(_, used)| *used);
         out.iter_mut().zip(used).for_each(|(out, (value, _))| *out = sign * value);
     }
+}
+
+/// For each of `n` bodies, those with which it shares a contact.
+fn neighbours(n: usize, pairs: &[[u32; 2]]) -> Vec<Vec<u32>> {
+    let mut neighbours: Vec<Vec<u32>> = vec![Vec::new(); n];
+    for &[a, b] in pairs.iter().filter(|[a, b]| *a != u32::MAX && *b != u32::MAX && a != b) {
+        neighbours[a as usize].push(b);
+        neighbours[b as usize].push(a);
+    }
+    for list in &mut neighbours {
+        list.sort_unstable();
+        list.dedup();
+    }
+    neighbours
 }

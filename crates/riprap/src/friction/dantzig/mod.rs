@@ -13,7 +13,6 @@
 
 mod bodies;
 mod dense;
-mod elimination;
 mod island;
 mod path;
 mod solve;

@@ -9,8 +9,8 @@
 
 use super::super::InverseMass;
 use super::RestProblem;
-use super::elimination::{Block6, Elimination};
 use super::network::{Network, Point, Rule};
+use crate::friction::elimination::{Block, Elimination};
 use crate::math::Mat3;
 
 /// `λ` of the first step, and its smallest value.
@@ -22,7 +22,7 @@ const ACCURACY: f64 = 0.3;
 
 /// The system of one step.
 struct System {
-    elimination: Elimination,
+    elimination: Elimination<6>,
     /// Positions of the blocks of each contact, for all pairs of its sides in order.
     places: Vec<usize>,
     diagonals: Vec<usize>,
@@ -134,7 +134,7 @@ fn masses(problem: &RestProblem, stiffness: &[[f64; 6]]) -> Vec<([f64; 3], [[f64
 }
 
 /// Adds `Aᵀ C B`.
-fn add_stiffness(block: &mut Block6, a: &[[f64; 6]; 3], c: &[[f64; 3]; 3], b: &[[f64; 6]; 3]) {
+fn add_stiffness(block: &mut Block<6>, a: &[[f64; 6]; 3], c: &[[f64; 3]; 3], b: &[[f64; 6]; 3]) {
     for (c, a) in c.iter().zip(a) {
         let row: [f64; 6] =
             std::array::from_fn(|j| c[0] * b[0][j] + c[1] * b[1][j] + c[2] * b[2][j]);

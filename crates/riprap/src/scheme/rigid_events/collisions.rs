@@ -72,9 +72,7 @@ pub fn collide(
         };
     }
     for island in 0..equations.islands.len {
-        let hit = |&k: &u32| {
-            before[k as usize][0] < -limits.still || push == Some(k as usize)
-        };
+        let hit = |&k: &u32| before[k as usize][0] < -limits.still || push == Some(k as usize);
         if !equations.islands.members[island].iter().any(hit) {
             continue;
         }

@@ -136,9 +136,9 @@ impl Step<'_> {
         let mut spent = Dissipated::default();
         let (scheme, limits, solver) = (self.scheme, &self.limits, &mut *self.solver);
         let parts = (&mut stages.rows, equations, solver);
-        let collided = self.clock.solve(|| {
-            collide(scheme, &bodies, (q, v), touches, push, limits, parts, &mut spent)
-        });
+        let collided = self
+            .clock
+            .solve(|| collide(scheme, &bodies, (q, v), touches, push, limits, parts, &mut spent));
         let collided = collided.map_err(|unsolved| self.no_forces(unsolved))?;
         self.kept.events.collisions += u64::from(collided);
         self.kept.impact += spent.impact;

@@ -1,18 +1,18 @@
-//! Linear systems over blocks of six unknowns with the pattern of a graph of bodies: elimination in
-//! an order that couples few bodies, `P K Pᵀ = L U`, row by row, with pivoting only within a block.
+//! Linear systems over square blocks of `K` unknowns with the pattern of a graph of bodies: elimination
+//! in an order that couples few bodies, `P A Pᵀ = L U`, row by row, with pivoting only within a block.
 //! The factors are kept for several right-hand sides.
 
-use super::super::sparse::minimum_degree;
+use super::sparse::minimum_degree;
 
 /// A block by rows.
-pub(super) type Block6 = [[f64; 6]; 6];
+pub(super) type Block<const K: usize> = [[f64; K]; K];
 
 /// Marks a body without a place.
 const NONE: u32 = u32::MAX;
 
 /// A system and its factors.
 #[derive(Debug, Default)]
-pub(super) struct Elimination {
+pub(super) struct Elimination<const K: usize> {
     /// Body of each row, and row of each body.
     order: Vec<u32>,
     place: Vec<u32>,
@@ -20,13 +20,13 @@ pub(super) struct Elimination {
     begins: Vec<usize>,
     diagonals: Vec<usize>,
     columns: Vec<u32>,
-    blocks: Vec<Block6>,
+    blocks: Vec<Block<K>>,
     /// Position of each column in the current row.
     at: Vec<u32>,
-    right: Vec<[f64; 6]>,
+    right: Vec<[f64; K]>,
 }
 
-impl Elimination {
+impl<const K: usize> Elimination<K> {
     /// Orders the bodies of a graph, given by the neighbours of each, and finds the blocks that
     /// elimination needs.
     pub(super) fn plan(&mut self, neighbours: &[Vec<u32>]) {
@@ -97,10 +97,24 @@ impl Elimination {
         begin + columns.binary_search(&column).expect("the two bodies are neighbours")
     }
 
+    /// The block of two bodies, which must be neighbours or the same.
+    pub(super) fn block(&mut self, row: u32, column: u32) -> &mut Block<K> {
+        let at = self.position(row, column);
+        &mut self.blocks[at]
+    }
+
+    /// Sets the matrix to the identity.
+    pub(super) fn reset(&mut self) {
+        self.clear();
+        for &d in &self.diagonals {
+            (0..K).for_each(|i| self.blocks[d][i][i] = 1.0);
+        }
+    }
+
     /// Sets all blocks to zero and returns them, to be filled at their positions.
-    pub(super) fn clear(&mut self) -> &mut [Block6] {
+    pub(super) fn clear(&mut self) -> &mut [Block<K>] {
         self.blocks.clear();
-        self.blocks.resize(self.columns.len(), [[0.0; 6]; 6]);
+        self.blocks.resize(self.columns.len(), [[0.0; K]; K]);
         &mut self.blocks
     }
 
@@ -119,7 +133,7 @@ impl Elimination {
                 let k = self.columns[begin + at] as usize;
                 // The diagonal of a finished row contains its inverse.
                 let (pivot, end) = (self.diagonals[k], self.begins[k + 1]);
-                let mut factor = [[0.0; 6]; 6];
+                let mut factor = [[0.0; K]; K];
                 add_product(&mut factor, &row[at], &before[pivot], 1.0);
                 row[at] = factor;
                 for x in pivot + 1..end {
@@ -134,7 +148,7 @@ impl Elimination {
     }
 
     /// Solves the system in place, one entry per body, after [`Elimination::factor`].
-    pub(super) fn solve(&mut self, x: &mut [[f64; 6]]) {
+    pub(super) fn solve(&mut self, x: &mut [[f64; K]]) {
         let right = &mut self.right;
         right.clear();
         right.extend(self.order.iter().map(|body| x[*body as usize]));
@@ -151,7 +165,7 @@ impl Elimination {
                 subtract(&mut sum, &self.blocks[at], &right[self.columns[at] as usize]);
             }
             let inverse = &self.blocks[self.diagonals[i]];
-            right[i] = std::array::from_fn(|k| (0..6).map(|j| inverse[k][j] * sum[j]).sum());
+            right[i] = std::array::from_fn(|k| (0..K).map(|j| inverse[k][j] * sum[j]).sum());
         }
         for (body, value) in self.order.iter().zip(right.iter()) {
             x[*body as usize] = *value;
@@ -161,12 +175,12 @@ impl Elimination {
 
 /// Adds `s a b` to `c`.
 #[inline(always)]
-fn add_product(c: &mut Block6, a: &Block6, b: &Block6, s: f64) {
-    for i in 0..6 {
+fn add_product<const K: usize>(c: &mut Block<K>, a: &Block<K>, b: &Block<K>, s: f64) {
+    for i in 0..K {
         let mut row = c[i];
-        for k in 0..6 {
+        for k in 0..K {
             let factor = s * a[i][k];
-            for j in 0..6 {
+            for j in 0..K {
                 row[j] += factor * b[k][j];
             }
         }
@@ -176,18 +190,18 @@ fn add_product(c: &mut Block6, a: &Block6, b: &Block6, s: f64) {
 
 /// Subtracts `a x` from `sum`.
 #[inline(always)]
-fn subtract(sum: &mut [f64; 6], a: &Block6, x: &[f64; 6]) {
+fn subtract<const K: usize>(sum: &mut [f64; K], a: &Block<K>, x: &[f64; K]) {
     for (sum, row) in sum.iter_mut().zip(a) {
         *sum -= row.iter().zip(x).map(|(a, x)| a * x).sum::<f64>();
     }
 }
 
 /// Inverse of a block by elimination with row pivoting; `None` if it is singular.
-fn inverse(block: &Block6) -> Option<Block6> {
+fn inverse<const K: usize>(block: &Block<K>) -> Option<Block<K>> {
     let mut a = *block;
-    let mut inverse: Block6 = std::array::from_fn(|i| std::array::from_fn(|j| f64::from(i == j)));
-    for k in 0..6 {
-        let best = (k..6).max_by(|i, j| a[*i][k].abs().total_cmp(&a[*j][k].abs()))?;
+    let mut inverse: Block<K> = std::array::from_fn(|i| std::array::from_fn(|j| f64::from(i == j)));
+    for k in 0..K {
+        let best = (k..K).max_by(|i, j| a[*i][k].abs().total_cmp(&a[*j][k].abs()))?;
         a.swap(k, best);
         inverse.swap(k, best);
         let pivot = 1.0 / a[k][k];
@@ -196,9 +210,9 @@ fn inverse(block: &Block6) -> Option<Block6> {
         }
         a[k] = a[k].map(|x| pivot * x);
         inverse[k] = inverse[k].map(|x| pivot * x);
-        for i in (0..6).filter(|i| *i != k) {
+        for i in (0..K).filter(|i| *i != k) {
             let factor = a[i][k];
-            for j in 0..6 {
+            for j in 0..K {
                 a[i][j] -= factor * a[k][j];
                 inverse[i][j] -= factor * inverse[k][j];
             }
@@ -226,7 +240,7 @@ mod tests {
                     }
                 }
             }
-            let mut system = Elimination::default();
+            let mut system = Elimination::<6>::default();
             system.plan(&neighbours);
             system.clear();
             let mut x = vec![[0.0; 6]; n];
@@ -238,7 +252,7 @@ mod tests {
                         if a == b { 6.0 * (neighbours[a as usize].len() + 1) as f64 } else { 0.0 };
                     let mut entry =
                         |i, j| rng.random_range(-1.0..1.0) + if i == j { own } else { 0.0 };
-                    let block: Block6 =
+                    let block: Block<6> =
                         std::array::from_fn(|i| std::array::from_fn(|j| entry(i, j)));
                     let at = system.position(a, b);
                     system.blocks[at] = block;
@@ -259,7 +273,7 @@ mod tests {
 
     #[test]
     fn a_singular_pivot_is_reported() {
-        let mut system = Elimination::default();
+        let mut system = Elimination::<6>::default();
         system.plan(&[vec![]]);
         system.clear();
         assert!(!system.factor());
