@@ -2,6 +2,7 @@
 
 mod bruls2014;
 mod ccp;
+mod schwager_poeschel;
 mod slider_crank;
 mod tamping;
 
@@ -89,6 +90,14 @@ pub const STUDIES: &[Study] = &[
         about: "the planar paper on cone complementarity and granular chains, Figs. 6 to 17: particle, pendulums on ropes, penalty",
         takes_options: false,
         run: |_, options, tell| ccp::ccp(options.effort, tell),
+    },
+    Study {
+        name: "schwager-poeschel",
+        about: "schwager2002: cost of Dantzig's algorithm, polygons that settle, unique forces, wear and breakage under repeated load",
+        takes_options: false,
+        run: |folder, options, tell| {
+            schwager_poeschel::schwager_poeschel(folder, options.effort, tell)
+        },
     },
     Study {
         name: "slider-crank",
