@@ -17,6 +17,7 @@ mod elimination;
 mod island;
 mod path;
 mod solve;
+mod velocity;
 
 use super::{Delassus, Scratch};
 use serde::{Deserialize, Serialize};
@@ -165,7 +166,7 @@ impl Dantzig {
     /// contact: those of a similar problem. With redundant contacts this is much faster, and the
     /// forces found are near the given ones; whoever wants the same results after a restart must
     /// store them.
-    pub fn improve(
+    pub fn resume(
         &self,
         problem: &ForceProblem,
         forces: &mut Vec<[f64; 3]>,

@@ -3,7 +3,7 @@
 use super::bodies::Bodies;
 use super::dense::Dense;
 use super::island::{self, Island, State};
-use super::path::{self, Algebra, COMPLIANCE, Path, Walk};
+use super::path::{self, Algebra, Path, Walk};
 use super::{Class, Dantzig, DantzigReport, ForceProblem, Friction, Outcome};
 use crate::friction::{Buffers, Scratch};
 
@@ -46,7 +46,7 @@ struct Work {
 
 impl Buffers for Work {}
 
-/// See [`Dantzig::solve`], and [`Dantzig::improve`] if `warm`.
+/// See [`Dantzig::solve`], and [`Dantzig::resume`] if `warm`.
 pub(super) fn solve(
     options: &Dantzig,
     problem: &ForceProblem,
@@ -209,6 +209,9 @@ impl Attempt<'_> {
             let class = [Class::Static, Class::Breaking][round % 2];
             self.begin(&vec![class; n]);
             if let Ok(residual) = self.repair(algebra).and_then(|()| self.refine(algebra)) {
+                return Ok(residual);
+            }
+            if let Ok(residual) = self.cover(algebra, round).and_then(|()| self.refine(algebra)) {
                 return Ok(residual);
             }
         }
@@ -396,6 +399,20 @@ impl Attempt<'_> {
             }
         }
         Ok(())
+    }
+
+    /// Inserts all contacts at once: accelerations are made positive and then lowered together.
+    fn cover(&mut self, algebra: &mut impl Algebra, round: usize) -> Result<(), Failure> {
+        self.begin(&[]);
+        let path = &mut *self.path;
+        for k in 0..self.island.n_contacts() {
+            let u = self.island.start[k];
+            let share = (0.618_033_988_749_895 * (u + 7 * round + 1) as f64).fract();
+            path.q[u] = (0.1 + share) * (1.0 + (-path.a[u]).max(0.0));
+            path.q[u] = path.q[u].max(1e-3 - path.a[u]);
+        }
+        let walk = path.follow(self.island, algebra, None);
+        self.end(walk, 0)
     }
 
     /// Changes the force of one unknown until its acceleration is zero or friction is at its limit.
