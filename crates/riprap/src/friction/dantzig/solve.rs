@@ -96,7 +96,9 @@ fn solve_island(
     }
     path.pivots = 0;
     path.degenerate = 0;
-    let mut attempt = Attempt { options, island, path, vectors, products };
+    let sweeps = options.sweeps;
+    let mut attempt =
+        Attempt { options, island, path, sweeps, one_by_one: true, vectors, products };
     let factored = island::factored(problem.w, contacts).filter(|_| !options.dense);
     let found = match factored {
         Some(w) if planar.fill(w, attempt.island) => attempt.run(planar, &start),
@@ -177,6 +179,10 @@ struct Attempt<'a> {
     options: &'a Dantzig,
     island: &'a Island,
     path: &'a mut Path,
+    /// Sweeps between changes of lists.
+    sweeps: usize,
+    /// Whether contacts may change their lists one by one if that fails.
+    one_by_one: bool,
     vectors: &'a mut Vec<[f64; 3]>,
     products: &'a mut Vec<[f64; 3]>,
 }
@@ -187,12 +193,15 @@ impl Attempt<'_> {
         let n = self.island.n_contacts();
         let mut failure = None;
         if self.options.rounds > 0 && (start.warm() || n > FEW) {
-            // With many sweeps if a few do not lead to consistent lists.
-            for sweeps in [0, 10 * self.options.sweeps] {
+            // With many sweeps if a few do not lead to consistent lists; in a large island only
+            // then one by one, which takes long.
+            for effort in [1, 10] {
+                self.sweeps = effort * self.options.sweeps;
+                self.one_by_one = effort > 1 || n <= FEW;
                 self.begin(&start.classes);
-                if start.forces.is_some() || sweeps > 0 {
+                if start.forces.is_some() || effort > 1 {
                     self.path.x.clone_from(start.forces.as_ref().unwrap_or(&self.path.centre));
-                    self.relax(algebra, sweeps);
+                    self.relax(algebra, if effort > 1 { 10 * self.sweeps } else { 0 });
                 }
                 match self.repair(algebra).and_then(|()| self.refine(algebra)) {
                     Ok(residual) => return Ok(residual),
@@ -200,6 +209,7 @@ impl Attempt<'_> {
                 }
             }
         }
+        (self.sweeps, self.one_by_one) = (self.options.sweeps, true);
         let orders = if n <= FEW { ORDERS } else { 1 };
         for round in 0..orders {
             match self.insert_all(algebra, round).and_then(|()| self.refine(algebra)) {
@@ -293,7 +303,10 @@ impl Attempt<'_> {
                 self.path.states = before;
                 break;
             }
-            self.relax(algebra, self.options.sweeps);
+            self.relax(algebra, self.sweeps * (1 + round / 2));
+        }
+        if !self.one_by_one {
+            return Err(Failure::Limit);
         }
         if !self.path.evaluate(self.island, algebra) {
             return Err(Failure::At(0));

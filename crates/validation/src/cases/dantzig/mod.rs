@@ -218,7 +218,8 @@ fn threshold(checks: &mut Checks) {
 }
 
 /// Forces with 4 to 32 facets compared with those of the exact cone, on problems whose forces are
-/// unique: the difference is of second order in the angle of a facet.
+/// unique: the difference is of first order in the angle of a facet, because friction of a sliding
+/// contact points to a vertex.
 fn order_of_facets(checks: &mut Checks, n: u64) {
     let facets = [4usize, 8, 16, 32];
     let mut errors = [0.0; 4];
@@ -240,15 +241,14 @@ fn order_of_facets(checks: &mut Checks, n: u64) {
     }
     let errors = errors.map(|e| e / counted);
     for (facets, error) in facets.iter().zip(errors) {
-        // Half of 1 − cos(π/m) on average for contacts that slide, times their share and their
-        // effect on others.
-        let limit = 2.0 * (1.0 - (std::f64::consts::PI / *facets as f64).cos()) + 0.02;
+        // The direction of sliding friction is off by up to π/m.
+        let limit = (std::f64::consts::PI / *facets as f64).sin();
         let words = format!("mean difference of forces with {facets} facets from the exact cone");
         checks.at_most(&words, error, limit, "1");
     }
     let angles: Vec<f64> = facets.iter().map(|m| 1.0 / *m as f64).collect();
     let order = observed_order(&angles, &errors);
-    checks.information(|checks| checks.at_least("order in the angle of a facet", order, 0.0, "1"));
+    checks.at_least("order in the angle of a facet", order, 0.9, "1");
 }
 
 /// Forces with the exact cone.
