@@ -26,7 +26,7 @@ fn friction_of(laws: &[Law]) -> Vec<Friction> {
 
 #[test]
 fn random_piles_in_space_are_solved_by_bodies_and_by_dense_matrices() {
-    for seed in 0..13 {
+    for seed in 0..40 {
         let pile = pile(seed, 4 + seed as usize % 9, 4 + seed as usize % 40);
         let friction = friction_of(&pile.laws);
         let problem = ForceProblem { w: &pile.w, b: &pile.v_rel_free, friction: &friction };
@@ -70,6 +70,35 @@ fn painleve(angle: f64, mu: f64, direction: f64) -> (Factored, Vec<Friction>) {
     let arm = [-angle.cos() / 2.0, -angle.sin() / 2.0, 0.0];
     w.push([Factored::NONE, 0], frame, [[0.0; 3], arm]);
     (w, vec![Friction::Sliding { mu, direction: [direction, 0.0] }])
+}
+
+#[test]
+fn a_planar_contact_sticks_and_slides_whichever_tangent_lies_in_the_plane() {
+    // The frame of a floor has its second tangent in the plane, that of a slope its first.
+    for n in [[0.0, 1.0, 0.0], [0.6, 0.8, 0.0]] {
+        let (t1, t2) = crate::math::tangents(n.into());
+        let mut w = Factored::default();
+        w.reset([InverseMass { linear: [0.5, 0.5, 0.0], ..InverseMass::default() }].into_iter());
+        w.push([Factored::NONE, 0], [n, t1.into(), t2.into()], [[0.0; 3]; 2]);
+        for (push, class, friction) in
+            [(3.0, Class::Static, 3.0), (8.0, Class::Sliding, 5.0), (-8.0, Class::Sliding, -5.0)]
+        {
+            // A normal force of 20 N; friction up to half of it.
+            let along = [n[1] * push, -n[0] * push, 0.0];
+            let a: [f64; 6] =
+                std::array::from_fn(|i| if i < 3 { along[i] - 10.0 * n[i] } else { 0.0 });
+            let b = [w.to_local(0, &[a])];
+            let delassus = Delassus::Factored(w.clone());
+            let friction_law = [Friction::Static { mu: 0.5 }];
+            let problem = ForceProblem { w: &delassus, b: &b, friction: &friction_law };
+            let (forces, classes, report) = solve(&problem, &Dantzig::default());
+            assert_eq!((report.outcome, classes[0]), (Outcome::Solved, class));
+            let f = t1 * forces[0][1] + t2 * forces[0][2];
+            let expected = -2.0 * friction;
+            let found = f.x * n[1] - f.y * n[0];
+            assert!((found - expected).abs() < 1e-9 && (forces[0][0] - 20.0).abs() < 1e-9);
+        }
+    }
 }
 
 #[test]
