@@ -154,8 +154,9 @@ impl Equations {
             classes.clear();
             outcome = scheme.dantzig.solve(&problem, forces, classes, scratch).outcome;
         }
-        if outcome == Outcome::Limit {
+        if outcome != Outcome::Solved {
             let left = sweeps::solve(&problem, forces, classes, change, SWEEPS);
+            if std::env::var("DEBUG_EVENTS").is_ok() { eprintln!("dantzig {outcome:?} n {} sliding {} bmax {:.1e} sweeps residual {left:.1e}", b.len(), friction.iter().filter(|f| matches!(f, Friction::Sliding{..})).count(), b.as_flattened().iter().fold(0.0_f64, |m,x| m.max(x.abs()))); }
             if left <= ENOUGH {
                 outcome = Outcome::Solved;
             }
