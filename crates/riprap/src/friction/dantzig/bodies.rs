@@ -25,6 +25,7 @@ pub(super) struct Bodies<const K: usize> {
     /// `J` of each contact and side: rows n, t1, t2, scaled.
     rows: Vec<[[[f64; K]; 3]; 2]>,
     elimination: Elimination<K>,
+    /// `J f`.
     y: Vec<[f64; K]>,
 }
 
@@ -64,8 +65,13 @@ impl<const K: usize> Bodies<K> {
         self.y.resize(roots.len(), [0.0; K]);
         true
     }
+}
 
-    /// Adds `J f` of one contact.
+impl<const K: usize> Algebra for Bodies<K> {
+    fn clear(&mut self) {
+        self.y.iter_mut().for_each(|y| *y = [0.0; K]);
+    }
+
     fn add(&mut self, k: usize, f: [f64; 3]) {
         for (body, rows) in self.pairs[k].iter().zip(&self.rows[k]) {
             if let Some(y) = self.y.get_mut(*body as usize) {
@@ -76,7 +82,6 @@ impl<const K: usize> Bodies<K> {
         }
     }
 
-    /// `Jᵀ y` of one contact.
     fn at(&self, k: usize) -> [f64; 3] {
         let mut a = [0.0; 3];
         for (body, rows) in self.pairs[k].iter().zip(&self.rows[k]) {
@@ -87,15 +92,6 @@ impl<const K: usize> Bodies<K> {
             }
         }
         a
-    }
-}
-
-impl<const K: usize> Algebra for Bodies<K> {
-    fn apply(&mut self, forces: &[[f64; 3]], out: &mut Vec<[f64; 3]>) {
-        self.y.iter_mut().for_each(|y| *y = [0.0; K]);
-        forces.iter().enumerate().for_each(|(k, f)| self.add(k, *f));
-        out.clear();
-        out.extend((0..forces.len()).map(|k| self.at(k)));
     }
 
     fn factorize(&mut self, island: &Island, states: &[State]) -> bool {

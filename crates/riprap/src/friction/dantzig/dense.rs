@@ -14,6 +14,8 @@ pub(super) struct Dense {
     basics: Vec<usize>,
     lu: Lu,
     right: Vec<f64>,
+    /// `A f`.
+    product: Vec<f64>,
 }
 
 impl Dense {
@@ -73,12 +75,19 @@ impl Dense {
 }
 
 impl Algebra for Dense {
-    fn apply(&mut self, forces: &[[f64; 3]], out: &mut Vec<[f64; 3]>) {
-        let f = forces.as_flattened();
-        let product = |row: &[f64]| row.iter().zip(f).map(|(a, f)| a * f).sum::<f64>();
-        let rows: Vec<f64> = self.matrix.chunks_exact(self.n).map(product).collect();
-        out.clear();
-        out.extend(rows.chunks_exact(3).map(|a| [a[0], a[1], a[2]]));
+    fn clear(&mut self) {
+        self.product.clear();
+        self.product.resize(self.n, 0.0);
+    }
+
+    fn add(&mut self, k: usize, force: [f64; 3]) {
+        for (a, row) in self.product.iter_mut().zip(self.matrix.chunks_exact(self.n)) {
+            *a += dot([row[3 * k], row[3 * k + 1], row[3 * k + 2]], force);
+        }
+    }
+
+    fn at(&self, k: usize) -> [f64; 3] {
+        [self.product[3 * k], self.product[3 * k + 1], self.product[3 * k + 2]]
     }
 
     fn factorize(&mut self, island: &Island, states: &[State]) -> bool {

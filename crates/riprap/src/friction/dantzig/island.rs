@@ -38,6 +38,8 @@ pub(super) struct Island {
     pub(super) column: Vec<[f64; 3]>,
     /// Bound on the friction of each axis of a contact, relative to the normal force.
     pub(super) mu: Vec<f64>,
+    /// Scaled block of each contact on the diagonal of the matrix.
+    pub(super) diagonal: Vec<[[f64; 3]; 3]>,
     /// Scaled accelerations without forces.
     pub(super) b: Vec<f64>,
     /// Largest scaled acceleration by which `b` was divided.
@@ -55,10 +57,13 @@ impl Island {
         self.row.clear();
         self.column.clear();
         self.mu.clear();
+        self.diagonal.clear();
         self.b.clear();
         for (k, &c) in contacts.iter().enumerate() {
             let diagonal = diagonal(problem.w, c as usize);
-            self.unit.push((0..3).map(|i| diagonal[i][i]).fold(0.0, f64::max).sqrt().recip());
+            let mobility = (0..3).map(|i| diagonal[i][i]).fold(0.0, f64::max);
+            self.unit.push(mobility.sqrt().recip());
+            self.diagonal.push(diagonal.map(|row| row.map(|w| w / mobility)));
             self.start.push(self.row.len());
             self.push(k, [1.0, 0.0, 0.0], problem.b[c as usize]);
             self.mu.push(0.0);
@@ -169,6 +174,19 @@ impl Island {
                 State::Lower => -self.bound(u) * x[self.normal_of(u)],
             };
         }
+    }
+
+    /// Scaled unknowns of real forces. Friction is distributed evenly among axes.
+    pub(super) fn unknowns(&self, forces: &[[f64; 3]]) -> Vec<f64> {
+        let value = |u: usize| {
+            let k = self.owner[u] as usize;
+            let axes = self.axes(k).len() as f64;
+            let share = if self.is_normal(u) || axes < 3.0 { 1.0 } else { 2.0 / axes };
+            let force = forces[self.contacts[k] as usize];
+            let x = share * dot(self.row[u], force) / (self.unit[k] * self.size);
+            if x.is_finite() { x } else { 0.0 }
+        };
+        (0..self.len()).map(value).collect()
     }
 
     /// The forces of all contacts as vectors in their frames, still scaled.

@@ -128,19 +128,22 @@ pub struct Dantzig {
     /// cone is inscribed in the exact one: a contact slides when its friction is between
     /// `cos(π/facets) μ f_N` and `μ f_N`. Planar contacts have the exact law.
     pub facets: usize,
-    /// Most changes of lists per unknown before an attempt is given up.
+    /// Most changes of lists per unknown before an attempt is given up, if they change one by one;
+    /// for up to 200 unknowns.
     pub max_pivots: usize,
-    /// Most rounds in which all inconsistent contacts change their lists together, before they are
-    /// changed one by one. Used for problems with starting lists and for large islands; 0 is the
+    /// Most rounds in which all inconsistent contacts change their lists together, before they
+    /// change one by one. Used for problems with starting lists and for large islands; 0 is the
     /// algorithm as published.
     pub rounds: usize,
+    /// Sweeps over all contacts before each of these rounds.
+    pub sweeps: usize,
     /// Whether dense matrices are used for all islands: slow, a reference for tests.
     pub dense: bool,
 }
 
 impl Default for Dantzig {
     fn default() -> Self {
-        Dantzig { facets: 8, max_pivots: 30, rounds: 30, dense: false }
+        Dantzig { facets: 8, max_pivots: 10, rounds: 30, sweeps: 10, dense: false }
     }
 }
 
@@ -155,7 +158,21 @@ impl Dantzig {
         classes: &mut Vec<Class>,
         scratch: &mut Scratch,
     ) -> DantzigReport {
-        solve::solve(self, problem, forces, classes, scratch)
+        solve::solve(self, problem, (forces, classes), false, scratch)
+    }
+
+    /// Like [`Dantzig::solve`], but starts from the given forces too, if there is one for each
+    /// contact: those of a similar problem. With redundant contacts this is much faster, and the
+    /// forces found are near the given ones; whoever wants the same results after a restart must
+    /// store them.
+    pub fn improve(
+        &self,
+        problem: &ForceProblem,
+        forces: &mut Vec<[f64; 3]>,
+        classes: &mut Vec<Class>,
+        scratch: &mut Scratch,
+    ) -> DantzigReport {
+        solve::solve(self, problem, (forces, classes), true, scratch)
     }
 }
 

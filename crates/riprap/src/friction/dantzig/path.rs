@@ -26,8 +26,12 @@ const PATIENCE: usize = 20;
 
 /// Products and solutions with the matrix of an island.
 pub(super) trait Algebra {
-    /// Accelerations `A f` of all contacts due to all forces.
-    fn apply(&mut self, forces: &[[f64; 3]], out: &mut Vec<[f64; 3]>);
+    /// Removes all forces.
+    fn clear(&mut self);
+    /// Adds a force to a contact.
+    fn add(&mut self, k: usize, force: [f64; 3]);
+    /// Acceleration `A f` of a contact due to the forces added.
+    fn at(&self, k: usize) -> [f64; 3];
     /// Factors the matrix of the basis, `A + ε` with the friction of sliding contacts inserted;
     /// false if it is singular.
     fn factorize(&mut self, island: &Island, states: &[State]) -> bool;
@@ -57,7 +61,9 @@ pub(super) struct Path {
     pub(super) states: Vec<State>,
     /// Forces.
     pub(super) x: Vec<f64>,
-    /// Accelerations without forces, with proximal terms.
+    /// Forces at which the compliance vanishes.
+    pub(super) centre: Vec<f64>,
+    /// Accelerations without forces, with the compliance of the centre.
     pub(super) b: Vec<f64>,
     /// Accelerations, including those of the compliance.
     pub(super) a: Vec<f64>,
@@ -85,7 +91,7 @@ impl Path {
         self.states.resize(n, state);
         self.b.clone_from(&island.b);
         self.a.clone_from(&island.b);
-        for list in [&mut self.x, &mut self.q] {
+        for list in [&mut self.x, &mut self.q, &mut self.centre] {
             list.clear();
             list.resize(n, 0.0);
         }
@@ -132,6 +138,35 @@ impl Path {
         }
         self.accelerations(island, algebra, (x, b), a);
         (self.residue, self.correction) = (residue, correction);
+    }
+
+    /// Moves forces that violate their bounds to these.
+    pub(super) fn clip(&mut self, island: &Island) {
+        for u in 0..island.len() {
+            let bound = island.bound(u) * self.x[island.normal_of(u)];
+            self.x[u] = if island.is_normal(u) {
+                self.x[u].max(0.0)
+            } else {
+                self.x[u].clamp(-bound, bound)
+            };
+        }
+    }
+
+    /// Moves the centre to the present forces.
+    pub(super) fn approach(&mut self, island: &Island) {
+        self.centre.clone_from(&self.x);
+        for u in 0..island.len() {
+            self.b[u] = island.b[u] - COMPLIANCE * self.x[u];
+        }
+    }
+
+    /// Accelerations up to which a contact counts as permanent: those due to the compliance. A
+    /// contact whose acceleration is held at zero by others must not change its list because of
+    /// them.
+    pub(super) fn slack(&self) -> f64 {
+        let far =
+            self.x.iter().zip(&self.centre).fold(0.0, |far: f64, (x, c)| far.max((x - c).abs()));
+        4.0 * COMPLIANCE * far
     }
 
     /// Factors the matrix of the present lists if they have changed.
@@ -287,11 +322,13 @@ impl Path {
     ) -> Option<(f64, Event)> {
         let largest = |x: &[f64]| x.iter().fold(0.0, |most: f64, x| most.max(x.abs()));
         let values = ROUNDING * (1.0 + largest(&self.x) + theta * largest(&self.x1));
+        let slack = self.slack();
         let slopes = ROUNDING * largest(&self.x1).max(largest(&self.a1));
         let failing = |event: Event| {
             let (at_zero, slope) = self.condition(island, event);
             let rate = -way * slope;
-            (rate > slopes).then(|| ((at_zero + theta * slope).max(0.0), rate))
+            let margin = if self.states[event.0] == State::Basic { 0.0 } else { slack };
+            (rate > slopes).then(|| ((at_zero + theta * slope + margin).max(0.0), rate))
         };
         let mut limit = f64::INFINITY;
         for (value, rate) in self.conditions(island).filter_map(failing) {
@@ -339,9 +376,46 @@ pub(super) fn product(
     out: &mut Vec<f64>,
 ) {
     island.vectors(x, vectors);
-    algebra.apply(vectors, products);
+    algebra.clear();
+    vectors.iter().enumerate().for_each(|(k, f)| algebra.add(k, *f));
+    products.clear();
+    products.extend((0..island.n_contacts()).map(|k| algebra.at(k)));
     out.clear();
     out.extend(
         (0..x.len()).map(|u| super::island::dot(island.row[u], products[island.owner[u] as usize])),
     );
+}
+
+/// Sweeps over all contacts, each of which takes the force that is consistent while all others are
+/// fixed (Gauss–Seidel, projected). Forces remain within their bounds.
+pub(super) fn sweep(island: &Island, algebra: &mut impl Algebra, x: &mut [f64], sweeps: usize) {
+    algebra.clear();
+    for u in 0..island.len() {
+        algebra.add(island.owner[u] as usize, island.column[u].map(|c| c * x[u]));
+    }
+    for _ in 0..sweeps {
+        for k in 0..island.n_contacts() {
+            let (mut a, mut change) = (algebra.at(k), [0.0; 3]);
+            let normal = island.start[k];
+            for u in normal..island.start[k + 1] {
+                let moved = island.diagonal[k].map(|row| super::island::dot(row, island.column[u]));
+                let own = super::island::dot(island.row[u], moved);
+                if own <= 1e-6 {
+                    continue;
+                }
+                let wanted = x[u] - (island.b[u] + super::island::dot(island.row[u], a)) / own;
+                let bound = island.mu[k] * x[normal];
+                let new = if u == normal { wanted.max(0.0) } else { wanted.clamp(-bound, bound) };
+                let step = new - x[u];
+                x[u] = new;
+                for i in 0..3 {
+                    a[i] += moved[i] * step;
+                    change[i] += island.column[u][i] * step;
+                }
+            }
+            if change != [0.0; 3] {
+                algebra.add(k, change);
+            }
+        }
+    }
 }

@@ -13,6 +13,15 @@ const TOLERANCE: f64 = 1e-10;
 /// Residual below which no proximal step is needed [–].
 const FINE: f64 = 1e-13;
 
+/// Unknowns beyond which the limit on pivots of an attempt does not grow.
+const MANY: usize = 200;
+
+/// Orders of insertion that are tried for islands with few contacts.
+const ORDERS: usize = 8;
+
+/// Combinations of lists up to which all are tried before an island is called inconsistent.
+const COMBINATIONS: usize = 4096;
+
 /// Most proximal steps.
 const PROXIMAL: usize = 20;
 
@@ -31,30 +40,31 @@ struct Work {
     dense: Dense,
     planar: Bodies<3>,
     spatial: Bodies<6>,
-    best: Vec<State>,
     vectors: Vec<[f64; 3]>,
     products: Vec<[f64; 3]>,
 }
 
 impl Buffers for Work {}
 
-/// See [`Dantzig::solve`].
+/// See [`Dantzig::solve`], and [`Dantzig::improve`] if `warm`.
 pub(super) fn solve(
     options: &Dantzig,
     problem: &ForceProblem,
-    forces: &mut Vec<[f64; 3]>,
-    classes: &mut Vec<Class>,
+    (forces, classes): (&mut Vec<[f64; 3]>, &mut Vec<Class>),
+    warm: bool,
     scratch: &mut Scratch,
 ) -> DantzigReport {
-    let n = problem.b.len().min(problem.friction.len());
+    let n = problem.b.len();
+    debug_assert_eq!(n, problem.friction.len(), "each contact has its friction");
+    let known = if warm { std::mem::take(forces) } else { Vec::new() };
     forces.clear();
     forces.resize(n, [0.0; 3]);
     classes.resize(n, Class::Breaking);
     let mut report = DantzigReport::default();
     let work = scratch.of::<Work>();
     for contacts in island::islands(problem) {
-        let outcome =
-            solve_island(options, problem, &contacts, (forces, classes), work, &mut report);
+        let lists = (&known[..], &mut forces[..], &mut classes[..]);
+        let outcome = solve_island(options, problem, &contacts, lists, work, &mut report);
         if report.outcome == Outcome::Solved {
             report.outcome = outcome;
         }
@@ -66,13 +76,16 @@ fn solve_island(
     options: &Dantzig,
     problem: &ForceProblem,
     contacts: &[u32],
-    (forces, classes): (&mut [[f64; 3]], &mut [Class]),
+    (known, forces, classes): (&[[f64; 3]], &mut [[f64; 3]], &mut [Class]),
     work: &mut Work,
     report: &mut DantzigReport,
 ) -> Outcome {
-    let Work { island, path, dense, planar, spatial, best, vectors, products } = work;
+    let Work { island, path, dense, planar, spatial, vectors, products } = work;
     island.fill(problem, contacts, options.facets);
-    let initial: Vec<Class> = contacts.iter().map(|a| classes[*a as usize]).collect();
+    let start = Start {
+        classes: contacts.iter().map(|a| classes[*a as usize]).collect(),
+        forces: (known.len() == problem.b.len()).then(|| island.unknowns(known)),
+    };
     contacts.iter().for_each(|a| classes[*a as usize] = Class::Breaking);
     if let Some(u) = island.b.iter().position(|b| !b.is_finite()) {
         let contact = contacts[island.owner[u] as usize] as usize;
@@ -83,14 +96,14 @@ fn solve_island(
     }
     path.pivots = 0;
     path.degenerate = 0;
-    let mut attempt = Attempt { options, island, path, best, vectors, products };
+    let mut attempt = Attempt { options, island, path, vectors, products };
     let factored = island::factored(problem.w, contacts).filter(|_| !options.dense);
     let found = match factored {
-        Some(w) if planar.fill(w, attempt.island) => attempt.run(planar, &initial),
-        Some(w) if spatial.fill(w, attempt.island) => attempt.run(spatial, &initial),
+        Some(w) if planar.fill(w, attempt.island) => attempt.run(planar, &start),
+        Some(w) if spatial.fill(w, attempt.island) => attempt.run(spatial, &start),
         _ => {
             dense.fill(problem.w, attempt.island);
-            attempt.run(dense, &initial)
+            attempt.run(dense, &start)
         }
     };
     report.pivots += path.pivots;
@@ -137,42 +150,113 @@ enum Failure {
     Limit,
 }
 
+/// Where the solution of an island starts from.
+struct Start {
+    classes: Vec<Class>,
+    /// Scaled forces of the unknowns.
+    forces: Option<Vec<f64>>,
+}
+
+impl Start {
+    fn warm(&self) -> bool {
+        self.forces.is_some() || self.classes.iter().any(|class| *class != Class::Breaking)
+    }
+}
+
+/// Result of trying all lists.
+enum Search {
+    /// A solution with this residual.
+    Found(f64),
+    Nothing,
+    /// There are too many combinations.
+    Skipped,
+}
+
 /// One island while it is solved.
 struct Attempt<'a> {
     options: &'a Dantzig,
     island: &'a Island,
     path: &'a mut Path,
-    best: &'a mut Vec<State>,
     vectors: &'a mut Vec<[f64; 3]>,
     products: &'a mut Vec<[f64; 3]>,
 }
 
 impl Attempt<'_> {
     /// Tries the starting lists, then contact by contact, then other orders. Returns the residual.
-    fn run(&mut self, algebra: &mut impl Algebra, initial: &[Class]) -> Result<f64, Failure> {
+    fn run(&mut self, algebra: &mut impl Algebra, start: &Start) -> Result<f64, Failure> {
         let n = self.island.n_contacts();
-        let mut failure = Failure::Limit;
-        let warm = initial.iter().any(|class| *class != Class::Breaking);
-        if self.options.rounds > 0 && (warm || n > FEW) {
-            self.begin(initial);
-            match self.repair(algebra).and_then(|()| self.refine(algebra)) {
-                Ok(residual) => return Ok(residual),
-                Err(other) => failure = other,
+        let mut failure = None;
+        if self.options.rounds > 0 && (start.warm() || n > FEW) {
+            // With many sweeps if a few do not lead to consistent lists.
+            for sweeps in [0, 10 * self.options.sweeps] {
+                self.begin(&start.classes);
+                if start.forces.is_some() || sweeps > 0 {
+                    self.path.x.clone_from(start.forces.as_ref().unwrap_or(&self.path.centre));
+                    self.relax(algebra, sweeps);
+                }
+                match self.repair(algebra).and_then(|()| self.refine(algebra)) {
+                    Ok(residual) => return Ok(residual),
+                    Err(other) => failure = Some(other),
+                }
             }
         }
-        let orders = if n <= FEW { 4 } else { 1 };
+        let orders = if n <= FEW { ORDERS } else { 1 };
         for round in 0..orders {
             match self.insert_all(algebra, round).and_then(|()| self.refine(algebra)) {
                 Ok(residual) => return Ok(residual),
-                Err(other) if round == 0 => failure = other,
-                Err(_) => {}
+                Err(other) => failure = failure.or(Some(other)),
+            }
+            let class = [Class::Static, Class::Breaking][round % 2];
+            self.begin(&vec![class; n]);
+            if let Ok(residual) = self.repair(algebra).and_then(|()| self.refine(algebra)) {
+                return Ok(residual);
             }
         }
-        Err(failure)
+        match (self.exhaust(algebra), failure) {
+            (Search::Found(residual), _) => Ok(residual),
+            (Search::Nothing, Some(Failure::Limit)) => Err(Failure::At(0)),
+            (_, failure) => Err(failure.unwrap_or(Failure::Limit)),
+        }
+    }
+
+    /// Tries all lists of an island with few unknowns, so that it is certain that there is no
+    /// solution. With sliding friction no path need lead to one (Painlevé).
+    fn exhaust(&mut self, algebra: &mut impl Algebra) -> Search {
+        let island = self.island;
+        let lists = |u: usize| if island.is_normal(u) { 2 } else { 3 };
+        let total = (0..island.len()).fold(1usize, |n, u| n.saturating_mul(lists(u)));
+        if total > COMBINATIONS {
+            return Search::Skipped;
+        }
+        for code in 0..total {
+            self.path.b.clone_from(&island.b);
+            self.path.centre.fill(0.0);
+            let mut rest = code;
+            for u in 0..island.len() {
+                let choice = rest % lists(u);
+                rest /= lists(u);
+                let open = self.path.states[island.normal_of(u)] == State::Out;
+                self.path.states[u] = match choice {
+                    0 if island.is_normal(u) => State::Out,
+                    _ if open && !island.is_normal(u) => State::Out,
+                    1 if !island.is_normal(u) => State::Upper,
+                    2 => State::Lower,
+                    _ => State::Basic,
+                };
+            }
+            if !self.path.evaluate(island, algebra) {
+                continue;
+            }
+            let (residual, _) = self.polish(algebra);
+            if residual <= TOLERANCE {
+                return Search::Found(residual);
+            }
+        }
+        Search::Nothing
     }
 
     fn refill(&mut self) {
-        self.path.budget = self.options.max_pivots * self.island.len();
+        self.path.budget = self.options.max_pivots * self.island.len().min(MANY);
     }
 
     /// Sets the lists to those of classes. Which limit a sliding contact has reached is not known:
@@ -188,10 +272,10 @@ impl Attempt<'_> {
         }
     }
 
-    /// Makes the present lists consistent: first all inconsistent contacts change together, as long
-    /// as that reduces their number; then they change one by one.
+    /// Makes the present lists consistent. First all inconsistent contacts change together, in
+    /// turn with sweeps over all contacts, which find forces within their bounds near which the
+    /// next lists are sought. If that takes too long, contacts change one by one.
     fn repair(&mut self, algebra: &mut impl Algebra) -> Result<(), Failure> {
-        let (mut fewest, mut patience) = (usize::MAX, 4);
         for round in 0..=self.options.rounds {
             if !self.path.evaluate(self.island, algebra) {
                 break;
@@ -201,21 +285,12 @@ impl Attempt<'_> {
             if changes == 0 {
                 return Ok(());
             }
-            if round == self.options.rounds && fewest < usize::MAX {
-                break;
-            }
-            if changes < fewest {
-                (fewest, patience) = (changes, 4);
-                self.best.clone_from(&before);
-            } else if patience == 0 {
-                break;
-            } else {
-                patience -= 1;
-            }
             self.path.pivots += changes;
-        }
-        if fewest < usize::MAX {
-            self.path.states.clone_from(self.best);
+            if round == self.options.rounds {
+                self.path.states = before;
+                break;
+            }
+            self.relax(algebra, self.options.sweeps);
         }
         if !self.path.evaluate(self.island, algebra) {
             return Err(Failure::At(0));
@@ -223,6 +298,26 @@ impl Attempt<'_> {
         self.path.shift(self.island, algebra);
         let walk = self.path.follow(self.island, algebra, None);
         self.end(walk, 0)
+    }
+
+    /// Sweeps from the present forces, and the lists of the result.
+    fn relax(&mut self, algebra: &mut impl Algebra, sweeps: usize) {
+        let (island, path) = (self.island, &mut *self.path);
+        path.clip(island);
+        path::sweep(island, algebra, &mut path.x, sweeps);
+        path.approach(island);
+        for k in 0..island.n_contacts() {
+            let normal = island.start[k];
+            let bound = island.mu[k] * path.x[normal] * (1.0 - 1e-9);
+            for u in normal..island.start[k + 1] {
+                path.states[u] = match path.x[u] {
+                    _ if path.x[normal] == 0.0 => State::Out,
+                    x if u != normal && x > bound => State::Upper,
+                    x if u != normal && x < -bound => State::Lower,
+                    _ => State::Basic,
+                };
+            }
+        }
     }
 
     fn end(&self, walk: Walk, contact: usize) -> Result<(), Failure> {
@@ -238,6 +333,7 @@ impl Attempt<'_> {
         let (island, path) = (self.island, &mut *self.path);
         let largest = path.x.iter().fold(1.0, |most: f64, x| most.max(x.abs()));
         let tolerance = SIGN * largest;
+        let slack = tolerance + path.slack();
         let mut changes = 0;
         for k in 0..island.n_contacts() {
             let normal = island.start[k];
@@ -248,7 +344,7 @@ impl Attempt<'_> {
                     changes += 1;
                     continue;
                 }
-                State::Out if path.a[normal] < -tolerance => {
+                State::Out if path.a[normal] < -slack => {
                     path.states[unknowns].fill(State::Basic);
                     changes += 1;
                     continue;
@@ -261,8 +357,8 @@ impl Attempt<'_> {
                 let next = match path.states[u] {
                     State::Basic if path.x[u] > bound => State::Upper,
                     State::Basic if path.x[u] < -bound => State::Lower,
-                    State::Upper if path.a[u] > tolerance => State::Basic,
-                    State::Lower if path.a[u] < -tolerance => State::Basic,
+                    State::Upper if path.a[u] > slack => State::Basic,
+                    State::Lower if path.a[u] < -slack => State::Basic,
                     _ => continue,
                 };
                 path.states[u] = next;
@@ -323,20 +419,11 @@ impl Attempt<'_> {
                 return Ok(residual);
             }
             worst = at;
-            self.approach();
+            self.path.approach(self.island);
             self.refill();
             self.repair(algebra)?;
         }
         Err(Failure::At(worst))
-    }
-
-    /// Shifts the accelerations without forces such that the compliance vanishes at the present
-    /// forces.
-    fn approach(&mut self) {
-        let (island, path) = (self.island, &mut *self.path);
-        for u in 0..island.len() {
-            path.b[u] = island.b[u] - COMPLIANCE * path.x[u];
-        }
     }
 
     /// Proximal steps with the present lists, until rounding is reached. Returns the residual and
@@ -348,7 +435,7 @@ impl Attempt<'_> {
             if reached.0 <= FINE {
                 break;
             }
-            self.approach();
+            self.path.approach(self.island);
             if !self.path.evaluate(self.island, algebra) {
                 break;
             }
@@ -368,14 +455,7 @@ impl Attempt<'_> {
     /// contact.
     fn measure(&mut self, algebra: &mut impl Algebra) -> (f64, usize) {
         let (island, path) = (self.island, &mut *self.path);
-        for u in 0..island.len() {
-            let bound = island.bound(u) * path.x[island.normal_of(u)];
-            path.x[u] = if island.is_normal(u) {
-                path.x[u].max(0.0)
-            } else {
-                path.x[u].clamp(-bound, bound)
-            };
-        }
+        path.clip(island);
         path::product(island, algebra, &path.x, (self.vectors, self.products), &mut path.a);
         let mut worst = (0.0, 0);
         for u in 0..island.len() {
