@@ -162,12 +162,7 @@ fn apart(a: Vec3, a_rate: Vec3, b: Vec3, b_rate: Vec3, radii: [f64; 2]) -> Place
 }
 
 /// Two lines: the normal is perpendicular to both, and the contact point is the nearest point on the first.
-fn crossing(
-    origins: [Vec3; 2],
-    directions: [Vec3; 2],
-    q: [&Pose; 2],
-    v: [&Twist; 2],
-) -> Placement {
+fn crossing(origins: [Vec3; 2], directions: [Vec3; 2], q: [&Pose; 2], v: [&Twist; 2]) -> Placement {
     let [(a, a_rate), (b, b_rate)] = [0, 1].map(|s| moving_point(q[s], v[s], origins[s]));
     let [e, f] = [0, 1].map(|s| q[s].vector(directions[s]));
     let [e_rate, f_rate] = [v[0].angular.cross(&e), v[1].angular.cross(&f)];

@@ -29,7 +29,8 @@ fn rates_of_gap_normal_and_point_are_those_of_finite_differences() {
     let mut rng = seeded(281);
     for _ in 0..50 {
         let q = [0, 1].map(|_| pose(&mut rng, 2.0));
-        let v = [0, 1].map(|_| Twist { linear: vector(&mut rng, 1.0), angular: vector(&mut rng, 1.0) });
+        let v =
+            [0, 1].map(|_| Twist { linear: vector(&mut rng, 1.0), angular: vector(&mut rng, 1.0) });
         for meeting in meetings(&mut rng) {
             let at = |t: f64| {
                 let q = [0, 1].map(|s| after(&q[s], &v[s], t));
@@ -43,14 +44,17 @@ fn rates_of_gap_normal_and_point_are_those_of_finite_differences() {
                 }
             }
             // Relative velocity and acceleration at the contact point, at constant velocities.
-            let velocity = |s: usize| v[s].linear + v[s].angular.cross(&(now.point - q[s].position));
+            let velocity =
+                |s: usize| v[s].linear + v[s].angular.cross(&(now.point - q[s].position));
             let s = velocity(1) - velocity(0);
             let turning = |s: usize| v[s].angular.cross(&(now.point_rate - v[s].linear));
             let s_rate = turning(1) - turning(0);
             let h = 1e-4;
             let [back, ahead] = [at(-h), at(h)];
             let scale = 1.0 + now.point_rate.norm() * (1.0 + now.normal_rate.norm());
-            let close = |a: f64, b: f64| assert!((a - b).abs() < 2e-5 * scale * scale, "{a} {b} {meeting:?}");
+            let close = |a: f64, b: f64| {
+                assert!((a - b).abs() < 2e-5 * scale * scale, "{a} {b} {meeting:?}")
+            };
             close(now.normal.dot(&s), (ahead.gap - back.gap) / (2.0 * h));
             close(
                 now.normal.dot(&s_rate) + now.normal_rate.dot(&s),

@@ -59,11 +59,7 @@ impl Trial<'_> {
                 && counts(self.scene, p)
                 && !is_held(touches, p)
         };
-        contacts
-            .found()
-            .filter(new)
-            .map(|p| self.closing(p))
-            .fold(Found::Nothing, Found::first)
+        contacts.found().filter(new).map(|p| self.closing(p)).fold(Found::Nothing, Found::first)
     }
 
     /// When the features that overlap at the end came together.
@@ -95,9 +91,8 @@ impl Trial<'_> {
             let speed = |at: f64| {
                 let (q, v) = self.between(touch.bodies, at);
                 let place = touch.meeting.at([&q[0], &q[1]], [&v[0], &v[1]]);
-                let of = |s: usize| {
-                    v[s].linear + v[s].angular.cross(&(place.point - q[s].position))
-                };
+                let of =
+                    |s: usize| v[s].linear + v[s].angular.cross(&(place.point - q[s].position));
                 along.dot(&(of(1) - of(0)))
             };
             if speed(1.0) < -self.still {
@@ -155,7 +150,8 @@ fn interpolate(ends: &[Moving; 2], h: f64, x: f64) -> (Pose, Twist) {
     // Hermite's cubics and their derivatives.
     let c = [y * y * (1.0 + 2.0 * x), x * x * (3.0 - 2.0 * x), h * x * y * y, -h * x * x * y];
     let d = [-6.0 * x * y / h, 6.0 * x * y / h, y * (1.0 - 3.0 * x), x * (3.0 * x - 2.0)];
-    let mix = |w: &[f64; 4], p: f64, q: f64, r: f64, s: f64| w[0] * p + w[1] * q + w[2] * r + w[3] * s;
+    let mix =
+        |w: &[f64; 4], p: f64, q: f64, r: f64, s: f64| w[0] * p + w[1] * q + w[2] * r + w[3] * s;
     let position = |w: &[f64; 4]| {
         Vec3::from_fn(|k, _| mix(w, a.position[k], b.position[k], a.linear[k], b.linear[k]))
     };

@@ -58,12 +58,10 @@ pub struct Equations {
     bodies: Vec<u32>,
 }
 
-/// An island without solution.
+/// An island for which no forces were found.
 #[derive(Clone, Copy, Debug)]
 pub struct Unsolved {
-    /// The contact at which no force is consistent; `None` if the work ran out.
-    pub inconsistent: Option<usize>,
-    /// A contact of the island.
+    /// The contact at which no force is consistent, or any contact of the island if the work ran out.
     pub contact: usize,
 }
 
@@ -91,13 +89,12 @@ impl Equations {
                 Class::Sliding => HeldClass::Sliding,
             };
         }
-        let contact = members[0] as usize;
         let result = match outcome {
             Outcome::Solved => Ok(()),
-            Outcome::Inconsistent { contact: k } => {
-                Err(Unsolved { inconsistent: Some(members[k] as usize), contact })
+            Outcome::Inconsistent { contact } => {
+                Err(Unsolved { contact: members[contact] as usize })
             }
-            Outcome::Limit => Err(Unsolved { inconsistent: None, contact }),
+            Outcome::Limit => Err(Unsolved { contact: members[0] as usize }),
         };
         self.islands.members[island] = members;
         result
@@ -156,7 +153,6 @@ impl Equations {
         }
         if outcome != Outcome::Solved {
             let left = sweeps::solve(&problem, forces, classes, change, SWEEPS);
-            if std::env::var("DEBUG_EVENTS").is_ok() { eprintln!("dantzig {outcome:?} n {} sliding {} bmax {:.1e} sweeps residual {left:.1e}", b.len(), friction.iter().filter(|f| matches!(f, Friction::Sliding{..})).count(), b.as_flattened().iter().fold(0.0_f64, |m,x| m.max(x.abs()))); }
             if left <= ENOUGH {
                 outcome = Outcome::Solved;
             }

@@ -137,7 +137,11 @@ impl Scheme for RigidEvents {
         check_dt(self.dt)?;
         let out_of_range = |what, value, range| Err(StepError::BadParameter { what, value, range });
         if !(self.dt_min > 0.0 && self.dt_min <= self.dt) {
-            return out_of_range("the shortest step dt_min", self.dt_min, "positive and at most dt");
+            return out_of_range(
+                "the shortest step dt_min",
+                self.dt_min,
+                "positive and at most dt",
+            );
         }
         if !(1e-12..=1e-2).contains(&self.tolerance) {
             return out_of_range("the tolerance", self.tolerance, "between 1e-12 and 1e-2");

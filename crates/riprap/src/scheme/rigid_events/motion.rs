@@ -6,9 +6,7 @@ use super::touch::Touch;
 use crate::friction::Scratch;
 use crate::math::{Mat3, Pose, Vec3};
 use crate::scene::{Motion, Scene, Twist};
-use crate::scheme::runge_kutta::{
-    Load, Moving, TIMES, WEIGHTS, acceleration, inverse_inertia,
-};
+use crate::scheme::runge_kutta::{Load, Moving, TIMES, WEIGHTS, acceleration, inverse_inertia};
 
 /// Buffers of the integration.
 #[derive(Default)]
@@ -95,7 +93,8 @@ impl Leg<'_> {
         scratch: &mut Scratch,
     ) -> Result<(), Unsolved> {
         let Leg { scheme, scene, t, h } = *self;
-        let Stages { moving, rates, poses, twists, inverse_inertia: inverse, free, rows, .. } = stages;
+        let Stages { moving, rates, poses, twists, inverse_inertia: inverse, free, rows, .. } =
+            stages;
         let (moving, rates) = (&moving[s], &mut rates[s]);
         poses.clear();
         poses.extend(moving.iter().map(Moving::pose));

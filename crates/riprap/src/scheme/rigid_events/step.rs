@@ -16,7 +16,7 @@ use crate::scheme::{Clock, Scheme, StepError, StepReport, StepResult, Workspace}
 /// Trial steps before giving up.
 const TRIALS: usize = 200;
 /// Inconsistent configurations in a row before giving up.
-const PUSHES: usize = 4;
+const PUSHES: usize = 8;
 /// Clean steps before the step is doubled.
 const CLEAN: u32 = 3;
 /// Velocity that counts as none, relative to `√(g d)` [–].
@@ -153,9 +153,9 @@ impl Step<'_> {
         let mut spent = Dissipated::default();
         let (scheme, limits, solver) = (self.scheme, &self.limits, &mut *self.solver);
         let parts = (&mut stages.rows, equations, solver);
-        let collided = self.clock.solve(|| {
-            collide(scheme, &bodies, (q, v), touches, limits, parts, &mut spent)
-        });
+        let collided = self
+            .clock
+            .solve(|| collide(scheme, &bodies, (q, v), touches, limits, parts, &mut spent));
         let collided = collided.map_err(|unsolved| self.no_forces(unsolved))?;
         self.kept.events.collisions += u64::from(collided);
         self.kept.impact += spent.impact;
@@ -200,12 +200,12 @@ impl Step<'_> {
                     continue;
                 }
                 // No force is consistent: an impulse, and the step begins again.
-                let Some(contact) = unsolved.inconsistent.filter(|_| pushes < PUSHES) else {
-                    return Err(self.no_forces(unsolved));
-                };
                 pushes += 1;
+                if pushes > PUSHES {
+                    return Err(self.no_forces(unsolved));
+                }
                 self.kept.events.inconsistent += 1;
-                self.push(contact, pushes > 1)?;
+                self.push(unsolved.contact, pushes > 1)?;
                 continue;
             }
             let found = self.look(h, next);

@@ -49,8 +49,13 @@ fn a_ball_bounces_at_the_times_of_the_closed_form_and_comes_to_rest() {
         account.add(&run.frame());
         let (q, v) = (run.pose(ball), run.velocity(ball));
         assert!((q.position.z - 0.1).abs() < 1e-9 && v.linear.norm() < 1e-12);
-        assert!((account.kinetic + account.potential + account.dissipated() - account.initial).abs() < 1e-6 * account.initial);
-        assert!((run.frame().contact_force(ball).z - G * 4.0 / 3.0 * std::f64::consts::PI).abs() < 1e-9);
+        assert!(
+            (account.kinetic + account.potential + account.dissipated() - account.initial).abs()
+                < 1e-6 * account.initial
+        );
+        assert!(
+            (run.frame().contact_force(ball).z - G * 4.0 / 3.0 * std::f64::consts::PI).abs() < 1e-9
+        );
     }
 }
 
@@ -129,9 +134,12 @@ fn rod(mu: f64) -> (Simulation, crate::scene::Body, f64) {
     let pose = Pose::at([0.0; 3]).turned([0.0, 0.0, 1.0], std::f64::consts::PI - angle);
     let lowest = [1.0, -1.0]
         .into_iter()
-        .flat_map(|x: f64| [1.0, -1.0].map(|y: f64| pose.vector(Vec3::new(x * corner.x, y * corner.y, 0.0)).y))
+        .flat_map(|x: f64| {
+            [1.0, -1.0].map(|y: f64| pose.vector(Vec3::new(x * corner.x, y * corner.y, 0.0)).y)
+        })
         .fold(f64::INFINITY, f64::min);
-    let mut body = BodyDescription::new(shape, &steel).at([0.0, -lowest, 0.0]).velocity([3.0, 0.0, 0.0]);
+    let mut body =
+        BodyDescription::new(shape, &steel).at([0.0, -lowest, 0.0]).velocity([3.0, 0.0, 0.0]);
     body.pose.rotation = pose.rotation;
     let body = scene.add(body, &steel);
     let run = Simulation::new(scene.build().unwrap(), RigidEvents::new(1e-3)).unwrap();
@@ -143,7 +151,11 @@ fn an_inconsistent_configuration_becomes_an_impulse() {
     // 1 − μ... < 0 for μ > 4/3 and steep rods that slide away from their lean.
     let (mut run, body, _) = rod(3.0);
     run.until(0.05, &mut ()).unwrap();
-    assert!(RigidEvents::events(run.state()).inconsistent >= 1, "{:?}", RigidEvents::events(run.state()));
+    assert!(
+        RigidEvents::events(run.state()).inconsistent >= 1,
+        "{:?}",
+        RigidEvents::events(run.state())
+    );
     assert!(run.velocity(body).linear.iter().all(|x| x.is_finite()));
     let (mut run, ..) = rod(0.3);
     run.until(0.05, &mut ()).unwrap();
@@ -155,7 +167,10 @@ fn scenes_with_more_than_free_bodies_are_refused() {
     let steel = Material::new("steel").density(1000.0).rolling(1e-3);
     let mut scene = Scene::builder();
     floor(&mut scene, &steel);
-    scene.add(BodyDescription::new(Shape::disc(0.1, 1.0).unwrap(), &steel).at([0.0, 0.2, 0.0]), &steel);
+    scene.add(
+        BodyDescription::new(Shape::disc(0.1, 1.0).unwrap(), &steel).at([0.0, 0.2, 0.0]),
+        &steel,
+    );
     let scene = scene.build().unwrap();
     let error = Simulation::new(scene, RigidEvents::new(1e-3)).err().unwrap().to_string();
     assert!(error.starts_with("rigid-events has no rolling resistance"), "{error}");
@@ -203,7 +218,9 @@ fn a_run_resumed_from_its_state_repeats_the_original() {
         floor(&mut scene, &stone);
         for k in 0..4 {
             let at = [0.03 * f64::from(k % 3), 0.1 + 0.15 * f64::from(k), 0.0];
-            let body = BodyDescription::new(rectangle(0.12, 0.1), &stone).at(at).turned(Quat::from_scaled_axis(Vec3::z() * (0.3 * f64::from(k))));
+            let body = BodyDescription::new(rectangle(0.12, 0.1), &stone)
+                .at(at)
+                .turned(Quat::from_scaled_axis(Vec3::z() * (0.3 * f64::from(k))));
             scene.add(body, &stone);
         }
         Simulation::new(scene.build().unwrap(), RigidEvents::new(5e-3)).unwrap()
