@@ -297,7 +297,7 @@ fn mistakes_in_the_run_and_in_probes_are_reported() {
             "unknown scheme",
             "dt = 1e-3\nscheme = \"dormand\"",
             3,
-            "one of \"moreau-jean\", \"generalized-alpha\", \"cone-complementarity\", \"dormand-prince\", \"penalty\"",
+            "one of \"moreau-jean\", \"generalized-alpha\", \"cone-complementarity\", \"dormand-prince\", \"penalty\", \"rigid-events\"",
         ),
         run(
             "theta of the other",

@@ -58,6 +58,7 @@ cases! {
     the_slider_stays_within_its_clearance "ggl-slider-crank",
     all_solvers_of_cone_problems_find_the_same_minimum "ccp-solvers",
     soft_contacts_collide_as_theory_says_and_pile_like_hard_ones "penalty",
+    events_end_steps_where_closed_forms_say_and_grains_come_to_rest "rigid-events",
     ropes_hang_swing_slacken_and_break_as_they_should "ropes",
     the_tamping_unit_rests_and_vibrates_as_linearized_elsewhere "tamping-modes",
 }

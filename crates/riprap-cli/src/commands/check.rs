@@ -11,7 +11,7 @@ use riprap::scene::{Hold, Scene};
 use riprap::scheme::Scheme;
 use riprap_io::build::{Built, Group};
 use riprap_io::scans::Scan;
-use riprap_io::scene_file::{BodyKind, ContactLaw, GrainShape, SceneFile};
+use riprap_io::scene_file::{BodyKind, ContactLaw, GrainShape, SceneFile, TimeScheme};
 
 use crate::failure::Failure;
 use crate::text::{counted, number, print, table};
@@ -33,13 +33,17 @@ pub fn check(arguments: &Arguments) -> Result<(), Failure> {
     if let Some(scheme) = file.penalty() {
         scheme.check(&built.scene).map_err(|error| Failure::Input(error.to_string()))?;
     }
+    if let TimeScheme::RigidEvents { .. } = file.run.scheme {
+        let check = file.rigid_events().check(&built.scene);
+        check.map_err(|error| Failure::Input(error.to_string()))?;
+    }
     let mut text = String::new();
     if let Some(title) = &file.title {
         text += &format!("{title}\n");
     }
     let mut rows = bodies(&file, &built);
     rows.extend(sizes(&built));
-    if !file.run.scheme.is_adaptive() {
+    if file.run.scheme.has_contacts() {
         rows.extend(contacts(&built.scene));
     }
     rows.extend(time_step::rows(&file, &built));

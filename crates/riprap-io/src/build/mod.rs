@@ -25,7 +25,8 @@ use riprap::scene::{
     Motion, On, PairLaw, PointContact, Rope, Scene, SceneBuilder,
 };
 use riprap::scheme::{
-    ConeComplementarity, DormandPrince, FrictionLaw, GeneralizedAlpha, MoreauJean, Penalty, Scheme,
+    ConeComplementarity, DormandPrince, FrictionLaw, GeneralizedAlpha, MoreauJean, Penalty,
+    RigidEvents, Scheme,
 };
 use riprap::shape::Shape;
 use riprap::simulation::OnUnconverged;
@@ -206,7 +207,31 @@ impl SceneFile {
             TimeScheme::Penalty { .. } => {
                 Box::new(self.penalty().unwrap_or(Penalty::new(self.run.dt)))
             }
+            TimeScheme::RigidEvents { .. } => Box::new(self.rigid_events()),
         }
+    }
+
+    /// The event-driven scheme, with the parameters of the file if it specifies this scheme.
+    pub fn rigid_events(&self) -> RigidEvents {
+        let mut scheme = RigidEvents::new(self.run.dt);
+        if let TimeScheme::RigidEvents {
+            dt_min,
+            gap_tolerance,
+            rest_velocity,
+            step_control,
+            collision_friction,
+            facets,
+        } = self.run.scheme
+        {
+            scheme.dt_min = dt_min.unwrap_or(scheme.dt_min);
+            scheme.tolerance = gap_tolerance;
+            scheme.rest_velocity = rest_velocity;
+            scheme.control = step_control;
+            scheme.collision_friction = collision_friction;
+            // The cone has an even number of facets.
+            scheme.dantzig.facets = 2 * facets.div_ceil(2) as usize;
+        }
+        scheme
     }
 
     /// The scheme of soft contact, if the file specifies it. Joints between bodies use the solver of the file.
@@ -276,7 +301,7 @@ impl SceneFile {
         if self.planar {
             builder.planar();
         }
-        if self.run.scheme.is_adaptive() {
+        if !self.run.scheme.has_contacts() {
             builder.accept_overlap(f64::INFINITY); // the scheme has no contacts
         }
         if let Some(alert) = self.contact.alert {

@@ -438,7 +438,7 @@ fn simulate(
 
     let (phase, end) = (Phase::Running, scene.run.until);
     watch.event(Event::PhaseStarted { phase, end });
-    if scene.run.scheme.is_adaptive() {
+    if !scene.run.scheme.has_contacts() {
         let pulse = Arc::new(Pulse::new(Arc::clone(interrupt)));
         watch.event(Event::InnerSteps { pulse: &pulse });
         run.pulse(pulse);

@@ -1,7 +1,7 @@
 //! How two bodies meet at a contact point: which features touch, fixed in the frames of the bodies. While the same
 //! features meet, the gap is a smooth function of the poses, and its first and second derivatives are exact.
 
-use super::manifold::{CROSSING, VERTEX_A};
+use super::manifold::CROSSING;
 use super::{Collider, ContactPoint, Geometry};
 use crate::math::{Pose, Twist, Vec3};
 use crate::shape::Polyhedron;
@@ -102,14 +102,17 @@ impl Meeting {
                 let (c, c_rate) = moving_point(q[1 - plane], v[1 - plane], point);
                 let n = q[plane].vector(normal);
                 let n_rate = v[plane].angular.cross(&n);
-                let gap = n.dot(&(c - q[plane].position)) - offset - radius;
+                let arm = c - q[plane].position;
+                let gap = n.dot(&arm) - offset - radius;
+                let gap_rate = n.dot(&(c_rate - v[plane].linear - v[plane].angular.cross(&arm)));
+                // On the plane: two points on one plane then have the same tangential velocities to the last digit.
                 let sign = if plane == 0 { 1.0 } else { -1.0 };
                 Placement {
                     gap,
                     normal: n * sign,
                     normal_rate: n_rate * sign,
-                    point: c - n * radius,
-                    point_rate: c_rate - n_rate * radius,
+                    point: c - n * (radius + gap),
+                    point_rate: c_rate - n_rate * (radius + gap) - n * gap_rate,
                 }
             }
             Meeting::Round { centres, radii } => {
@@ -199,6 +202,11 @@ impl Side<'_> {
 
     /// The face whose outward normal points along `n` (world frame): normal and offset in the frame of the body.
     fn face(&self, n: Vec3) -> Option<(Vec3, f64)> {
+        self.nearest_face(n).map(|(_, face)| face)
+    }
+
+    /// The same with the cosine of the angle between the two [–].
+    fn nearest_face(&self, n: Vec3) -> Option<(f64, (Vec3, f64))> {
         let pose = &self.collider.pose;
         let local = pose.inverse_vector(self.body.inverse_vector(n));
         let mut best: (f64, Option<(Vec3, f64)>) = (ALONG, None);
@@ -222,7 +230,7 @@ impl Side<'_> {
         }
         let (normal, offset) = best.1?;
         let normal = pose.vector(normal);
-        Some((normal, offset + normal.dot(&pose.position)))
+        Some((best.0, (normal, offset + normal.dot(&pose.position))))
     }
 
     /// The plane through a point of the world with a normal in the world frame.
@@ -298,13 +306,17 @@ fn round(k: usize, side: &Side, n: Vec3, at: Vec3, centre: Vec3, radius: f64) ->
 /// fixed to the first body.
 fn faceted([a, b]: [&Side; 2], surface: [Vec3; 2], point: &ContactPoint) -> Meeting {
     let n = point.normal;
-    let on_a = || a.face(n).map(|f| plane(0, Some(f), b.body.inverse_point(surface[1]), 0.0));
-    let on_b = || b.face(-n).map(|f| plane(1, Some(f), a.body.inverse_point(surface[0]), 0.0));
-    let kind = point.feature >> 30;
-    let faces = if kind == VERTEX_A { on_b().or_else(on_a) } else { on_a().or_else(on_b) };
-    if let Some(meeting) = faces {
-        return meeting;
+    // All points of two faces that meet belong to the same face.
+    match (a.nearest_face(n), b.nearest_face(-n)) {
+        (Some((x, face)), other) if other.is_none_or(|(y, _)| x >= y) => {
+            return plane(0, Some(face), b.body.inverse_point(surface[1]), 0.0);
+        }
+        (_, Some((_, face))) => {
+            return plane(1, Some(face), a.body.inverse_point(surface[0]), 0.0);
+        }
+        _ => {}
     }
+    let kind = point.feature >> 30;
     if let (CROSSING, Geometry::Polyhedron(p), Geometry::Polyhedron(q)) =
         (kind, &a.collider.geometry, &b.collider.geometry)
     {

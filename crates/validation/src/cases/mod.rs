@@ -14,6 +14,7 @@ mod mechanisms;
 mod penalty;
 mod pinocchio;
 mod position_correction;
+mod rigid_events;
 mod ropes;
 mod slider_crank;
 mod standing;
@@ -238,6 +239,12 @@ pub const CASES: &[Case] = &[
         name: "penalty",
         about: "soft contact: restitution, duration, orders, energy, friction; 500 spheres compared with hard contact",
         run: penalty::penalty,
+        long: true,
+    },
+    Case {
+        name: "rigid-events",
+        about: "event-driven rigid bodies: impact times, sliding, rocking, Painlevé, order 4, rest, polygons; Moreau–Jean at first order",
+        run: rigid_events::rigid_events,
         long: true,
     },
     Case {

@@ -57,6 +57,10 @@ pub fn rows(file: &SceneFile, built: &Built) -> Rows {
         return vec![vec!["time step".into(), text]];
     }
     let dt = file.run.dt;
+    if let TimeScheme::RigidEvents { .. } = file.run.scheme {
+        let text = format!("at most {} ms, steps end at events", number(1e3 * dt));
+        return vec![vec!["time step".into(), text]];
+    }
     let steps = (file.run.until / dt).round();
     let mut rows = vec![vec![
         "time step".into(),

@@ -257,7 +257,7 @@ impl<'a> Converter<'a> {
             let message = "there is nothing to simulate: the scene has no bodies, grains, mechanisms or flexible bodies";
             self.problems.advise(0..0, message, "add a [[body]], [[grains]] or a [[mechanism]]");
         }
-        if let Some(run) = run.filter(|run| is_adaptive(run))
+        if let Some(run) = run.filter(|run| run.variant == Some("dormand-prince"))
             && any(&["body", "grains", "point_contact", "flexible"])
         {
             let message = "\"dormand-prince\" is for mechanisms only: it does not support contacts";

@@ -60,6 +60,7 @@ impl Converter<'_> {
         let name = match scheme {
             TimeScheme::GeneralizedAlpha { .. } => "generalized-alpha",
             TimeScheme::DormandPrince { .. } => "dormand-prince",
+            TimeScheme::RigidEvents { .. } => "rigid-events",
             TimeScheme::Penalty { integrator: Integrator::RungeKutta, .. } => "rk4",
             TimeScheme::MoreauJean { .. }
             | TimeScheme::ConeComplementarity { .. }

@@ -1,7 +1,10 @@
 //! Time steps and output, the contact solver, and contact detection.
 
 use riprap::detect::Method;
-use riprap::scheme::{FrictionLaw, Integrator, NormalLaw, PenaltyLaw, Variant as Formulation};
+use riprap::scheme::{
+    CollisionFriction, FrictionLaw, Integrator, NormalLaw, PenaltyLaw, StepControl,
+    Variant as Formulation,
+};
 use riprap::simulation::OnUnconverged;
 
 use super::super::fields::Field;
@@ -114,6 +117,23 @@ variants! {
             /// Stiffness of the tangential spring relative to the normal one.
             tangential_ratio: f64 = Number(Within(0.0, 1.0)), Default("0.2857142857142857");
         },
+        /// Event-driven dynamics of free, fixed and driven bodies: contact forces from accelerations, collisions as events,
+        /// fourth-order steps of at most `dt` that end at events.
+        RigidEvents "rigid-events" [STEP] {
+            /// Shortest time step: an event within it is taken to happen at its end.
+            dt_min: Option<f64> = TIME, Computed("1e-7 of `dt`");
+            /// Gap below which two bodies touch, and overlap allowed at the start of a step, relative to the smaller body.
+            gap_tolerance: f64 = Number(Within(1e-12, 1e-2)), Default("1e-8");
+            /// Velocity below which contacts are at rest, relative to √(g·size): slower collisions are inelastic, slower contacts
+            /// neither separate nor slide.
+            rest_velocity: f64 = Number(Within(0.0, 1.0)), Default("1e-6");
+            /// How a step ends at an event.
+            step_control: StepControl = Choice(words_of::<StepControl>()), Default("\"root-finding\"");
+            /// Friction during collisions.
+            collision_friction: CollisionFriction = Choice(words_of::<CollisionFriction>()), Default("\"coulomb\"");
+            /// Facets of the friction cone of a sticking contact in space, even.
+            facets: u32 = Integer(4, 64), Default("8");
+        },
     }
 }
 
@@ -122,7 +142,12 @@ impl Copy for TimeScheme {}
 impl TimeScheme {
     /// Whether the scheme chooses the length of its steps.
     pub fn is_adaptive(self) -> bool {
-        matches!(self, TimeScheme::DormandPrince { .. })
+        matches!(self, TimeScheme::DormandPrince { .. } | TimeScheme::RigidEvents { .. })
+    }
+
+    /// Whether bodies touch.
+    pub fn has_contacts(self) -> bool {
+        !matches!(self, TimeScheme::DormandPrince { .. })
     }
 
     /// Whether forces are taken at the start or the middle of a step, so that stiffness limits it.
@@ -169,6 +194,20 @@ words! {
     Integrator {
         Verlet "verlet": "velocity Verlet, second order, for all scenes",
         RungeKutta "rk4": "classical Runge–Kutta method, fourth order while contacts last, four times the cost; free bodies only",
+    }
+}
+
+words! {
+    StepControl {
+        RootFinding "root-finding": "the time of the event is found on an interpolant, and the step repeated up to it",
+        Halving "halving": "the step is halved until nothing deforms (Schwager and Pöschel 2002)",
+    }
+}
+
+words! {
+    CollisionFriction {
+        Coulomb "coulomb": "Coulomb's law for impulses",
+        None "none": "none (Schwager and Pöschel 2002, Eqs. 35 and 36)",
     }
 }
 
@@ -248,7 +287,7 @@ impl Run {
 
 /// Whether the scheme of a `[run]` is adaptive.
 pub(in super::super) fn is_adaptive(run: &Entries) -> bool {
-    run.variant == Some("dormand-prince")
+    matches!(run.variant, Some("dormand-prince" | "rigid-events"))
 }
 
 codec! {

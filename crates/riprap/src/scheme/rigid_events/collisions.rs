@@ -36,30 +36,29 @@ fn velocities(touches: &[Touch], q: &[Pose], v: &[Twist], rows: &mut Vec<Row>) {
     }));
 }
 
-/// Resolves all collisions at a configuration; `push` is a contact at which no force is consistent, which needs an
-/// impulse although nothing approaches. Returns whether anything collided.
+/// Resolves all collisions at a configuration, and pushes where no force is consistent. Returns whether anything
+/// collided.
 #[expect(clippy::too_many_arguments)]
 pub fn collide(
     scheme: &RigidEvents,
     bodies: &Bodies,
     (q, v): (&[Pose], &mut [Twist]),
     touches: &mut [Touch],
-    push: Option<usize>,
     limits: &Velocities,
     (rows, equations, scratch): (&mut Vec<Row>, &mut Equations, &mut Scratch),
     spent: &mut Dissipated,
 ) -> Result<bool, Unsolved> {
     velocities(touches, q, v, rows);
-    let collides = |k: usize, row: &Row| row.b[0] < -limits.still || push == Some(k);
-    if !rows.iter().enumerate().any(|(k, row)| collides(k, row)) {
+    let collides = |(row, touch): (&Row, &Touch)| row.b[0] < -limits.still || touch.pushed;
+    if !rows.iter().zip(touches.iter()).any(collides) {
         return Ok(false);
     }
     equations.islands.group(bodies.scene, touches, |_| true);
     let before: Vec<[f64; 3]> = rows.iter().map(|row| row.b).collect();
-    for (k, (row, touch)) in rows.iter_mut().zip(touches.iter_mut()).enumerate() {
+    for (row, touch) in rows.iter_mut().zip(touches.iter()) {
         let elastic = row.b[0] < -limits.rest;
         row.b[0] *= if elastic { 1.0 + touch.restitution } else { 1.0 };
-        if push == Some(k) {
+        if touch.pushed {
             // With an approach, however slow, sliding on is no solution.
             row.b[0] = row.b[0].min(-1e-6 * (row.b[1].abs() + row.b[2].abs()));
         }
@@ -67,12 +66,15 @@ pub fn collide(
             CollisionFriction::Coulomb if touch.friction > 0.0 => {
                 Friction::Static { mu: touch.friction }
             }
-            _ if push == Some(k) => Friction::Static { mu: touch.friction },
+            _ if touch.pushed => Friction::Static { mu: touch.friction },
             _ => Friction::None,
         };
     }
     for island in 0..equations.islands.len {
-        let hit = |&k: &u32| before[k as usize][0] < -limits.still || push == Some(k as usize);
+        let hit = |&k: &u32| {
+            let k = k as usize;
+            before[k][0] < -limits.still || touches[k].pushed
+        };
         if !equations.islands.members[island].iter().any(hit) {
             continue;
         }
@@ -85,6 +87,7 @@ pub fn collide(
         equations.add_to(v);
         for (&k, force) in equations.islands.members[island].iter().zip(kept) {
             let (touch, row) = (&mut touches[k as usize], &rows[k as usize]);
+            touch.pushed = false;
             let p = std::mem::replace(&mut touch.force, force);
             touch.impulse += row.frame[0] * p[0] + row.frame[1] * p[1] + row.frame[2] * p[2];
             let after = touch.velocity(&touch.at(q, v), q, v);

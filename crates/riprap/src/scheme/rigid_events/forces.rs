@@ -58,12 +58,10 @@ pub struct Equations {
     bodies: Vec<u32>,
 }
 
-/// An island without solution.
+/// An island for which no forces were found.
 #[derive(Clone, Copy, Debug)]
 pub struct Unsolved {
-    /// The contact at which no force is consistent; `None` if the work ran out.
-    pub inconsistent: Option<usize>,
-    /// A contact of the island.
+    /// The contact at which no force is consistent, or any contact of the island if the work ran out.
     pub contact: usize,
 }
 
@@ -91,13 +89,12 @@ impl Equations {
                 Class::Sliding => HeldClass::Sliding,
             };
         }
-        let contact = members[0] as usize;
         let result = match outcome {
             Outcome::Solved => Ok(()),
-            Outcome::Inconsistent { contact: k } => {
-                Err(Unsolved { inconsistent: Some(members[k] as usize), contact })
+            Outcome::Inconsistent { contact } => {
+                Err(Unsolved { contact: members[contact] as usize })
             }
-            Outcome::Limit => Err(Unsolved { inconsistent: None, contact }),
+            Outcome::Limit => Err(Unsolved { contact: members[0] as usize }),
         };
         self.islands.members[island] = members;
         result
@@ -154,7 +151,7 @@ impl Equations {
             classes.clear();
             outcome = scheme.dantzig.solve(&problem, forces, classes, scratch).outcome;
         }
-        if outcome == Outcome::Limit {
+        if outcome != Outcome::Solved {
             let left = sweeps::solve(&problem, forces, classes, change, SWEEPS);
             if left <= ENOUGH {
                 outcome = Outcome::Solved;

@@ -70,8 +70,8 @@ pub struct RigidEvents {
     /// Gap below which two bodies touch, and overlap allowed at the start of a step, relative to the size of the
     /// smaller body [–].
     pub tolerance: f64,
-    /// Approach velocity below which a collision is inelastic, relative to `√(g d)` for gravity `g` and mean size `d`
-    /// [–]: it ends accumulations of impacts.
+    /// Velocity below which contacts are at rest, relative to `√(g d)` for gravity `g` and mean size `d` [–]: slower
+    /// collisions are inelastic, slower contacts neither separate nor slide. It ends accumulations of impacts.
     pub rest_velocity: f64,
     /// How steps end at events.
     pub control: StepControl,
@@ -91,7 +91,7 @@ impl RigidEvents {
             dt,
             dt_min: SHORTEST * dt,
             tolerance: 1e-8,
-            rest_velocity: 1e-4,
+            rest_velocity: 1e-6,
             control: StepControl::RootFinding,
             collision_friction: CollisionFriction::Coulomb,
             dantzig: Dantzig::default(),

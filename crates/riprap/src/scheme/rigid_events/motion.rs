@@ -22,6 +22,8 @@ pub struct Stages {
     pub impulses: Vec<Vec3>,
     /// Work of friction over the trial step [J].
     pub rubbed: f64,
+    /// The last stage that was evaluated.
+    pub stage: usize,
 }
 
 /// A step of the integration.
@@ -49,6 +51,7 @@ impl Leg<'_> {
         stages.impulses.resize(touches.len(), Vec3::zeros());
         stages.rubbed = 0.0;
         for s in 0..4 {
+            stages.stage = s;
             let (at, last) = (TIMES[s] * h, s.checked_sub(1));
             let mut moving = std::mem::take(&mut stages.moving[s]);
             moving.clear();

@@ -61,17 +61,46 @@ impl Projection {
                 pose.rotation = turn(pose.rotation, Vec3::new(c[3], c[4], c[5]));
             }
         }
+        self.stop_members(at, touches, (q, v), drift.velocity, |t| {
+            t.stops || t.slip.is_none() && t.class == HeldClass::Static
+        });
+    }
+
+    /// Removes relative velocities that count as none from all held contacts.
+    pub fn stop(
+        &mut self,
+        at: &Bodies,
+        touches: &[Touch],
+        (q, v): (&[Pose], &mut [Twist]),
+        small: f64,
+    ) {
+        self.members.clear();
+        let held = |(_, t): &(usize, &Touch)| t.held;
+        self.members.extend(touches.iter().enumerate().filter(held).map(|(k, _)| k as u32));
+        if !self.members.is_empty() {
+            self.stop_members(at, touches, (q, v), small, |t| t.slip.is_none());
+        }
+    }
+
+    /// Removes normal velocities, and tangential ones where `sticks` holds.
+    fn stop_members(
+        &mut self,
+        at: &Bodies,
+        touches: &[Touch],
+        (q, v): (&[Pose], &mut [Twist]),
+        small: f64,
+        sticks: impl Fn(&Touch) -> bool,
+    ) {
         self.assemble(at, touches, q, v);
         for (k, r) in self.residual.iter_mut().enumerate() {
             let touch = &touches[self.members[k] as usize];
             let place = touch.at(q, v);
             let s = touch.velocity(&place, q, v);
-            let sticks = touch.stops || touch.slip.is_none() && touch.class == HeldClass::Static;
-            self.sticks[k] = sticks && touch.friction > 0.0;
+            self.sticks[k] = sticks(touch) && touch.friction > 0.0;
             let [n, t1, t2] = frame(place.normal).map(|e| -e.dot(&s));
             *r = if self.sticks[k] { [n, t1, t2] } else { [n, 0.0, 0.0] };
         }
-        if self.solve(drift.velocity) {
+        if self.solve(small) {
             for (body, c) in self.bodies.iter().zip(&self.change) {
                 let twist = &mut v[*body as usize];
                 twist.linear += Vec3::new(c[0], c[1], c[2]);

@@ -16,7 +16,7 @@ use crate::scheme::{Clock, Scheme, StepError, StepReport, StepResult, Workspace}
 /// Trial steps before giving up.
 const TRIALS: usize = 200;
 /// Inconsistent configurations in a row before giving up.
-const PUSHES: usize = 20;
+const PUSHES: usize = 8;
 /// Clean steps before the step is doubled.
 const CLEAN: u32 = 3;
 /// Velocity that counts as none, relative to `√(g d)` [–].
@@ -48,6 +48,25 @@ pub fn advance(
 ) -> StepResult {
     scheme.check(scene)?;
     let mut room = std::mem::take(work.scheme.of::<Room>());
+    let result = advance_in(&mut room, scheme, t_end, scene, state, work);
+    if result.is_err() {
+        // The contacts found last are not those of a step.
+        work.impulses.clear();
+        work.contacts.show(scene, std::iter::empty(), 0.0);
+    }
+    *work.scheme.of::<Room>() = room;
+    result
+}
+
+/// The same with the buffers taken out of the workspace.
+fn advance_in(
+    room: &mut Room,
+    scheme: &RigidEvents,
+    t_end: f64,
+    scene: &Scene,
+    state: &mut State,
+    work: &mut Workspace,
+) -> StepResult {
     let Workspace { contacts, impulses, solver, next, .. } = work;
     let mut kept = memory(state).cloned().unwrap_or_default();
     if kept.dt <= 0.0 {
@@ -63,12 +82,12 @@ pub fn advance(
         limits,
         contacts,
         solver,
-        room: &mut room,
+        room,
         kept,
         clock: Clock::default(),
     };
     let deepest = step.detect(state);
-    step.collide(None)?;
+    step.collide()?;
     step.separate();
     let h = step.integrate(t_end - state.t, next)?;
     step.project(next);
@@ -82,7 +101,6 @@ pub fn advance(
     let halvings = (kept.events.halvings - before.halvings) as u32;
     next.scheme = SchemeState::RigidEvents(Box::new(kept));
     state.become_next(next, t_next);
-    *work.scheme.of::<Room>() = room;
     let solve = SolveReport { converged: true, ..SolveReport::default() };
     let report = StepReport::new(h, solve, 0.0, &work.contacts, clock.times);
     Ok(StepReport { halvings, ..report })
@@ -127,9 +145,8 @@ impl Step<'_> {
         self.clock.detect(|| touching(self.scene, contacts, (q, v), tolerance, known, touches))
     }
 
-    /// Part 2: collisions change the velocities at once. `push` is a contact that needs an impulse although nothing
-    /// approaches.
-    fn collide(&mut self, push: Option<usize>) -> Result<(), StepError> {
+    /// Part 2: collisions change the velocities at once.
+    fn collide(&mut self) -> Result<(), StepError> {
         let Room { q, v, touches, stages, equations, .. } = &mut *self.room;
         inertias(self.scene, q, &mut stages.inverse_inertia);
         let bodies = Bodies { scene: self.scene, inverse_inertia: &stages.inverse_inertia };
@@ -138,7 +155,7 @@ impl Step<'_> {
         let parts = (&mut stages.rows, equations, solver);
         let collided = self
             .clock
-            .solve(|| collide(scheme, &bodies, (q, v), touches, push, limits, parts, &mut spent));
+            .solve(|| collide(scheme, &bodies, (q, v), touches, limits, parts, &mut spent));
         let collided = collided.map_err(|unsolved| self.no_forces(unsolved))?;
         self.kept.events.collisions += u64::from(collided);
         self.kept.impact += spent.impact;
@@ -151,16 +168,18 @@ impl Step<'_> {
 
     /// Part 3: contacts whose bodies move apart are dropped; the others are static or sliding.
     fn separate(&mut self) {
-        let Room { q, v, touches, equations, .. } = &mut *self.room;
+        let Room { q, v, touches, equations, stages, projection } = &mut *self.room;
         for touch in touches.iter_mut() {
             let place = touch.at(q, v);
             let s = touch.velocity(&place, q, v);
             let normal = place.normal.dot(&s);
             let slip = s - place.normal * normal;
-            touch.held = normal <= self.limits.still;
-            touch.slip = (slip.norm() > self.limits.still).then_some(slip);
+            touch.held = normal <= self.limits.rest;
+            touch.slip = (slip.norm() > self.limits.rest).then_some(slip);
         }
         equations.islands.group(self.scene, touches, |t| t.held);
+        let bodies = Bodies { scene: self.scene, inverse_inertia: &stages.inverse_inertia };
+        projection.stop(&bodies, touches, (q, v), self.limits.still);
     }
 
     /// Parts 4 and 5: forces and motion over the longest step without an event in it. Returns its length [s].
@@ -174,14 +193,19 @@ impl Step<'_> {
         let (mut trials, mut pushes, mut shortened) = (0, 0, false);
         loop {
             if let Err(unsolved) = self.trial(h, next) {
+                if self.room.stages.stage > 0 && h > shortest {
+                    // Not at the start of the step: up to there.
+                    (h, shortened) = ((0.5 * h).max(shortest), true);
+                    self.kept.events.halvings += 1;
+                    continue;
+                }
                 // No force is consistent: an impulse, and the step begins again.
-                let Some(contact) = unsolved.inconsistent.filter(|_| pushes < PUSHES) else {
-                    return Err(self.no_forces(unsolved));
-                };
                 pushes += 1;
+                if pushes > PUSHES {
+                    return Err(self.no_forces(unsolved));
+                }
                 self.kept.events.inconsistent += 1;
-                self.collide(Some(contact))?;
-                self.separate();
+                self.push(unsolved.contact, pushes > 1)?;
                 continue;
             }
             let found = self.look(h, next);
@@ -208,6 +232,26 @@ impl Step<'_> {
         }
         self.finish(h, shortened, next);
         Ok(h)
+    }
+
+    /// Painlevé's paradox: no force is consistent with sliding at some contact of the island of `contact`. An impulse
+    /// stops the contacts that slide there; if it does not, they count as static in this step.
+    fn push(&mut self, contact: usize, again: bool) -> Result<(), StepError> {
+        let Room { touches, equations, .. } = &mut *self.room;
+        let islands = &equations.islands;
+        let own = islands.members[..islands.len].iter().find(|m| m.contains(&(contact as u32)));
+        for &k in own.into_iter().flatten() {
+            let touch = &mut touches[k as usize];
+            touch.pushed = touch.slip.is_some() && !again;
+            if again {
+                touch.slip = None;
+            }
+        }
+        if !again {
+            self.collide()?;
+            self.separate();
+        }
+        Ok(())
     }
 
     /// Longest step in which no body moves far [s].
@@ -248,11 +292,15 @@ impl Step<'_> {
         let kept = &mut self.kept;
         kept.friction += stages.rubbed;
         if shortened {
-            let next = if self.scheme.control == StepControl::Halving { h } else { 2.0 * h };
+            let next = match self.scheme.control {
+                StepControl::Halving => h,
+                // The time between events varies: one short step does not mean that the next is short.
+                StepControl::RootFinding => (2.0 * h).max(0.5 * kept.dt),
+            };
             (kept.dt, kept.clean) = (kept.dt.min(next).max(self.scheme.dt_min), 0);
         } else {
             kept.clean += 1;
-            if kept.clean >= CLEAN {
+            if kept.clean >= CLEAN || self.scheme.control == StepControl::RootFinding {
                 (kept.dt, kept.clean) = ((2.0 * kept.dt).min(self.scheme.dt), 0);
             }
         }

@@ -21,6 +21,8 @@ pub struct Touch {
     pub held: bool,
     /// Sliding velocity in the world frame at the start, if it slides [m/s].
     pub slip: Option<Vec3>,
+    /// Whether it needs an impulse although nothing approaches: no force is consistent.
+    pub pushed: bool,
     /// Whether it stops sliding at the end of the step.
     pub stops: bool,
     /// Force at the last stage [N], in the frame of the contact, and class there.
@@ -102,6 +104,7 @@ pub fn touching(
             restitution: law.restitution,
             held: false,
             slip: None,
+            pushed: false,
             stops: false,
             force: old.map_or([0.0; 3], |old| old.force),
             class: old.map_or(HeldClass::Breaking, |old| old.class),
