@@ -59,4 +59,6 @@ cases! {
     soft_contacts_collide_as_theory_says_and_pile_like_hard_ones "penalty",
     ropes_hang_swing_slacken_and_break_as_they_should "ropes",
     the_tamping_unit_rests_and_vibrates_as_linearized_elsewhere "tamping-modes",
+    stones_break_at_their_strength_and_keep_their_mass "crushing",
+    stones_wear_as_archard_says_and_become_round "wear",
 }
