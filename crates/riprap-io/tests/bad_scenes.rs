@@ -273,3 +273,58 @@ mod files {
         fs::remove_dir_all(&folder).unwrap();
     }
 }
+
+#[test]
+fn mistakes_in_fragmentation_and_wear_are_reported() {
+    let breaks = |name, keys: &str, says| {
+        let with = format!("friction = 0.5\nfragmentation = {{ {keys} }}");
+        instead(name, 6, &with, 7, says)
+    };
+    let wears = |name, keys: &str, says| {
+        let with = format!("friction = 0.5\nwear = {{ {keys} }}");
+        instead(name, 6, &with, 7, says)
+    };
+    check(&[
+        breaks("no strength", "smallest = \"1 mm\"", "`strength` is missing"),
+        breaks("no smallest size", "strength = \"1 MPa\"", "`smallest` is missing"),
+        breaks(
+            "a force as stress",
+            "strength = \"1 kN\", smallest = \"1 mm\"",
+            "expected a pressure",
+        ),
+        breaks(
+            "a stress as force",
+            "criterion = \"peak-force\", strength = \"1 MPa\", smallest = \"1 mm\"",
+            "expected a force",
+        ),
+        breaks(
+            "unknown criterion",
+            "criterion = \"strain\", strength = 1, smallest = \"1 mm\"",
+            "strain",
+        ),
+        breaks(
+            "modulus without size",
+            "strength = \"1 MPa\", smallest = \"1 mm\", weibull = 3",
+            "`weibull` needs `reference_size`",
+        ),
+        breaks(
+            "size without modulus",
+            "strength = \"1 MPa\", smallest = \"1 mm\", reference_size = \"3 cm\"",
+            "`reference_size` has no effect without `weibull`",
+        ),
+        breaks("no size", "strength = \"1 MPa\", smallest = 0", "greater than 0"),
+        wears("no hardness", "coefficient = 0.1", "`hardness` is missing"),
+        wears("negative wear", "coefficient = -1, hardness = \"1 GPa\"", "at least 0"),
+        wears(
+            "a chamfer of half the stone",
+            "coefficient = 1, hardness = \"1 GPa\", chamfer = 0.5",
+            "0.1",
+        ),
+    ]);
+    // A ball cannot break; this is found when the scene is built.
+    let breaking = "fragmentation = { strength = \"1 MPa\", smallest = \"1 mm\" }";
+    let text = format!("{START}{breaking}\n{BALL}");
+    let error = SceneFile::parse(&text, ".").unwrap().build().unwrap_err();
+    assert!(error.to_string().contains("body `ball`: only convex polyhedra"), "{error}");
+    assert_eq!(error.line_column(error.problems[0].span.start).0, 8);
+}

@@ -5,6 +5,7 @@ pub mod bench;
 pub mod cases;
 pub mod chains;
 pub mod check;
+pub mod degradation;
 pub mod figure;
 pub mod mechanisms;
 pub mod nonsmooth;

@@ -61,4 +61,6 @@ cases! {
     events_end_steps_where_closed_forms_say_and_grains_come_to_rest "rigid-events",
     ropes_hang_swing_slacken_and_break_as_they_should "ropes",
     the_tamping_unit_rests_and_vibrates_as_linearized_elsewhere "tamping-modes",
+    stones_break_at_their_strength_and_keep_their_mass "crushing",
+    stones_wear_as_archard_says_and_become_round "wear",
 }

@@ -297,7 +297,7 @@ impl SceneFile {
     /// A builder with everything except the bodies.
     fn builder(&self) -> SceneBuilder {
         let mut builder = Scene::builder();
-        builder.gravity(self.gravity);
+        builder.gravity(self.gravity).seed(self.seed);
         if self.planar {
             builder.planar();
         }
@@ -407,6 +407,7 @@ impl SceneFile {
             | BuildError::WrongDimension { item, .. }
             | BuildError::RopeTooShort { item, .. }
             | BuildError::Chain { item, .. }
+            | BuildError::CannotDegrade { item, .. }
             | BuildError::BadInertia { item, .. } => self.item_place(item),
             BuildError::Duplicate { name, .. } => self.place_of(name).unwrap_or_default(),
             BuildError::Mechanism(error) => self.mechanism_place(error),

@@ -127,7 +127,7 @@ impl Settling {
     ) -> Result<Settled, Error> {
         let needed = ((CALM / scheme.dt).ceil() as u64).max(CALM_STEPS);
         let mut run = Simulation::new(self.scene.clone(), scheme)?;
-        run.on_unconverged(on_unconverged).drag(self.drag);
+        run.on_unconverged(on_unconverged).drag(self.drag).degradation(false);
         let mut watch = Watch { groups: &self.groups, calm: 0, needed, inner: observer };
         let report = run.until(self.at_most, &mut watch)?;
         let calm = watch.calm >= needed;

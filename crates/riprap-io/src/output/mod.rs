@@ -2,6 +2,7 @@
 //! Whenever the run ends, even if it is killed, every file is complete up to the last output.
 
 mod account;
+mod degradation;
 mod loads;
 mod mechanisms;
 mod multipliers;
@@ -18,6 +19,7 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use riprap::assembly::joint_drift;
+use riprap::detect::ColliderSet;
 use riprap::scene::Scene;
 use riprap::simulation::{Balance, Frame, Observer, RunReport};
 use serde::{Deserialize, Serialize};
@@ -55,6 +57,8 @@ pub struct RunWriter {
     frame_times: [Vec<f64>; 2],
     tally: Tally,
     begin: Instant,
+    /// The colliders whose surfaces are drawn, and the box around the described scene [m].
+    drawn: (ColliderSet, [riprap::math::Vec3; 2]),
 }
 
 /// The position of the writers of a run: their part of a checkpoint.
@@ -216,6 +220,7 @@ impl RunWriter {
             frame_times: Default::default(),
             tally: Tally::default(),
             begin: Instant::now(),
+            drawn: (scene.collider_set(), extent(scene)),
         };
         writer.write_summary(&Ending::Running, None)?;
         writer.files.wait()?;
@@ -345,6 +350,15 @@ impl RunWriter {
             return Ok(());
         }
         let row = row_due.then(|| self.series.row(frame, &mut self.tally));
+        if snapshot.is_some() && self.drawn.0 != frame.scene.collider_set() {
+            // Stones have broken or worn.
+            self.drawn.0 = frame.scene.collider_set();
+            let surfaces = Surfaces::within(frame.scene, self.drawn.1);
+            self.files.send(move |files| {
+                files.surfaces = Some(surfaces);
+                Ok(())
+            })?;
+        }
         self.files.send(move |files| {
             if let Some(row) = row {
                 files.table.row(&row)?;
@@ -378,6 +392,9 @@ impl RunWriter {
         let mut summary = summary::summary(&self.scene, &self.tally, ending, end, wall);
         if let Some(broken) = frame.and_then(ropes::broken) {
             summary["broken_ropes"] = broken;
+        }
+        if let Some(degradation) = frame.and_then(degradation::summary) {
+            summary["degradation"] = degradation;
         }
         self.files.send(move |files| files.folder.write_summary(&summary))
     }

@@ -10,6 +10,7 @@ use riprap::simulation::Frame;
 use serde::{Deserialize, Serialize};
 
 use super::account::Account;
+use super::degradation;
 use super::loads::{
     AXES, Loads, Taken, force_columns, inertial_columns, scalar_columns, torque_columns,
 };
@@ -28,6 +29,8 @@ use crate::table::Column;
 pub(super) struct Series {
     pub columns: Vec<Column>,
     has_loops: bool,
+    /// Whether stones break or wear.
+    degrades: bool,
     mechanisms: Mechanisms,
     probes: Vec<Follow>,
     joints: Vec<JointProbe>,
@@ -96,6 +99,10 @@ impl Series {
         if account.is_some() {
             columns.extend(Account::columns());
         }
+        let degrades = built.scene.degrades();
+        if degrades {
+            columns.extend(degradation::columns());
+        }
         let mechanisms = Mechanisms::new(file, built, &mut columns);
         let mut probes = Vec::new();
         let begin = built.scene.initial_state();
@@ -147,6 +154,7 @@ impl Series {
         let mut series = Series {
             columns,
             has_loops,
+            degrades,
             mechanisms,
             probes,
             joints,
@@ -192,14 +200,14 @@ impl Series {
         }
         if frame.state.step > self.counted {
             for follow in &mut self.probes {
-                let now = frame.state.v[frame.scene.slot(follow.body)].linear;
+                let now = follow.slot(frame).map_or(follow.before, |i| frame.state.v[i]).linear;
                 follow.acceleration = (now - follow.before.linear) / frame.dt;
             }
             self.sample(frame);
             self.loads.add(&self.forces, frame.dt);
             for follow in &mut self.probes {
                 // The work of an impulse is its product with the mean of the velocities before and after, at the lever arm at which it acted.
-                let now = frame.state.v[frame.scene.slot(follow.body)];
+                let now = follow.slot(frame).map_or(follow.before, |i| frame.state.v[i]);
                 let linear = 0.5 * (follow.before.linear + now.linear);
                 let angular = 0.5 * (follow.before.angular + now.angular);
                 for (arm, _, force, _) in &follow.pushes {
@@ -208,7 +216,7 @@ impl Series {
             }
         }
         for follow in &mut self.probes {
-            follow.before = frame.state.v[frame.scene.slot(follow.body)];
+            follow.before = follow.slot(frame).map_or_else(Twist::default, |i| frame.state.v[i]);
         }
         self.counted = frame.state.step;
     }
@@ -232,7 +240,7 @@ impl Series {
                         self.forces.push(Vec3::new(sum, 0.0, 0.0));
                     }
                     Quantity::InertialForce => {
-                        let mass = frame.scene.bodies().mass[frame.scene.slot(follow.body)];
+                        let mass = follow.slot(frame).map_or(0.0, |i| frame.scene.bodies().mass[i]);
                         self.forces.push(follow.acceleration * mass);
                     }
                     _ => {}
@@ -281,6 +289,9 @@ impl Series {
         if let Some(account) = &self.account {
             account.row(&mut row);
         }
+        if self.degrades {
+            degradation::row(frame, &mut row);
+        }
         if self.loads.is_empty() {
             self.sample(frame);
         }
@@ -318,6 +329,11 @@ impl Series {
 }
 
 impl Follow {
+    /// Index of the body; `None` if it has broken.
+    fn slot(&self, frame: &Frame) -> Option<usize> {
+        frame.scene.contains(self.body).then(|| frame.scene.slot(self.body))
+    }
+
     /// Whether a contact between two bodies counts.
     fn takes(&self, frame: &Frame, bodies: [u32; 2]) -> bool {
         let meets = |body: Body| bodies.contains(&(frame.scene.slot(body) as u32));
@@ -325,19 +341,22 @@ impl Follow {
     }
 
     fn row(&self, frame: &Frame, loads: &mut Taken, row: &mut Vec<f64>) {
-        let pose = frame.scene.shape_pose(frame.state, self.body);
-        let spin = frame.state.v[frame.scene.slot(self.body)].angular;
-        let point = pose.point(self.point);
+        let slot = self.slot(frame);
+        let nowhere = Vec3::repeat(f64::NAN);
+        let pose = slot.map(|_| frame.scene.shape_pose(frame.state, self.body));
+        let spin = slot.map_or(nowhere, |i| frame.state.v[i].angular);
+        let point = pose.map_or(nowhere, |pose| pose.point(self.point));
         for quantity in &self.quantities {
             match quantity {
                 Quantity::Position => row.extend(point.iter()),
                 Quantity::Velocity => {
-                    let origin = frame.scene.shape_velocity(frame.state, self.body);
-                    row.extend((origin + spin.cross(&(point - pose.position))).iter());
+                    let origin = slot.map(|_| frame.scene.shape_velocity(frame.state, self.body));
+                    let arm = pose.map_or(nowhere, |pose| point - pose.position);
+                    row.extend((origin.unwrap_or(nowhere) + spin.cross(&arm)).iter());
                 }
                 Quantity::Rotation => {
-                    let q = frame.state.q[frame.scene.slot(self.body)].rotation;
-                    row.extend([q.w, q.i, q.j, q.k]);
+                    let q = slot.map(|i| frame.state.q[i].rotation);
+                    row.extend(q.map_or([f64::NAN; 4], |q| [q.w, q.i, q.j, q.k]));
                 }
                 Quantity::AngularVelocity => row.extend(spin.iter()),
                 Quantity::Force | Quantity::Torque | Quantity::InertialForce => loads.vector(row),
@@ -362,7 +381,7 @@ fn gather(probes: &mut [Follow], frame: &Frame) {
             use Quantity::{Force, NormalForce, Torque, Work};
             matches!(q, Force | NormalForce | Torque | Work)
         };
-        if follow.quantities.iter().any(of_force) {
+        if follow.quantities.iter().any(of_force) && frame.scene.contains(follow.body) {
             slots.push((frame.scene.slot(follow.body) as u32, k));
         }
     }

@@ -23,6 +23,8 @@ pub struct Surfaces {
     /// The vertices and faces of each body.
     bodies: Vec<Vec<Part>>,
     materials: Vec<i64>,
+    /// Ids of the bodies.
+    ids: Vec<i64>,
     /// The nodes of each flexible body, and the outline of its section [m].
     flexible: Vec<(Range<usize>, Vec<[f64; 2]>)>,
 }
@@ -37,6 +39,11 @@ struct Part {
 impl Surfaces {
     /// The surfaces of a scene.
     pub fn new(scene: &Scene) -> Surfaces {
+        Surfaces::within(scene, extent(scene))
+    }
+
+    /// The surfaces of a scene; half-spaces are shown as patches below a box given by its lower and upper corner [m].
+    pub fn within(scene: &Scene, extent: [Vec3; 2]) -> Surfaces {
         let n = scene.bodies().len();
         let shapes = || (0..n).map(|index| scene.shape(scene.body_at(index)));
         let n_spheres = shapes().filter(|shape| matches!(shape, Shape::Sphere { .. })).count();
@@ -46,7 +53,10 @@ impl Surfaces {
             let body = scene.body_at(index);
             let begin = scene.shape_pose(&state, body);
             let parts = scene.shape(body).parts();
-            parts.iter().map(|(pose, shape)| part(scene, pose, shape, &begin, &ball)).collect()
+            let planar = scene.is_planar();
+            let part =
+                |(pose, shape): &(Pose, Shape)| part((planar, extent), pose, shape, &begin, &ball);
+            parts.iter().map(part).collect()
         });
         let bodies = bodies.collect();
         let mut materials = vec![0; n];
@@ -55,7 +65,8 @@ impl Surfaces {
         }
         let outline = |k: usize| (scene.nodes_of(k), scene.flexible()[k].outline().to_vec());
         let flexible = (0..scene.flexible().len()).map(outline).collect();
-        Surfaces { bodies, materials, flexible }
+        let ids = scene.bodies().ids.iter().map(|id| i64::from(*id)).collect();
+        Surfaces { bodies, materials, ids, flexible }
     }
 
     /// All surfaces at the time of a snapshot, with body, material and `speed [m/s]` of each face.
@@ -71,7 +82,7 @@ impl Surfaces {
                 for face in &part.faces {
                     let corners: Vec<usize> = face.iter().map(|corner| first + corner).collect();
                     data.add_polygon(&corners);
-                    index.push(i as i64);
+                    index.push(self.ids[i]);
                     material.push(self.materials[i]);
                     speed.push(*v);
                 }
@@ -80,7 +91,7 @@ impl Surfaces {
         for (nodes, outline) in &self.flexible {
             for cell in add_tube(&snapshot.bodies[nodes.clone()], outline, &mut data) {
                 let (node, v) = (nodes.start + cell, snapshot.bodies[nodes.start + cell].1);
-                index.push(node as i64);
+                index.push(self.ids[node]);
                 material.push(self.materials[node]);
                 speed.push(v);
             }
@@ -165,8 +176,8 @@ impl Snapshot {
     }
 }
 
-/// The surface of a convex part; `pose` is its pose in its body, `begin` the initial pose of the body.
-fn part(scene: &Scene, pose: &Pose, shape: &Shape, begin: &Pose, ball: &Part) -> Part {
+/// The surface of a convex part; `around` is whether the scene is planar, and its box [m], `pose` is its pose in its body, `begin` the initial pose of the body.
+fn part(around: (bool, [Vec3; 2]), pose: &Pose, shape: &Shape, begin: &Pose, ball: &Part) -> Part {
     let placed = |corners: Vec<Vec3>, faces: Vec<Vec<usize>>| {
         let corners = corners.into_iter().map(|corner| pose.point(corner)).collect();
         Part { corners, faces }
@@ -193,7 +204,7 @@ fn part(scene: &Scene, pose: &Pose, shape: &Shape, begin: &Pose, ball: &Part) ->
             placed(corners, vec![face])
         }
         Shape::HalfSpace { normal } => {
-            let corners = patch(scene, *normal, begin);
+            let corners = patch(around, *normal, begin);
             Part { corners, faces: vec![vec![0, 1, 2, 3]] }
         }
         Shape::Compound(_) => Part { corners: Vec::new(), faces: Vec::new() },
@@ -202,12 +213,11 @@ fn part(scene: &Scene, pose: &Pose, shape: &Shape, begin: &Pose, ball: &Part) ->
 
 /// Four corners, in the body frame, of a patch that shows the plane of a half-space below the scene: a square, or a strip in
 /// planar scenes.
-fn patch(scene: &Scene, normal: Vec3, begin: &Pose) -> Vec<Vec3> {
-    let [low, high] = extent(scene);
+fn patch((planar, [low, high]): (bool, [Vec3; 2]), normal: Vec3, begin: &Pose) -> Vec<Vec3> {
     let half = 0.75 * (high - low).norm();
     let centre = begin.inverse_point(0.5 * (low + high));
     let centre = centre - normal * normal.dot(&centre);
-    let (a, b) = if scene.is_planar() {
+    let (a, b) = if planar {
         let along = Vec3::new(normal.y, -normal.x, 0.0);
         return [(-1.0, 0.0), (-1.0, 0.05), (1.0, 0.05), (1.0, 0.0)]
             .map(|(x, depth)| centre + along * (x * half) - normal * (depth * half))

@@ -10,6 +10,7 @@ use tempfile::TempDir;
 use super::*;
 use crate::fclib;
 
+mod degradation;
 mod guarded;
 
 /// A block that tips over an edge, so that its contacts change; two spheres connected by a joint next to it.

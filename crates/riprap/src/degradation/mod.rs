@@ -13,12 +13,24 @@ pub use stress::{breaking_stress, love_weber, split_normal};
 use crate::assembly::{ActiveContact, Contacts, System};
 use crate::detect::ColliderSet;
 use crate::friction::Impulses;
+use crate::grains::{SieveCurve, aperture_of};
 use crate::math::{Mat3, Pose, Vec3};
 use crate::scene::{
     Break, CornerWear, DegradationState, Fragmentation, MeanLoad, Scene, State, Strength, Twist,
     Wear,
 };
 use crate::shape::Shape;
+
+/// The sieve curve of all free bodies that have a sieve size; dust and fines are finer than every
+/// sieve.
+pub fn grading(scene: &Scene, state: &State) -> SieveCurve {
+    let bodies = scene.bodies();
+    let free = |i: &usize| bodies.movable[*i] && bodies.carried[*i].is_none();
+    let size = |i: usize| aperture_of(scene.shape(scene.body_at(i)));
+    let grains = (0..bodies.len()).filter(free).filter_map(|i| Some((size(i)?, bodies.mass[i])));
+    let account = &state.degradation.account;
+    SieveCurve::new(grains, account.dust.mass + account.worn.mass)
+}
 
 /// The contacts of a step and their forces.
 #[derive(Clone, Copy, Debug)]

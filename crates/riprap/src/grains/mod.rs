@@ -5,12 +5,14 @@
 //! arithmetic operations that IEEE 754 rounds correctly are used, so a seed gives the same grains
 //! on every machine.
 
+mod breakage;
 mod grading;
 mod placement;
 mod portable;
 mod sieve;
 mod stone;
 
+pub use breakage::{SieveCurve, aperture_of};
 pub use grading::{Grading, GradingError};
 pub use placement::{CLEARANCE, PlacementError, lattice, rain};
 pub use rand_pcg::Pcg64;

@@ -7,6 +7,7 @@ mod ccp_solvers;
 mod corrections;
 mod coupling;
 mod dantzig;
+mod degradation;
 mod flexible;
 mod ggl;
 mod grains;
@@ -257,6 +258,18 @@ pub const CASES: &[Case] = &[
         name: "tamping-modes",
         about: "equilibrium, frequencies and damping of the tamping unit",
         run: analyses::tamping_modes,
+        long: false,
+    },
+    Case {
+        name: "crushing",
+        about: "stones break at the set load, strengths follow Weibull's law; a bed under cyclic load, its grading, breakage and mass",
+        run: degradation::crushing,
+        long: true,
+    },
+    Case {
+        name: "wear",
+        about: "a sliding block loses the volume of Archard's law; a tumbling cube becomes round, convex, with its mass accounted",
+        run: degradation::wear,
         long: false,
     },
 ];

@@ -47,6 +47,24 @@ impl Converter<'_> {
         self.own_name = name;
     }
 
+    /// Checks that the size effect of a strength is given completely.
+    pub(in super::super) fn size_of_strength(
+        &mut self,
+        fragmentation: &Entries,
+        weibull: bool,
+        reference_size: bool,
+    ) {
+        if weibull && !reference_size {
+            let message = "`weibull` needs `reference_size`, the size of the stones whose `strength` is given";
+            let help = "add for example reference_size = \"30 mm\"";
+            self.problems.advise(fragmentation.value_span("weibull"), message.to_owned(), help);
+        }
+        if reference_size && !weibull {
+            let message = "`reference_size` has no effect without `weibull`";
+            self.problems.report(fragmentation.value_span("reference_size"), message);
+        }
+    }
+
     /// The unit normal of a plane; in planar scenes it lies in the x–y plane.
     pub(in super::super) fn normal(&mut self, plane: &Entries, key: &str) -> Option<Vector> {
         let normal = self.direction(plane.get(key)?, key)?;

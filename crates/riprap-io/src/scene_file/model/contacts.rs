@@ -1,11 +1,12 @@
 //! Materials, contact parameters of pairs of materials, and user-defined contacts.
 
-use riprap::scene::{ContactLaw, Material, PairLaw};
+use riprap::scene::{ContactLaw, Fragmentation, Material, PairLaw, Wear};
 use serde::ser::SerializeMap;
 
 use super::super::fields::{Field, Kind, Table};
 use super::super::keys::{Choice, Names, WriteKeys, codec, keys, table, words, words_of};
 use super::super::units::Dimension;
+use super::degradation::{FRAGMENTATION, WEAR};
 use super::{DENSITY, LENGTH, SceneFile, Target, Vector};
 
 static MATERIAL: Kind = Kind::Refers("material");
@@ -29,6 +30,10 @@ table! {
         young: Option<f64> = Quantity(Dimension::PRESSURE, Positive), Optional;
         /// Poisson's ratio, for Hertz's law of the scheme `penalty`; 0.3 if not given.
         poisson: Option<f64> = Number(Within(-0.99, 0.5)), Optional;
+        /// When stones of this material break; by default they do not.
+        fragmentation: Option<Fragmentation> = Table(&FRAGMENTATION), Optional;
+        /// How stones of this material wear; by default they do not.
+        wear: Option<Wear> = Table(&WEAR), Optional;
     }
 }
 

@@ -5,6 +5,7 @@
 
 mod bodies;
 mod contacts;
+mod degradation;
 mod flexible;
 mod grains;
 mod joints;
