@@ -7,6 +7,7 @@
 // Members of Python classes are documented by the docstrings of their properties.
 #![allow(missing_docs)]
 
+mod attached;
 mod body;
 mod builder;
 mod convert;

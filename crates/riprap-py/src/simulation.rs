@@ -15,6 +15,7 @@ use riprap::scheme::{Pulse, Scheme as CoreScheme};
 use riprap::simulation::{Error, Frame, OnUnconverged, Simulation as CoreSimulation};
 use riprap_io::run::{Phase, Watch};
 
+use crate::attached::Attached;
 use crate::errors::{self, BusyError};
 use crate::handle::{Link, RopeHandle};
 use crate::law;
@@ -205,7 +206,10 @@ impl Simulation {
         settle: bool,
     ) -> PyResult<Simulation> {
         let data = Arc::clone(&scene.0);
-        let scheme = scheme_of(&data, scheme)?;
+        let mut scheme = scheme_of(&data, scheme)?;
+        if !data.raised.is_empty() {
+            scheme = Box::new(Attached(scheme));
+        }
         let mut run = CoreSimulation::new(data.scene.clone(), scheme).map_err(step_error)?;
         run.on_unconverged(match (on_unconverged, &data.file) {
             (None, None) | (Some("accept"), _) => OnUnconverged::Accept,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -58,13 +59,14 @@ def test_loops_close_and_their_gradient_is_a_derivative() -> None:
 def test_wrong_sizes_are_refused() -> None:
     mechanism, coupler = four_bar()
     system = mechanism.build()
-    for call in [
+    calls: list[Callable[[], object]] = [
         lambda: system.mass_matrix([0.0]),
         lambda: system.bias([0.0] * 3, [0.0] * 4),
         lambda: system.loop_residual([]),
         lambda: mechanism.coordinate(coupler, 1),
         lambda: mechanism.coordinate(rr.GROUND),
-    ]:
+    ]
+    for call in calls:
         with pytest.raises(ValueError):
             call()
 
@@ -77,7 +79,7 @@ def test_handles_of_other_scenes_and_mechanisms_are_refused(
     mechanism, _ = four_bar()
     builder = rr.SceneBuilder()
     handle = builder.add_mechanism(mechanism)
-    calls = [
+    calls: list[Callable[[], object]] = [
         lambda: run.body(ball[1]),
         lambda: run.body("nobody"),
         lambda: run.grains("nothing"),
@@ -113,7 +115,8 @@ def test_the_contact_problem_of_a_step_is_solved_again(heap: tuple[rr.Scene, rr.
     assert own is not None and problem.residual(own) < 1e-6
     problem.write(tmp_path / "problem.hdf5", impulses=own)
     read = rr.ContactProblem.read(tmp_path / "problem.hdf5")
-    assert len(read) == n and np.allclose(read.w(), w) and np.array_equal(read.impulses, own)
+    assert len(read) == n and np.allclose(read.w(), w)
+    assert read.impulses is not None and np.array_equal(read.impulses, own)
     velocity = w @ own.ravel() + problem.v_free.ravel()
     for name in ["auto", "anderson", "gauss-seidel", "conjugate-gradient"]:
         solution = rr.solve(read, name, tolerance=1e-6)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import importlib.util
+import subprocess
+import sys
 from pathlib import Path
 from types import ModuleType
 
@@ -48,3 +50,10 @@ def test_python_and_toml_give_the_same_bits(name: str, tmp_path: Path) -> None:
     # And as `riprap run` does.
     summary = rr.run(folder / "scene.toml", tmp_path / "out", until=until, cache=False)
     assert summary.state == built.state
+
+
+@pytest.mark.parametrize("name", ENTRIES)
+def test_entries_are_typed(name: str) -> None:
+    command = [sys.executable, "-m", "mypy", "--config-file", str(ROOT / "pyproject.toml")]
+    done = subprocess.run([*command, str(ROOT / "examples" / name / "main.py")], capture_output=True, text=True, cwd=ROOT)
+    assert done.returncode == 0, done.stdout + done.stderr
