@@ -1,8 +1,9 @@
 //! Repository tasks. `cargo xtask test` runs all tests, locally and in `.ci/run`. `cargo xtask book` builds the book as a site and
-//! checks its links. `cargo xtask fuzz` and `cargo xtask soak` are longer versions of the fuzz and soak tests. `cargo xtask count`
-//! prints the lines of code and of tests.
+//! checks its links. `cargo xtask python` installs the Python package and runs its tests. `cargo xtask fuzz` and `cargo xtask soak`
+//! are longer versions of the fuzz and soak tests. `cargo xtask count` prints the lines of code and of tests.
 
 mod fuzz;
+mod python;
 mod soak;
 
 use std::io::{BufRead, BufReader};
@@ -24,6 +25,7 @@ fn main() -> ExitCode {
     let minutes = |text: &str| text.parse().ok().filter(|minutes: &f64| *minutes > 0.0);
     match &words[..] {
         ["test"] => test(),
+        ["python"] => told(python_stage(&mut Tests::default()).unwrap_or(Ok(()))),
         ["book"] => told(book().map(|page| println!("{}", page.display()))),
         ["count"] => count(),
         ["fuzz"] => told(fuzz::run(1.0)),
@@ -35,7 +37,7 @@ fn main() -> ExitCode {
         ["soak", "--short"] => told(soak(false, None)),
         _ => {
             eprintln!(
-                "usage: cargo xtask test | book | fuzz [--minutes N] | soak [--minutes N | --short] | count"
+                "usage: cargo xtask test | python | book | fuzz [--minutes N] | soak [--minutes N | --short] | count"
             );
             ExitCode::from(2)
         }
@@ -141,6 +143,10 @@ fn test() -> ExitCode {
             broken.push(name);
         }
     }
+    if let Some(Err(message)) = python_stage(&mut tests) {
+        println!("── python FAILED: {message}");
+        broken.push("python");
+    }
     println!("── soak: cargo xtask soak --short");
     if let Err(message) = soak_after_tests() {
         println!("── soak FAILED: {message}");
@@ -156,6 +162,26 @@ fn test() -> ExitCode {
     }
     println!("{} passed, {} failed", tests.passed, tests.failed);
     if broken.is_empty() && tests.failed == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}
+
+/// Installs the Python package and runs its tests if there is a Python.
+fn python_stage(tests: &mut Tests) -> Option<Result<(), String>> {
+    let Some(interpreter) = python::interpreter() else {
+        println!("── python skipped: no python3 (3.9 or newer) with venv was found");
+        return None;
+    };
+    println!("── python: cargo xtask python");
+    let begin = Instant::now();
+    let result = python::run(&interpreter, &target()).and_then(|counts| {
+        tests.passed += counts.passed;
+        tests.failed += counts.failed;
+        match counts.failed {
+            0 => Ok(()),
+            n => Err(format!("{n} tests failed")),
+        }
+    });
+    println!("── python ended in {:.1} s", begin.elapsed().as_secs_f64());
+    Some(result)
 }
 
 /// Checks licenses, duplicate versions and sources (`deny.toml`) if `cargo-deny` is installed. Advisories and yanked crates are not checked,

@@ -16,10 +16,12 @@ use crate::scene_file::{self as file, GrainShape, Grains, Placement, SceneFile};
 
 /// The grains of a group and their sieve sizes or diameters [m]; on failure, the reason.
 ///
-/// All random choices come from one generator, in this order: sizes, shapes, positions.
+/// All random choices come from one generator, in this order: sizes, shapes, positions. `shape` replaces the shape of a group in
+/// which all grains have the same one.
 pub(super) fn generate(
     scene: &SceneFile,
     grains: &Grains,
+    shape: Option<&Shape>,
 ) -> Result<(Vec<BodyDescription>, Vec<f64>), String> {
     let material = &scene.materials[grains.material];
     let describe = |index: usize, shape: Shape, pose: Pose| {
@@ -40,7 +42,7 @@ pub(super) fn generate(
     }
 
     let mut rng = seeded(grains.seed);
-    let (shapes, sizes) = drawn_shapes(scene, grains, &mut rng)?;
+    let (shapes, sizes) = drawn_shapes(scene, grains, shape, &mut rng)?;
     let poses = match &grains.placement {
         Placement::Lattice { counts, spacing, origin, jitter, random_rotation } => {
             let counts = counts.map(|n| n as usize);
@@ -93,10 +95,14 @@ fn tabled_shapes(
 fn drawn_shapes(
     scene: &SceneFile,
     grains: &Grains,
+    given: Option<&Shape>,
     rng: &mut Pcg64,
 ) -> Result<(Vec<Shape>, Vec<f64>), String> {
     let n = usize::try_from(grains.count()).map_err(|_| "there are too many grains".to_owned())?;
     match &grains.shape {
+        GrainShape::Shape(_) if given.is_some() => {
+            Ok((given.map_or(Vec::new(), |shape| vec![shape.clone(); n]), Vec::new()))
+        }
         GrainShape::Shape(shape) => {
             let shape = shapes::make(scene, scene.shape(shape), 1.0).map_err(|e| e.to_string())?;
             Ok((vec![shape; n], Vec::new()))

@@ -97,7 +97,7 @@ impl SceneFile {
         let mut groups = Vec::new();
         for (index, grains) in self.grains.iter().enumerate() {
             let first = bodies.len();
-            match grains::generate(self, grains) {
+            match grains::generate(self, grains, None) {
                 Ok((grains, sizes)) => {
                     bodies.extend(grains);
                     let bodies = first..bodies.len();
@@ -174,6 +174,17 @@ impl SceneFile {
             }
         };
         Ok(Built { scene, groups, settling, links })
+    }
+
+    /// The bodies of a group of grains and their sieve sizes or diameters [m]; on failure, the reason. `shape`, if given, replaces the
+    /// shape of a group in which all grains have the same one.
+    pub fn grain_bodies(
+        &self,
+        group: usize,
+        shape: Option<&Shape>,
+    ) -> Result<(Vec<BodyDescription>, Vec<f64>), String> {
+        let grains = self.grains.get(group).ok_or_else(|| format!("there is no group {group}"))?;
+        grains::generate(self, grains, shape)
     }
 
     /// The scene without its joints, if a joint connects a node of a flexible body: for the initial poses of nodes and of bodies

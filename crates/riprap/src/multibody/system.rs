@@ -98,6 +98,11 @@ impl MultibodyScratch {
         &self.reduced_mass
     }
 
+    /// Residuals of the loops at the last closure, one per equation [m, –].
+    pub fn loop_residuals(&self) -> &[f64] {
+        &self.residual
+    }
+
     /// Accelerations of all joints [m/s², rad/s²].
     pub fn acceleration(&self) -> &[f64] {
         &self.acceleration

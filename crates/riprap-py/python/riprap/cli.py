@@ -1,0 +1,12 @@
+"""The command ``riprap``."""
+
+from __future__ import annotations
+
+import sys
+
+from . import _riprap
+
+
+def main() -> None:
+    """Run the command with the arguments of the process and exit with its code."""
+    sys.exit(_riprap.main(["riprap", *sys.argv[1:]]))

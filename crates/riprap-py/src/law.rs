@@ -1,0 +1,165 @@
+//! Laws from Python: constants, expressions as in scene files, and callables.
+//!
+//! A callable attaches to the interpreter, is called, and its result is converted; the step runs detached otherwise. An
+//! exception is kept in a slot, the law returns NaN, and the simulation raises the exception after it has restored the state
+//! before the step.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use pyo3::prelude::*;
+use pyo3::types::{PyString, PyTuple};
+
+use riprap::math::Vec3;
+use riprap::multibody::{Inputs, JointMotion, Signal};
+use riprap::scene::Law;
+use riprap_io::scene_file::Expression;
+
+use crate::errors;
+
+/// The exception of a callable, until the simulation raises it.
+#[derive(Clone, Default)]
+pub struct Raised(Arc<Mutex<Option<PyErr>>>);
+
+impl Raised {
+    /// Keeps the first exception.
+    fn keep(&self, error: PyErr) {
+        let mut slot = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        slot.get_or_insert(error);
+    }
+
+    /// The exception, once.
+    pub fn take(&self) -> Option<PyErr> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).take()
+    }
+}
+
+/// Raises the first exception of these callables.
+pub fn check(raised: &[Raised]) -> PyResult<()> {
+    let first = raised.iter().filter_map(Raised::take).reduce(|first, _| first);
+    first.map_or(Ok(()), Err)
+}
+
+/// A callable and the slot of its exception.
+struct Callable {
+    function: Py<PyAny>,
+    raised: Raised,
+}
+
+impl Callable {
+    fn new(function: &Bound<PyAny>, slots: &mut Vec<Raised>) -> Callable {
+        let raised = Raised::default();
+        slots.push(raised.clone());
+        Callable { function: function.clone().unbind(), raised }
+    }
+
+    /// Calls it and converts the result; `otherwise` if it raises.
+    fn call<T>(&self, otherwise: T, call: impl FnOnce(Python<'_>, &Py<PyAny>) -> PyResult<T>) -> T {
+        let result = Python::try_attach(|py| call(py, &self.function).map_err(|e| (py, e).1));
+        match result {
+            Some(Ok(value)) => value,
+            Some(Err(error)) => {
+                self.raised.keep(error);
+                otherwise
+            }
+            // The interpreter is shutting down.
+            None => otherwise,
+        }
+    }
+}
+
+/// A vector that depends on time: three numbers, three expressions of `t`, or a callable of t [s].
+pub fn vector_law(given: &Bound<PyAny>, slots: &mut Vec<Raised>) -> PyResult<Law> {
+    if given.is_callable() {
+        let law = Callable::new(given, slots);
+        return Ok(Law::new(move |t| {
+            let value = law.call([f64::NAN; 3], |py, f| f.call1(py, (t,))?.extract(py));
+            Vec3::from(value)
+        }));
+    }
+    if let Ok(constant) = given.extract::<[f64; 3]>() {
+        return Ok(Law::constant(constant));
+    }
+    let components: [Bound<PyAny>; 3] = given.extract()?;
+    let mut laws = Vec::new();
+    for component in &components {
+        laws.push(expression(&component.str()?.to_string(), &["t"])?);
+    }
+    Ok(Law::new(move |t| Vec3::from_fn(|axis, _| laws[axis].evaluate(&[t]))))
+}
+
+/// An expression as in scene files.
+fn expression(source: &str, variables: &[&str]) -> PyResult<Expression> {
+    Expression::parse(source, variables).map_err(|error| {
+        let help = error.help.as_ref().map_or(String::new(), |help| format!("\n  help: {help}"));
+        errors::value(format!("expression `{source}`, {error}{help}"))
+    })
+}
+
+/// A prescribed coordinate: a number, an expression of `t`, or a callable of t [s] that returns position, velocity and
+/// acceleration.
+pub fn motion(given: &Bound<PyAny>, slots: &mut Vec<Raised>) -> PyResult<JointMotion> {
+    if given.is_callable() {
+        let law = Callable::new(given, slots);
+        return Ok(JointMotion::new(move |t| {
+            law.call([f64::NAN; 3], |py, f| f.call1(py, (t,))?.extract(py))
+        }));
+    }
+    if let Ok(source) = given.cast::<PyString>() {
+        let law = expression(&source.to_string(), &["t"])?;
+        return Ok(JointMotion::new(move |t| law.with_rates(&[t])));
+    }
+    Ok(JointMotion::constant_speed(given.extract()?, 0.0))
+}
+
+/// Names of the variables of an expression, and where their values are: time, positions, velocities.
+pub type Names = Vec<(String, Variable)>;
+
+/// A variable of a law.
+#[derive(Clone, Copy)]
+pub enum Variable {
+    /// Time [s].
+    Time,
+    /// An entry of `q`.
+    Position(usize),
+    /// An entry of `v`.
+    Velocity(usize),
+}
+
+/// A force: a number, an expression of `t`, `q.name` and `v.name`, or a callable of (t, q, v), with `latched` as the fourth
+/// argument in phases.
+pub fn signal(
+    given: &Bound<PyAny>,
+    names: &Names,
+    latched: bool,
+    slots: &mut Vec<Raised>,
+) -> PyResult<Signal> {
+    if given.is_callable() {
+        let law = Callable::new(given, slots);
+        return Ok(Signal::new(move |inputs: &Inputs| {
+            law.call(f64::NAN, |py, f| {
+                let q = PyTuple::new(py, inputs.q)?;
+                let v = PyTuple::new(py, inputs.v)?;
+                if latched {
+                    let latched = PyTuple::new(py, inputs.latched)?;
+                    return f.call1(py, (inputs.t, q, v, latched))?.extract(py);
+                }
+                f.call1(py, (inputs.t, q, v))?.extract(py)
+            })
+        }));
+    }
+    if let Ok(source) = given.cast::<PyString>() {
+        let known: Vec<&str> = names.iter().map(|(name, _)| name.as_str()).collect();
+        let law = expression(&source.to_string(), &known)?;
+        let variables: Vec<Variable> = names.iter().map(|(_, variable)| *variable).collect();
+        return Ok(Signal::new(move |inputs: &Inputs| {
+            let value = |variable: &Variable| match *variable {
+                Variable::Time => inputs.t,
+                Variable::Position(at) => inputs.q[at],
+                Variable::Velocity(at) => inputs.v[at],
+            };
+            let values: Vec<f64> = variables.iter().map(value).collect();
+            law.evaluate(&values)
+        }));
+    }
+    Ok(Signal::constant(given.extract()?))
+}

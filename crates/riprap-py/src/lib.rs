@@ -1,0 +1,88 @@
+//! The extension module of the Python package `riprap`: the nouns and verbs of the libraries as Python classes.
+//!
+//! Descriptions are mutable; everything else is frozen, and a [`simulation::Simulation`] is behind a lock. Steps, solves and
+//! file access run detached from the interpreter. The package around the module is in `python/riprap`; its stub
+//! `_riprap.pyi` is compared with the module by the tests.
+
+// Members of Python classes are documented by the docstrings of their properties.
+#![allow(missing_docs)]
+
+mod attached;
+mod body;
+mod builder;
+mod convert;
+mod errors;
+mod grains;
+mod handle;
+mod joint;
+mod law;
+mod material;
+mod mechanism;
+mod multibody;
+mod pose;
+mod problem;
+mod report;
+mod run;
+mod scene;
+mod scheme;
+mod shape;
+mod simulation;
+mod solver;
+mod state;
+mod view;
+
+use pyo3::prelude::*;
+
+#[pymodule(gil_used = false)]
+fn _riprap(module: &Bound<PyModule>) -> PyResult<()> {
+    module.add("__version__", env!("CARGO_PKG_VERSION"))?;
+    module.add("GROUND", handle::Link::GROUND)?;
+    module.add_class::<material::Material>()?;
+    module.add_class::<material::PairLaw>()?;
+    module.add_class::<pose::Rotation>()?;
+    module.add_class::<pose::Pose>()?;
+    module.add_class::<shape::Shape>()?;
+    module.add_class::<shape::MassProperties>()?;
+    module.add_class::<body::Body>()?;
+    module.add_class::<grains::Grains>()?;
+    module.add_class::<joint::Joint>()?;
+    module.add_class::<joint::Cut>()?;
+    module.add_class::<joint::Motor>()?;
+    module.add_class::<joint::Phase>()?;
+    module.add_class::<mechanism::Mechanism>()?;
+    module.add_class::<multibody::Multibody>()?;
+    module.add_class::<builder::SceneBuilder>()?;
+    module.add_class::<scene::Scene>()?;
+    module.add_class::<handle::BodyHandle>()?;
+    module.add_class::<handle::MechanismHandle>()?;
+    module.add_class::<handle::GrainsHandle>()?;
+    module.add_class::<handle::RopeHandle>()?;
+    module.add_class::<handle::Link>()?;
+    module.add_class::<handle::Coordinate>()?;
+    module.add_class::<solver::Solver>()?;
+    module.add_class::<scheme::Scheme>()?;
+    module.add_class::<scheme::MoreauJean>()?;
+    module.add_class::<scheme::GeneralizedAlpha>()?;
+    module.add_class::<scheme::ConeComplementarity>()?;
+    module.add_class::<scheme::Penalty>()?;
+    module.add_class::<scheme::DormandPrince>()?;
+    module.add_class::<simulation::Simulation>()?;
+    module.add_class::<simulation::Frames>()?;
+    module.add_class::<state::State>()?;
+    module.add_class::<view::BodyState>()?;
+    module.add_class::<view::GrainsState>()?;
+    module.add_class::<view::MechanismState>()?;
+    module.add_class::<view::JointState>()?;
+    module.add_class::<report::StepReport>()?;
+    module.add_class::<report::RunReport>()?;
+    module.add_class::<report::Balance>()?;
+    module.add_class::<report::SolveReport>()?;
+    module.add_class::<problem::ContactProblem>()?;
+    module.add_class::<problem::Solution>()?;
+    module.add_class::<run::RunSummary>()?;
+    module.add_function(wrap_pyfunction!(problem::solve, module)?)?;
+    module.add_function(wrap_pyfunction!(run::run, module)?)?;
+    module.add_function(wrap_pyfunction!(run::main, module)?)?;
+    module.add_function(wrap_pyfunction!(run::scene_schema, module)?)?;
+    Ok(())
+}

@@ -1,0 +1,165 @@
+//! Materials and the contact laws of pairs.
+
+use pyo3::prelude::*;
+
+use riprap::scene::{ContactLaw, Material as CoreMaterial, PairLaw as CorePairLaw};
+
+use crate::errors;
+
+/// A material: density [kg/m³], friction [–], restitution [–], rolling resistance [m], and Young's modulus [Pa] with
+/// Poisson's ratio [–] for Hertz's law. Two materials meet with the smaller values of both unless `SceneBuilder.pair` says
+/// otherwise. Materials are identified by their names; without one, a name is made from the values.
+///
+/// >>> import riprap as rr
+/// >>> rock = rr.Material("rock", density=2700.0, friction=0.6)
+/// >>> rock.density, rock.restitution
+/// (2700.0, 0.0)
+#[pyclass(frozen, eq, from_py_object, module = "riprap")]
+#[derive(Clone, PartialEq)]
+pub struct Material(pub CoreMaterial);
+
+#[pymethods]
+impl Material {
+    #[new]
+    #[pyo3(signature = (name=None, *, density=None, friction=0.0, restitution=0.0, rolling=0.0, young=None, poisson=None))]
+    fn new(
+        name: Option<String>,
+        density: Option<f64>,
+        friction: f64,
+        restitution: f64,
+        rolling: f64,
+        young: Option<f64>,
+        poisson: Option<f64>,
+    ) -> Material {
+        let given = CoreMaterial {
+            name: String::new(),
+            density,
+            friction,
+            restitution,
+            rolling,
+            young,
+            poisson,
+        };
+        let name = name.unwrap_or_else(|| {
+            let density = density.map_or("no density".into(), |d| format!("{d} kg/m3"));
+            format!("material of {density}, friction {friction}, restitution {restitution}, rolling {rolling}, {young:?}, {poisson:?}")
+        });
+        Material(CoreMaterial { name, ..given })
+    }
+
+    /// Name, by which pairs refer to it.
+    #[getter]
+    fn name(&self) -> &str {
+        &self.0.name
+    }
+
+    /// Density [kg/m³].
+    #[getter]
+    fn density(&self) -> Option<f64> {
+        self.0.density
+    }
+
+    /// Coefficient of friction against itself [–].
+    #[getter]
+    fn friction(&self) -> f64 {
+        self.0.friction
+    }
+
+    /// Coefficient of restitution against itself [–].
+    #[getter]
+    fn restitution(&self) -> f64 {
+        self.0.restitution
+    }
+
+    /// Rolling resistance against itself [m].
+    #[getter]
+    fn rolling(&self) -> f64 {
+        self.0.rolling
+    }
+
+    fn __repr__(&self) -> String {
+        let density = self.0.density.map_or(String::new(), |d| format!(", density={d:?}"));
+        let CoreMaterial { name, friction, restitution, .. } = &self.0;
+        format!("Material({name:?}{density}, friction={friction:?}, restitution={restitution:?})")
+    }
+}
+
+/// The contact law of two materials: friction [–], restitution [–], rolling resistance [m]; for the scheme `Penalty` also
+/// stiffness [N/m], damping [N s/m], modulus [Pa] and dissipation [s]. `law` is `"moreau-newton"` or `"quasi-shock"`;
+/// without it, quasi-shock if there is no restitution.
+///
+/// >>> import riprap as rr
+/// >>> rr.PairLaw(friction=0.3).law
+/// 'quasi-shock'
+#[pyclass(frozen, eq, from_py_object, module = "riprap")]
+#[derive(Clone, PartialEq)]
+pub struct PairLaw(pub CorePairLaw);
+
+#[pymethods]
+impl PairLaw {
+    #[new]
+    #[pyo3(signature = (*, friction=0.0, restitution=0.0, rolling=0.0, law=None, stiffness=None, damping=None, modulus=None, dissipation=None))]
+    fn new(
+        friction: f64,
+        restitution: f64,
+        rolling: f64,
+        law: Option<&str>,
+        stiffness: Option<f64>,
+        damping: Option<f64>,
+        modulus: Option<f64>,
+        dissipation: Option<f64>,
+    ) -> PyResult<PairLaw> {
+        let law = match law {
+            None => ContactLaw::for_restitution(restitution),
+            Some("moreau-newton") => ContactLaw::MoreauNewton,
+            Some("quasi-shock") => ContactLaw::QuasiShock,
+            Some(other) => {
+                let known = "\"moreau-newton\" or \"quasi-shock\"";
+                return Err(errors::value(format!("no contact law `{other}`: write {known}")));
+            }
+        };
+        let given = CorePairLaw { friction, restitution, law, rolling, ..CorePairLaw::SMOOTH };
+        Ok(PairLaw(CorePairLaw { stiffness, damping, modulus, dissipation, ..given }))
+    }
+
+    /// The law that follows from two materials.
+    #[staticmethod]
+    fn combined(a: &Material, b: &Material) -> PairLaw {
+        PairLaw(CorePairLaw::combined(&a.0, &b.0))
+    }
+
+    /// Coefficient of friction [–].
+    #[getter]
+    fn friction(&self) -> f64 {
+        self.0.friction
+    }
+
+    /// Coefficient of restitution [–].
+    #[getter]
+    fn restitution(&self) -> f64 {
+        self.0.restitution
+    }
+
+    /// Rolling resistance [m].
+    #[getter]
+    fn rolling(&self) -> f64 {
+        self.0.rolling
+    }
+
+    /// The law along the normal.
+    #[getter]
+    fn law(&self) -> &'static str {
+        match self.0.law {
+            ContactLaw::MoreauNewton => "moreau-newton",
+            ContactLaw::QuasiShock => "quasi-shock",
+        }
+    }
+
+    fn __repr__(&self) -> String {
+        let CorePairLaw { friction, restitution, rolling, .. } = self.0;
+        let law = self.law();
+        format!(
+            "PairLaw(friction={friction:?}, restitution={restitution:?}, rolling={rolling:?}, law={law:?})"
+        )
+    }
+}

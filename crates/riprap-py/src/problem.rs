@@ -1,0 +1,297 @@
+//! Contact problems: their data as arrays, files, and solutions.
+
+use std::path::PathBuf;
+use std::sync::OnceLock;
+use std::time::Instant;
+
+use numpy::{PyArray1, PyArray2, PyReadonlyArray2, PyUntypedArrayMethods};
+use pyo3::prelude::*;
+use pyo3::types::PyString;
+
+use riprap::friction::{
+    Blocks, ContactProblem as CoreProblem, Delassus, Impulses, Law, Scratch, residual,
+};
+use riprap_io::fclib;
+
+use crate::report::SolveReport;
+use crate::solver::Solver;
+use crate::{convert, errors};
+
+/// A contact problem: impulses I [N s] such that `V = W I + V_free` [m/s] obeys Signorini's condition and Coulomb's law at
+/// every contact, in frames (n, t1, t2). W [1/kg] is a matrix of 3n rows, v_free has n rows of three, friction [–] n entries.
+///
+/// >>> import riprap as rr
+/// >>> problem = rr.ContactProblem([[0.5, 0, 0], [0, 0.5, 0], [0, 0, 0.5]], v_free=[[-1.0, 0.2, 0.0]], friction=[0.5])
+/// >>> rr.solve(problem, tolerance=1e-12).impulses[0, :2].round(9).tolist()
+/// [2.0, -0.4]
+#[pyclass(frozen, module = "riprap")]
+pub struct ContactProblem {
+    core: CoreProblem,
+    impulses: Option<Impulses>,
+    /// W multiplied out, when it is first needed.
+    blocks: OnceLock<Blocks>,
+}
+
+impl ContactProblem {
+    pub fn new(core: CoreProblem, impulses: Option<Impulses>) -> ContactProblem {
+        ContactProblem { core, impulses, blocks: OnceLock::new() }
+    }
+
+    fn blocks(&self) -> &Blocks {
+        match &self.core.w {
+            Delassus::Blocks(w) => w,
+            Delassus::Factored(w) => self.blocks.get_or_init(|| w.to_blocks()),
+        }
+    }
+
+    fn is_cone(&self) -> bool {
+        self.core.laws.iter().any(|law| matches!(law, Law::Cone { .. }))
+    }
+}
+
+/// Rows of three as an array.
+fn triples<'py>(py: Python<'py>, list: &[[f64; 3]]) -> PyResult<Bound<'py, PyArray2<f64>>> {
+    convert::table(py, list.as_flattened().to_vec(), 3)
+}
+
+#[pymethods]
+impl ContactProblem {
+    #[new]
+    #[pyo3(signature = (w, v_free, friction, *, law="coulomb"))]
+    fn py_new(
+        w: &Bound<PyAny>,
+        v_free: Vec<[f64; 3]>,
+        friction: Vec<f64>,
+        law: &str,
+    ) -> PyResult<ContactProblem> {
+        let n = v_free.len();
+        let numpy = w.py().import("numpy")?;
+        let w = numpy.call_method1("ascontiguousarray", (w, "f8"))?;
+        let w: PyReadonlyArray2<f64> =
+            w.extract().map_err(|_| errors::value("W is a matrix of numbers"))?;
+        if w.shape() != [3 * n, 3 * n] || friction.len() != n {
+            return Err(errors::value(format!(
+                "for {n} rows of v_free, W has {0} rows and {0} columns and friction {n} entries; got W of shape {1:?} and {2} entries",
+                3 * n,
+                w.shape(),
+                friction.len()
+            )));
+        }
+        let finite = w.as_array().iter().all(|x| x.is_finite())
+            && v_free.as_flattened().iter().all(|x| x.is_finite());
+        if !finite || !friction.iter().all(|mu| *mu >= 0.0 && mu.is_finite()) {
+            return Err(errors::value("all data must be finite, and friction not negative"));
+        }
+        let (array, mut blocks) = (w.as_array(), Blocks::default());
+        for a in 0..n {
+            for b in 0..n {
+                let block: [[f64; 3]; 3] =
+                    std::array::from_fn(|i| std::array::from_fn(|j| array[[3 * a + i, 3 * b + j]]));
+                if a == b || block.as_flattened().iter().any(|x| *x != 0.0) {
+                    blocks.push(b, block);
+                }
+            }
+            blocks.end_row();
+        }
+        let law = |friction: f64| match law {
+            "coulomb" => Ok(Law::Coulomb { friction }),
+            "cone" => Ok(Law::Cone { friction }),
+            other => Err(errors::value(format!("no law `{other}`: coulomb, cone"))),
+        };
+        let laws = friction.into_iter().map(law).collect::<PyResult<_>>()?;
+        let w = Delassus::Blocks(blocks);
+        let core =
+            CoreProblem { w, v_rel_free: v_free, laws, rolling: vec![], approach_scale: 0.0 };
+        Ok(ContactProblem::new(core, None))
+    }
+
+    /// Reads a problem in the HDF5 layout of FCLib; the impulses of a stored solution come with it.
+    #[staticmethod]
+    fn read(py: Python, path: PathBuf) -> PyResult<ContactProblem> {
+        let stored = py.detach(|| fclib::read(&path)).map_err(errors::file)?;
+        Ok(ContactProblem::new(stored.problem, stored.solution))
+    }
+
+    /// Writes the problem in the HDF5 layout of FCLib, with a solution [N s] if given.
+    #[pyo3(signature = (path, *, impulses=None, title="contact problem", description=""))]
+    fn write(
+        &self,
+        py: Python,
+        path: PathBuf,
+        impulses: Option<Vec<[f64; 3]>>,
+        title: &str,
+        description: &str,
+    ) -> PyResult<()> {
+        let (title, description) = (title.to_owned(), description.to_owned());
+        let info = fclib::Info { title, description, math_info: String::new() };
+        py.detach(|| fclib::write(&path, &self.core, &info, impulses.as_deref()))
+            .map_err(errors::file)
+    }
+
+    fn __len__(&self) -> usize {
+        self.core.len()
+    }
+
+    /// Free velocities, shifted by restitution and gaps [m/s].
+    #[getter]
+    fn v_free<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray2<f64>>> {
+        triples(py, &self.core.v_rel_free)
+    }
+
+    /// Coefficient of friction of each contact [–]; NaN for joints and moments.
+    #[getter]
+    fn friction<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f64>> {
+        let of = |law: &Law| match law {
+            Law::Coulomb { friction } | Law::Cone { friction } => *friction,
+            _ => f64::NAN,
+        };
+        PyArray1::from_vec(py, self.core.laws.iter().map(of).collect())
+    }
+
+    /// The law of each triple of unknowns: coulomb, cone, bilateral or rolling.
+    #[getter]
+    fn laws(&self) -> Vec<&'static str> {
+        let word = |law: &Law| match law {
+            Law::Coulomb { .. } => "coulomb",
+            Law::Cone { .. } => "cone",
+            Law::Bilateral => "bilateral",
+            Law::Rolling => "rolling",
+        };
+        self.core.laws.iter().map(word).collect()
+    }
+
+    /// Impulses of the step, or of the file [N s]; None if there are none.
+    #[getter]
+    fn impulses<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyArray2<f64>>>> {
+        self.impulses.as_ref().map(|list| triples(py, list)).transpose()
+    }
+
+    /// W as a dense matrix [1/kg].
+    fn w<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray2<f64>>> {
+        let n = self.core.len();
+        let mut dense = vec![0.0; 9 * n * n];
+        let blocks = self.blocks();
+        for a in 0..n.min(blocks.len()) {
+            for (b, block) in blocks.row(a) {
+                for (i, row) in block.iter().enumerate() {
+                    for (j, x) in row.iter().enumerate() {
+                        dense[(3 * a + i) * 3 * n + 3 * b + j] += x;
+                    }
+                }
+            }
+        }
+        convert::table(py, dense, 3 * n)
+    }
+
+    /// W as a scipy.sparse.bsr_matrix with blocks of 3×3 [1/kg].
+    fn w_sparse<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        let (n, blocks) = (self.core.len(), self.blocks());
+        let (mut data, mut columns, mut starts) = (Vec::new(), Vec::new(), vec![0_i64]);
+        for a in 0..blocks.len() {
+            for (b, block) in blocks.row(a) {
+                data.extend_from_slice(block.as_flattened());
+                columns.push(b as i64);
+            }
+            starts.push(columns.len() as i64);
+        }
+        let count = columns.len();
+        let data = PyArray1::from_vec(py, data).call_method1("reshape", (count, 3, 3))?;
+        let parts = (data, PyArray1::from_vec(py, columns), PyArray1::from_vec(py, starts));
+        let shape = pyo3::types::PyDict::new(py);
+        shape.set_item("shape", (3 * n, 3 * n))?;
+        py.import("scipy.sparse")?.getattr("bsr_matrix")?.call((parts,), Some(&shape))
+    }
+
+    /// Residual of impulses [–]: the natural map relative to the largest of free velocities, impulses and velocities, as in
+    /// `riprap solve`.
+    fn residual(&self, impulses: Vec<[f64; 3]>) -> PyResult<f64> {
+        self.check(&impulses)?;
+        Ok(residual(&self.core, &impulses).relative_to_all())
+    }
+
+    fn __repr__(&self) -> String {
+        format!("<ContactProblem: {} contacts>", self.core.len())
+    }
+}
+
+impl ContactProblem {
+    fn check(&self, impulses: &[[f64; 3]]) -> PyResult<()> {
+        let n = self.core.len();
+        if impulses.len() != n {
+            let got = impulses.len();
+            return Err(errors::value(format!("{got} impulses for {n} contacts")));
+        }
+        Ok(())
+    }
+}
+
+/// The solution of a contact problem: impulses [N s] and the report.
+///
+/// >>> import riprap as rr
+/// >>> problem = rr.ContactProblem([[1, 0, 0], [0, 1, 0], [0, 0, 1]], v_free=[[1.0, 0.0, 0.0]], friction=[0.5])
+/// >>> rr.solve(problem).impulses.tolist()
+/// [[0.0, 0.0, 0.0]]
+#[pyclass(frozen, module = "riprap")]
+pub struct Solution {
+    impulses: Impulses,
+    report: SolveReport,
+}
+
+#[pymethods]
+impl Solution {
+    /// Impulses [N s], one row per contact.
+    #[getter]
+    fn impulses<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray2<f64>>> {
+        triples(py, &self.impulses)
+    }
+
+    /// Summary of the solve.
+    #[getter]
+    fn report(&self) -> SolveReport {
+        self.report.clone()
+    }
+
+    fn __repr__(&self) -> String {
+        format!("<Solution: {} contacts>", self.impulses.len())
+    }
+}
+
+/// Solves a contact problem. `solver` is a name as in `riprap solve` ("auto", "anderson", "gauss-seidel", …), which stops at a
+/// residual [–] relative to all data of the problem, or a Solver with its own criteria. It starts from `start` [N s], or from
+/// zero.
+///
+/// >>> import riprap as rr
+/// >>> problem = rr.ContactProblem([[1, 0, 0], [0, 1, 0], [0, 0, 1]], v_free=[[-1.0, 0.0, 0.0]], friction=[0.5])
+/// >>> rr.solve(problem, solver="gauss-seidel").report.converged
+/// True
+#[pyfunction]
+#[pyo3(signature = (problem, solver=None, *, tolerance=1e-8, max_sweeps=None, start=None))]
+pub fn solve(
+    py: Python,
+    problem: &ContactProblem,
+    solver: Option<&Bound<PyAny>>,
+    tolerance: f64,
+    max_sweeps: Option<usize>,
+    start: Option<Vec<[f64; 3]>>,
+) -> PyResult<Solution> {
+    let cone = problem.is_cone();
+    let name = match solver {
+        None => Some("auto".to_owned()),
+        Some(given) => given.cast::<PyString>().ok().map(|name| name.to_string()),
+    };
+    let solver = match (name, solver) {
+        (Some(name), _) => Solver::for_stored(&name, tolerance, max_sweeps, cone)?,
+        (None, Some(given)) => Solver::of(given)?,
+        (None, None) => Solver::for_stored("auto", tolerance, max_sweeps, cone)?,
+    };
+    solver.check_law(cone)?;
+    let mut impulses = start.unwrap_or_else(|| vec![[0.0; 3]; problem.core.len()]);
+    problem.check(&impulses)?;
+    let built = solver.build();
+    let (report, wall) = py.detach(|| {
+        let begin = Instant::now();
+        let report = built.solve(&problem.core, &mut impulses, &mut Scratch::default());
+        (report, begin.elapsed().as_secs_f64())
+    });
+    Ok(Solution { impulses, report: SolveReport::new(&report, wall) })
+}

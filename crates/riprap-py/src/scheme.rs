@@ -1,0 +1,275 @@
+//! Time-stepping schemes.
+
+use pyo3::prelude::*;
+
+use riprap::assembly::Stabilization;
+use riprap::scheme::{
+    ConeComplementarity as CoreCone, DormandPrince as CoreDormandPrince, FrictionLaw,
+    GeneralizedAlpha as CoreAlpha, Integrator, MoreauJean as CoreMoreauJean, NormalLaw,
+    Penalty as CorePenalty, PenaltyLaw, Scheme as CoreScheme, Variant,
+};
+
+use crate::errors;
+use crate::solver::Solver;
+
+/// A time-stepping scheme: one of its subclasses.
+///
+/// >>> import riprap as rr
+/// >>> isinstance(rr.MoreauJean(dt=1e-3), rr.Scheme)
+/// True
+#[pyclass(frozen, subclass, module = "riprap")]
+#[derive(Clone)]
+pub struct Scheme {
+    kind: Kind,
+    dt: f64,
+    shown: String,
+}
+
+/// What it is.
+#[derive(Clone)]
+enum Kind {
+    MoreauJean { theta: f64, solver: Solver, stabilization: Stabilization },
+    GeneralizedAlpha(CoreAlpha),
+    Cone { law: FrictionLaw, solver: Solver, recovery: f64 },
+    Penalty { law: PenaltyLaw, integrator: Integrator, solver: Solver },
+    DormandPrince(CoreDormandPrince),
+}
+
+impl Scheme {
+    /// The scheme of the core.
+    pub fn build(&self) -> Box<dyn CoreScheme> {
+        let dt = self.dt;
+        match &self.kind {
+            Kind::MoreauJean { theta, solver, stabilization } => Box::new(CoreMoreauJean {
+                dt,
+                theta: *theta,
+                solver: solver.build(),
+                stabilization: *stabilization,
+            }),
+            Kind::GeneralizedAlpha(scheme) => Box::new(*scheme),
+            Kind::Cone { law, solver, recovery } => {
+                Box::new(CoreCone { dt, law: *law, solver: solver.build(), recovery: *recovery })
+            }
+            Kind::Penalty { law, integrator, solver } => Box::new(CorePenalty {
+                dt,
+                law: *law,
+                integrator: *integrator,
+                solver: solver.build(),
+            }),
+            Kind::DormandPrince(scheme) => Box::new(*scheme),
+        }
+    }
+}
+
+#[pymethods]
+impl Scheme {
+    /// Length of a step [s]; the longest one if the scheme chooses its steps.
+    #[getter]
+    fn dt(&self) -> f64 {
+        self.dt
+    }
+
+    fn __repr__(&self) -> &str {
+        &self.shown
+    }
+}
+
+/// The solver of Coulomb's law: a Solver, a name, or None for the default.
+fn solver_of(given: Option<&Bound<PyAny>>) -> PyResult<Solver> {
+    let solver = match given {
+        Some(given) => Solver::of(given)?,
+        None => default_solver("coloured")?,
+    };
+    solver.check_law(false)?;
+    Ok(solver)
+}
+
+fn default_solver(name: &str) -> PyResult<Solver> {
+    Python::attach(|py| Solver::of(pyo3::types::PyString::new(py, name).as_any()))
+}
+
+/// One of some words.
+fn word<T: Copy>(what: &str, given: &str, known: &[(&str, T)]) -> PyResult<T> {
+    known.iter().find(|(name, _)| *name == given).map(|(_, value)| *value).ok_or_else(|| {
+        let names: Vec<&str> = known.iter().map(|(name, _)| *name).collect();
+        errors::value(format!("no {what} `{given}`: {}", names.join(", ")))
+    })
+}
+
+/// Moreau–Jean: steps of dt [s] with contacts at velocity level, θ from 0.5 to 1 [–]. The corrections beyond Algorithm 1 are
+/// switches; `position_correction` removes deep overlaps and is off by default.
+///
+/// >>> import riprap as rr
+/// >>> rr.MoreauJean(dt=1e-3, theta=0.5, solver="gauss-seidel")
+/// MoreauJean(dt=0.001, theta=0.5, solver=Solver("gauss-seidel", tolerance=0.0001))
+#[pyclass(frozen, extends = Scheme, module = "riprap")]
+pub struct MoreauJean;
+
+#[pymethods]
+impl MoreauJean {
+    #[new]
+    #[pyo3(signature = (dt, theta=0.5, solver=None, *, gaps=true, slips=true, momentum=true, joints=true, position_correction=false))]
+    fn new(
+        dt: f64,
+        theta: f64,
+        solver: Option<&Bound<PyAny>>,
+        gaps: bool,
+        slips: bool,
+        momentum: bool,
+        joints: bool,
+        position_correction: bool,
+    ) -> PyResult<PyClassInitializer<MoreauJean>> {
+        let solver = solver_of(solver)?;
+        let shown = format!("MoreauJean(dt={dt:?}, theta={theta:?}, solver={})", repr(&solver)?);
+        let stabilization =
+            Stabilization { gaps, slips, momentum, joints, overlaps: position_correction };
+        Ok(PyClassInitializer::from(Scheme {
+            kind: Kind::MoreauJean { theta, solver, stabilization },
+            dt,
+            shown,
+        })
+        .add_subclass(MoreauJean))
+    }
+}
+
+fn repr(solver: &Solver) -> PyResult<String> {
+    Python::attach(|py| Ok(solver.clone().into_pyobject(py)?.into_any().repr()?.to_string()))
+}
+
+/// Nonsmooth generalized-α: implicit steps of dt [s] without penetration; ρ∞ from 0 to 1 [–]. `formulation` is ggl,
+/// modified-lcp, smooth-index-3 or moreau-jean.
+///
+/// >>> import riprap as rr
+/// >>> rr.GeneralizedAlpha(dt=2e-3, rho=0.8)
+/// GeneralizedAlpha(dt=0.002, rho=0.8, formulation="ggl")
+#[pyclass(frozen, extends = Scheme, module = "riprap")]
+pub struct GeneralizedAlpha;
+
+#[pymethods]
+impl GeneralizedAlpha {
+    #[new]
+    #[pyo3(signature = (dt, rho=0.8, formulation="ggl", *, tolerance=1e-11, max_iterations=20, max_halvings=10))]
+    fn new(
+        dt: f64,
+        rho: f64,
+        formulation: &str,
+        tolerance: f64,
+        max_iterations: usize,
+        max_halvings: u32,
+    ) -> PyResult<PyClassInitializer<GeneralizedAlpha>> {
+        let known = [
+            ("ggl", Variant::Ggl),
+            ("modified-lcp", Variant::ModifiedLcp),
+            ("smooth-index-3", Variant::SmoothIndex3),
+            ("moreau-jean", Variant::MoreauJean),
+        ];
+        let variant = word("formulation", formulation, &known)?;
+        let core = CoreAlpha { dt, rho, variant, tolerance, max_iterations, max_halvings };
+        let shown =
+            format!("GeneralizedAlpha(dt={dt:?}, rho={rho:?}, formulation={formulation:?})");
+        Ok(PyClassInitializer::from(Scheme { kind: Kind::GeneralizedAlpha(core), dt, shown })
+            .add_subclass(GeneralizedAlpha))
+    }
+}
+
+/// Cone complementarity: semi-implicit steps of dt [s]; the friction law is cone (convex relaxation) or coulomb. Overlaps are
+/// removed with at most `recovery` [m/s].
+///
+/// >>> import riprap as rr
+/// >>> rr.ConeComplementarity(dt=1e-3, solver="barzilai-borwein").dt
+/// 0.001
+#[pyclass(frozen, extends = Scheme, module = "riprap")]
+pub struct ConeComplementarity;
+
+#[pymethods]
+impl ConeComplementarity {
+    #[new]
+    #[pyo3(signature = (dt, friction_law="cone", solver=None, *, recovery=None))]
+    fn new(
+        dt: f64,
+        friction_law: &str,
+        solver: Option<&Bound<PyAny>>,
+        recovery: Option<f64>,
+    ) -> PyResult<PyClassInitializer<ConeComplementarity>> {
+        let known = [("cone", FrictionLaw::Cone), ("coulomb", FrictionLaw::Coulomb)];
+        let law = word("friction law", friction_law, &known)?;
+        let relaxed = law == FrictionLaw::Cone;
+        let solver = match solver {
+            Some(given) => Solver::of(given)?,
+            None => default_solver(if relaxed { "apgd" } else { "coloured" })?,
+        };
+        solver.check_law(relaxed)?;
+        let shown = format!(
+            "ConeComplementarity(dt={dt:?}, friction_law={friction_law:?}, solver={})",
+            repr(&solver)?
+        );
+        let recovery = recovery.unwrap_or(f64::INFINITY);
+        let kind = Kind::Cone { law, solver, recovery };
+        Ok(PyClassInitializer::from(Scheme { kind, dt, shown }).add_subclass(ConeComplementarity))
+    }
+}
+
+/// Soft contact: springs and dampers, with steps of dt [s] that resolve a collision. `law` is linear or hertz, `integrator`
+/// verlet or rk4; stiffness [N/m], damping [N s/m], dissipation [s], impact_velocity [m/s], tangential_ratio [–].
+///
+/// >>> import riprap as rr
+/// >>> rr.Penalty(dt=1e-5, stiffness=1e6).dt
+/// 1e-05
+#[pyclass(frozen, extends = Scheme, module = "riprap")]
+pub struct Penalty;
+
+#[pymethods]
+impl Penalty {
+    #[new]
+    #[pyo3(signature = (dt, law="linear", integrator="verlet", *, stiffness=None, damping=None, dissipation=None, impact_velocity=None, tangential_ratio=None, solver=None))]
+    fn new(
+        dt: f64,
+        law: &str,
+        integrator: &str,
+        stiffness: Option<f64>,
+        damping: Option<f64>,
+        dissipation: Option<f64>,
+        impact_velocity: Option<f64>,
+        tangential_ratio: Option<f64>,
+        solver: Option<&Bound<PyAny>>,
+    ) -> PyResult<PyClassInitializer<Penalty>> {
+        let normal =
+            word("law", law, &[("linear", NormalLaw::Linear), ("hertz", NormalLaw::Hertz)])?;
+        let known = [("verlet", Integrator::Verlet), ("rk4", Integrator::RungeKutta)];
+        let integrator_ = word("integrator", integrator, &known)?;
+        let usual = PenaltyLaw::default();
+        let ratio = tangential_ratio.unwrap_or(usual.tangential_ratio);
+        let force = PenaltyLaw {
+            normal,
+            stiffness,
+            damping,
+            dissipation,
+            impact_velocity,
+            tangential_ratio: ratio,
+        };
+        let kind =
+            Kind::Penalty { law: force, integrator: integrator_, solver: solver_of(solver)? };
+        let shown = format!("Penalty(dt={dt:?}, law={law:?}, integrator={integrator:?})");
+        Ok(PyClassInitializer::from(Scheme { kind, dt, shown }).add_subclass(Penalty))
+    }
+}
+
+/// Adaptive integration of mechanisms without contacts, orders 5 and 4, observed every dt [s], to a relative tolerance [–].
+///
+/// >>> import riprap as rr
+/// >>> rr.DormandPrince(dt=0.01, tolerance=1e-10)
+/// DormandPrince(dt=0.01, tolerance=1e-10)
+#[pyclass(frozen, extends = Scheme, module = "riprap")]
+pub struct DormandPrince;
+
+#[pymethods]
+impl DormandPrince {
+    #[new]
+    #[pyo3(signature = (dt, tolerance=1e-9))]
+    fn new(dt: f64, tolerance: f64) -> PyClassInitializer<DormandPrince> {
+        let core = CoreDormandPrince { dt, tolerance };
+        let shown = format!("DormandPrince(dt={dt:?}, tolerance={tolerance:?})");
+        PyClassInitializer::from(Scheme { kind: Kind::DormandPrince(core), dt, shown })
+            .add_subclass(DormandPrince)
+    }
+}

@@ -1,0 +1,208 @@
+//! Solvers of contact problems, by name.
+
+use pyo3::prelude::*;
+use pyo3::types::PyString;
+
+use riprap::friction::{
+    Accurate, Admm, Anderson, Apgd, BarzilaiBorwein, Coloured, ConeOptions, ConjugateGradient,
+    ContactSolver, GaussSeidel, GaussSeidelOptions, InteriorPoint, Measure, ProjectedGaussSeidel,
+    ProjectedJacobi, StoredOptions,
+};
+
+use crate::errors;
+
+/// A solver of contact problems and its criteria; all tolerances [–] must be met. Names and defaults are those of
+/// `[solver]` in scene files: coloured, conjugate-gradient, gauss-seidel; for cone complementarity apgd, barzilai-borwein,
+/// projected-gauss-seidel, projected-jacobi, admm, interior-point, which use tolerance, approach_tolerance and max_sweeps;
+/// also anderson and accurate, for stored problems, which use tolerance and max_sweeps. With `stored`, only the residual
+/// decides, relative to all data of the problem.
+///
+/// >>> import riprap as rr
+/// >>> scheme = rr.MoreauJean(dt=1e-3, solver=rr.Solver("coloured", tolerance=1e-6))
+/// >>> rr.Solver("cuda")
+/// Traceback (most recent call last):
+///     ...
+/// ValueError: no solver `cuda`: coloured, conjugate-gradient, gauss-seidel, apgd, barzilai-borwein, projected-gauss-seidel, projected-jacobi, admm, interior-point, anderson, accurate
+#[pyclass(frozen, eq, from_py_object, module = "riprap")]
+#[derive(Clone, Debug, PartialEq)]
+pub struct Solver {
+    pub method: Method,
+    options: GaussSeidelOptions,
+    stored: bool,
+}
+
+/// A method, by its index in [`NAMES`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Method(usize);
+
+const NAMES: [&str; 11] = [
+    "coloured",
+    "conjugate-gradient",
+    "gauss-seidel",
+    "apgd",
+    "barzilai-borwein",
+    "projected-gauss-seidel",
+    "projected-jacobi",
+    "admm",
+    "interior-point",
+    "anderson",
+    "accurate",
+];
+
+impl Method {
+    fn named(name: &str) -> PyResult<Method> {
+        NAMES
+            .iter()
+            .position(|n| *n == name)
+            .map(Method)
+            .ok_or_else(|| errors::value(format!("no solver `{name}`: {}", NAMES.join(", "))))
+    }
+
+    /// Whether it solves cone complementarity problems only.
+    fn is_for_cones(self) -> bool {
+        (3..9).contains(&self.0)
+    }
+}
+
+#[pymethods]
+impl Solver {
+    #[new]
+    #[pyo3(signature = (method="coloured", *, tolerance=1e-4, refined_tolerance=None, approach_tolerance=None, velocity_change_tolerance=None, max_velocity_change_tolerance=None, max_sweeps=None, stored=false))]
+    fn new(
+        method: &str,
+        tolerance: f64,
+        refined_tolerance: Option<f64>,
+        approach_tolerance: Option<f64>,
+        velocity_change_tolerance: Option<f64>,
+        max_velocity_change_tolerance: Option<f64>,
+        max_sweeps: Option<usize>,
+        stored: bool,
+    ) -> PyResult<Solver> {
+        let method = Method::named(method)?;
+        let others = [
+            ("refined_tolerance", refined_tolerance),
+            ("approach_tolerance", approach_tolerance),
+            ("velocity_change_tolerance", velocity_change_tolerance),
+            ("max_velocity_change_tolerance", max_velocity_change_tolerance),
+        ];
+        for (name, value) in [("tolerance", Some(tolerance))].iter().chain(&others) {
+            if value.is_some_and(|x| x.is_nan() || x <= 0.0) {
+                return Err(errors::value(format!("{name} must be positive")));
+            }
+        }
+        let used = match method.0 {
+            _ if stored => 0,
+            9 | 10 => 0,
+            _ if method.is_for_cones() => 2,
+            _ => 4,
+        };
+        let ignored = |k: usize| used == 0 || (used == 2 && k != 1);
+        if let Some((_, (name, _))) =
+            others.iter().enumerate().find(|(k, (_, value))| value.is_some() && ignored(*k))
+        {
+            let message = format!("the solver `{}` does not use {name}", NAMES[method.0]);
+            return Err(errors::value(message));
+        }
+        let options = if stored {
+            let options = GaussSeidelOptions::stored(tolerance);
+            GaussSeidelOptions { max_sweeps: max_sweeps.unwrap_or(options.max_sweeps), ..options }
+        } else {
+            GaussSeidelOptions {
+                tolerance,
+                refined_tolerance: refined_tolerance.unwrap_or(1e-8),
+                approach_tolerance: approach_tolerance.unwrap_or(1e-4),
+                velocity_change_tolerance: velocity_change_tolerance.unwrap_or(1e-3),
+                max_velocity_change_tolerance: max_velocity_change_tolerance.unwrap_or(1e-2),
+                max_sweeps: max_sweeps.unwrap_or(5000),
+                measure: Measure::Impulses,
+            }
+        };
+        Ok(Solver { method, options, stored })
+    }
+
+    /// Name of the method.
+    #[getter]
+    fn method(&self) -> &'static str {
+        NAMES[self.method.0]
+    }
+
+    /// Residual of the contact laws [–].
+    #[getter]
+    fn tolerance(&self) -> f64 {
+        self.options.tolerance
+    }
+
+    fn __repr__(&self) -> String {
+        format!("Solver({:?}, tolerance={:?})", self.method(), self.options.tolerance)
+    }
+}
+
+impl Solver {
+    /// A solver, or one named by a string, with defaults.
+    pub fn of(given: &Bound<PyAny>) -> PyResult<Solver> {
+        if let Ok(name) = given.cast::<PyString>() {
+            return Solver::new(&name.to_string(), 1e-4, None, None, None, None, None, false);
+        }
+        given.extract().map_err(|_| errors::value("a solver is a Solver or its name"))
+    }
+
+    /// A solver for stored problems, as on the command line.
+    pub fn for_stored(
+        name: &str,
+        tolerance: f64,
+        max_sweeps: Option<usize>,
+        cone: bool,
+    ) -> PyResult<Solver> {
+        let name = match (name, cone) {
+            ("auto", false) => "accurate",
+            ("auto", true) => "apgd",
+            ("gauss-seidel", true) => "projected-gauss-seidel",
+            ("jacobi", true) => "projected-jacobi",
+            (name, _) => name,
+        };
+        Solver::new(name, tolerance, None, None, None, None, max_sweeps, true)
+    }
+
+    /// Fails if the method does not solve the law of friction.
+    pub fn check_law(&self, cone: bool) -> PyResult<()> {
+        if self.method.is_for_cones() == cone {
+            return Ok(());
+        }
+        let (name, law) = (self.method(), if cone { "cone" } else { "coulomb" });
+        let fits = |k: &usize| Method(*k).is_for_cones() == cone;
+        let names: Vec<&str> = (0..NAMES.len()).filter(fits).map(|k| NAMES[k]).collect();
+        Err(errors::value(format!(
+            "the solver `{name}` does not solve problems with the friction law `{law}`: use {}",
+            names.join(", ")
+        )))
+    }
+
+    /// The solver of the core.
+    pub fn build(&self) -> Box<dyn ContactSolver> {
+        let options = self.options;
+        let cone = ConeOptions {
+            tolerance: options.tolerance,
+            approach_tolerance: options.approach_tolerance,
+            max_iterations: options.max_sweeps,
+            measure: options.measure,
+        };
+        let kept = StoredOptions {
+            tolerance: options.tolerance,
+            measure: if self.stored { Measure::All } else { Measure::Impulses },
+            max_sweeps: options.max_sweeps,
+        };
+        match self.method.0 {
+            0 => Box::new(Coloured { options, ..Coloured::default() }),
+            1 => Box::new(ConjugateGradient { options }),
+            2 => Box::new(GaussSeidel { options }),
+            3 => Box::new(Apgd { options: cone }),
+            4 => Box::new(BarzilaiBorwein { options: cone }),
+            5 => Box::new(ProjectedGaussSeidel { options: cone, ..Default::default() }),
+            6 => Box::new(ProjectedJacobi { options: cone, ..Default::default() }),
+            7 => Box::new(Admm { options: cone }),
+            8 => Box::new(InteriorPoint { options: cone }),
+            9 => Box::new(Anderson { options: kept }),
+            _ => Box::new(Accurate { options: kept }),
+        }
+    }
+}

@@ -1,0 +1,174 @@
+"""Direct access: mechanisms, contact problems, runs; and handles of other scenes."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+from conftest import ROOT, pendulum
+
+import riprap as rr
+
+
+def four_bar() -> tuple[rr.Mechanism, rr.Link]:
+    mechanism = rr.Mechanism("four-bar")
+    crank = mechanism.revolute(rr.GROUND, "z", body=rr.Body.rod((0, 1, 0), mass=1.0), name="crank")
+    coupler = mechanism.revolute(crank, "z", (0, 1, 0), rr.Body.rod((2, 0, 0), mass=2.0), name="coupler")
+    rocker = mechanism.revolute(rr.GROUND, "z", (2, 0, 0), rr.Body.rod((0, 1, 0), mass=1.0), name="rocker")
+    mechanism.close_loop(coupler, rocker, rr.Cut.pin("z"), at_a=(2, 0, 0), at_b=(0, 1, 0))
+    mechanism.start_velocity(crank, 1.0)
+    return mechanism, coupler
+
+
+def test_the_equations_of_a_pendulum() -> None:
+    system = pendulum()[0].build(gravity=(0, 0, -10))
+    assert system.mass_matrix([0.3]).tolist() == [[2.0]]
+    # m g l sin φ, with the sign of a rotation about y.
+    assert system.bias([0.3], [5.0])[0] == pytest.approx(20 * math.sin(0.3))
+    assert system.acceleration([0.3], [0.0])[0] == pytest.approx(-10 * math.sin(0.3))
+    kinetic, potential = system.energy([0.3], [2.0])
+    assert kinetic == pytest.approx(4.0) and potential == pytest.approx(-20 * math.cos(0.3))
+    arm = system.link_named("arm")
+    jacobian = system.jacobian([0.0], arm, (0, 0, -1))
+    assert np.allclose(jacobian[:, 0], [-1, 0, 0, 0, 1, 0])
+
+
+def test_loops_close_and_their_gradient_is_a_derivative() -> None:
+    mechanism, coupler = four_bar()
+    system = mechanism.build()
+    q, v = system.start()
+    assert system.n_equations == 2 and np.abs(system.loop_residual(q)).max() < 1e-12
+    gradient = system.loop_jacobian(q)
+    assert gradient.shape == (2, 3) and np.abs(gradient @ v).max() < 1e-12
+    step = 1e-6
+    for k in range(3):
+        moved = q.copy()
+        moved[k] += step
+        difference = (system.loop_residual(moved) - system.loop_residual(q)) / step
+        # A forward difference of a smooth function: O(step).
+        assert np.allclose(difference, gradient[:, k], atol=1e-5)
+    independent, dependent = system.partition()
+    assert len(independent) == 1 and sorted(independent + dependent) == sorted(system.coordinate_names)
+    assert system.link_names == ["crank", "coupler", "rocker"]
+
+
+def test_wrong_sizes_are_refused() -> None:
+    mechanism, coupler = four_bar()
+    system = mechanism.build()
+    calls: list[Callable[[], object]] = [
+        lambda: system.mass_matrix([0.0]),
+        lambda: system.bias([0.0] * 3, [0.0] * 4),
+        lambda: system.loop_residual([]),
+        lambda: mechanism.coordinate(coupler, 1),
+        lambda: mechanism.coordinate(rr.GROUND),
+    ]
+    for call in calls:
+        with pytest.raises(ValueError):
+            call()
+
+
+def test_handles_of_other_scenes_and_mechanisms_are_refused(
+    steel: rr.Material, ball: tuple[rr.Scene, rr.BodyHandle], heap: tuple[rr.Scene, rr.GrainsHandle]
+) -> None:
+    run = rr.Simulation(heap[0], rr.MoreauJean(dt=1e-3))
+    other, link = pendulum()
+    mechanism, _ = four_bar()
+    builder = rr.SceneBuilder()
+    handle = builder.add_mechanism(mechanism)
+    calls: list[Callable[[], object]] = [
+        lambda: run.body(ball[1]),
+        lambda: run.body("nobody"),
+        lambda: run.grains("nothing"),
+        lambda: run.mechanism(handle),
+        lambda: run.joint(handle, link),
+        lambda: mechanism.start(link, 0.0),
+        lambda: mechanism.revolute(link, "z"),
+        lambda: mechanism.start("nowhere", 0.0),
+        lambda: builder.add_joint("ball", None, ball[1]),
+        lambda: builder.ignore_contact((handle, link), None),
+        lambda: mechanism.build().jacobian([0.0] * 3, link),
+        lambda: heap[0].link("pendulum", "arm"),
+    ]
+    for call in calls:
+        with pytest.raises(rr.HandleError):
+            call()
+    with pytest.raises(IndexError):
+        heap[1][40]
+    assert heap[1][-1].index == heap[0].n_bodies - 1
+
+
+def test_the_contact_problem_of_a_step_is_solved_again(heap: tuple[rr.Scene, rr.GrainsHandle], tmp_path: Path) -> None:
+    run = rr.Simulation(heap[0], rr.MoreauJean(dt=1e-3, solver=rr.Solver(tolerance=1e-8)))
+    run.until(0.45)
+    problem = run.contact_problem()
+    n = len(problem)
+    assert n > 20 and problem.v_free.shape == (n, 3) and problem.friction.tolist() == [0.3] * n
+    w = problem.w()
+    assert np.allclose(w, w.T) and np.linalg.eigvalsh(w).min() > -1e-9
+    sparse = pytest.importorskip("scipy.sparse")
+    assert sparse.issparse(problem.w_sparse()) and np.array_equal(problem.w_sparse().toarray(), w)
+    own = problem.impulses
+    assert own is not None and problem.residual(own) < 1e-6
+    problem.write(tmp_path / "problem.hdf5", impulses=own)
+    read = rr.ContactProblem.read(tmp_path / "problem.hdf5")
+    assert len(read) == n and np.allclose(read.w(), w)
+    assert read.impulses is not None and np.array_equal(read.impulses, own)
+    velocity = w @ own.ravel() + problem.v_free.ravel()
+    for name in ["auto", "anderson", "gauss-seidel", "conjugate-gradient"]:
+        solution = rr.solve(read, name, tolerance=1e-6)
+        assert solution.report.converged and read.residual(solution.impulses) <= 1e-6
+    solved = w @ rr.solve(problem, tolerance=1e-10, start=own).impulses.ravel() + problem.v_free.ravel()
+    # Velocities of a solution are nearly unique; impulses are not.
+    assert np.abs(solved - velocity).max() < 1e-3
+
+
+def test_cone_problems_have_their_own_solvers() -> None:
+    w, v_free, friction = 0.5 * np.eye(3), [[-1.0, 2.0, 0.0]], [0.5]
+    problem = rr.ContactProblem(w, v_free, friction, law="cone")
+    solutions = [rr.solve(problem, name, tolerance=1e-9).impulses for name in ["auto", "barzilai-borwein", "interior-point"]]
+    assert np.allclose(solutions[0], solutions[1], atol=1e-6) and np.allclose(solutions[0], solutions[2], atol=1e-6)
+    with pytest.raises(ValueError, match="apgd"):
+        rr.solve(problem, "anderson")
+    with pytest.raises(ValueError, match="friction law"):
+        rr.solve(rr.ContactProblem(w, v_free, friction), rr.Solver("apgd"))
+
+
+@pytest.mark.parametrize(
+    "w, v_free, friction",
+    [
+        (np.eye(2), [[0, 0, 0]], [0.1]),
+        (np.eye(3), [[0, 0, 0]], []),
+        (np.eye(3), [[0, 0, 0]], [-0.1]),
+        (np.full((3, 3), np.nan), [[0, 0, 0]], [0.1]),
+        (np.eye(3), [[0, 0]], [0.1]),
+        ("text", [[0, 0, 0]], [0.1]),
+    ],
+)
+def test_impossible_problems_are_refused(w: object, v_free: object, friction: object) -> None:
+    with pytest.raises((ValueError, TypeError)):
+        rr.ContactProblem(w, v_free, friction)  # type: ignore[arg-type]
+
+
+def test_files_that_are_not_problems_are_refused(tmp_path: Path) -> None:
+    (tmp_path / "x.hdf5").write_bytes(b"not a file")
+    with pytest.raises(rr.FileError, match="x.hdf5"):
+        rr.ContactProblem.read(tmp_path / "x.hdf5")
+
+
+def test_a_run_writes_its_folder(tmp_path: Path) -> None:
+    scene = ROOT / "examples/bouncing-ball/scene.toml"
+    summary = rr.run(scene, tmp_path / "out", until=0.1)
+    assert summary.ending == "finished" and summary.time == pytest.approx(0.1) and summary.report.steps == 100
+    assert (tmp_path / "out/series.csv").is_file() and summary.folder == tmp_path / "out"
+    assert json.loads((tmp_path / "out/summary.json").read_text())
+    with pytest.raises(rr.FileError):
+        rr.run(scene, tmp_path / "out", until=0.1)
+    rr.run(scene, tmp_path / "out", until=0.1, overwrite=True)
+    with pytest.raises(ValueError, match="first step"):
+        rr.run(scene, tmp_path / "other", until=1e-9)
+    with pytest.raises(rr.SceneError):
+        rr.run(tmp_path / "missing.toml", tmp_path / "other")

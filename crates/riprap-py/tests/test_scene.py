@@ -1,0 +1,204 @@
+"""Descriptions: shapes, bodies, grains, joints, ropes, scene files."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+
+import numpy as np
+import pytest
+from conftest import ROOT
+
+import riprap as rr
+
+
+def test_shapes_have_their_volume() -> None:
+    assert rr.Shape.sphere(0.5).volume == pytest.approx(math.pi / 6)
+    assert rr.Shape.half_space((0, 1, 1)).volume == math.inf
+    assert rr.Shape.hull(np.array([[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1]])).volume == pytest.approx(1 / 6)
+    assert rr.Shape.disc(1.0, 0.5).volume == pytest.approx(math.pi / 2)
+    assert rr.Shape.polygon([(0, 0), (1, 0), (0, 1)]).volume == pytest.approx(0.5)
+    two = rr.Shape.compound([(rr.Pose((k, 0, 0)), rr.Shape.cuboid(0.5, 1, 1)) for k in range(2)])
+    assert two.volume == pytest.approx(1.0) and len(two.parts()) == 2
+    assert len(rr.Shape.open_box(1, 1, 1).parts()) == 5
+    corners = np.array([[x, y, z] for x in (0, 1) for y in (0, 1) for z in (0, 1)], dtype=float)
+    faces = [(0, 2, 1), (1, 2, 3), (4, 5, 6), (5, 7, 6), (0, 1, 4), (1, 5, 4), (2, 6, 3), (3, 6, 7), (0, 4, 2), (2, 4, 6), (1, 3, 5), (3, 7, 5)]
+    mesh = rr.Shape.mesh(corners, [face[::-1] for face in faces])
+    assert mesh.mass_properties(2.0) is not None
+    properties = rr.Shape.cuboid(1, 2, 3).mass_properties(1.0)
+    assert properties is not None
+    assert np.allclose(properties.inertia, np.diag([6.5, 5.0, 2.5]))
+    vertices = rr.Shape.cuboid(1, 2, 3).vertices()
+    assert vertices is not None and vertices.shape == (8, 3)
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: rr.Shape.sphere(-1.0),
+        lambda: rr.Shape.sphere(math.nan),
+        lambda: rr.Shape.hull([(0, 0, 0), (1, 0, 0)]),
+        lambda: rr.Shape.half_space((0, 0, 0)),
+        lambda: rr.Shape.compound([]),
+        lambda: rr.Shape.mesh([(0, 0, 0)], [(0, 1, 2)]),
+        lambda: rr.Rotation("w", 1.0),
+        lambda: rr.Rotation((0, 0, 0), 1.0),
+        lambda: rr.Rotation.quaternion(0, 0, 0, 0),
+        lambda: rr.Pose((math.inf, 0, 0)),
+        lambda: rr.Body(rr.Shape.sphere(1), rr.Material("m"), locked=["roll"]),
+        lambda: rr.PairLaw(law="sticky"),
+        lambda: rr.Solver("nothing"),
+        lambda: rr.Solver("apgd", refined_tolerance=1e-3),
+        lambda: rr.Solver(tolerance=-1.0),
+        lambda: rr.MoreauJean(1e-3, solver="apgd"),
+        lambda: rr.ConeComplementarity(1e-3, solver="coloured"),
+        lambda: rr.GeneralizedAlpha(1e-3, formulation="x"),
+        lambda: rr.SceneBuilder(detection="x"),
+    ],
+)
+def test_impossible_values_are_refused(make: object) -> None:
+    with pytest.raises(ValueError):
+        make()  # type: ignore[operator]
+
+
+def test_wrong_shapes_of_arguments_are_refused(steel: rr.Material) -> None:
+    for wrong in [(1, 2), (1, 2, 3, 4), "abc", 3.0, None]:
+        with pytest.raises((TypeError, ValueError)):
+            rr.Body(rr.Shape.sphere(1), steel, position=wrong)  # type: ignore[arg-type]
+
+
+def test_rotations_and_poses_compose() -> None:
+    a, b = rr.Rotation("z", 0.3), rr.Rotation((0, 1, 0), -0.7)
+    v = np.array([1.0, 2.0, 3.0])
+    assert np.allclose((a @ b).apply(v), a.apply(b.apply(v)))
+    assert np.allclose((a @ a.inverse()).matrix(), np.eye(3))
+    pose = rr.Pose((1, 2, 3), a)
+    assert np.allclose(pose.inverse_point(pose.point(v)), v)
+    assert np.allclose((pose @ rr.Pose((1, 0, 0))).position, pose.point((1, 0, 0)))
+    assert pose == rr.Pose((1, 2, 3), a.wxyz) != rr.Pose()
+
+
+def test_all_mistakes_of_a_scene_are_reported_together(steel: rr.Material) -> None:
+    scene = rr.SceneBuilder()
+    scene.add(rr.Body(rr.Shape.sphere(0.1), rr.Material("air", friction=-1.0), name="a"))
+    scene.add(rr.Body(rr.Shape.half_space(), steel, name="a", position=(0, 0, 5)))
+    with pytest.raises(rr.SceneError) as error:
+        scene.build()
+    text = str(error.value)
+    assert "friction" in text and "density" in text and "half-space" in text and len(text.splitlines()) >= 4
+
+
+def test_grains_follow_from_their_seed(steel: rr.Material) -> None:
+    inside = ((0.0, 0.0, 0.0), (0.3, 0.3, 1.0))
+    one, same, other = (
+        rr.Grains.spheres(20, radius=(0.01, 0.02), material=steel, inside=inside, seed=seed).sizes() for seed in (1, 1, 2)
+    )
+    assert np.array_equal(one, same) and not np.array_equal(one, other)
+    assert one.min() >= 0.02 and one.max() <= 0.04
+    curve = rr.Grains.stones(30, grading=[(0.03, 0), (0.04, 50), (0.05, 100)], material=steel, inside=inside)
+    assert len(curve.bodies()) == 30
+    cubes = rr.Grains.rain(5, rr.Shape.cuboid(0.02, 0.02, 0.02), material=steel, inside=inside, name="cubes")
+    assert [body.name for body in cubes.bodies()] == [f"cubes-{k}" for k in range(1, 6)]
+    with pytest.raises(rr.SceneError, match="grading"):
+        rr.Grains.stones(3, grading="EN 1", material=steel, inside=inside).bodies()
+    with pytest.raises(rr.SceneError):
+        rr.Grains.spheres(3, radius=(0.2, 0.3), material=steel, inside=inside).bodies()
+
+
+def test_pairs_of_materials_override_the_smaller_friction(steel: rr.Material) -> None:
+    ice = rr.Material("ice", density=900.0, friction=0.0)
+    stops = []
+    for law in [None, rr.PairLaw(friction=0.5)]:
+        scene = rr.SceneBuilder()
+        scene.add_fixed(rr.Shape.half_space(), material=steel)
+        scene.add(rr.Body(rr.Shape.cuboid(0.1, 0.1, 0.1), ice, name="cube", position=(0, 0, 0.05), velocity=(1, 0, 0)))
+        if law:
+            scene.pair(steel, ice, law)
+        run = rr.Simulation(scene.build(), rr.MoreauJean(dt=1e-3))
+        run.until(0.3)
+        stops.append(run.body("cube").position[0])
+    assert stops[0] == pytest.approx(0.3) and stops[1] == pytest.approx(1 / (2 * 0.5 * 9.81), rel=1e-2)
+
+
+def test_joints_ropes_and_chains_hold_their_bodies(steel: rr.Material) -> None:
+    scene = rr.SceneBuilder()
+    ball = scene.add(rr.Body(rr.Shape.sphere(0.1), steel, position=(1, 0, 0)))
+    scene.add_joint("ball", None, ball, position=(0, 0, 0), project=True, name="pivot")
+    weight = scene.add(rr.Body(rr.Shape.sphere(0.1), steel, position=(5, 0, -1), mass=3.0))
+    rope = scene.add_rope("rope", [(None, (5, 0, 0)), (weight, (0, 0, 0.1))])
+    chain = scene.add_chain("chain", 5, radius=0.02, link=0.1, material=steel, start=(None, (9, 0, 0)))
+    run = rr.Simulation(scene.build(), rr.MoreauJean(dt=1e-3))
+    run.until(0.3)
+    assert np.linalg.norm(run.body(ball).position) == pytest.approx(1.0, abs=1e-9)
+    assert run.tension(rope) == pytest.approx(3.0 * 9.81, rel=1e-6)
+    assert len(chain) == 5 and run.grains(chain).positions[-1, 2] == pytest.approx(-0.5, abs=1e-3)
+    for wrong in ["glue", "hinge-joint"]:
+        with pytest.raises(ValueError, match="ball, hinge"):
+            scene.add_joint(wrong, None, ball)
+
+
+def test_planar_scenes_stay_in_their_plane(steel: rr.Material) -> None:
+    scene = rr.SceneBuilder(planar=True)
+    scene.add_fixed(rr.Shape.half_space((0, 1, 0)), material=steel)
+    discs = rr.Grains.lattice((3, 2), (0.25, 0.25), shape=rr.Shape.disc(0.1), material=steel, origin=(0, 0.2), jitter=0.01)
+    handle = scene.add_grains(discs)
+    run = rr.Simulation(scene.build(), rr.MoreauJean(dt=1e-3))
+    run.until(0.5)
+    assert np.all(run.grains(handle).positions[:, 2] == 0.0)
+    assert run.grains(handle).positions[:, 1].min() > 0.09
+
+
+def test_scene_files_bring_their_scheme_and_their_mistakes(tmp_path: Path) -> None:
+    scene = rr.Scene.from_toml(ROOT / "examples/slope/scene.toml")
+    assert scene.names == ["slope", "stays", "slides"] and scene.dt == 1e-3 and scene.until == 1.0
+    assert scene.body("slides").index == 2
+    again = rr.Scene.from_toml_str(scene.to_toml() or "")
+    assert again.names == scene.names
+    bad = (ROOT / "examples/slope/scene.toml").read_text().replace("friction = 0.4", "frictoin = 0.4")
+    (tmp_path / "bad.toml").write_text(bad)
+    with pytest.raises(rr.SceneError) as error:
+        rr.Scene.from_toml(tmp_path / "bad.toml")
+    assert "frictoin" in str(error.value) and "bad.toml:" in str(error.value)
+    [(line, column, message, hint)] = error.value.problems
+    assert bad.splitlines()[line - 1].startswith("frictoin") and column == 1 and "friction" in f"{message}{hint}"
+    with pytest.raises(rr.SceneError, match="no such file"):
+        rr.Scene.from_toml(tmp_path / "missing.toml")
+
+
+def test_a_scene_built_in_python_needs_a_scheme(ball: tuple[rr.Scene, rr.BodyHandle]) -> None:
+    with pytest.raises(ValueError, match="scheme"):
+        rr.Simulation(ball[0])
+    with pytest.raises(rr.StepError, match="dt"):
+        rr.Simulation(ball[0], rr.MoreauJean(dt=-1.0))
+
+
+SETTLING = """
+seed = 1
+run = { dt = "1 ms", until = "10 ms" }
+materials.rock = { density = 2700, friction = 0.6 }
+[[body]]
+name = "box"
+kind = "fixed"
+material = "rock"
+shape = { type = "open-box", size = [0.3, 0.3, 0.3], wall = 0.02 }
+[[grains]]
+name = "bed"
+material = "rock"
+generator = "rain"
+spheres = {}
+grading = { uniform = ["3 cm", "4 cm"] }
+count = 30
+box = { min = [-0.15, -0.15, 0], max = [0.15, 0.15, 1] }
+settle = { speed = "1 cm/s", at_most = "2 s", drag = 10 }
+"""
+
+
+def test_grains_of_a_scene_file_settle_first(tmp_path: Path) -> None:
+    run = rr.Simulation(rr.Scene.from_toml_str(SETTLING))
+    assert run.time == 0.0 and np.abs(run.grains("bed").velocities).max() < 0.02
+    loose = rr.Simulation(rr.Scene.from_toml_str(SETTLING), settle=False)
+    assert loose.grains("bed").positions[:, 2].mean() > run.grains("bed").positions[:, 2].mean()
+    (tmp_path / "bed.toml").write_text(SETTLING)
+    summary = rr.run(tmp_path / "bed.toml", tmp_path / "out", cache=False)
+    run.until(0.01)
+    assert summary.state == run.state
