@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use super::{Figures, in_rows};
 use crate::Effort;
-use crate::bench::dantzig::{DantzigBench, DantzigTime, Packing, dantzig};
+use crate::bench::{DantzigBench, DantzigTime, Packing, dantzig};
 use crate::figure::{Axis, Colour, Curve, Dash, Panel};
 use crate::reproduce::Tell;
 
