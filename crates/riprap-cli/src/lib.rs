@@ -20,7 +20,9 @@ use failure::Failure;
 
 use clap::{Parser, Subcommand};
 
-use commands::{bench, check, equilibrium, modes, new, reproduce, run, settle, solve, validate};
+use commands::{
+    bench, check, equilibrium, forces, modes, new, reproduce, run, settle, solve, validate,
+};
 
 /// Simulate granular media and multibody systems with exact contact laws.
 #[derive(Parser)]
@@ -42,6 +44,8 @@ enum Command {
     Equilibrium(equilibrium::Arguments),
     /// Compute natural frequencies, damping ratios and mode shapes of each mechanism in a scene
     Modes(modes::Arguments),
+    /// Compute the unique contact forces of a run and compare them with those of its solver
+    Forces(forces::Arguments),
     /// Create a folder with a template scene
     New(new::Arguments),
     /// Run the validation cases and compare the results with their references
@@ -70,6 +74,7 @@ pub fn main_with(arguments: impl IntoIterator<Item = OsString>) -> u8 {
         Command::Check(arguments) => check::check(&arguments),
         Command::Equilibrium(arguments) => equilibrium::equilibrium(&arguments),
         Command::Modes(arguments) => modes::modes(&arguments),
+        Command::Forces(arguments) => forces::forces(&arguments),
         Command::New(arguments) => new::new(&arguments),
         Command::Validate(arguments) => validate::validate(&arguments),
         Command::Reproduce(arguments) => reproduce::reproduce(&arguments),

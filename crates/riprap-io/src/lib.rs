@@ -5,13 +5,14 @@
 //! it and writes a run folder. [`vtk`] writes frames for ParaView, [`table`] writes time series, and [`run_folder`] manages the files
 //! of a run. These writers are independent of the simulator: they take points, numbers and names. [`output`] observes a run and
 //! passes data to them. [`checkpoint`] stores the state from which an interrupted run resumes, [`kept`] stores results of studies.
-//! [`fclib`] reads and writes contact problems.
+//! [`fclib`] reads and writes contact problems, [`forces`] computes the force network of a run and draws it.
 
 mod atomic;
 pub mod build;
 pub mod checkpoint;
 mod error;
 pub mod fclib;
+pub mod forces;
 pub mod grain_table;
 pub mod kept;
 mod lock;

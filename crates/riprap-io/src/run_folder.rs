@@ -8,6 +8,7 @@
 //! out/frames/         surfaces and contacts, one file per output
 //! out/problems/       contact problems, if requested
 //! out/checkpoint.bin  state from which the run can resume, if requested
+//! out/forces.csv      unique contact forces, and force-chains.vtp and .svg, if computed
 //! out/run.lock        lock that names the writing process, during the run
 //! ```
 
@@ -20,6 +21,7 @@ use serde_json::json;
 use crate::atomic;
 use crate::checkpoint;
 use crate::error::Error;
+use crate::forces;
 use crate::lock::Lock;
 use crate::regular::read_limited;
 use crate::sealed::sha256;
@@ -259,7 +261,7 @@ fn frame_name(part: &str, number: usize) -> String {
 /// Removes the files of a run, and only those.
 fn remove_run(path: &Path) -> Result<(), Error> {
     atomic::sweep(path)?;
-    for name in SIGNS.into_iter().chain(["scene.toml", checkpoint::FILE]) {
+    for name in SIGNS.into_iter().chain(["scene.toml", checkpoint::FILE]).chain(forces::FILES) {
         let file = path.join(name);
         if file.exists() {
             fs::remove_file(&file).map_err(Error::io("remove", &file))?;

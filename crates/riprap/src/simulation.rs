@@ -2,8 +2,12 @@
 //! physics.
 
 mod account;
+mod fabric;
+mod network;
 
 pub use account::{ContactCount, EnergyAccount};
+pub use fabric::{Fabric, ForceDistribution, rose};
+pub use network::{ForceNetwork, NetworkContact, Resultant};
 
 use crate::degradation::{Degradation, Loads};
 use crate::friction::Criterion;

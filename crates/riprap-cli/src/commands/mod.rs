@@ -3,6 +3,7 @@
 pub mod bench;
 pub mod check;
 pub mod equilibrium;
+pub mod forces;
 pub mod modes;
 pub mod new;
 pub mod reproduce;

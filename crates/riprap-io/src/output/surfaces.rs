@@ -103,6 +103,51 @@ impl Surfaces {
     }
 }
 
+impl Surfaces {
+    /// The outlines of all convex parts as seen in a projection, each with the index of its body, anticlockwise.
+    pub(crate) fn outlines(
+        &self,
+        snapshot: &Snapshot,
+        project: impl Fn(Vec3) -> [f64; 2],
+    ) -> Vec<(usize, Vec<[f64; 2]>)> {
+        let mut outlines = Vec::new();
+        for (i, (parts, (pose, _))) in self.bodies.iter().zip(&snapshot.bodies).enumerate() {
+            for part in parts.iter().filter(|part| !part.corners.is_empty()) {
+                let points = part.corners.iter().map(|corner| project(pose.point(*corner)));
+                outlines.push((i, hull(points.collect())));
+            }
+        }
+        outlines
+    }
+}
+
+/// The convex hull of points in the plane, anticlockwise.
+fn hull(mut points: Vec<[f64; 2]>) -> Vec<[f64; 2]> {
+    points.sort_by(|a, b| a[0].total_cmp(&b[0]).then(a[1].total_cmp(&b[1])));
+    let mut hull: Vec<[f64; 2]> = Vec::new();
+    // The lower side from left to right, then the upper side back.
+    for back in [false, true] {
+        let first = hull.len();
+        let mut add = |p: [f64; 2]| {
+            while let [.., a, b] = hull[first..] {
+                let turn = (b[0] - a[0]) * (p[1] - a[1]) - (b[1] - a[1]) * (p[0] - a[0]);
+                if turn > 0.0 {
+                    break;
+                }
+                hull.pop();
+            }
+            hull.push(p);
+        };
+        match back {
+            false => points.iter().for_each(|p| add(*p)),
+            true => points.iter().rev().for_each(|p| add(*p)),
+        }
+        // The end of one side is the start of the other.
+        hull.pop();
+    }
+    hull
+}
+
 /// Adds the surface of a flexible body: its outline along the nodes, with both ends closed. Returns the node of each face.
 fn add_tube(nodes: &[(Pose, f64)], outline: &[[f64; 2]], data: &mut PolyData) -> Vec<usize> {
     let (n, first) = (outline.len(), data.n_points());
@@ -277,6 +322,14 @@ mod tests {
         let cells =
             add_tube(&Snapshot::of(&run.frame()).bodies, &surfaces.flexible[0].1, &mut alone);
         assert_eq!((cells[0], cells[15], cells[16], cells[17]), (0, 3, 0, 4));
+    }
+
+    #[test]
+    fn the_hull_of_a_square_with_inner_points_is_the_square() {
+        let corners = [[0.0, 0.0], [1.0, 0.0], [1.0, 1.0], [0.0, 1.0]];
+        let mut points = corners.to_vec();
+        points.extend([[0.5, 0.5], [0.5, 0.0], [0.2, 0.7]]);
+        assert_eq!(hull(points), corners);
     }
 
     #[test]

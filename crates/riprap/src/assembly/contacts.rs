@@ -507,6 +507,11 @@ pub(crate) fn meeting<'a>(scene: &'a Scene, point: &ContactPoint) -> ([u32; 2], 
     ([a.body, b.body], scene.pairs.law(a.material, b.material))
 }
 
+/// The law of the pair of materials, or of the point contact, that a point belongs to.
+pub(crate) fn contact_law<'a>(scene: &'a Scene, point: &ContactPoint) -> &'a PairLaw {
+    meeting(scene, point).1
+}
+
 /// Size of the smaller of two bodies, of which at least one is movable [m].
 pub(crate) fn smaller_size(scene: &Scene, i: usize, j: usize) -> f64 {
     let bodies = scene.bodies();

@@ -15,6 +15,7 @@ mod stabilize;
 mod system;
 mod warm_start;
 
+pub(crate) use contacts::contact_law;
 pub use contacts::{ActiveContact, Contacts, GapRule};
 pub(crate) use contacts::{meeting, smaller_size};
 pub use joints::{assemble as assemble_joints, joint_drift, joint_error, joint_wrenches};

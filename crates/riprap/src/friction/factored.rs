@@ -260,7 +260,8 @@ impl Factored {
         self.trace = self.contacts.iter().map(|c| c.w[0][0] + c.w[1][1] + c.w[2][2]).sum();
     }
 
-    pub(super) fn masses(&self) -> &[InverseMass] {
+    /// Inverse masses of the blocks.
+    pub fn masses(&self) -> &[InverseMass] {
         &self.masses
     }
 
