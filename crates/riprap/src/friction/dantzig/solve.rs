@@ -10,6 +10,9 @@ use crate::friction::{Buffers, Scratch};
 /// Largest residual of a solution [–].
 const TOLERANCE: f64 = 1e-10;
 
+/// Residual below which only the tolerance on signs separates lists from a solution [–].
+const NEARLY: f64 = 1e-7;
+
 /// Residual below which no proximal step is needed [–].
 const FINE: f64 = 1e-13;
 
@@ -444,7 +447,11 @@ impl Attempt<'_> {
     fn refine(&mut self, algebra: &mut impl Algebra) -> Result<f64, Failure> {
         let mut worst = 0;
         for _ in 0..PROXIMAL {
-            let (residual, at) = self.polish(algebra);
+            let (mut residual, mut at) = self.polish(algebra);
+            if residual > TOLERANCE && residual < NEARLY {
+                self.snap(algebra);
+                (residual, at) = self.polish(algebra);
+            }
             if residual <= TOLERANCE {
                 return Ok(residual);
             }
@@ -454,6 +461,34 @@ impl Attempt<'_> {
             self.repair(algebra)?;
         }
         Err(Failure::At(worst))
+    }
+
+    /// Moves contacts whose forces are beyond their bounds by less than the tolerance on signs to
+    /// the lists of these bounds: cutting the forces off would change accelerations as much.
+    fn snap(&mut self, algebra: &mut impl Algebra) {
+        for _ in 0..PROXIMAL {
+            self.path.approach(self.island);
+            if !self.path.evaluate(self.island, algebra) {
+                return;
+            }
+            let (island, path) = (self.island, &mut *self.path);
+            let before = path.states.clone();
+            for k in 0..island.n_contacts() {
+                let normal = island.start[k];
+                if path.states[normal] == State::Basic && path.x[normal] < 0.0 {
+                    path.states[normal..island.start[k + 1]].fill(State::Out);
+                }
+                let bound = island.mu[k] * path.x[normal];
+                for u in island.axes(k).filter(|u| before[*u] == State::Basic) {
+                    if path.states[normal] == State::Basic && path.x[u].abs() > bound {
+                        path.states[u] = if path.x[u] > 0.0 { State::Upper } else { State::Lower };
+                    }
+                }
+            }
+            if before == path.states {
+                return;
+            }
+        }
     }
 
     /// Proximal steps with the present lists, until rounding is reached. Returns the residual and
