@@ -1,6 +1,6 @@
 use super::*;
 use crate::friction::fixtures::random_problem;
-use crate::friction::{Blocks, ContactProblem, Factored, InverseMass, Law};
+use crate::friction::{Blocks, ContactProblem, ContactSolver, Factored, InverseMass, Law};
 
 fn solve(problem: &ForceProblem, options: &Dantzig) -> (Vec<[f64; 3]>, Vec<Class>, DantzigReport) {
     let (mut forces, mut classes) = (Vec::new(), Vec::new());
@@ -141,4 +141,82 @@ fn an_empty_problem_and_numbers_that_are_not_finite_are_handled() {
     let (forces, _, report) = solve(&problem, &Dantzig::default());
     assert_ne!(report.outcome, Outcome::Solved);
     assert!(forces.as_flattened().iter().all(|f| f.is_finite()));
+}
+
+/// A beam of 1 kg on `n` supports in the plane: redundant beyond the second.
+fn beam(n: usize) -> (Delassus, Vec<[f64; 3]>, Vec<Friction>) {
+    let mut w = Factored::default();
+    let mass = InverseMass { linear: [1.0, 1.0, 0.0], angular: [0.0, 0.0, 12.0, 0.0, 0.0, 0.0] };
+    w.reset([mass].into_iter());
+    for k in 0..n {
+        let x = k as f64 / (n - 1) as f64 - 0.5;
+        let frame = [[0.0, 1.0, 0.0], [-1.0, 0.0, 0.0], [0.0, 0.0, 1.0]];
+        w.push([Factored::NONE, 0], frame, [[0.0; 3], [x, -0.1, 0.0]]);
+    }
+    let pushed = [[1.0, -10.0, 0.0, 0.0, 0.0, 0.0]];
+    let b = (0..n).map(|a| w.to_local(a, &pushed)).collect();
+    (Delassus::Factored(w), b, vec![Friction::Static { mu: 0.5 }; n])
+}
+
+#[test]
+fn redundant_supports_carry_the_weight_together_and_known_forces_are_kept() {
+    for n in [2, 3, 7, 40] {
+        let (w, b, friction) = beam(n);
+        let problem = ForceProblem { w: &w, b: &b, friction: &friction };
+        let (mut forces, mut classes, report) = solve(&problem, &Dantzig::default());
+        assert_eq!(report.outcome, Outcome::Solved, "{n} supports");
+        let sum = |i: usize| forces.iter().map(|f| f[i]).sum::<f64>();
+        assert!((sum(0) - 10.0).abs() < 1e-9 && (sum(1) - 1.0).abs() < 1e-9, "{n}: {forces:?}");
+        assert!(classes.iter().all(|class| *class != Class::Sliding));
+        let before = forces.clone();
+        let scratch = &mut Scratch::default();
+        let again = Dantzig::default().resume(&problem, &mut forces, &mut classes, scratch);
+        assert_eq!((again.outcome, again.pivots), (Outcome::Solved, 0), "{n} supports");
+        let off = before.as_flattened().iter().zip(forces.as_flattened());
+        let off = off.fold(0.0, |most: f64, (x, y)| most.max((x - y).abs()));
+        assert!(off < 1e-9, "{n} supports: {off:e}");
+    }
+}
+
+#[test]
+fn the_contact_solver_finds_impulses_of_planar_problems_and_hands_over_other_laws() {
+    let (w, v_rel_free, _) = beam(3);
+    let law = Law::Coulomb { friction: 0.05 };
+    let mut problem = ContactProblem {
+        w,
+        v_rel_free,
+        laws: vec![law; 3],
+        approach_scale: 1.0,
+        ..ContactProblem::default()
+    };
+    let solver: &dyn ContactSolver = &Dantzig::default();
+    for law in [law, Law::Bilateral] {
+        problem.laws[1] = law;
+        let mut impulses = Vec::new();
+        let report = solver.solve(&problem, &mut impulses, &mut Scratch::default());
+        assert!(report.converged && report.residual < 1e-8, "{law:?}: {report:?}");
+        let again = solver.solve(&problem, &mut impulses, &mut Scratch::default());
+        assert!(again.converged, "{law:?}: {again:?}");
+    }
+}
+
+#[test]
+fn contradictory_accelerations_are_recognized_in_islands_of_any_size() {
+    // Two walls that approach each other squeeze a body, whatever the forces.
+    for n in [1, 20] {
+        let mut w = Factored::default();
+        let mass = InverseMass { linear: [1.0, 1.0, 0.0], ..InverseMass::default() };
+        w.reset([mass].into_iter());
+        let mut b = Vec::new();
+        for side in [1.0, -1.0].repeat(n) {
+            let frame = [[side, 0.0, 0.0], [0.0, side, 0.0], [0.0, 0.0, 1.0]];
+            w.push([Factored::NONE, 0], frame, [[0.0; 3]; 2]);
+            b.push([-1.0, 0.0, 0.0]);
+        }
+        let (w, friction) = (Delassus::Factored(w), vec![Friction::Static { mu: 0.3 }; 2 * n]);
+        let problem = ForceProblem { w: &w, b: &b, friction: &friction };
+        let (forces, _, report) = solve(&problem, &Dantzig::default());
+        assert!(matches!(report.outcome, Outcome::Inconsistent { .. }), "{n}: {report:?}");
+        assert!(forces.iter().all(|f| *f == [0.0; 3]));
+    }
 }
