@@ -24,6 +24,8 @@ pub(super) struct Elimination {
     /// Position of each column in the current row.
     at: Vec<u32>,
     right: Vec<[f64; 6]>,
+    /// Number of products of blocks in a factorization.
+    work: f64,
 }
 
 impl Elimination {
@@ -57,6 +59,7 @@ impl Elimination {
             }
             later[k] = tied;
         }
+        self.work = later.iter().map(|tied| (tied.len() * tied.len()) as f64).sum();
         self.lay_out(&later);
     }
 
@@ -87,6 +90,11 @@ impl Elimination {
                 put(*j as usize, k);
             }
         }
+    }
+
+    /// Number of products of blocks in a factorization.
+    pub(super) fn work(&self) -> f64 {
+        self.work
     }
 
     /// Where the block of two bodies, which must be neighbours or the same, is stored.
@@ -174,6 +182,19 @@ fn add_product(c: &mut Block6, a: &Block6, b: &Block6, s: f64) {
     }
 }
 
+/// `a x`.
+#[inline(always)]
+pub(super) fn times(a: &Block6, x: &[f64; 6]) -> [f64; 6] {
+    a.map(|row| row.iter().zip(x).map(|(a, x)| a * x).sum())
+}
+
+/// Adds `s x` to `sum`.
+pub(super) fn add_to(sum: &mut [[f64; 6]], s: f64, x: &[[f64; 6]]) {
+    for (sum, x) in sum.as_flattened_mut().iter_mut().zip(x.as_flattened()) {
+        *sum += s * x;
+    }
+}
+
 /// Subtracts `a x` from `sum`.
 #[inline(always)]
 fn subtract(sum: &mut [f64; 6], a: &Block6, x: &[f64; 6]) {
@@ -183,7 +204,7 @@ fn subtract(sum: &mut [f64; 6], a: &Block6, x: &[f64; 6]) {
 }
 
 /// Inverse of a block by elimination with row pivoting; `None` if it is singular.
-fn inverse(block: &Block6) -> Option<Block6> {
+pub(super) fn inverse(block: &Block6) -> Option<Block6> {
     let mut a = *block;
     let mut inverse: Block6 = std::array::from_fn(|i| std::array::from_fn(|j| f64::from(i == j)));
     for k in 0..6 {

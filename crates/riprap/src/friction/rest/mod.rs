@@ -11,6 +11,7 @@
 //! of stiffnesses and not on their size: this is the limit of rigid contacts.
 
 mod elimination;
+mod krylov;
 mod network;
 mod newton;
 mod relaxation;
