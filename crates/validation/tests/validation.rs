@@ -36,6 +36,7 @@ cases! {
     a_free_body_tumbles_as_its_angular_momentum_says "tumbling",
     each_correction_does_what_the_book_says "corrections",
     corrected_overlaps_stay_small_and_what_stands_keeps_standing "position-correction",
+    contact_forces_at_rest_are_unique_and_elastic "rest-forces",
     a_tower_stands "tower",
     a_wall_stands "wall",
     an_arch_stands_or_falls_by_its_thickness "arch",

@@ -55,6 +55,7 @@ impl Settling {
         scene.run.frames_every = 0.0;
         scene.run.contacts_every = 0.0;
         scene.run.frames = false;
+        scene.run.force_chains = false;
         scene.run.checkpoint_every = None;
         scene.run.on_unconverged = OnUnconverged::Accept;
         scene.parameters.clear();

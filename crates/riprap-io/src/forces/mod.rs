@@ -12,6 +12,7 @@ use riprap::friction::{RestError, RestForces};
 use riprap::simulation::{self, ForceNetwork, Frame, Resultant, Simulation};
 
 use crate::checkpoint::Checkpoint;
+use crate::output::Link;
 use crate::run_folder::RunFolder;
 use crate::scene_file::{SceneErrors, SceneFile};
 
@@ -108,8 +109,9 @@ pub fn write(
     view: View,
 ) -> Result<(), Error> {
     files::write_table(&folder.join(FILES[0]), frame.scene, network)?;
-    files::chains(frame, network).write(&folder.join(FILES[1]))?;
-    picture::write(&folder.join(FILES[2]), frame, network, view)?;
+    let links = files::links(frame, network);
+    Link::lines(&links, frame.scene.grain_size()).write(&folder.join(FILES[1]))?;
+    picture::write(&folder.join(FILES[2]), frame, links, view)?;
     Ok(())
 }
 

@@ -5,12 +5,11 @@ use std::io::Write as _;
 use std::path::Path;
 
 use riprap::math::Vec3;
-use riprap::simulation::{ForceNetwork, Frame};
+use riprap::simulation::Frame;
 
-use super::files::{Link, links, radius};
 use crate::atomic;
 use crate::error::Error;
-use crate::output::{Snapshot, Surfaces};
+use crate::output::{Link, Snapshot, Surfaces};
 
 /// The direction along which a scene in space is seen; planar scenes are always seen along z.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -38,18 +37,13 @@ impl View {
 const WIDTH: f64 = 900.0;
 
 /// Writes the picture.
-pub(super) fn write(
-    path: &Path,
-    frame: &Frame,
-    network: &ForceNetwork,
-    view: View,
-) -> Result<(), Error> {
-    let text = draw(frame, network, if frame.scene.is_planar() { View::Z } else { view });
+pub(super) fn write(path: &Path, frame: &Frame, links: Vec<Link>, view: View) -> Result<(), Error> {
+    let text = draw(frame, links, if frame.scene.is_planar() { View::Z } else { view });
     atomic::write(path, |out| out.write_all(text.as_bytes()))
 }
 
 /// The picture as SVG.
-fn draw(frame: &Frame, network: &ForceNetwork, view: View) -> String {
+fn draw(frame: &Frame, mut links: Vec<Link>, view: View) -> String {
     let scene = frame.scene;
     let surfaces = Surfaces::new(scene);
     let parts = surfaces.outlines(&Snapshot::of(frame), |p| view.project(p));
@@ -88,17 +82,15 @@ fn draw(frame: &Frame, network: &ForceNetwork, view: View) -> String {
             "\" fill=\"{fill}\" fill-opacity=\"0.6\" stroke=\"#8a8578\" stroke-width=\"0.5\"/>"
         );
     }
-    let forces = network.normal_forces();
-    let mean = forces.iter().sum::<f64>() / forces.len().max(1) as f64;
-    let mut lines = links(frame, network);
+    let mean = Link::mean(&links);
     // Large forces are drawn last.
-    lines.sort_by(|a, b| a.contact.normal_force().total_cmp(&b.contact.normal_force()));
+    links.sort_by(|a, b| a.force.total_cmp(&b.force));
     svg +=
         "<g fill=\"none\" stroke=\"#a02020\" stroke-linecap=\"round\" stroke-linejoin=\"round\">\n";
-    for Link { points, contact } in &lines {
-        let width = 2.0 * scale * radius(contact.normal_force(), mean, scene.grain_size());
+    for link in &links {
+        let width = 2.0 * scale * link.radius(mean, scene.grain_size());
         svg += "<polyline points=\"";
-        for p in points {
+        for p in &link.points {
             let [x, y] = place(view.project(*p));
             let _ = write!(svg, "{x:.2},{y:.2} ");
         }

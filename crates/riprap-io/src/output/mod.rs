@@ -2,6 +2,7 @@
 //! Whenever the run ends, even if it is killed, every file is complete up to the last output.
 
 mod account;
+mod chains;
 mod degradation;
 mod loads;
 mod mechanisms;
@@ -12,6 +13,7 @@ mod series;
 mod summary;
 mod surfaces;
 
+pub(crate) use chains::Link;
 pub use summary::Ending;
 pub use surfaces::{Snapshot, Surfaces};
 
@@ -79,6 +81,9 @@ const PARTS: [&str; 2] = ["surfaces", "contacts"];
 
 /// The part of a frame with the ropes, if there are any; it is written with the surfaces.
 const ROPES: &str = "ropes";
+
+/// The part of a frame with the force chains, if requested; it is written with the contacts.
+const CHAINS: &str = "chains";
 
 /// When output is written.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -165,7 +170,9 @@ impl RunWriter {
         }
         let frames = PARTS.iter().copied().zip(kept.frame_times.iter().map(Vec::as_slice));
         let ropes = (!built.scene.ropes().is_empty()).then_some((ROPES, &kept.frame_times[0][..]));
-        let folder = RunFolder::resume(path, &frames.chain(ropes).collect::<Vec<_>>())?;
+        let chains = file.run.force_chains.then_some((CHAINS, &kept.frame_times[1][..]));
+        let parts: Vec<_> = frames.chain(ropes).chain(chains).collect();
+        let folder = RunFolder::resume(path, &parts)?;
         let mut writer = Self::begin(folder, series, table, file, built, threads)?;
         writer.written = kept.written;
         writer.frame_times.clone_from(&kept.frame_times);
@@ -349,6 +356,8 @@ impl RunWriter {
         if !row_due && snapshot.is_none() {
             return Ok(());
         }
+        let chains = (numbers[1].is_some() && self.scene.run.force_chains)
+            .then(|| Link::lines(&Link::all(frame), frame.scene.grain_size()));
         let row = row_due.then(|| self.series.row(frame, &mut self.tally));
         if snapshot.is_some() && self.drawn.0 != frame.scene.collider_set() {
             // Stones have broken or worn.
@@ -376,6 +385,9 @@ impl RunWriter {
             }
             if let (Some(number), Some(ropes)) = (numbers[0], snapshot.ropes()) {
                 files.folder.write_frame(ROPES, number, t, &ropes)?;
+            }
+            if let (Some(number), Some(chains)) = (numbers[1], chains) {
+                files.folder.write_frame(CHAINS, number, t, &chains)?;
             }
             Ok(())
         })?;

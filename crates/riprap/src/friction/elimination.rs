@@ -24,6 +24,8 @@ pub(super) struct Elimination<const K: usize> {
     /// Position of each column in the current row.
     at: Vec<u32>,
     right: Vec<[f64; K]>,
+    /// Number of products of blocks in a factorization.
+    work: f64,
 }
 
 impl<const K: usize> Elimination<K> {
@@ -57,6 +59,7 @@ impl<const K: usize> Elimination<K> {
             }
             later[k] = tied;
         }
+        self.work = later.iter().map(|tied| (tied.len() * tied.len()) as f64).sum();
         self.lay_out(&later);
     }
 
@@ -87,6 +90,11 @@ impl<const K: usize> Elimination<K> {
                 put(*j as usize, k);
             }
         }
+    }
+
+    /// Number of products of blocks in a factorization.
+    pub(super) fn work(&self) -> f64 {
+        self.work
     }
 
     /// Where the block of two bodies, which must be neighbours or the same, is stored.
@@ -188,6 +196,19 @@ fn add_product<const K: usize>(c: &mut Block<K>, a: &Block<K>, b: &Block<K>, s: 
     }
 }
 
+/// `a x`.
+#[inline(always)]
+pub(super) fn times<const K: usize>(a: &Block<K>, x: &[f64; K]) -> [f64; K] {
+    a.map(|row| row.iter().zip(x).map(|(a, x)| a * x).sum())
+}
+
+/// Adds `s x` to `sum`.
+pub(super) fn add_to<const K: usize>(sum: &mut [[f64; K]], s: f64, x: &[[f64; K]]) {
+    for (sum, x) in sum.as_flattened_mut().iter_mut().zip(x.as_flattened()) {
+        *sum += s * x;
+    }
+}
+
 /// Subtracts `a x` from `sum`.
 #[inline(always)]
 fn subtract<const K: usize>(sum: &mut [f64; K], a: &Block<K>, x: &[f64; K]) {
@@ -197,7 +218,7 @@ fn subtract<const K: usize>(sum: &mut [f64; K], a: &Block<K>, x: &[f64; K]) {
 }
 
 /// Inverse of a block by elimination with row pivoting; `None` if it is singular.
-fn inverse<const K: usize>(block: &Block<K>) -> Option<Block<K>> {
+pub(super) fn inverse<const K: usize>(block: &Block<K>) -> Option<Block<K>> {
     let mut a = *block;
     let mut inverse: Block<K> = std::array::from_fn(|i| std::array::from_fn(|j| f64::from(i == j)));
     for k in 0..K {

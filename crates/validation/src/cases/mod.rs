@@ -15,6 +15,7 @@ mod mechanisms;
 mod penalty;
 mod pinocchio;
 mod position_correction;
+mod rest_forces;
 mod rigid_events;
 mod ropes;
 mod slider_crank;
@@ -241,6 +242,12 @@ pub const CASES: &[Case] = &[
         about: "soft contact: restitution, duration, orders, energy, friction; 500 spheres compared with hard contact",
         run: penalty::penalty,
         long: true,
+    },
+    Case {
+        name: "rest-forces",
+        about: "unique contact forces: sphere, cube, slope, beam, pyramid of discs, limit of soft contact, a pile of stones",
+        run: rest_forces::rest_forces,
+        long: false,
     },
     Case {
         name: "rigid-events",

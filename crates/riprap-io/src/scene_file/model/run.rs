@@ -38,6 +38,8 @@ table! {
         /// Whether `series.csv` also records where the energy goes (`dissipated_impact`, `dissipated_friction`,
         /// `dissipated_rolling`, `dissipated_ropes`, `other_work`) and how often bodies touch (`touching_pairs`, `contact_onsets`, `contact_steps`).
         account: bool = Flag, Default("false");
+        /// Whether frames include force chains: contacts as lines between bodies, with a radius by their normal force.
+        force_chains: bool = Flag, Default("false");
         /// Interval between checkpoints, from which an interrupted run resumes bitwise identically (`riprap run --resume`).
         checkpoint_every: Option<f64> = TIME, Optional;
         /// What happens when the solver does not converge in a step.

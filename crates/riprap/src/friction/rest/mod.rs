@@ -10,6 +10,7 @@
 //! With linear springs, forces are homogeneous of degree one in `δq`, so they depend only on ratios
 //! of stiffnesses and not on their size: this is the limit of rigid contacts.
 
+mod krylov;
 mod network;
 mod newton;
 mod relaxation;

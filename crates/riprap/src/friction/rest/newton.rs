@@ -9,6 +9,7 @@
 
 use super::super::InverseMass;
 use super::RestProblem;
+use super::krylov::Krylov;
 use super::network::{Network, Point, Rule};
 use crate::friction::elimination::{Block, Elimination};
 use crate::math::Mat3;
@@ -19,6 +20,12 @@ const SMALLEST: f64 = 1e-9;
 /// Newton iterations of a step, and the factor by which they reduce its error.
 const ITERATIONS: usize = 6;
 const ACCURACY: f64 = 0.3;
+/// Products of blocks in a factorization above which systems with `λ` of at least [`SOFT`] are first
+/// solved roughly: to an accuracy, within a number of iterations.
+const LARGE: f64 = 5e5;
+const SOFT: f64 = 1e-5;
+const ROUGHLY: f64 = 1e-2;
+const PRODUCTS: usize = 150;
 
 /// The system of one step.
 struct System {
@@ -64,11 +71,11 @@ impl System {
     }
 
     /// Assembles and factors `K + λ M` at some deformations; false if it is singular.
-    fn factor(&mut self, network: &Network, xi: &[[f64; 3]], rule: Rule, lambda: f64) -> bool {
+    fn factor(&mut self, network: &Network, xi: &[[f64; 3]], lambda: f64) -> bool {
         let blocks = self.elimination.clear();
         let mut places = self.places.iter();
         for (a, xi) in xi.iter().enumerate() {
-            let c = network.tangent(a, *xi, rule);
+            let c = network.tangent(a, *xi, Rule::Coulomb);
             let sides = network.sides(a);
             for i in sides {
                 for j in sides {
@@ -78,17 +85,74 @@ impl System {
             }
         }
         for (b, place) in self.diagonals.iter().enumerate() {
-            let (block, free) = (&mut blocks[*place], &network.free[b]);
-            let ((linear, angular), s) = (&self.masses[b], lambda * self.scale);
-            for k in 0..3 {
-                block[k][k] += s * linear[k];
-                (0..3).for_each(|j| block[3 + k][3 + j] += s * angular[k][j]);
-            }
-            for k in (0..6).filter(|k| !free[*k]) {
-                block[k] = std::array::from_fn(|j| f64::from(j == k));
-            }
+            add_mass(&self.masses[b], &network.free[b], lambda * self.scale, &mut blocks[*place]);
         }
         self.elimination.factor()
+    }
+
+    /// Solves `(K + λ M) x = b` in place: roughly if that is faster and good enough, else by
+    /// elimination; false if it is singular.
+    fn solve(
+        &mut self,
+        network: &Network,
+        xi: &[[f64; 3]],
+        lambda: f64,
+        b: &mut Vec<[f64; 6]>,
+    ) -> bool {
+        let large = self.elimination.work() > LARGE;
+        if large && lambda >= SOFT && self.approximate(network, xi, lambda, b) {
+            return true;
+        }
+        let regular = self.factor(network, xi, lambda);
+        if regular {
+            self.elimination.solve(b);
+        }
+        regular
+    }
+
+    /// Solves the system roughly; false if that takes too long.
+    fn approximate(
+        &self,
+        network: &Network,
+        xi: &[[f64; 3]],
+        lambda: f64,
+        b: &mut Vec<[f64; 6]>,
+    ) -> bool {
+        let tangent = |(a, xi): (usize, &[f64; 3])| network.tangent(a, *xi, Rule::Coulomb);
+        let tangents: Vec<[[f64; 3]; 3]> = xi.iter().enumerate().map(tangent).collect();
+        let mut diagonals = vec![[[0.0; 6]; 6]; network.n_blocks];
+        for (a, c) in tangents.iter().enumerate() {
+            for side in network.sides(a) {
+                add_stiffness(&mut diagonals[side.block as usize], &side.rows, c, &side.rows);
+            }
+        }
+        for (b, block) in diagonals.iter_mut().enumerate() {
+            add_mass(&self.masses[b], &network.free[b], lambda * self.scale, block);
+        }
+        let Some(krylov) = Krylov::new(diagonals.into_iter(), ROUGHLY, PRODUCTS) else {
+            return false;
+        };
+        krylov.solve(b, |x, out| {
+            out.clear();
+            out.extend(x.iter().enumerate().map(|(b, x)| {
+                let m = self.weigh(b, x);
+                std::array::from_fn(|k| {
+                    if network.free[b][k] { lambda * self.scale * m[k] } else { x[k] }
+                })
+            }));
+            for (a, c) in tangents.iter().enumerate() {
+                let u = network.deformation(a, x);
+                let f = c.map(|row| row[0] * u[0] + row[1] * u[1] + row[2] * u[2]);
+                for side in network.sides(a) {
+                    let sum = &mut out[side.block as usize];
+                    for k in (0..6).filter(|k| network.free[side.block as usize][*k]) {
+                        sum[k] -= side.rows[0][k] * f[0]
+                            + side.rows[1][k] * f[1]
+                            + side.rows[2][k] * f[2];
+                    }
+                }
+            }
+        })
     }
 }
 
@@ -131,6 +195,22 @@ fn masses(problem: &RestProblem, stiffness: &[[f64; 6]]) -> Vec<([f64; 3], [[f64
         (linear, angular)
     };
     own.iter().zip(stiffness).map(of).collect()
+}
+
+/// Adds `λ M` to a diagonal block, with 1 in locked directions.
+fn add_mass(
+    (linear, angular): &([f64; 3], [[f64; 3]; 3]),
+    free: &[bool; 6],
+    lambda: f64,
+    block: &mut Block<6>,
+) {
+    for k in 0..3 {
+        block[k][k] += lambda * linear[k];
+        (0..3).for_each(|j| block[3 + k][3 + j] += lambda * angular[k][j]);
+    }
+    for k in (0..6).filter(|k| !free[*k]) {
+        block[k] = std::array::from_fn(|j| f64::from(j == k));
+    }
 }
 
 /// Adds `Aᵀ C B`.
@@ -220,11 +300,10 @@ impl Relaxation<'_> {
         let (mut error, mut change) = (begin, Vec::new());
         for _ in 0..ITERATIONS.min(self.left) {
             self.left -= 1;
-            if !self.system.factor(self.network, &self.at.xi, Rule::Coulomb, lambda) {
+            self.measure(&self.at, dq, start, lambda, &mut change);
+            if !self.system.solve(self.network, &self.at.xi, lambda, &mut change) {
                 return false;
             }
-            self.measure(&self.at, dq, start, lambda, &mut change);
-            self.system.elimination.solve(&mut change);
             let Some(after) = self.search(start, lambda, error, dq, &change) else { return false };
             error = after;
             if error < ACCURACY * begin {
