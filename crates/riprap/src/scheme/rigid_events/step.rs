@@ -294,6 +294,7 @@ impl Step<'_> {
         if shortened {
             let next = match self.scheme.control {
                 StepControl::Halving => h,
+                _ if h <= self.scheme.dt_min => h,
                 // The time between events varies: one short step does not mean that the next is short.
                 StepControl::RootFinding => (2.0 * h).max(0.5 * kept.dt),
             };
