@@ -4,6 +4,7 @@
 
 pub mod campaign;
 mod cone;
+mod dantzig;
 mod error;
 pub mod judge;
 pub mod machine;
@@ -16,6 +17,7 @@ mod table;
 pub use cone::{
     ConeBench, ConeResult, ConeSolver, Kind, LayerTime, SolverTime, cone, layer, random_problem,
 };
+pub use dantzig::{DantzigBench, DantzigResult, DantzigTime, Packing, dantzig};
 pub use error::BenchError;
 pub use mechanism::{MechanismBench, MechanismResult, TreeTimes, mechanism};
 pub use profile::profile;

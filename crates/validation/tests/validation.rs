@@ -26,6 +26,7 @@ cases! {
     a_sliding_block_lifts_under_cone_complementarity_only "ccp-slope",
     two_balls_on_ropes_meet_and_stop "ccp-two-balls",
     two_chains_collide_as_the_reference_says "ccp-pendulums",
+    dantzigs_algorithm_solves_what_can_be_solved "dantzig",
     impacts_of_a_bouncing_ball_accumulate_when_they_should "bouncing-ball",
     a_block_sticks_and_slides_as_coulomb_says "slope",
     a_sliding_ball_rolls_at_five_sevenths "rolling",

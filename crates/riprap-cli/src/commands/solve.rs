@@ -6,7 +6,7 @@ use std::time::Instant;
 use clap::ValueEnum;
 use riprap::friction::{
     Accurate, Anderson, ConeOptions, ConeProblem, ConjugateGradient, ContactProblem, ContactSolver,
-    GaussSeidel, GaussSeidelOptions, Law, Scratch, StoredOptions, residual,
+    Dantzig, GaussSeidel, GaussSeidelOptions, Law, Scratch, StoredOptions, residual,
 };
 use riprap_io::fclib;
 use serde_json::{Value, json};
@@ -85,6 +85,8 @@ enum Solver {
     ConjugateGradient,
     /// Plain Gauss–Seidel; cone: the fixed point of Anitescu and Tasora
     GaussSeidel,
+    /// coulomb: Dantzig's algorithm with friction; exact in the plane, polyhedral cones in space
+    Dantzig,
     /// cone: Nesterov's accelerated projected gradients
     Apgd,
     /// cone: spectral projected gradients
@@ -104,6 +106,7 @@ impl Solver {
             Solver::Anderson => "anderson",
             Solver::ConjugateGradient => "conjugate-gradient",
             Solver::GaussSeidel => "gauss-seidel",
+            Solver::Dantzig => "dantzig",
             Solver::Apgd => "apgd",
             Solver::BarzilaiBorwein => "barzilai-borwein",
             Solver::Jacobi => "jacobi",
@@ -121,7 +124,7 @@ impl Solver {
             Solver::Jacobi => Some(ConeSolver::Jacobi),
             Solver::Admm => Some(ConeSolver::Admm),
             Solver::InteriorPoint => Some(ConeSolver::InteriorPoint),
-            Solver::Anderson | Solver::ConjugateGradient => None,
+            Solver::Anderson | Solver::ConjugateGradient | Solver::Dantzig => None,
         }
     }
 
@@ -145,6 +148,7 @@ impl Solver {
             (_, Solver::Anderson) => Some(Box::new(Anderson { options: stored })),
             (_, Solver::ConjugateGradient) => Some(Box::new(ConjugateGradient { options })),
             (_, Solver::GaussSeidel) => Some(Box::new(GaussSeidel { options })),
+            (_, Solver::Dantzig) => Some(Box::new(Dantzig::default())),
             _ => None,
         }
     }

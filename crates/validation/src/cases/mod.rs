@@ -6,6 +6,7 @@ mod ccp;
 mod ccp_solvers;
 mod corrections;
 mod coupling;
+mod dantzig;
 mod flexible;
 mod ggl;
 mod grains;
@@ -57,6 +58,12 @@ pub const CASES: &[Case] = &[
         about: "two pendulums of ten balls each compared with an independent solution: contacts, energy, stretch of ropes",
         run: ccp::pendulums,
         long: true,
+    },
+    Case {
+        name: "dantzig",
+        about: "Dantzig's algorithm with friction compared with enumeration and Lemke's algorithm; polyhedral cones",
+        run: dantzig::dantzig,
+        long: false,
     },
     Case {
         name: "bouncing-ball",

@@ -2,6 +2,7 @@
 
 mod campaign;
 mod cone;
+mod dantzig;
 mod judge;
 mod mechanism;
 mod scaling;
@@ -40,6 +41,8 @@ pub enum Command {
     Schemes(schemes::Schemes),
     /// Solvers of cone complementarity problems: growth with the number of contacts, random problems
     Cone(cone::Cone),
+    /// Dantzig's algorithm with friction: growth with the number of contacts, beside Gauss–Seidel's
+    Dantzig(dantzig::Dantzig),
 }
 
 /// Runs a benchmark and prints the result.
@@ -58,6 +61,7 @@ pub fn bench(command: &Command) -> Result<(), Failure> {
         Command::Mechanism(arguments) => mechanism::bench(arguments),
         Command::Schemes(arguments) => schemes::bench(arguments),
         Command::Cone(arguments) => cone::bench(arguments),
+        Command::Dantzig(arguments) => dantzig::bench(arguments),
     }
 }
 

@@ -11,12 +11,15 @@
 //! segments in the tangent plane; each segment obeys the planar law (`island.rs`). Contacts that do
 //! not influence each other form islands that are solved separately.
 
+mod attempt;
 mod bodies;
 mod dense;
 mod elimination;
 mod island;
 mod path;
+mod refine;
 mod solve;
+mod velocity;
 
 use super::{Delassus, Scratch};
 use serde::{Deserialize, Serialize};
@@ -129,7 +132,7 @@ pub struct Dantzig {
     /// `cos(π/facets) μ f_N` and `μ f_N`. Planar contacts have the exact law.
     pub facets: usize,
     /// Most changes of lists per unknown before an attempt is given up, if they change one by one;
-    /// for up to 200 unknowns.
+    /// beyond 100 unknowns the limit does not grow.
     pub max_pivots: usize,
     /// Most rounds in which all inconsistent contacts change their lists together, before they
     /// change one by one. Used for problems with starting lists and for large islands; 0 is the
@@ -165,7 +168,7 @@ impl Dantzig {
     /// contact: those of a similar problem. With redundant contacts this is much faster, and the
     /// forces found are near the given ones; whoever wants the same results after a restart must
     /// store them.
-    pub fn improve(
+    pub fn resume(
         &self,
         problem: &ForceProblem,
         forces: &mut Vec<[f64; 3]>,

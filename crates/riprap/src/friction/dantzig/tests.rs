@@ -1,6 +1,6 @@
 use super::*;
 use crate::friction::fixtures::random_problem;
-use crate::friction::{Blocks, ContactProblem, Factored, InverseMass, Law};
+use crate::friction::{Blocks, ContactProblem, ContactSolver, Factored, InverseMass, Law};
 
 fn solve(problem: &ForceProblem, options: &Dantzig) -> (Vec<[f64; 3]>, Vec<Class>, DantzigReport) {
     let (mut forces, mut classes) = (Vec::new(), Vec::new());
@@ -73,6 +73,35 @@ fn painleve(angle: f64, mu: f64, direction: f64) -> (Factored, Vec<Friction>) {
 }
 
 #[test]
+fn a_planar_contact_sticks_and_slides_whichever_tangent_lies_in_the_plane() {
+    // The frame of a floor has its second tangent in the plane, that of a slope its first.
+    for n in [[0.0, 1.0, 0.0], [0.6, 0.8, 0.0]] {
+        let (t1, t2) = crate::math::tangents(n.into());
+        let mut w = Factored::default();
+        w.reset([InverseMass { linear: [0.5, 0.5, 0.0], ..InverseMass::default() }].into_iter());
+        w.push([Factored::NONE, 0], [n, t1.into(), t2.into()], [[0.0; 3]; 2]);
+        for (push, class, friction) in
+            [(3.0, Class::Static, 3.0), (8.0, Class::Sliding, 5.0), (-8.0, Class::Sliding, -5.0)]
+        {
+            // A normal force of 20 N; friction up to half of it.
+            let along = [n[1] * push, -n[0] * push, 0.0];
+            let a: [f64; 6] =
+                std::array::from_fn(|i| if i < 3 { along[i] - 10.0 * n[i] } else { 0.0 });
+            let b = [w.to_local(0, &[a])];
+            let delassus = Delassus::Factored(w.clone());
+            let friction_law = [Friction::Static { mu: 0.5 }];
+            let problem = ForceProblem { w: &delassus, b: &b, friction: &friction_law };
+            let (forces, classes, report) = solve(&problem, &Dantzig::default());
+            assert_eq!((report.outcome, classes[0]), (Outcome::Solved, class));
+            let f = t1 * forces[0][1] + t2 * forces[0][2];
+            let expected = -2.0 * friction;
+            let found = f.x * n[1] - f.y * n[0];
+            assert!((found - expected).abs() < 1e-9 && (forces[0][0] - 20.0).abs() < 1e-9);
+        }
+    }
+}
+
+#[test]
 fn painleves_rod_is_recognized_as_inconsistent() {
     // W_nn = 1 + 3 cos², W_nt = -3 sin cos (unit length, mass): f_N (W_nn + μ s W_nt) = -b.
     let angle: f64 = 1.0;
@@ -112,4 +141,82 @@ fn an_empty_problem_and_numbers_that_are_not_finite_are_handled() {
     let (forces, _, report) = solve(&problem, &Dantzig::default());
     assert_ne!(report.outcome, Outcome::Solved);
     assert!(forces.as_flattened().iter().all(|f| f.is_finite()));
+}
+
+/// A beam of 1 kg on `n` supports in the plane: redundant beyond the second.
+fn beam(n: usize) -> (Delassus, Vec<[f64; 3]>, Vec<Friction>) {
+    let mut w = Factored::default();
+    let mass = InverseMass { linear: [1.0, 1.0, 0.0], angular: [0.0, 0.0, 12.0, 0.0, 0.0, 0.0] };
+    w.reset([mass].into_iter());
+    for k in 0..n {
+        let x = k as f64 / (n - 1) as f64 - 0.5;
+        let frame = [[0.0, 1.0, 0.0], [-1.0, 0.0, 0.0], [0.0, 0.0, 1.0]];
+        w.push([Factored::NONE, 0], frame, [[0.0; 3], [x, -0.1, 0.0]]);
+    }
+    let pushed = [[1.0, -10.0, 0.0, 0.0, 0.0, 0.0]];
+    let b = (0..n).map(|a| w.to_local(a, &pushed)).collect();
+    (Delassus::Factored(w), b, vec![Friction::Static { mu: 0.5 }; n])
+}
+
+#[test]
+fn redundant_supports_carry_the_weight_together_and_known_forces_are_kept() {
+    for n in [2, 3, 7, 40] {
+        let (w, b, friction) = beam(n);
+        let problem = ForceProblem { w: &w, b: &b, friction: &friction };
+        let (mut forces, mut classes, report) = solve(&problem, &Dantzig::default());
+        assert_eq!(report.outcome, Outcome::Solved, "{n} supports");
+        let sum = |i: usize| forces.iter().map(|f| f[i]).sum::<f64>();
+        assert!((sum(0) - 10.0).abs() < 1e-9 && (sum(1) - 1.0).abs() < 1e-9, "{n}: {forces:?}");
+        assert!(classes.iter().all(|class| *class != Class::Sliding));
+        let before = forces.clone();
+        let scratch = &mut Scratch::default();
+        let again = Dantzig::default().resume(&problem, &mut forces, &mut classes, scratch);
+        assert_eq!((again.outcome, again.pivots), (Outcome::Solved, 0), "{n} supports");
+        let off = before.as_flattened().iter().zip(forces.as_flattened());
+        let off = off.fold(0.0, |most: f64, (x, y)| most.max((x - y).abs()));
+        assert!(off < 1e-9, "{n} supports: {off:e}");
+    }
+}
+
+#[test]
+fn the_contact_solver_finds_impulses_of_planar_problems_and_hands_over_other_laws() {
+    let (w, v_rel_free, _) = beam(3);
+    let law = Law::Coulomb { friction: 0.05 };
+    let mut problem = ContactProblem {
+        w,
+        v_rel_free,
+        laws: vec![law; 3],
+        approach_scale: 1.0,
+        ..ContactProblem::default()
+    };
+    let solver: &dyn ContactSolver = &Dantzig::default();
+    for law in [law, Law::Bilateral] {
+        problem.laws[1] = law;
+        let mut impulses = Vec::new();
+        let report = solver.solve(&problem, &mut impulses, &mut Scratch::default());
+        assert!(report.converged && report.residual < 1e-8, "{law:?}: {report:?}");
+        let again = solver.solve(&problem, &mut impulses, &mut Scratch::default());
+        assert!(again.converged, "{law:?}: {again:?}");
+    }
+}
+
+#[test]
+fn contradictory_accelerations_are_recognized_in_islands_of_any_size() {
+    // Two walls that approach each other squeeze a body, whatever the forces.
+    for n in [1, 20] {
+        let mut w = Factored::default();
+        let mass = InverseMass { linear: [1.0, 1.0, 0.0], ..InverseMass::default() };
+        w.reset([mass].into_iter());
+        let mut b = Vec::new();
+        for side in [1.0, -1.0].repeat(n) {
+            let frame = [[side, 0.0, 0.0], [0.0, side, 0.0], [0.0, 0.0, 1.0]];
+            w.push([Factored::NONE, 0], frame, [[0.0; 3]; 2]);
+            b.push([-1.0, 0.0, 0.0]);
+        }
+        let (w, friction) = (Delassus::Factored(w), vec![Friction::Static { mu: 0.3 }; 2 * n]);
+        let problem = ForceProblem { w: &w, b: &b, friction: &friction };
+        let (forces, _, report) = solve(&problem, &Dantzig::default());
+        assert!(matches!(report.outcome, Outcome::Inconsistent { .. }), "{n}: {report:?}");
+        assert!(forces.iter().all(|f| *f == [0.0; 3]));
+    }
 }
