@@ -146,6 +146,8 @@ pub struct HeldContact {
     pub force: [f64; 3],
     /// The list it is in.
     pub class: HeldClass,
+    /// Whether it slides at the end of the step.
+    pub slides: bool,
 }
 
 /// The lists of contacts (Schwager and Pöschel 2002, Sec. 6).

@@ -74,6 +74,17 @@ pub fn block(width: f64, height: f64, material: &Material) -> BodyDescription {
     BodyDescription::new(Shape::polygon(&corners, 1.0).expect("a rectangle"), material)
 }
 
+/// A block of 0.2 × 0.1 m on a slope of `angle` [rad] that descends towards +x, along which it moves with a speed [m/s]. The
+/// slope is the x axis; gravity is tilted.
+pub fn sliding_block(angle: f64, friction: f64, speed: f64) -> (SceneBuilder, Body) {
+    let m = rock(friction, 0.0);
+    let mut scene = on_floor(&m);
+    scene.gravity([GRAVITY * angle.sin(), -GRAVITY * angle.cos(), 0.0]);
+    let body = block(0.2, 0.1, &m).at([0.0, 0.05, 0.0]).velocity([speed, 0.0, 0.0]);
+    let body = scene.add(body, &m);
+    (scene, body)
+}
+
 /// Blocks of 0.2 × 0.1 m on top of each other, alternately shifted by 10 mm.
 pub fn stack(n: usize) -> (SceneBuilder, Vec<Body>) {
     let m = rock(0.6, 0.0);

@@ -127,7 +127,7 @@ variants! {
             /// Gap below which two bodies touch, and overlap allowed at the start of a step, relative to the smaller body.
             gap_tolerance: f64 = Number(Within(1e-12, 1e-2)), Default("1e-8");
             /// Velocity below which contacts are at rest, relative to √(g·size): slower collisions are inelastic, slower contacts
-            /// neither separate nor slide.
+            /// neither separate nor begin to slide. At least √(2·`gap_tolerance`).
             rest_velocity: f64 = Number(Within(0.0, 1.0)), Default("1e-6");
             /// How a step ends at an event.
             step_control: StepControl = Choice(words_of::<StepControl>()), Default("\"root-finding\"");

@@ -15,7 +15,8 @@ pub enum Found {
     Nothing,
     /// An event, at this fraction of the step.
     Event(f64),
-    /// Bodies overlap at the end, but the features that meet there never parted: the step is too long to tell.
+    /// Bodies overlap at the end, but the features that meet there never parted, or their contact was held: the step is
+    /// too long.
     Unclear,
 }
 
@@ -48,18 +49,21 @@ impl Trial<'_> {
         self.first_contact(contacts, touches).first(self.first_stop(touches))
     }
 
-    /// The first new contact: overlaps at the end that no held contact accounts for.
+    /// The first new contact: overlaps at the end.
     fn first_contact(&self, contacts: &mut Contacts, touches: &[Touch]) -> Found {
         let (q, v) = self.end;
         contacts.detect_at(self.scene, q, v, 0.0);
         contacts.touch_points(self.scene, q);
-        let new = |p: &&ContactPoint| {
+        let deep = |p: &&ContactPoint| {
             let [i, j] = meeting(self.scene, p).0.map(|b| b as usize);
-            p.gap < -self.tolerance * smaller_size(self.scene, i, j)
-                && counts(self.scene, p)
-                && !is_held(touches, p)
+            p.gap < -self.tolerance * smaller_size(self.scene, i, j) && counts(self.scene, p)
         };
-        contacts.found().filter(new).map(|p| self.closing(p)).fold(Found::Nothing, Found::first)
+        let found = contacts.found().filter(deep).map(|p| match is_held(touches, p) {
+            // A held contact drifts: the step is too long.
+            true => Found::Unclear,
+            false => self.closing(p),
+        });
+        found.fold(Found::Nothing, Found::first)
     }
 
     /// When the features that overlap at the end came together.

@@ -71,7 +71,8 @@ pub struct RigidEvents {
     /// smaller body [–].
     pub tolerance: f64,
     /// Velocity below which contacts are at rest, relative to `√(g d)` for gravity `g` and mean size `d` [–]: slower
-    /// collisions are inelastic, slower contacts neither separate nor slide. It ends accumulations of impacts.
+    /// collisions are inelastic, slower contacts neither separate nor begin to slide. It ends accumulations of impacts.
+    /// At least `√(2 tolerance)`: lower bounces stay within the tolerance.
     pub rest_velocity: f64,
     /// How steps end at events.
     pub control: StepControl,

@@ -74,7 +74,9 @@ fn advance_in(
     }
     let before = kept.events;
     let speed = reference_speed(scene, &state.v);
-    let limits = Velocities { still: STILL * speed, rest: scheme.rest_velocity * speed };
+    // A slower bounce stays within the gap that counts as touching.
+    let rest = scheme.rest_velocity.max((2.0 * scheme.tolerance).sqrt());
+    let limits = Velocities { still: STILL * speed, rest: rest * speed };
     let mut step = Step {
         scheme,
         scene,
@@ -175,7 +177,9 @@ impl Step<'_> {
             let normal = place.normal.dot(&s);
             let slip = s - place.normal * normal;
             touch.held = normal <= self.limits.rest;
-            touch.slip = (slip.norm() > self.limits.rest).then_some(slip);
+            // A contact that slides does so until it stops.
+            let stuck = if touch.slides { 10.0 * self.limits.still } else { self.limits.rest };
+            touch.slip = (slip.norm() > stuck).then_some(slip);
         }
         equations.islands.group(self.scene, touches, |t| t.held);
         let bodies = Bodies { scene: self.scene, inverse_inertia: &stages.inverse_inertia };
@@ -294,6 +298,7 @@ impl Step<'_> {
         if shortened {
             let next = match self.scheme.control {
                 StepControl::Halving => h,
+                _ if h <= self.scheme.dt_min => h,
                 // The time between events varies: one short step does not mean that the next is short.
                 StepControl::RootFinding => (2.0 * h).max(0.5 * kept.dt),
             };
@@ -359,5 +364,6 @@ fn remember(touches: &[Touch], kept: &mut RigidEventsState) {
         feature: t.point.feature,
         force: t.force,
         class: t.class,
+        slides: t.slip.is_some() && !t.stops,
     }));
 }

@@ -19,6 +19,8 @@ pub struct Touch {
     pub restitution: f64,
     /// Whether the contact lasts: it does not separate.
     pub held: bool,
+    /// Whether it slid in the last step.
+    pub slides: bool,
     /// Sliding velocity in the world frame at the start, if it slides [m/s].
     pub slip: Option<Vec3>,
     /// Whether it needs an impulse although nothing approaches: no force is consistent.
@@ -103,6 +105,7 @@ pub fn touching(
             friction: law.friction,
             restitution: law.restitution,
             held: false,
+            slides: old.is_some_and(|old| old.slides),
             slip: None,
             pushed: false,
             stops: false,
