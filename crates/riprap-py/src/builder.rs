@@ -353,8 +353,10 @@ impl SceneBuilder {
         law: &PairLaw,
         name: Option<String>,
     ) -> PyResult<()> {
-        let place = |(on, at): &(Bound<PyAny>, [f64; 3])| Ok((self.on(on)?, Vec3::from(*at)));
-        let (point, plane): (_, _) = (place(&point)?, place(&plane).map_err(|e: PyErr| e)?);
+        let place = |(on, at): &(Bound<PyAny>, [f64; 3])| -> PyResult<(On, Vec3)> {
+            Ok((self.on(on)?, Vec3::from(*at)))
+        };
+        let (point, plane) = (place(&point)?, place(&plane)?);
         let normal = convert::axis(normal)?.0;
         let name = self.name_or(name, "point-contact");
         self.core.add_point_contact(PointContact { name, point, plane, normal, law: law.0 });

@@ -54,7 +54,7 @@ impl Callable {
 
     /// Calls it and converts the result; `otherwise` if it raises.
     fn call<T>(&self, otherwise: T, call: impl FnOnce(Python<'_>, &Py<PyAny>) -> PyResult<T>) -> T {
-        let result = Python::try_attach(|py| call(py, &self.function).map_err(|e| (py, e).1));
+        let result = Python::try_attach(|py| call(py, &self.function));
         match result {
             Some(Ok(value)) => value,
             Some(Err(error)) => {

@@ -11,8 +11,8 @@ use pyo3::IntoPyObjectExt;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-use riprap::scheme::{Pulse, Scheme as CoreScheme};
-use riprap::simulation::{Error, Frame, OnUnconverged, Simulation as CoreSimulation};
+use riprap::scheme::Scheme as CoreScheme;
+use riprap::simulation::{Frame, OnUnconverged, Simulation as CoreSimulation};
 use riprap_io::run::{Phase, Watch};
 
 use crate::attached::Attached;
@@ -51,12 +51,8 @@ impl Inner {
             self.run.set_state(backup).map_err(errors::step)?;
             return Err(raised);
         }
-        result.map(StepReport::from).map_err(step_error)
+        result.map(StepReport::from).map_err(errors::step)
     }
-}
-
-fn step_error(error: Error) -> PyErr {
-    errors::step(error)
 }
 
 /// Settles grains; Ctrl-C ends it.
@@ -210,7 +206,7 @@ impl Simulation {
         if !data.raised.is_empty() {
             scheme = Box::new(Attached(scheme));
         }
-        let mut run = CoreSimulation::new(data.scene.clone(), scheme).map_err(step_error)?;
+        let mut run = CoreSimulation::new(data.scene.clone(), scheme).map_err(errors::step)?;
         run.on_unconverged(match (on_unconverged, &data.file) {
             (None, None) | (Some("accept"), _) => OnUnconverged::Accept,
             (None, Some((file, _))) => file.on_unconverged(),
@@ -231,10 +227,7 @@ impl Simulation {
             if let Some(raised) = watch.raised {
                 return Err(raised);
             }
-            run.set_state(settled.map_err(step_error)?.state).map_err(step_error)?;
-        }
-        if run.scheme().chooses_steps() {
-            run.pulse(Arc::new(Pulse::default()));
+            run.set_state(settled.map_err(errors::step)?.state).map_err(errors::step)?;
         }
         Ok(Simulation { inner: Mutex::new(Inner { run, wall: 0.0 }), data })
     }
