@@ -4,7 +4,7 @@
 use crate::check::observed_order;
 use crate::nonsmooth::{BALL, Method, Planar, ROCKING_BLOCK, ball_gap, reference, run, scene_of};
 use crate::scenes::polygons::{
-    GRAIN, polygons_in_box, sliding_block, sliding_rod, stack, tilted_block,
+    GRAIN, polygons_in_box, settling_scheme, sliding_block, sliding_rod, stack, tilted_block,
 };
 use crate::{Checks, Effort, scenes};
 use riprap::prelude::*;
@@ -221,10 +221,7 @@ fn imbalance(run: &Simulation, bodies: &[Body]) -> f64 {
 fn settling(checks: &mut Checks, effort: Effort) {
     let (n, until) = if effort == Effort::Full { (500, 1.0) } else { (12, 0.5) };
     let (scene, grains) = polygons_in_box(n, 0.5, 1);
-    let mut scheme = settling_scheme();
-    if effort == Effort::Small {
-        scheme = RigidEvents::new(5e-3);
-    }
+    let scheme = settling_scheme(n);
     let mut run = start(&scene, scheme);
     let (begin, mut overlap, mut steps) = (Instant::now(), 0.0_f64, 0);
     while run.time() < until {
@@ -261,13 +258,6 @@ fn settling(checks: &mut Checks, effort: Effort) {
 
 /// Overlap of the large box [–]: an impact velocity of 0.5 m/s times the shortest step.
 const OVERLAP: f64 = 2e-3;
-
-/// Parameters for many grains: events within 20 µs are simultaneous.
-fn settling_scheme() -> RigidEvents {
-    let mut scheme = RigidEvents::new(2e-3).shortest(2e-5).tolerance(1e-5);
-    scheme.rest_velocity = 1e-4;
-    scheme
-}
 
 /// Moreau–Jean approaches the same motions at first order.
 fn moreau(checks: &mut Checks) {

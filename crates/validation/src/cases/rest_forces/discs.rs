@@ -8,7 +8,8 @@ use riprap::simulation::{ForceNetwork, Resultant};
 
 use super::elastic::{Discs, Touch};
 use super::{network, settled};
-use crate::{Checks, observed_order};
+use crate::Checks;
+use crate::check::observed_order;
 
 /// Radius of a disc [m], and the ratio of stiffnesses.
 const RADIUS: f64 = 0.1;

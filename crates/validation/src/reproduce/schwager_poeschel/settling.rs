@@ -33,7 +33,7 @@ pub(super) fn study(
     let full = effort == Effort::Full;
     let (n, until) = if full { (500, 1.0) } else { (30, 0.6) };
     let (scene, _) = polygons_in_box(n, 0.5, 1);
-    let mut run = Simulation::new(scene.build()?, settling_scheme(full))?;
+    let mut run = Simulation::new(scene.build()?, settling_scheme(n))?;
     let (begin, mut rows) = (Instant::now(), Vec::new());
     while run.time() < until {
         let step = run.advance_to(until)?;
