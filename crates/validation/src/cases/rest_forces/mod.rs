@@ -25,9 +25,13 @@ pub(super) fn rest_forces(effort: Effort) -> Checks {
 
 /// The network of a run after another step, which must not fail.
 fn network(run: &mut Simulation, resultant: Resultant) -> ForceNetwork {
+    network_of(run, &RestForces::new(), resultant)
+}
+
+/// The same with given options.
+fn network_of(run: &mut Simulation, rest: &RestForces, resultant: Resultant) -> ForceNetwork {
     run.step().expect("bodies at rest cannot fail");
-    let rest = RestForces::new();
-    ForceNetwork::of(&run.frame(), &rest, resultant).expect("a valid problem")
+    ForceNetwork::of(&run.frame(), rest, resultant).expect("a valid problem")
 }
 
 /// A run of a scene until its impulses have settled.
@@ -92,10 +96,10 @@ fn slope(checks: &mut Checks) {
         let like = found.contacts.iter().filter(|c| c.status == wanted).count();
         checks.close(&name("contacts that do"), like as f64, 4.0, 0.0, "1");
     }
-    // Held at rest by force, the block that slides cannot be balanced: sin φ − μ cos φ is missing.
+    // Held at rest by force, the block that slides cannot be balanced: its weight is outside the cone by φ − arctan μ.
     let (scene, _) = scenes::block_on_slope(0.6, 0.5, 0.0);
     let found = network(&mut settled(&scene), Resultant::Rest);
-    let missing = 0.6_f64.sin() - 0.5 * 0.6_f64.cos();
+    let missing = (0.6 - 0.5_f64.atan()).sin();
     checks.at_least(
         "brick that slides: balance at rest",
         found.report.residual,
@@ -145,8 +149,7 @@ fn beam(checks: &mut Checks) {
     }
 }
 
-/// Stones at rest after Moreau–Jean. In the pile of 200 all stones have an equilibrium under the force law; in others a few stones,
-/// which stand by prestress, have none, and are counted.
+/// Stones at rest after Moreau–Jean.
 fn pile(checks: &mut Checks, effort: Effort) {
     let found = stones(200);
     // The tolerance of the balance is 1e-10.
