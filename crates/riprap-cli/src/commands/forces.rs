@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use riprap::friction::{ForceLaw, RestForces};
+use riprap::friction::{ForceLaw, RestForces, RestFriction};
 use riprap::simulation::{Fabric, ForceDistribution, ForceNetwork, Resultant, Simulation, rose};
 use riprap_io::forces::{self, Error, FILES, View};
 use serde_json::{Value, json};
@@ -19,6 +19,9 @@ pub struct Arguments {
     /// Force law of the contacts
     #[arg(long, value_enum, default_value = "linear")]
     law: LawName,
+    /// How tangential forces are limited
+    #[arg(long, value_enum, default_value = "associated")]
+    friction: FrictionName,
     /// Tangential stiffness over normal stiffness
     #[arg(long, value_name = "NUMBER", default_value = "0.2857142857142857", value_parser = parse_positive)]
     ratio: f64,
@@ -42,6 +45,14 @@ enum LawName {
     Linear,
     /// Force proportional to the deformation to the power 3/2
     Hertz,
+}
+
+#[derive(Clone, Copy, clap::ValueEnum)]
+enum FrictionName {
+    /// The smallest elastic energy under Coulomb's law: unique (linear law only)
+    Associated,
+    /// Tangential springs are cut at the friction limit
+    Clipped,
 }
 
 #[derive(Clone, Copy, clap::ValueEnum)]
@@ -82,7 +93,11 @@ pub fn forces(arguments: &Arguments) -> Result<(), Failure> {
         ViewName::Z => View::Z,
     };
     let run = forces::load(&arguments.run, arguments.time).map_err(failure)?;
-    let rest = RestForces::new().law(law).tangential_ratio(arguments.ratio);
+    let friction = match arguments.friction {
+        FrictionName::Associated => RestFriction::Associated,
+        FrictionName::Clipped => RestFriction::Clipped,
+    };
+    let rest = RestForces::new().law(law).friction(friction).tangential_ratio(arguments.ratio);
     let network = forces::network(&run, &rest, resultant).map_err(failure)?;
     forces::write(&arguments.run, &run.frame(), &network, view).map_err(failure)?;
     let statistics = Statistics::of(&network);

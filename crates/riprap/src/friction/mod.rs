@@ -51,8 +51,8 @@ pub use local::{solve_contact, solve_joint};
 pub use mixed::{Condition, Mixed, MixedReport};
 pub use residual::{Measure, Residual, residual};
 pub use rest::{
-    ContactStatus, DeformationLaw, ForceLaw, RestError, RestForces, RestMethod, RestProblem,
-    RestReport, RestSolution,
+    ContactStatus, DeformationLaw, ForceLaw, RestError, RestForces, RestFriction, RestMethod,
+    RestProblem, RestReport, RestSolution,
 };
 pub use rolling::Rolling;
 

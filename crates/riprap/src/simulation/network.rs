@@ -77,17 +77,22 @@ impl ForceNetwork {
         resultant: Resultant,
     ) -> Result<ForceNetwork, RestError> {
         let assembled = Assembled::new(frame);
-        let (required, moving, solver_residual) = assembled.required(frame, resultant);
-        let sliding = assembled.sliding(frame, &moving);
+        let wrenches = assembled.wrenches(frame);
+        let moving = assembled.moving(&wrenches, resultant);
         let weights: Vec<f64> =
             assembled.slots.iter().map(|&i| weight(frame, i)).filter(|w| *w > 0.0).collect();
         let all_heavy = weights.len() == assembled.slots.len();
+        let required: Vec<[f64; 6]> =
+            wrenches.iter().zip(&moving).map(|(w, m)| if *m { w.step } else { w.rest }).collect();
+        let sliding = assembled.sliding(frame, &moving);
         let problem = RestProblem {
             sliding: &sliding,
             weights: if all_heavy { &weights } else { &[] },
             ..RestProblem::new(&assembled.contacts, &assembled.laws, &required)
         };
         let found = rest.solve(&problem, &mut Vec::new())?;
+        let at_rest = wrenches.iter().zip(&moving).filter(|(_, moves)| !**moves);
+        let solver_residual = at_rest.map(|(w, _)| w.error).fold(0.0, f64::max);
         let world = |a: usize, f: [f64; 3]| {
             let [n, t1, t2] = assembled.contacts.contacts()[a].frame.map(Vec3::from);
             n * f[0] + t1 * f[1] + t2 * f[2]
@@ -137,6 +142,14 @@ impl ForceNetwork {
         let loaded = self.contacts.iter().filter(|c| c.status != ContactStatus::Open);
         loaded.map(|c| c.normal).collect()
     }
+}
+
+/// The resultant of a body at rest and that of its contact forces in the step [N, N m], and their
+/// difference relative to its weight [–].
+struct Wrenches {
+    rest: [f64; 6],
+    step: [f64; 6],
+    error: f64,
 }
 
 /// A contact of the step.
@@ -190,9 +203,8 @@ impl Assembled {
         assembled
     }
 
-    /// The resultant that each body needs, whether it is that of the step, and the largest error of
-    /// the scheme's forces on a body at rest.
-    fn required(&self, frame: &Frame, rule: Resultant) -> (Vec<[f64; 6]>, Vec<bool>, f64) {
+    /// The resultants of each body.
+    fn wrenches(&self, frame: &Frame) -> Vec<Wrenches> {
         let bodies = frame.scene.bodies();
         let mut step = vec![[0.0; 6]; self.slots.len()];
         let mut arm = vec![0.0_f64; self.slots.len()];
@@ -208,8 +220,7 @@ impl Assembled {
                 arm[b] = arm[b].max(Vec3::from(c.arms[side]).norm());
             }
         }
-        let (mut required, mut moving, mut worst) = (Vec::new(), Vec::new(), 0.0_f64);
-        for (b, &i) in self.slots.iter().enumerate() {
+        let of = |(b, &i): (usize, &usize)| {
             let force = -(frame.scene.gravity() * bodies.mass[i] + bodies.force[i]);
             let moment = -bodies.torque[i];
             let rest = [force.x, force.y, force.z, moment.x, moment.y, moment.z];
@@ -217,22 +228,24 @@ impl Assembled {
                 0..3 => bodies.inverse_mass[i][k] > 0.0,
                 k => self.contacts.masses()[b].angular[k - 3] > 0.0,
             };
-            let error = (0..6).filter(|k| free(*k)).map(|k| {
+            let squares = (0..6).filter(|k| free(*k)).map(|k| {
                 let scale = if k < 3 { 1.0 } else { arm[b].max(1e-12) };
                 ((step[b][k] - rest[k]) / scale).powi(2)
             });
             let scale = weight(frame, i).max(force.norm()).max(f64::MIN_POSITIVE);
-            let error = error.sum::<f64>().sqrt() / scale;
-            let moves = match rule {
-                Resultant::Balance => error.is_nan() || error > NEARLY,
-                Resultant::Rest => false,
-                Resultant::Step => true,
-            };
-            worst = if moves { worst } else { worst.max(error) };
-            required.push(if moves { step[b] } else { rest });
-            moving.push(moves);
-        }
-        (required, moving, worst)
+            Wrenches { rest, step: step[b], error: squares.sum::<f64>().sqrt() / scale }
+        };
+        self.slots.iter().enumerate().map(of).collect()
+    }
+
+    /// Whether each body has the resultant of the step.
+    fn moving(&self, wrenches: &[Wrenches], rule: Resultant) -> Vec<bool> {
+        let moves = |w: &Wrenches| match rule {
+            Resultant::Balance => w.error.is_nan() || w.error > NEARLY,
+            Resultant::Rest => false,
+            Resultant::Step => true,
+        };
+        wrenches.iter().map(moves).collect()
     }
 
     /// The velocity along which a contact of a moving body slides with full friction.

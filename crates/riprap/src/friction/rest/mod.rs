@@ -73,6 +73,21 @@ impl fmt::Debug for ForceLaw {
     }
 }
 
+/// How tangential forces are limited to `μ f_n`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum RestFriction {
+    /// Forces of linear springs are projected onto Coulomb's cone in the norm of the elastic energy.
+    /// The network then has a convex potential: among all forces with the given resultants that obey
+    /// Coulomb's law, those found have the smallest elastic energy `Σ f_n²/k_n + ‖f_t‖²/k_t`. They
+    /// are unique, and exist if rigid bodies can rest at all. Force laws that are not linear are
+    /// clipped.
+    #[default]
+    Associated,
+    /// Tangential forces are cut at `μ f_n`, normal forces are those of the force law. With many
+    /// sliding contacts there may be several equilibria or none.
+    Clipped,
+}
+
 /// How the displacements are found. Both methods have the same solution.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum RestMethod {
@@ -110,6 +125,7 @@ pub enum RestMethod {
 #[derive(Clone, Debug)]
 pub struct RestForces {
     law: ForceLaw,
+    friction: RestFriction,
     ratio: f64,
     method: RestMethod,
     tolerance: f64,
@@ -127,6 +143,7 @@ impl RestForces {
     pub fn new() -> RestForces {
         RestForces {
             law: ForceLaw::Linear,
+            friction: RestFriction::Associated,
             ratio: 2.0 / 7.0,
             method: RestMethod::Newton,
             tolerance: 1e-10,
@@ -137,6 +154,12 @@ impl RestForces {
     /// Sets the force law.
     pub fn law(mut self, law: ForceLaw) -> RestForces {
         self.law = law;
+        self
+    }
+
+    /// Sets how friction is limited.
+    pub fn friction(mut self, friction: RestFriction) -> RestForces {
+        self.friction = friction;
         self
     }
 
@@ -178,7 +201,7 @@ impl RestForces {
         displacements: &mut Vec<[f64; 6]>,
     ) -> Result<RestSolution, RestError> {
         self.check(problem)?;
-        let network = Network::new(problem, &self.law, self.ratio);
+        let network = Network::new(problem, &self.law, self.friction, self.ratio);
         if displacements.len() != problem.contacts.n_blocks() {
             displacements.clear();
         }
@@ -190,7 +213,7 @@ impl RestForces {
             displacements.resize(problem.contacts.n_blocks(), [0.0; 6]);
             // Other laws may have no stiffness without deformation: linear springs come first.
             if !matches!(self.law, ForceLaw::Linear) {
-                let linear = Network::new(problem, &ForceLaw::Linear, self.ratio);
+                let linear = Network::new(problem, &ForceLaw::Linear, self.friction, self.ratio);
                 let accuracy = self.tolerance.max(1e-3);
                 limits.1 -= self.find(problem, &linear, (accuracy, limits.1), cold, displacements);
                 network.stretch(displacements);

@@ -3,7 +3,7 @@
 
 use super::super::factored::{cross, dot};
 use super::super::{Contact3, Factored, Law};
-use super::{ContactStatus, ForceLaw, RestProblem, RestReport, RestSolution};
+use super::{ContactStatus, ForceLaw, RestFriction, RestProblem, RestReport, RestSolution};
 use crate::math::length2;
 
 /// The rows of `Hᵀ` of one contact on one block.
@@ -19,8 +19,10 @@ pub(super) struct Side {
 enum Friction {
     /// Springs in all directions, without limit.
     Bilateral,
-    /// `‖f_t‖ ≤ μ f_n`.
-    Coulomb(f64),
+    /// `‖f_t‖ ≤ μ f_n` by clipping.
+    Clipped(f64),
+    /// The same by projection.
+    Associated(f64),
     /// `f_t = μ f_n` along a vector of length `μ`.
     Slides([f64; 2]),
 }
@@ -55,7 +57,12 @@ pub(super) enum Rule {
 }
 
 impl<'a> Network<'a> {
-    pub(super) fn new(problem: &RestProblem<'a>, law: &'a ForceLaw, ratio: f64) -> Network<'a> {
+    pub(super) fn new(
+        problem: &RestProblem<'a>,
+        law: &'a ForceLaw,
+        friction: RestFriction,
+        ratio: f64,
+    ) -> Network<'a> {
         let w = problem.contacts;
         let n_blocks = w.n_blocks();
         let mut network = Network {
@@ -75,7 +82,7 @@ impl<'a> Network<'a> {
         for (a, contact) in w.contacts().iter().enumerate() {
             network.push(w, a, contact);
             let sliding = problem.sliding.get(a).copied().flatten();
-            network.friction.push(friction_of(problem.laws[a], sliding));
+            network.friction.push(friction_of(problem.laws[a], sliding, friction, law));
         }
         for length in network.lengths.iter_mut().filter(|l| **l <= 0.0) {
             *length = 1.0;
@@ -230,7 +237,8 @@ impl<'a> Network<'a> {
                 let status = if f_n > 0.0 { ContactStatus::Sliding } else { ContactStatus::Open };
                 ([f_n, f_n * x, f_n * y], status)
             }
-            Friction::Coulomb(mu) => {
+            Friction::Associated(mu) if rule == Rule::Coulomb => self.projected(a, xi, mu),
+            Friction::Clipped(mu) | Friction::Associated(mu) => {
                 let (pull, limit) = (k_t * length2(xi[1], xi[2]), limit(mu, f_n, rule));
                 let s = if pull > limit { limit / pull } else { 1.0 };
                 let status = match () {
@@ -250,7 +258,8 @@ impl<'a> Network<'a> {
         match self.friction[a] {
             Friction::Bilateral => [[k, 0.0, 0.0], [0.0, k, 0.0], [0.0, 0.0, k]],
             Friction::Slides([x, y]) => [[k_n, 0.0, 0.0], [k_n * x, 0.0, 0.0], [k_n * y, 0.0, 0.0]],
-            Friction::Coulomb(mu) => {
+            Friction::Associated(mu) if rule == Rule::Coulomb => self.projected_tangent(a, xi, mu),
+            Friction::Clipped(mu) | Friction::Associated(mu) => {
                 let (stretch, limit) = (length2(xi[1], xi[2]), limit(mu, f_n, rule));
                 if k_t * stretch <= limit {
                     return [[k_n, 0.0, 0.0], [bend * xi[1], k_t, 0.0], [bend * xi[2], 0.0, k_t]];
@@ -265,6 +274,39 @@ impl<'a> Network<'a> {
                 ]
             }
         }
+    }
+
+    /// The force of linear springs `(k_n ξ_n, k_t ξ_t)` projected onto Coulomb's cone in the norm of
+    /// the elastic energy, `f_n²/k_n + ‖f_t‖²/k_t`, and what the contact does.
+    fn projected(&self, a: usize, xi: [f64; 3], mu: f64) -> ([f64; 3], ContactStatus) {
+        let (k_n, k_t) = (self.stiffness[a], self.ratio * self.stiffness[a]);
+        let stretch = length2(xi[1], xi[2]);
+        if k_t * stretch <= mu * k_n * xi[0] {
+            return ([k_n * xi[0], k_t * xi[1], k_t * xi[2]], ContactStatus::Sticking);
+        }
+        let f_n = (xi[0] + mu * stretch) / (1.0 / k_n + mu * mu / k_t);
+        if f_n <= 0.0 {
+            return ([0.0; 3], ContactStatus::Open);
+        }
+        let s = if stretch > 0.0 { mu * f_n / stretch } else { 0.0 };
+        ([f_n, s * xi[1], s * xi[2]], ContactStatus::Sliding)
+    }
+
+    /// Tangent of [`Network::projected`] [N/m], symmetric.
+    fn projected_tangent(&self, a: usize, xi: [f64; 3], mu: f64) -> [[f64; 3]; 3] {
+        let (k_n, k_t) = (self.stiffness[a], self.ratio * self.stiffness[a]);
+        let stretch = length2(xi[1], xi[2]);
+        if k_t * stretch <= mu * k_n * xi[0] {
+            return [[k_n, 0.0, 0.0], [0.0, k_t, 0.0], [0.0, 0.0, k_t]];
+        }
+        let (along, k) = (xi[0] + mu * stretch, 1.0 / (1.0 / k_n + mu * mu / k_t));
+        if along <= 0.0 || stretch <= 0.0 {
+            return [[0.0; 3]; 3];
+        }
+        let (x, y, across) = (xi[1] / stretch, xi[2] / stretch, k * mu * along / stretch);
+        let w = [1.0, mu * x, mu * y];
+        let turn = [[0.0, 0.0, 0.0], [0.0, y * y, -x * y], [0.0, -x * y, x * x]];
+        std::array::from_fn(|i| std::array::from_fn(|j| k * w[i] * w[j] + across * turn[i][j]))
     }
 
     /// The excess of the resultants, `H f − R`, on each block [N, N m]; 0 in locked directions.
@@ -368,14 +410,22 @@ pub(super) struct Point {
 }
 
 /// Friction of a contact with this law, and the velocity with which it slides if it does.
-fn friction_of(law: Law, sliding: Option<[f64; 2]>) -> Friction {
+fn friction_of(
+    law: Law,
+    sliding: Option<[f64; 2]>,
+    friction: RestFriction,
+    springs: &ForceLaw,
+) -> Friction {
     let Some(mu) = law.friction() else { return Friction::Bilateral };
     match sliding {
         Some([x, y]) if length2(x, y) > 0.0 => {
             let s = -mu / length2(x, y);
             Friction::Slides([s * x, s * y])
         }
-        _ => Friction::Coulomb(mu),
+        _ if friction == RestFriction::Associated && matches!(springs, ForceLaw::Linear) => {
+            Friction::Associated(mu)
+        }
+        _ => Friction::Clipped(mu),
     }
 }
 

@@ -62,6 +62,10 @@ impl Bodies {
 /// A pyramid of spheres on the floor in the plane y = 0, `n` in the lowest row, between two walls:
 /// without them the elastic network spreads at most coefficients of friction.
 fn pyramid(n: usize, friction: f64) -> Bodies {
+    pyramid_between(n, friction, true)
+}
+
+fn pyramid_between(n: usize, friction: f64, walls: bool) -> Bodies {
     let (radius, rise) = (0.5, 3.0_f64.sqrt() / 2.0);
     let mut centres = Vec::new();
     let index = |row: usize, k: usize| (0..row).map(|r| n - r).sum::<usize>() + k;
@@ -93,10 +97,10 @@ fn pyramid(n: usize, friction: f64) -> Bodies {
                     bodies.touch([Factored::NONE, own as u32], point, normal, friction);
                 };
                 lean(Vec3::z());
-                if k == 0 {
+                if walls && k == 0 {
                     lean(Vec3::x());
                 }
-                if k == n - 1 {
+                if walls && k == n - 1 {
                     lean(-Vec3::x());
                 }
             }
@@ -134,28 +138,53 @@ fn a_sphere_and_a_cube_carry_their_weight() {
 #[test]
 fn a_pyramid_is_balanced_and_both_methods_agree() {
     for friction in [1.0, 0.2] {
-        let bodies = pyramid(4, friction);
-        let newton = bodies.solve(&RestForces::new());
-        assert!(newton.report.converged, "{friction}: {:?}", newton.report);
-        let slow = RestForces::new().method(RestMethod::Relaxation).max_iterations(200_000);
-        let slow = bodies.solve(&slow);
-        assert!(slow.report.converged, "{friction}: {:?}", slow.report);
-        // Residuals of 1e-10, on a network whose softest mode is a few thousand times softer.
-        for (a, b) in newton.forces.as_flattened().iter().zip(slow.forces.as_flattened()) {
-            close(*a, *b, 1e-6);
+        for rule in [RestFriction::Associated, RestFriction::Clipped] {
+            let bodies = pyramid(4, friction);
+            let newton = bodies.solve(&RestForces::new().friction(rule));
+            assert!(newton.report.converged, "{friction}: {:?}", newton.report);
+            let slow = RestForces::new()
+                .friction(rule)
+                .method(RestMethod::Relaxation)
+                .max_iterations(200_000);
+            let slow = bodies.solve(&slow);
+            assert!(slow.report.converged, "{friction}: {:?}", slow.report);
+            // Residuals of 1e-10, on a network whose softest mode is a few thousand times softer.
+            for (a, b) in newton.forces.as_flattened().iter().zip(slow.forces.as_flattened()) {
+                close(*a, *b, 1e-6);
+            }
+            // The floor carries everything, and nothing pulls or exceeds the friction.
+            let floor: f64 = bodies
+                .in_world(&newton.forces)
+                .iter()
+                .zip(&bodies.points)
+                .filter(|(_, (blocks, ..))| blocks[0] == Factored::NONE)
+                .map(|(f, _)| f.z)
+                .sum();
+            close(floor, 10.0 * G, 1e-6);
+            for [n, x, y] in &newton.forces {
+                assert!(*n >= 0.0 && x.hypot(*y) <= friction * n * (1.0 + 1e-12));
+            }
         }
-        // The floor carries everything, and nothing pulls or exceeds the friction.
-        let floor: f64 = bodies
-            .in_world(&newton.forces)
-            .iter()
-            .zip(&bodies.points)
-            .filter(|(_, (blocks, ..))| blocks[0] == Factored::NONE)
-            .map(|(f, _)| f.z)
-            .sum();
-        close(floor, 10.0 * G, 1e-6);
-        for [n, x, y] in &newton.forces {
-            assert!(*n >= 0.0 && x.hypot(*y) <= friction * n * (1.0 + 1e-12));
-        }
+    }
+}
+
+#[test]
+fn associated_forces_have_the_smallest_energy_and_exist_where_clipped_ones_do_not() {
+    // A heap without walls, whose feet would slide apart as clipped springs.
+    let heap = pyramid_between(3, 0.5, false);
+    assert!(!heap.solve(&RestForces::new().friction(RestFriction::Clipped)).report.converged);
+    let found = heap.solve(&RestForces::new());
+    assert!(found.report.converged, "{:?}", found.report);
+    // Other admissible forces with the same resultants have more energy: those of other springs.
+    let energy = |forces: &[[f64; 3]]| -> f64 {
+        forces.iter().map(|[n, x, y]| n * n + (x * x + y * y) * 3.5).sum()
+    };
+    for seed in 0..5 {
+        let mut rng = Pcg64::seed_from_u64(seed);
+        let uneven: Vec<f64> = heap.points.iter().map(|_| rng.random_range(0.3..3.0)).collect();
+        let problem = RestProblem { stiffness: &uneven, ..heap.problem() };
+        let other = RestForces::new().solve(&problem, &mut Vec::new()).unwrap();
+        assert!(other.report.converged && energy(&other.forces) > energy(&found.forces));
     }
 }
 
@@ -351,7 +380,8 @@ fn random_networks_are_balanced_or_name_their_bodies() {
         let zero = vec![[0.0; 6]; w.n_blocks()];
         let unloaded = RestProblem::new(w, &problem.laws, &zero);
         let mut required = Vec::new();
-        Network::new(&unloaded, &ForceLaw::Linear, 0.3).excess(&forces, &mut required);
+        Network::new(&unloaded, &ForceLaw::Linear, RestFriction::Clipped, 0.3)
+            .excess(&forces, &mut required);
         let loaded = RestProblem::new(w, &problem.laws, &required);
         let found = RestForces::new().solve(&loaded, &mut Vec::new()).unwrap();
         assert_eq!(found.report.converged, found.report.unbalanced.is_empty());

@@ -17,7 +17,9 @@ const CURVES: [(&str, Colour, Dash, Time); 5] = [
     ("Dantzig from nothing", Colour::Orange, Dash::Solid, |t| Some(t.cold)),
     ("Dantzig from the last step", Colour::Green, Dash::Solid, |t| Some(t.forces)),
     ("Gauss–Seidel from nothing", Colour::Blue, Dash::Dashed, |t| Some(t.gauss_seidel[0])),
-    ("Gauss–Seidel from the last step", Colour::Purple, Dash::Dashed, |t| Some(t.gauss_seidel[1])),
+    ("Gauss–Seidel from the last step", Colour::Purple, Dash::Dashed, |t| {
+        Some(t.gauss_seidel[1])
+    }),
 ];
 
 /// Times over the number of contacts for both packings.

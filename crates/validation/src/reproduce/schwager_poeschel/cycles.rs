@@ -104,9 +104,6 @@ fn breakage(effort: Effort, tell: &mut Tell, table: &mut String) -> Panel {
         title: String::new(),
         x: Axis::new("size [mm]").logarithmic(),
         y: Axis::new("passing mass [%]"),
-        curves: vec![
-            curve("before", Colour::Blue, before),
-            curve("after", Colour::Orange, after),
-        ],
+        curves: vec![curve("before", Colour::Blue, before), curve("after", Colour::Orange, after)],
     }
 }
