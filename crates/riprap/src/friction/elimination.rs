@@ -1,6 +1,10 @@
 //! Linear systems over square blocks of `K` unknowns with the pattern of a graph of bodies: elimination
 //! in an order that couples few bodies, `P A Pᵀ = L U`, row by row, with pivoting only within a block.
 //! The factors are kept for several right-hand sides.
+//!
+//! Blocks may be large compared with the accuracy that is needed (stiff springs at contacts, a unit
+//! mass where there are none), so that diagonal blocks are factored; a multiplication with their
+//! inverses would lose digits.
 
 use super::sparse::minimum_degree;
 
@@ -21,6 +25,8 @@ pub(super) struct Elimination<const K: usize> {
     diagonals: Vec<usize>,
     columns: Vec<u32>,
     blocks: Vec<Block<K>>,
+    /// Row permutations of the factored diagonal blocks.
+    orders: Vec<[u8; K]>,
     /// Position of each column in the current row.
     at: Vec<u32>,
     right: Vec<[f64; K]>,
@@ -128,9 +134,11 @@ impl<const K: usize> Elimination<K> {
 
     /// Replaces the blocks by their factors; returns false if a pivot is singular.
     pub(super) fn factor(&mut self) -> bool {
-        let n = self.order.len();
+        let n = self.diagonals.len();
         self.at.clear();
         self.at.resize(n, 0);
+        self.orders.clear();
+        self.orders.resize(n, [0; K]);
         for i in 0..n {
             let (begin, diagonal) = (self.begins[i], self.diagonals[i]);
             let (before, row) = self.blocks.split_at_mut(begin);
@@ -139,60 +147,42 @@ impl<const K: usize> Elimination<K> {
             }
             for at in 0..diagonal - begin {
                 let k = self.columns[begin + at] as usize;
-                // The diagonal of a finished row contains its inverse.
+                // The diagonal of a finished row is factored.
                 let (pivot, end) = (self.diagonals[k], self.begins[k + 1]);
-                let mut factor = [[0.0; K]; K];
-                add_product(&mut factor, &row[at], &before[pivot], 1.0);
+                let factor = divide(&row[at], &before[pivot], &self.orders[k]);
                 row[at] = factor;
                 for x in pivot + 1..end {
                     let target = &mut row[self.at[self.columns[x] as usize] as usize];
-                    add_product(target, &factor, &before[x], -1.0);
+                    subtract(target, &factor, &before[x]);
                 }
             }
-            let Some(inverse) = inverse(&row[diagonal - begin]) else { return false };
-            row[diagonal - begin] = inverse;
+            let Some(order) = factor_block(&mut row[diagonal - begin]) else { return false };
+            self.orders[i] = order;
         }
         true
     }
 
     /// Solves the system in place, one entry per body, after [`Elimination::factor`].
-    pub(super) fn solve(&mut self, x: &mut [[f64; K]]) {
-        let right = &mut self.right;
-        right.clear();
-        right.extend(self.order.iter().map(|body| x[*body as usize]));
-        for i in 0..right.len() {
-            let mut sum = right[i];
-            for at in self.begins[i]..self.diagonals[i] {
-                subtract(&mut sum, &self.blocks[at], &right[self.columns[at] as usize]);
+    pub(super) fn solve(&mut self, values: &mut [[f64; K]]) {
+        let n = self.diagonals.len();
+        self.right.clear();
+        self.right.resize(n, [0.0; K]);
+        values.iter().zip(&self.place).for_each(|(v, k)| self.right[*k as usize] = *v);
+        for i in 0..n {
+            let mut sum = self.right[i];
+            for x in self.begins[i]..self.diagonals[i] {
+                reduce(&mut sum, &self.blocks[x], &self.right[self.columns[x] as usize]);
             }
-            right[i] = sum;
+            self.right[i] = sum;
         }
-        for i in (0..right.len()).rev() {
-            let mut sum = right[i];
-            for at in self.diagonals[i] + 1..self.begins[i + 1] {
-                subtract(&mut sum, &self.blocks[at], &right[self.columns[at] as usize]);
+        for i in (0..n).rev() {
+            let mut sum = self.right[i];
+            for x in self.diagonals[i] + 1..self.begins[i + 1] {
+                reduce(&mut sum, &self.blocks[x], &self.right[self.columns[x] as usize]);
             }
-            let inverse = &self.blocks[self.diagonals[i]];
-            right[i] = std::array::from_fn(|k| (0..K).map(|j| inverse[k][j] * sum[j]).sum());
+            self.right[i] = substitute(&self.blocks[self.diagonals[i]], &self.orders[i], &sum);
         }
-        for (body, value) in self.order.iter().zip(right.iter()) {
-            x[*body as usize] = *value;
-        }
-    }
-}
-
-/// Adds `s a b` to `c`.
-#[inline(always)]
-fn add_product<const K: usize>(c: &mut Block<K>, a: &Block<K>, b: &Block<K>, s: f64) {
-    for i in 0..K {
-        let mut row = c[i];
-        for k in 0..K {
-            let factor = s * a[i][k];
-            for j in 0..K {
-                row[j] += factor * b[k][j];
-            }
-        }
-        c[i] = row;
+        values.iter_mut().zip(&self.place).for_each(|(v, k)| *v = self.right[*k as usize]);
     }
 }
 
@@ -209,12 +199,89 @@ pub(super) fn add_to<const K: usize>(sum: &mut [[f64; K]], s: f64, x: &[[f64; K]
     }
 }
 
-/// Subtracts `a x` from `sum`.
+/// `sum − block x`.
 #[inline(always)]
-fn subtract<const K: usize>(sum: &mut [f64; K], a: &Block<K>, x: &[f64; K]) {
-    for (sum, row) in sum.iter_mut().zip(a) {
-        *sum -= row.iter().zip(x).map(|(a, x)| a * x).sum::<f64>();
+fn reduce<const K: usize>(sum: &mut [f64; K], block: &[[f64; K]; K], x: &[f64; K]) {
+    for i in 0..K {
+        for j in 0..K {
+            sum[i] -= block[i][j] * x[j];
+        }
     }
+}
+
+/// `c − a b` in place of `c`.
+#[inline(always)]
+fn subtract<const K: usize>(c: &mut [[f64; K]; K], a: &[[f64; K]; K], b: &[[f64; K]; K]) {
+    for i in 0..K {
+        for k in 0..K {
+            for j in 0..K {
+                c[i][j] -= a[i][k] * b[k][j];
+            }
+        }
+    }
+}
+
+/// Factors a block as `P⁻¹ L U` in place, with the reciprocals of the pivots on the diagonal.
+/// Returns the order of rows; `None` if the block is singular.
+fn factor_block<const K: usize>(a: &mut [[f64; K]; K]) -> Option<[u8; K]> {
+    let mut order: [u8; K] = std::array::from_fn(|i| i as u8);
+    for k in 0..K {
+        let best = (k..K).max_by(|i, j| a[*i][k].abs().total_cmp(&a[*j][k].abs()))?;
+        a.swap(k, best);
+        order.swap(k, best);
+        a[k][k] = 1.0 / a[k][k];
+        if !a[k][k].is_finite() {
+            return None;
+        }
+        for i in k + 1..K {
+            let factor = a[i][k] * a[k][k];
+            a[i][k] = factor;
+            for j in k + 1..K {
+                a[i][j] -= factor * a[k][j];
+            }
+        }
+    }
+    Some(order)
+}
+
+/// The solution `x` of `D x = right`, with a factored block `D`.
+#[inline(always)]
+fn substitute<const K: usize>(d: &[[f64; K]; K], order: &[u8; K], right: &[f64; K]) -> [f64; K] {
+    let mut x: [f64; K] = std::array::from_fn(|i| right[order[i] as usize]);
+    for i in 0..K {
+        for j in 0..i {
+            x[i] -= d[i][j] * x[j];
+        }
+    }
+    for i in (0..K).rev() {
+        for j in i + 1..K {
+            x[i] -= d[i][j] * x[j];
+        }
+        x[i] *= d[i][i];
+    }
+    x
+}
+
+/// The solution `X` of `X D = a`, with a factored block `D`.
+#[inline(always)]
+fn divide<const K: usize>(a: &[[f64; K]; K], d: &[[f64; K]; K], order: &[u8; K]) -> [[f64; K]; K] {
+    let mut out = [[0.0; K]; K];
+    for (row, out) in a.iter().zip(&mut out) {
+        let mut x = *row;
+        for j in 0..K {
+            for i in 0..j {
+                x[j] -= x[i] * d[i][j];
+            }
+            x[j] *= d[j][j];
+        }
+        for j in (0..K).rev() {
+            for i in j + 1..K {
+                x[j] -= x[i] * d[i][j];
+            }
+        }
+        (0..K).for_each(|j| out[order[j] as usize] = x[j]);
+    }
+    out
 }
 
 /// Inverse of a block by elimination with row pivoting; `None` if it is singular.

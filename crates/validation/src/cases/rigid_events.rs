@@ -219,7 +219,7 @@ fn imbalance(run: &Simulation, bodies: &[Body]) -> f64 {
 
 /// Polygons settle in a box: nothing deforms, and the forces balance.
 fn settling(checks: &mut Checks, effort: Effort) {
-    let (n, until) = if effort == Effort::Full { (500, 1.0) } else { (12, 0.5) };
+    let (n, until) = if effort == Effort::Full { (50, 1.0) } else { (12, 0.5) };
     let (scene, grains) = polygons_in_box(n, 0.5, 1);
     let scheme = settling_scheme(n);
     let mut run = start(&scene, scheme);

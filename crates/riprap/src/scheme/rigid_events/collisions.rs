@@ -38,7 +38,6 @@ fn velocities(touches: &[Touch], q: &[Pose], v: &[Twist], rows: &mut Vec<Row>) {
 
 /// Resolves all collisions at a configuration, and pushes where no force is consistent. Returns whether anything
 /// collided.
-#[expect(clippy::too_many_arguments)]
 pub fn collide(
     scheme: &RigidEvents,
     bodies: &Bodies,

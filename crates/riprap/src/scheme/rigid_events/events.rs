@@ -58,10 +58,11 @@ impl Trial<'_> {
             let [i, j] = meeting(self.scene, p).0.map(|b| b as usize);
             p.gap < -self.tolerance * smaller_size(self.scene, i, j) && counts(self.scene, p)
         };
-        let found = contacts.found().filter(deep).map(|p| match is_held(touches, p) {
+        let found = contacts.found().filter(deep).map(|p| match held(touches, p) {
+            None => self.closing(p),
             // A held contact drifts: the step is too long.
-            true => Found::Unclear,
-            false => self.closing(p),
+            Some(touch) if p.gap < 2.0 * touch.point.gap.min(0.0) => Found::Unclear,
+            Some(_) => Found::Nothing,
         });
         found.fold(Found::Nothing, Found::first)
     }
@@ -83,7 +84,12 @@ impl Trial<'_> {
             }
             after = before;
         }
-        if gap(0.0) > 0.0 { Found::Event(root(gap, 0.0, after)) } else { Found::Unclear }
+        match gap(0.0) {
+            open if open > 0.0 => Found::Event(root(gap, 0.0, after)),
+            // An overlap that was there before, and does not grow.
+            overlap if overlap <= gap(1.0) => Found::Nothing,
+            _ => Found::Unclear,
+        }
     }
 
     /// The first contact that stops sliding: its velocity turns round.
@@ -139,11 +145,11 @@ impl Trial<'_> {
 /// Halvings of the step in the search for a time before the contact.
 const BACK: usize = 40;
 
-/// Whether the contact at a point is held.
-fn is_held(touches: &[Touch], point: &ContactPoint) -> bool {
+/// The held contact at a point.
+fn held<'a>(touches: &'a [Touch], point: &ContactPoint) -> Option<&'a Touch> {
     let first = touches.partition_point(|t| t.point.colliders < point.colliders);
     let mut same = touches[first..].iter().take_while(|t| t.point.colliders == point.colliders);
-    same.any(|t| t.held && t.point.feature == point.feature)
+    same.find(|t| t.held && t.point.feature == point.feature)
 }
 
 /// Pose and velocity at a fraction `x` of a step of length `h` [s], from those at its ends.
