@@ -1,7 +1,7 @@
 //! From a description to a [`Scene`]: errors are collected, and `build` reports them all.
 
 use super::checks::{check_law, overlaps};
-use super::degradation::{Attached, check_bodies, check_laws};
+use super::degradation::{check_stones, degrades};
 use super::mechanism::keep_contacts_direct;
 use super::{
     Bodies, Body, BodyDescription, BodyJoint, BuildError, BuildErrors, ContactLaw, Detection,
@@ -168,7 +168,6 @@ impl SceneBuilder {
     pub fn build(&self) -> Result<Scene, BuildErrors> {
         let mut errors = self.errors.clone();
         self.check_materials(&mut errors);
-        check_laws(&self.materials, &mut errors);
         let pairs = self.pair_table(&mut errors);
         let names = self.names(&mut errors);
 
@@ -240,12 +239,6 @@ impl SceneBuilder {
             .collect();
         let apart = self.pairs_apart(&mechanisms, &flexible, &bodies);
         keep_contacts_direct(&mut mechanisms, &bodies, &points, &apart, &mut initial);
-        let held = Attached { points: &points, joints: &joints, ropes: &ropes, apart: &apart };
-        let stones = (&bodies, &shapes[..], &colliders[..]);
-        let degrades = check_bodies(&self.materials, stones, &held, &mut errors);
-        if !errors.is_empty() {
-            return Err(BuildErrors(errors));
-        }
         let scene = Scene {
             gravity,
             drag: self.drag,
@@ -268,10 +261,11 @@ impl SceneBuilder {
             ropes,
             initial,
             seed: self.seed,
-            degrades,
+            degrades: self.materials.iter().any(degrades),
         };
-        let overlaps = overlaps(&scene, self.largest_overlap);
-        if overlaps.is_empty() { Ok(scene) } else { Err(BuildErrors(overlaps)) }
+        let mut errors = overlaps(&scene, self.largest_overlap);
+        check_stones(&scene, &mut errors);
+        if errors.is_empty() { Ok(scene) } else { Err(BuildErrors(errors)) }
     }
 
     /// Gravity on earth, downwards [m/s²].
