@@ -227,13 +227,7 @@ impl SceneBuilder {
         let grain_size = mean_size.unwrap_or(1.0);
         let length = mean_size.or_else(reach).unwrap_or(1.0);
         let resolution = smallest_clearance(&points, &initial, length);
-        let alert = self.alert.unwrap_or(0.01 * grain_size);
-        if !(alert >= 0.0 && alert.is_finite()) {
-            let (item, range) = (Item::Contact, "a length of 0 m or more");
-            errors.push(BuildError::OutOfRange { item, what: "alert", value: alert, range });
-            return Err(BuildErrors(errors));
-        }
-        let detection = Detection { alert, skin: 0.1 * grain_size, method: self.method };
+        let detection = self.detection_of(grain_size).map_err(|error| BuildErrors(vec![error]))?;
         let first_links = (0..mechanisms.len() as u32)
             .map(|m| bodies.carried_by(MechanismId(m), Link(0)).unwrap_or(0))
             .collect();
@@ -266,6 +260,16 @@ impl SceneBuilder {
         let mut errors = overlaps(&scene, self.largest_overlap);
         check_stones(&scene, &mut errors);
         if errors.is_empty() { Ok(scene) } else { Err(BuildErrors(errors)) }
+    }
+
+    /// Settings of detection for a mean size of grains [m].
+    fn detection_of(&self, grain_size: f64) -> Result<Detection, BuildError> {
+        let alert = self.alert.unwrap_or(0.01 * grain_size);
+        if !(alert >= 0.0 && alert.is_finite()) {
+            let (item, range) = (Item::Contact, "a length of 0 m or more");
+            return Err(BuildError::OutOfRange { item, what: "alert", value: alert, range });
+        }
+        Ok(Detection { alert, skin: 0.1 * grain_size, method: self.method })
     }
 
     /// Gravity on earth, downwards [m/s²].
