@@ -170,7 +170,7 @@ fn bed(checks: &mut Checks, effort: Effort) {
             // The largest load is 4 kN per metre of width.
             (CyclicBed::polygons(n, 3), Fragmentation::stress(3e5, 4e-3))
         } else {
-            (CyclicBed::ballast(n, 3), Fragmentation::stress(2.5e6, 8e-3))
+            (CyclicBed::ballast(n, 3), Fragmentation::stress(1.5e6, 8e-3))
         };
         bed.fragmentation = Some(law.weibull(3.0, 0.03).average(2e-3));
         bed.cycles = if full { 10 } else { 4 };
