@@ -133,8 +133,7 @@ impl Degradation {
 
     /// Takes over the force between two bodies.
     fn end_pair(&mut self, touch: &Touch, q: &[Pose]) {
-        // Also false for NaN.
-        if !(touch.pressure > 0.0) {
+        if touch.pressure <= 0.0 {
             return;
         }
         let (force, point) = (touch.force, touch.moment / touch.pressure);
@@ -191,8 +190,7 @@ impl Degradation {
         let normal = c.point.normal;
         let friction = force - normal * force.dot(&normal);
         let work = -friction.dot(&relative) * dt;
-        // Also false for NaN.
-        if !(work > 0.0) {
+        if work <= 0.0 {
             return;
         }
         for (b, outward) in [(i, normal), (j, -normal)] {

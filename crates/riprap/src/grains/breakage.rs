@@ -64,7 +64,7 @@ impl SieveCurve {
     /// all breakage. In the plane, `b = 2 − α` with `α` = 1.6.
     pub fn breakage(&self, now: &SieveCurve, smallest: f64) -> f64 {
         let (from, to, b) = (smallest, self.largest(), 0.4);
-        if !(from < to) {
+        if from >= to {
             return 0.0;
         }
         let low = from.powf(b) / (to.powf(b) - from.powf(b));

@@ -1,7 +1,7 @@
 //! From a description to a [`Scene`]: errors are collected, and `build` reports them all.
 
 use super::checks::{check_law, overlaps};
-use super::degradation::{Attached, check_bodies, check_laws};
+use super::degradation::{check_stones, degrades};
 use super::mechanism::keep_contacts_direct;
 use super::{
     Bodies, Body, BodyDescription, BodyJoint, BuildError, BuildErrors, ContactLaw, Detection,
@@ -168,7 +168,6 @@ impl SceneBuilder {
     pub fn build(&self) -> Result<Scene, BuildErrors> {
         let mut errors = self.errors.clone();
         self.check_materials(&mut errors);
-        check_laws(&self.materials, &mut errors);
         let pairs = self.pair_table(&mut errors);
         let names = self.names(&mut errors);
 
@@ -228,24 +227,12 @@ impl SceneBuilder {
         let grain_size = mean_size.unwrap_or(1.0);
         let length = mean_size.or_else(reach).unwrap_or(1.0);
         let resolution = smallest_clearance(&points, &initial, length);
-        let alert = self.alert.unwrap_or(0.01 * grain_size);
-        if !(alert >= 0.0 && alert.is_finite()) {
-            let (item, range) = (Item::Contact, "a length of 0 m or more");
-            errors.push(BuildError::OutOfRange { item, what: "alert", value: alert, range });
-            return Err(BuildErrors(errors));
-        }
-        let detection = Detection { alert, skin: 0.1 * grain_size, method: self.method };
+        let detection = self.detection_of(grain_size).map_err(|error| BuildErrors(vec![error]))?;
         let first_links = (0..mechanisms.len() as u32)
             .map(|m| bodies.carried_by(MechanismId(m), Link(0)).unwrap_or(0))
             .collect();
         let apart = self.pairs_apart(&mechanisms, &flexible, &bodies);
         keep_contacts_direct(&mut mechanisms, &bodies, &points, &apart, &mut initial);
-        let held = Attached { points: &points, joints: &joints, ropes: &ropes, apart: &apart };
-        let stones = (&bodies, &shapes[..], &colliders[..]);
-        let degrades = check_bodies(&self.materials, stones, &held, &mut errors);
-        if !errors.is_empty() {
-            return Err(BuildErrors(errors));
-        }
         let scene = Scene {
             gravity,
             drag: self.drag,
@@ -268,10 +255,21 @@ impl SceneBuilder {
             ropes,
             initial,
             seed: self.seed,
-            degrades,
+            degrades: self.materials.iter().any(degrades),
         };
-        let overlaps = overlaps(&scene, self.largest_overlap);
-        if overlaps.is_empty() { Ok(scene) } else { Err(BuildErrors(overlaps)) }
+        let mut errors = overlaps(&scene, self.largest_overlap);
+        check_stones(&scene, &mut errors);
+        if errors.is_empty() { Ok(scene) } else { Err(BuildErrors(errors)) }
+    }
+
+    /// Settings of detection for a mean size of grains [m].
+    fn detection_of(&self, grain_size: f64) -> Result<Detection, BuildError> {
+        let alert = self.alert.unwrap_or(0.01 * grain_size);
+        if !(alert >= 0.0 && alert.is_finite()) {
+            let (item, range) = (Item::Contact, "a length of 0 m or more");
+            return Err(BuildError::OutOfRange { item, what: "alert", value: alert, range });
+        }
+        Ok(Detection { alert, skin: 0.1 * grain_size, method: self.method })
     }
 
     /// Gravity on earth, downwards [m/s²].

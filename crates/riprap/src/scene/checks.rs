@@ -23,6 +23,7 @@ impl SceneBuilder {
             }
             check_law(&item(), m.friction, m.restitution, m.rolling, errors);
         }
+        super::degradation::check_laws(&self.materials, errors);
     }
 
     pub(super) fn check_dimension(

@@ -1,7 +1,6 @@
 //! Laws by which stones of a material break and wear, and what has become of the stones of a run.
 
-use super::{Bodies, BuildError, Item, ResolvedJoint, ResolvedPoint, ResolvedRope, Scene};
-use crate::detect::Collider;
+use super::{Bodies, BuildError, Item, Scene};
 use crate::math::Vec3;
 use crate::shape::{Outline, Shape};
 use rand::{RngExt, SeedableRng};
@@ -272,14 +271,6 @@ fn can_degrade(bodies: &Bodies, shapes: &[Shape], slot: usize) -> bool {
         && matches!(shapes[slot], Shape::Polyhedron(_) | Shape::Polygon(_))
 }
 
-/// What the checks need to know about a scene that is being built.
-pub(super) struct Attached<'a> {
-    pub points: &'a [ResolvedPoint],
-    pub joints: &'a [ResolvedJoint],
-    pub ropes: &'a [ResolvedRope],
-    pub apart: &'a [(u32, u32)],
-}
-
 /// Checks the parameters of the laws.
 pub(super) fn check_laws(materials: &[super::Material], errors: &mut Vec<BuildError>) {
     for material in materials {
@@ -313,31 +304,29 @@ pub(super) fn check_laws(materials: &[super::Material], errors: &mut Vec<BuildEr
     }
 }
 
-/// Checks that the free bodies of materials that break or wear can do so; returns whether there are
-/// such materials.
-pub(super) fn check_bodies(
-    materials: &[super::Material],
-    (bodies, shapes, colliders): (&Bodies, &[Shape], &[Collider]),
-    held: &Attached,
-    errors: &mut Vec<BuildError>,
-) -> bool {
-    let degrades = |m: u32| {
-        let material = &materials[m as usize];
-        material.fragmentation.is_some() || material.wear.is_some()
-    };
-    if !materials.iter().any(|m| m.fragmentation.is_some() || m.wear.is_some()) {
-        return false;
+/// Whether stones of a material break or wear.
+pub(super) fn degrades(material: &super::Material) -> bool {
+    material.fragmentation.is_some() || material.wear.is_some()
+}
+
+/// Checks that the free bodies of materials that break or wear can do so.
+pub(super) fn check_stones(scene: &Scene, errors: &mut Vec<BuildError>) {
+    if !scene.degrades {
+        return;
     }
+    let Scene { bodies, shapes, .. } = scene;
     let mut attached = vec![false; bodies.len()];
-    let pairs = held.points.iter().map(|p| p.bodies).chain(held.joints.iter().map(|j| j.bodies));
-    let ropes = held.ropes.iter().flat_map(|r| r.vertices.iter().map(|v| v.0));
-    let apart = held.apart.iter().flat_map(|p| [p.0, p.1]);
+    let joints = scene.joints.iter().map(|j| j.bodies);
+    let pairs = scene.points.iter().map(|p| p.bodies).chain(joints);
+    let ropes = scene.ropes.iter().flat_map(|r| r.vertices.iter().map(|v| v.0));
+    let apart = scene.apart.iter().flat_map(|p| [p.0, p.1]);
     for b in pairs.flatten().chain(ropes).chain(apart) {
         attached[b as usize] = true;
     }
-    for c in colliders {
+    for c in &scene.colliders {
+        let breaks = degrades(&scene.materials[c.material as usize]);
         let i = c.body as usize;
-        if !(degrades(c.material) && bodies.movable[i] && bodies.carried[i].is_none()) {
+        if !(breaks && bodies.movable[i] && bodies.carried[i].is_none()) {
             continue;
         }
         let unit = shapes[i].mass_properties(bodies.mass[i] / shapes[i].volume());
@@ -362,7 +351,6 @@ pub(super) fn check_bodies(
             errors.push(error);
         }
     }
-    true
 }
 
 /// Mass, momenta and energies of a rigid body.
