@@ -1,7 +1,7 @@
 //! `cargo xtask count`: lines of code and of tests per crate.
 //!
 //! Items and modules with `#[cfg(test)]`, files in a folder `tests`, and files named `tests.rs` or `…_tests.rs` are tests;
-//! the rest is code. Blank lines and lines with only a comment or documentation are not counted, nor are examples,
+//! the rest is code; the same holds for Python files. Blank lines and lines with only a comment or documentation are not counted, nor are examples,
 //! criterion benchmarks and the programs in `benches/`.
 
 use crate::source::Source;
@@ -11,6 +11,8 @@ use std::path::{Path, PathBuf};
 
 /// The crate of the validation cases, which `riprap validate` runs.
 const VALIDATION: &str = "validation";
+/// The crate of the Python package: declarations of classes, whose tests are in Python and in docstrings.
+const PYTHON: &str = "riprap-py";
 
 /// Lines of code and of tests.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -65,10 +67,10 @@ impl Count {
         total
     }
 
-    /// Total of all crates except `validation`.
+    /// Total of all crates except `validation`, and except `riprap-py`, whose tests are Python.
     pub fn total_without_validation(&self) -> Lines {
         let mut total = Lines::default();
-        let others = self.crates.iter().filter(|(name, _)| name != VALIDATION);
+        let others = self.crates.iter().filter(|(name, _)| name != VALIDATION && name != PYTHON);
         others.for_each(|(_, lines)| total.add(*lines));
         total
     }
@@ -92,7 +94,7 @@ impl std::fmt::Display for Count {
         writeln!(f, "{:<32}{:>8}{:>8}{:>14}", "crate", "code", "tests", "tests : code")?;
         let total = ("total".to_owned(), self.total());
         let with = (format!("total, {VALIDATION} as tests"), self.total_with_validation());
-        let without = (format!("total without {VALIDATION}"), self.total_without_validation());
+        let without = (format!("without {VALIDATION}, {PYTHON}"), self.total_without_validation());
         for (name, lines) in self.crates.iter().chain([&total, &without, &with]) {
             let Lines { code, tests } = *lines;
             writeln!(f, "{name:<32}{code:>8}{tests:>8}{:>14.2}", lines.ratio())?;
@@ -126,6 +128,16 @@ fn count_crate(folder: &Path) -> Result<Lines, String> {
             }
         }
     }
+    for path in files(folder, "py")? {
+        let inside = path.strip_prefix(folder).unwrap_or(&path);
+        let text = read(&path)?;
+        let counts = |line: &&str| !line.trim().is_empty() && !line.trim().starts_with('#');
+        let n = text.lines().filter(counts).count();
+        match is_test_file(inside) {
+            true => lines.tests += n,
+            false => lines.code += n,
+        }
+    }
     Ok(lines)
 }
 
@@ -149,7 +161,7 @@ fn is_test_file(inside: &Path) -> bool {
 mod tests {
     use super::*;
 
-    /// Minimum lines of tests per line of code, without the crate `validation` [–].
+    /// Minimum lines of tests per line of code, without the crates `validation` and `riprap-py` [–].
     const LEAST_RATIO: f64 = 0.6;
 
     #[test]
@@ -169,6 +181,8 @@ mod tests {
             ("src/a.rs", "fn f() {\n}\n// no\n#[cfg(test)]\nmod t {\n}\n"),  // 2 code, 3 tests
             ("src/a_tests.rs", "fn one() {}\n"),                             // 1 test
             ("tests/all.rs", "fn one() {}\n"),                               // 1 test
+            ("tests/test_all.py", "# no\n\nassert True\n"),                  // 1 test
+            ("python/all.py", "one = 1\n"),                                  // 1 code
             ("examples/e.rs", "fn one() {}\n"),
             ("benches/b.rs", "fn one() {}\n"),
         ] {
@@ -178,7 +192,7 @@ mod tests {
         }
         let lines = count_crate(&folder);
         std::fs::remove_dir_all(&folder).unwrap();
-        assert_eq!(lines.unwrap(), Lines { code: 3, tests: 9 });
+        assert_eq!(lines.unwrap(), Lines { code: 4, tests: 10 });
     }
 
     #[test]

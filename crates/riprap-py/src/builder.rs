@@ -9,13 +9,17 @@ use riprap::detect::Method;
 use riprap::math::{Pose as CorePose, Vec3};
 use riprap::multibody::{GROUND, Marker};
 use riprap::scene::{
-    Body as CoreBody, BodyDescription, BodyJoint, Chain, Course, Hold, Kind, MechanismId, Motion,
-    On, PointContact, Rope, Scene as CoreScene, SceneBuilder as CoreBuilder, Tie,
+    Body as CoreBody, BodyDescription, BodyJoint, Chain, Course, FlexibleId, Hold, Kind,
+    MechanismId, Motion, On, PointContact, Rope, Scene as CoreScene, SceneBuilder as CoreBuilder,
+    Tie,
 };
 
 use crate::body::Body;
+use crate::flexible::Flexible;
 use crate::grains::Grains;
-use crate::handle::{BodyHandle, GrainsHandle, Link, MechanismHandle, RopeHandle, fresh};
+use crate::handle::{
+    BodyHandle, FlexibleHandle, GrainsHandle, Link, MechanismHandle, RopeHandle, fresh,
+};
 use crate::law::{self, Raised, vector_law};
 use crate::material::{Material, PairLaw};
 use crate::mechanism::Mechanism;
@@ -40,11 +44,13 @@ pub struct SceneBuilder {
     core: CoreBuilder,
     token: u64,
     n_bodies: u32,
-    poses: Vec<CorePose>,
+    /// Initial poses of the bodies; None for those of chains.
+    poses: Vec<Option<CorePose>>,
     mechanisms: Vec<u64>,
     groups: Vec<Group>,
     raised: Vec<Raised>,
     n_ropes: u32,
+    n_flexible: u32,
     n_unnamed: usize,
 }
 
@@ -55,7 +61,7 @@ impl SceneBuilder {
     }
 
     fn push(&mut self, body: BodyDescription) -> BodyHandle {
-        self.poses.push(body.pose);
+        self.poses.push(Some(body.pose));
         let body = self.core.add_body(body);
         self.n_bodies += 1;
         BodyHandle { scene: self.token, id: body.0 }
@@ -68,7 +74,35 @@ impl SceneBuilder {
         Err(errors::handle("the body belongs to another scene"))
     }
 
-    /// None or "world", a body, or a mechanism and a link.
+    /// Initial pose of the frame of a shape; those that follow from other descriptions are taken from a scene without contacts.
+    fn initial_pose(&self, on: On) -> PyResult<CorePose> {
+        match on {
+            On::World => return Ok(CorePose::IDENTITY),
+            On::Body(body) => {
+                if let Some(pose) = self.poses[body.0 as usize] {
+                    return Ok(pose);
+                }
+            }
+            On::Link(..) | On::Node(..) => {}
+        }
+        let mut builder = self.core.clone();
+        builder.accept_overlap(f64::INFINITY);
+        let scene = builder.build().map_err(errors::scene)?;
+        let body = match on {
+            On::Body(body) => body,
+            On::Link(mechanism, link) => scene.link_body(mechanism, link),
+            On::Node(flexible, node) => {
+                if node as usize >= scene.nodes_of(flexible.index()).len() {
+                    return Err(errors::handle(format!("the flexible body has no node {node}")));
+                }
+                scene.node_body(flexible, node)
+            }
+            On::World => return Ok(CorePose::IDENTITY),
+        };
+        Ok(scene.shape_pose(&scene.initial_state(), body))
+    }
+
+    /// None or "world", a body, a mechanism and a link, or a flexible body and a node.
     fn on(&self, given: &Bound<PyAny>) -> PyResult<On> {
         if given.is_none() || given.cast::<PyString>().is_ok_and(|name| name == "world") {
             return Ok(On::World);
@@ -76,7 +110,13 @@ impl SceneBuilder {
         if let Ok(body) = given.cast::<BodyHandle>() {
             return self.body(body.get()).map(On::Body);
         }
-        let message = "write None for the world, a BodyHandle, or (MechanismHandle, Link)";
+        if let Ok((flexible, node)) = given.extract::<(FlexibleHandle, u32)>() {
+            if flexible.scene != self.token || flexible.id >= self.n_flexible {
+                return Err(errors::handle("the flexible body belongs to another scene"));
+            }
+            return Ok(On::Node(FlexibleId(flexible.id), node));
+        }
+        let message = "write None for the world, a BodyHandle, (MechanismHandle, Link) or (FlexibleHandle, node)";
         let (mechanism, link): (MechanismHandle, Link) =
             given.extract().map_err(|_| errors::value(message))?;
         let known = self.mechanisms.get(mechanism.id as usize);
@@ -130,6 +170,7 @@ impl SceneBuilder {
             groups: Vec::new(),
             raised: Vec::new(),
             n_ropes: 0,
+            n_flexible: 0,
             n_unnamed: 0,
         })
     }
@@ -234,6 +275,16 @@ impl SceneBuilder {
         MechanismHandle { scene: self.token, id: id.0 }
     }
 
+    /// Adds a flexible body. Later changes of its description have no effect.
+    fn add_flexible(&mut self, flexible: &Flexible) -> FlexibleHandle {
+        for material in &flexible.materials {
+            self.core.material(material);
+        }
+        self.n_flexible += 1;
+        let id = self.core.add_flexible(flexible.core.clone());
+        FlexibleHandle { scene: self.token, id: id.0 }
+    }
+
     /// Adds a joint between two free bodies, or a body and the world (None), at a position in the world [m] with an axis:
     /// kind is ball, hinge, slider or weld. With `project`, positions are projected onto the joint after every step.
     #[pyo3(
@@ -265,11 +316,8 @@ impl SceneBuilder {
             Some(axis) => frame.along(convert::axis(axis)?),
             None => frame,
         };
-        let place = |on: On| match on {
-            On::Body(body) => (on, self.poses[body.0 as usize]),
-            _ => (on, CorePose::IDENTITY),
-        };
-        let (a, b) = (place(self.on(a)?), place(self.on(b)?));
+        let place = |on: On| -> PyResult<(On, CorePose)> { Ok((on, self.initial_pose(on)?)) };
+        let (a, b) = (place(self.on(a)?)?, place(self.on(b)?)?);
         let name = self.name_or(name, "joint");
         let joint = BodyJoint::at(&name, hold, frame.pose, a, b);
         self.core.add_joint(BodyJoint { project, ..joint });
@@ -336,8 +384,7 @@ impl SceneBuilder {
         let start = self.n_bodies;
         let balls = self.core.add_chain(&chain, &material.0);
         self.n_bodies += balls.len() as u32;
-        // Joints on balls of a chain are placed when the scene is built; their poses are not needed before.
-        self.poses.resize(self.n_bodies as usize, CorePose::IDENTITY);
+        self.poses.resize(self.n_bodies as usize, None);
         self.groups.push(Group { name: name.to_owned(), start, end: self.n_bodies });
         Ok(GrainsHandle { scene: self.token, start, end: self.n_bodies })
     }

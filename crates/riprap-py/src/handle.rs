@@ -194,3 +194,29 @@ impl RopeHandle {
         format!("<RopeHandle {}>", self.id)
     }
 }
+
+/// Handle of a flexible body of a scene; its nodes are (handle, k), counted from 0.
+///
+/// >>> import riprap as rr
+/// >>> scene = rr.SceneBuilder()
+/// >>> scene.add_flexible(rr.Flexible.bar("bar", [(0, 0, 0), (1, 0, 0)], area=1e-4)).index
+/// 0
+#[pyclass(frozen, eq, hash, from_py_object, module = "riprap")]
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub struct FlexibleHandle {
+    pub scene: u64,
+    pub id: u32,
+}
+
+#[pymethods]
+impl FlexibleHandle {
+    /// Index among the flexible bodies of the scene.
+    #[getter]
+    fn index(&self) -> u32 {
+        self.id
+    }
+
+    fn __repr__(&self) -> String {
+        format!("<FlexibleHandle {}>", self.id)
+    }
+}

@@ -12,6 +12,7 @@ mod body;
 mod builder;
 mod convert;
 mod errors;
+mod flexible;
 mod grains;
 mod handle;
 mod joint;
@@ -45,6 +46,7 @@ fn _riprap(module: &Bound<PyModule>) -> PyResult<()> {
     module.add_class::<shape::MassProperties>()?;
     module.add_class::<body::Body>()?;
     module.add_class::<grains::Grains>()?;
+    module.add_class::<flexible::Flexible>()?;
     module.add_class::<joint::Joint>()?;
     module.add_class::<joint::Cut>()?;
     module.add_class::<joint::Motor>()?;
@@ -57,6 +59,7 @@ fn _riprap(module: &Bound<PyModule>) -> PyResult<()> {
     module.add_class::<handle::MechanismHandle>()?;
     module.add_class::<handle::GrainsHandle>()?;
     module.add_class::<handle::RopeHandle>()?;
+    module.add_class::<handle::FlexibleHandle>()?;
     module.add_class::<handle::Link>()?;
     module.add_class::<handle::Coordinate>()?;
     module.add_class::<solver::Solver>()?;

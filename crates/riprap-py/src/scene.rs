@@ -7,12 +7,12 @@ use numpy::PyArray1;
 use pyo3::prelude::*;
 use pyo3::types::PyString;
 
-use riprap::scene::{Body as CoreBody, MechanismId, Scene as CoreScene};
+use riprap::scene::{Body as CoreBody, FlexibleId, MechanismId, Scene as CoreScene};
 use riprap_io::build::Built;
 use riprap_io::scene_file::{SceneErrors, SceneFile};
 
 use crate::errors::{self, SceneError};
-use crate::handle::{BodyHandle, GrainsHandle, Link, MechanismHandle, fresh};
+use crate::handle::{BodyHandle, FlexibleHandle, GrainsHandle, Link, MechanismHandle, fresh};
 use crate::law::Raised;
 use crate::material::Material;
 use crate::multibody::Multibody;
@@ -53,8 +53,19 @@ impl SceneData {
             let body = self.scene.body(&name);
             return body.ok_or_else(|| errors::handle(format!("no body `{name}` in the scene")));
         }
+        if let Ok((flexible, node)) = given.extract::<(FlexibleHandle, u32)>() {
+            let known = flexible.scene == self.token
+                && (flexible.id as usize) < self.scene.flexible().len()
+                && (node as usize) < self.scene.nodes_of(flexible.id as usize).len();
+            if !known {
+                return Err(errors::handle("no such node, or it belongs to another scene"));
+            }
+            return Ok(self.scene.node_body(FlexibleId(flexible.id), node));
+        }
         let (mechanism, link): (Bound<PyAny>, Link) = given.extract().map_err(|_| {
-            errors::value("a body is a BodyHandle, a name, or (MechanismHandle, Link)")
+            errors::value(
+                "a body is a BodyHandle, a name, (MechanismHandle, Link) or (FlexibleHandle, node)",
+            )
         })?;
         let id = self.mechanism(&mechanism)?;
         self.link(id, &link)?;
@@ -254,6 +265,13 @@ impl Scene {
     /// The mechanism with a name.
     fn mechanism(&self, name: &Bound<PyString>) -> PyResult<MechanismHandle> {
         Ok(MechanismHandle { scene: self.0.token, id: self.0.mechanism(name.as_any())?.0 })
+    }
+
+    /// The flexible body with a name.
+    fn flexible(&self, name: &str) -> PyResult<FlexibleHandle> {
+        let found = self.0.scene.flexible_body(name);
+        let id = found.ok_or_else(|| errors::handle(format!("no flexible body `{name}`")))?;
+        Ok(FlexibleHandle { scene: self.0.token, id: id.0 })
     }
 
     /// The body of a mechanism with a name.

@@ -137,6 +137,41 @@ def test_joints_ropes_and_chains_hold_their_bodies(steel: rr.Material) -> None:
             scene.add_joint(wrong, None, ball)
 
 
+def test_a_clamped_beam_sags_by_its_weight(steel: rr.Material) -> None:
+    length, radius = 1.0, 0.02
+    beam = rr.Flexible.beam("beam", [(0, 0, 0), (length, 0, 0)], radius=radius, elements=10, start="clamped", damping=0.05)
+    beam.attach(rr.Shape.sphere(0.01), steel, nodes=[10])
+    scene = rr.SceneBuilder()
+    handle = scene.add_flexible(beam)
+    run = rr.Simulation(scene.build(), rr.MoreauJean(dt=1e-3, theta=1.0))
+    # Overdamped: it has come to rest up to exp(-10).
+    run.until(0.5)
+    area, moment = math.pi * radius**2, math.pi * radius**4 / 4
+    deflection = 7800 * area * 9.81 * length**4 / (8 * 2.1e11 * moment)
+    # Ten elements of first order are stiffer by about a percent.
+    assert -run.body((handle, 10)).position[2] == pytest.approx(deflection, rel=0.02)
+    assert run.scene.flexible("beam") == handle
+    with pytest.raises(rr.HandleError):
+        run.body((handle, 11))
+
+
+def test_a_ball_hangs_on_a_node_and_on_a_chain(steel: rr.Material) -> None:
+    beam = rr.Flexible.beam("beam", [(0, 0, 0), (1, 0, 0)], rectangle=(0.04, 0.02), elements=4, start="clamped")
+    scene = rr.SceneBuilder()
+    handle = scene.add_flexible(beam)
+    ball = scene.add(rr.Body(rr.Shape.sphere(0.05), steel, position=(1, 0, -0.2)))
+    scene.add_joint("ball", (handle, 4), ball, position=(1, 0, 0), name="hook")
+    with pytest.raises(rr.HandleError):
+        scene.add_joint("ball", (handle, 5), ball)
+    chain = scene.add_chain("chain", 3, radius=0.02, link=0.1, material=steel, start=(None, (3, 0, 0)))
+    weight = scene.add(rr.Body(rr.Shape.sphere(0.05), steel, position=(3, 0, -0.4)))
+    scene.add_joint("ball", chain[2], weight, position=(3, 0, -0.3))
+    run = rr.Simulation(scene.build(), rr.MoreauJean(dt=1e-3))
+    run.until(0.2)
+    assert run.body((handle, 4)).position[2] < 0 < 0.01 > abs(run.body(ball).position[0] - 1)
+    assert np.linalg.norm(run.body(weight).position - run.grains(chain).positions[2]) == pytest.approx(0.1, abs=1e-4)
+
+
 def test_planar_scenes_stay_in_their_plane(steel: rr.Material) -> None:
     scene = rr.SceneBuilder(planar=True)
     scene.add_fixed(rr.Shape.half_space((0, 1, 0)), material=steel)

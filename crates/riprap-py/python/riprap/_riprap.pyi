@@ -18,8 +18,8 @@ _ForceLaw = Union[float, str, Callable[[float, _Floats, _Floats], float]]
 _PhaseLaw = Union[float, str, Callable[[float, _Floats, _Floats, _Floats], float]]
 _CoordinateLike = Union[Coordinate, Link, str]
 _MechanismLike = Union[MechanismHandle, str]
-_BodyLike = Union[BodyHandle, str, Tuple[_MechanismLike, Link]]
-_On = Union[None, Literal["world"], BodyHandle, Tuple[MechanismHandle, Link]]
+_BodyLike = Union[BodyHandle, str, Tuple[_MechanismLike, Link], Tuple[FlexibleHandle, int]]
+_On = Union[None, Literal["world"], BodyHandle, Tuple[MechanismHandle, Link], Tuple[FlexibleHandle, int]]
 _GrainsLike = Union[GrainsHandle, str]
 _Grading = Union[str, Sequence[float], Sequence[Tuple[float, float]]]
 _Corners = Tuple[Sequence[float], Sequence[float]]
@@ -39,6 +39,8 @@ __all__ = [
     "Coordinate",
     "Cut",
     "DormandPrince",
+    "Flexible",
+    "FlexibleHandle",
     "Frames",
     "GROUND",
     "GeneralizedAlpha",
@@ -329,6 +331,59 @@ class DormandPrince(Scheme):
     DormandPrince(dt=0.01, tolerance=1e-10)
     """
     def __new__(cls, dt: float, tolerance: float = 1e-9) -> DormandPrince: ...
+
+@final
+class Flexible:
+    """Description of a flexible body along points [m]: a geometrically exact beam, or a straight bar that only stretches. Young's
+    modulus [Pa], Poisson's ratio [–], density [kg/m³], damping as stress per rate of stress [s]; `elements` between two
+    consecutive points. Its nodes are bodies of the scene: (FlexibleHandle, k).
+
+    >>> import riprap as rr
+    >>> rod = rr.Flexible.beam("rod", [(0, 0, 0), (1, 0, 0)], radius=0.01, elements=8, start="clamped")
+    >>> scene = rr.SceneBuilder()
+    >>> handle = scene.add_flexible(rod)
+    >>> run = rr.Simulation(scene.build(), rr.MoreauJean(dt=1e-3))
+    >>> _ = run.until(0.05)
+    >>> bool(run.body((handle, 8)).position[2] < 0)
+    True
+    """
+    @staticmethod
+    def beam(name: str, points: ArrayLike, *, radius: Optional[float] = None, inner_radius: Optional[float] = None, rectangle: Optional[Sequence[float]] = None, up: Optional[_Vector] = None, young: float = 2.1e11, poisson: float = 0.3, density: float = 7800.0, elements: int = 1, damping: float = 0.0, start: str = "free", end: str = "free", velocity: _Vector = ..., angular_velocity: _Vector = ...) -> Flexible:
+        """A beam: a circle, a tube, or a rectangle (height, width) [m] whose height is along `up`. Its ends are free, pinned or
+        clamped; velocity [m/s] of its first node and angular velocity [rad/s] of the whole beam about it.
+        """
+        ...
+    @staticmethod
+    def bar(name: str, points: ArrayLike, *, area: float, young: float = 2.1e11, density: float = 7800.0, elements: int = 1, damping: float = 0.0, lumped: bool = False, clamp_start: bool = False, clamp_end: bool = False, velocity: float = 0.0) -> Flexible:
+        """A straight bar with an area [m²] that stretches along its axis; velocity along the axis [m/s]."""
+        ...
+    def attach(self, shape: Shape, material: Material, nodes: Optional[Sequence[int]] = None, *, position: _Vector = ..., rotation: Optional[_RotationLike] = None) -> None:
+        """Gives nodes a shape without mass, for contacts; all nodes if none are listed. Position [m] and rotation are in the
+        frame of the cross-section, x along the body.
+        """
+        ...
+    @property
+    def name(self) -> str:
+        """Its name."""
+        ...
+    def __repr__(self) -> str: ...
+
+@final
+class FlexibleHandle:
+    """Handle of a flexible body of a scene; its nodes are (handle, k), counted from 0.
+
+    >>> import riprap as rr
+    >>> scene = rr.SceneBuilder()
+    >>> scene.add_flexible(rr.Flexible.bar("bar", [(0, 0, 0), (1, 0, 0)], area=1e-4)).index
+    0
+    """
+    def __eq__(self, other: object, /) -> bool: ...
+    def __hash__(self) -> int: ...
+    @property
+    def index(self) -> int:
+        """Index among the flexible bodies of the scene."""
+        ...
+    def __repr__(self) -> str: ...
 
 @final
 class Frames:
@@ -1140,6 +1195,9 @@ class Scene:
     def mechanism(self, name: str) -> MechanismHandle:
         """The mechanism with a name."""
         ...
+    def flexible(self, name: str) -> FlexibleHandle:
+        """The flexible body with a name."""
+        ...
     def link(self, mechanism: _MechanismLike, name: str) -> Link:
         """The body of a mechanism with a name."""
         ...
@@ -1182,6 +1240,9 @@ class SceneBuilder:
         ...
     def add_mechanism(self, mechanism: Mechanism) -> MechanismHandle:
         """Adds a mechanism. Later changes of its description have no effect."""
+        ...
+    def add_flexible(self, flexible: Flexible) -> FlexibleHandle:
+        """Adds a flexible body. Later changes of its description have no effect."""
         ...
     def add_joint(self, kind: str, a: _On, b: _On, *, position: _Vector = ..., axis: Optional[_Axis] = None, project: bool = False, name: Optional[str] = None) -> None:
         """Adds a joint between two free bodies, or a body and the world (None), at a position in the world [m] with an axis:
