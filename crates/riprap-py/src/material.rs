@@ -39,6 +39,8 @@ impl Material {
             rolling,
             young,
             poisson,
+            fragmentation: None,
+            wear: None,
         };
         let name = name.unwrap_or_else(|| {
             let density = density.map_or("no density".into(), |d| format!("{d} kg/m3"));

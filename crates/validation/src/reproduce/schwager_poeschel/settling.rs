@@ -31,7 +31,7 @@ pub(super) fn study(
     table: &mut String,
 ) -> Result<Figures, Failure> {
     let full = effort == Effort::Full;
-    let (n, until) = if full { (500, 1.0) } else { (30, 0.6) };
+    let (n, until) = if full { (50, 1.0) } else { (12, 0.5) };
     let (scene, _) = polygons_in_box(n, 0.5, 1);
     let mut run = Simulation::new(scene.build()?, settling_scheme(n))?;
     let (begin, mut rows) = (Instant::now(), Vec::new());
