@@ -79,7 +79,7 @@ fn settlement(effort: Effort, tell: &mut Tell, table: &mut String) -> Panel {
 fn breakage(effort: Effort, tell: &mut Tell, table: &mut String) -> Panel {
     let full = effort == Effort::Full;
     let (stones, cycles) = if full { (400, 10) } else { (40, 3) };
-    let law = Fragmentation::stress(5e5, 8e-3).weibull(3.0, 0.03).average(2e-3);
+    let law = Fragmentation::stress(1.5e6, 8e-3).weibull(3.0, 0.03).average(2e-3);
     let bed = CyclicBed { cycles, fragmentation: Some(law), ..CyclicBed::ballast(stones, 3) };
     let record = bed.run();
     tell(&format!("{stones} stones of ballast that break: {cycles} cycles"));
