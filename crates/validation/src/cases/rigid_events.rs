@@ -221,7 +221,7 @@ fn imbalance(run: &Simulation, bodies: &[Body]) -> f64 {
 fn settling(checks: &mut Checks, effort: Effort) {
     let (n, until) = if effort == Effort::Full { (50, 1.0) } else { (12, 0.5) };
     let (scene, grains) = polygons_in_box(n, 0.5, 1);
-    let scheme = settling_scheme(n);
+    let scheme = settling_scheme();
     let mut run = start(&scene, scheme);
     let (begin, mut overlap, mut steps) = (Instant::now(), 0.0_f64, 0);
     while run.time() < until {
@@ -231,11 +231,10 @@ fn settling(checks: &mut Checks, effort: Effort) {
     }
     let wall = begin.elapsed().as_secs_f64();
     let what = format!("{n} polygons: ");
-    let allowed = if effort == Effort::Full { OVERLAP } else { 1.5 * scheme.tolerance };
     checks.at_most(
         &(what.clone() + "largest overlap at the start of a step, over size"),
         overlap / GRAIN,
-        allowed,
+        1.5 * scheme.tolerance,
         "1",
     );
     checks.at_most(
@@ -255,9 +254,6 @@ fn settling(checks: &mut Checks, effort: Effort) {
         c.at_most(&(what + "inconsistent configurations"), events.inconsistent as f64, 0.0, "1");
     });
 }
-
-/// Overlap of the large box [–]: an impact velocity of 0.5 m/s times the shortest step.
-const OVERLAP: f64 = 2e-3;
 
 /// Moreau–Jean approaches the same motions at first order.
 fn moreau(checks: &mut Checks) {

@@ -20,8 +20,10 @@ pub(super) fn schwager_poeschel(
     let mut outputs = Vec::new();
     let mut table = String::from("# Rigid-body dynamics of ballast: measured numbers\n");
     let mut figures = cost::study(effort, tell, &mut table);
-    figures.extend(settling::study(folder, effort, tell, &mut table)?);
-    figures.extend(cycles::study(effort, tell, &mut table));
+    tell("settling polygons and beds under repeated load, side by side");
+    let (settled, beds) = rayon::join(|| settling::run(effort), || cycles::run(effort));
+    figures.extend(settling::report(&settled?, folder, tell, &mut table)?);
+    figures.extend(cycles::report(&beds, tell, &mut table));
     for (name, figure) in figures {
         outputs.push(Output::new(&format!("{name}.svg"), figure.svg()));
     }

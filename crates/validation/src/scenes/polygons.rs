@@ -67,14 +67,9 @@ pub fn polygons_in_box(n: usize, friction: f64, seed: u64) -> (SceneBuilder, Vec
     (scene, grains)
 }
 
-/// The scheme for `n` of these polygons. With many of them, events within 20 µs are simultaneous.
-pub fn settling_scheme(n: usize) -> RigidEvents {
-    if n <= 50 {
-        return RigidEvents::new(5e-3);
-    }
-    let mut scheme = RigidEvents::new(2e-3).shortest(2e-5).tolerance(1e-5);
-    scheme.rest_velocity = 1e-4;
-    scheme
+/// The scheme for these polygons.
+pub fn settling_scheme() -> RigidEvents {
+    RigidEvents::new(5e-3)
 }
 
 /// A block of the given size [m].

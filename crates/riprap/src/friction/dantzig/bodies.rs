@@ -24,9 +24,50 @@ pub(super) struct Bodies<const K: usize> {
     pairs: Vec<[u32; 2]>,
     /// `J` of each contact and side: rows n, t1, t2, scaled.
     rows: Vec<[[[f64; K]; 3]; 2]>,
-    elimination: Elimination<K>,
+    plans: Plans<K>,
     /// `J f`.
     y: Vec<[f64; K]>,
+}
+
+/// Elimination orders of recent islands. The solution of a step visits the same islands many times with other numbers
+/// in the same places, and finding an order takes as long as a factorization.
+#[derive(Default)]
+struct Plans<const K: usize> {
+    slots: Vec<Plan<K>>,
+    /// The slot in use.
+    current: usize,
+}
+
+#[derive(Default)]
+struct Plan<const K: usize> {
+    /// What it was made for: the number of bodies and the pairs that touch.
+    bodies: usize,
+    pairs: Vec<[u32; 2]>,
+    elimination: Elimination<K>,
+}
+
+impl<const K: usize> Plans<K> {
+    /// Islands that are remembered; two whose patterns fall on the same slot replace each other.
+    const SLOTS: usize = 64;
+
+    /// Selects the plan for a number of bodies and the pairs that touch.
+    fn select(&mut self, bodies: usize, pairs: &[[u32; 2]]) {
+        self.slots.resize_with(Self::SLOTS, Plan::default);
+        let mix = |hash: u64, x: &u32| (hash ^ u64::from(*x)).wrapping_mul(0x0100_0000_01b3);
+        let hash = pairs.as_flattened().iter().fold(0xcbf2_9ce4_8422_2325, mix);
+        self.current = (hash >> 32) as usize % Self::SLOTS;
+        let plan = &mut self.slots[self.current];
+        if plan.bodies != bodies || plan.pairs != pairs {
+            plan.bodies = bodies;
+            plan.pairs.clear();
+            plan.pairs.extend_from_slice(pairs);
+            plan.elimination.plan(&neighbours(bodies, pairs));
+        }
+    }
+
+    fn elimination(&mut self) -> &mut Elimination<K> {
+        &mut self.slots[self.current].elimination
+    }
 }
 
 impl<const K: usize> Bodies<K> {
@@ -60,7 +101,7 @@ impl<const K: usize> Bodies<K> {
             self.pairs.push(pair);
             self.rows.push(rows);
         }
-        self.elimination.plan(&neighbours(roots.len(), &self.pairs));
+        self.plans.select(roots.len(), &self.pairs);
         self.y.clear();
         self.y.resize(roots.len(), [0.0; K]);
         true
@@ -95,7 +136,8 @@ impl<const K: usize> Algebra for Bodies<K> {
     }
 
     fn factorize(&mut self, island: &Island, states: &[State]) -> bool {
-        self.elimination.reset();
+        let elimination = self.plans.elimination();
+        elimination.reset();
         for k in 0..island.n_contacts() {
             // `S Rᵀ / ε` in the frame of the contact.
             let mut stiffness = [[0.0; 3]; 3];
@@ -126,7 +168,7 @@ impl<const K: usize> Algebra for Bodies<K> {
                 }
                 for other in (0..2).filter(|s| self.pairs[k][*s] != NONE) {
                     let pair = (self.pairs[k][other], self.pairs[k][side]);
-                    let block = self.elimination.block(pair.0, pair.1);
+                    let block = elimination.block(pair.0, pair.1);
                     let left = &self.rows[k][other];
                     for i in 0..3 {
                         for x in 0..K {
@@ -136,7 +178,7 @@ impl<const K: usize> Algebra for Bodies<K> {
                 }
             }
         }
-        self.elimination.factor()
+        elimination.factor()
     }
 
     fn solve(&mut self, island: &Island, states: &[State], right: &[f64], x: &mut [f64]) {
@@ -152,7 +194,7 @@ impl<const K: usize> Algebra for Bodies<K> {
             }
             self.add(k, f);
         }
-        self.elimination.solve(&mut self.y);
+        self.plans.elimination().solve(&mut self.y);
         for k in 0..island.n_contacts() {
             let a = self.at(k);
             for u in island.start[k]..island.start[k + 1] {

@@ -14,6 +14,8 @@ use crate::scene::{HeldClass, Scene, Twist};
 /// Sweeps where the pivots ran out, and the residual that is then accepted [–].
 const SWEEPS: usize = 3000;
 const ENOUGH: f64 = 1e-7;
+/// Sliding velocity that has no direction of its own, relative to that at the start of the step [–].
+const STOPPED: f64 = 1e-3;
 
 /// One contact of the equations.
 #[derive(Clone, Copy, Debug)]
@@ -137,19 +139,27 @@ impl Equations {
         }
     }
 
-    /// The forces: those of the last solution if they still fit, otherwise by pivots from its lists, then from the
-    /// beginning.
+    /// The forces: those of the last solution if they still fit, otherwise by pivots from these forces, then from their
+    /// lists, then from the beginning.
     fn find(&mut self, scheme: &RigidEvents, scratch: &mut Scratch) -> Outcome {
         let Equations { w, b, friction, forces, classes, lists, change, .. } = self;
         let problem = ForceProblem { w, b, friction };
         if sweeps::residual(&problem, forces, classes, change) <= EXACT {
             return Outcome::Solved;
         }
-        classes.clone_from(lists);
-        let mut outcome = scheme.dantzig.solve(&problem, forces, classes, scratch).outcome;
+        let dantzig = &scheme.dantzig;
+        let mut outcome = Outcome::Limit;
+        if forces.iter().any(|f| f[0] > 0.0) {
+            classes.clone_from(lists);
+            outcome = dantzig.resume(&problem, forces, classes, scratch).outcome;
+        }
+        if outcome != Outcome::Solved {
+            classes.clone_from(lists);
+            outcome = dantzig.solve(&problem, forces, classes, scratch).outcome;
+        }
         if outcome != Outcome::Solved && lists.iter().any(|c| *c != Class::Breaking) {
             classes.clear();
-            outcome = scheme.dantzig.solve(&problem, forces, classes, scratch).outcome;
+            outcome = dantzig.solve(&problem, forces, classes, scratch).outcome;
         }
         if outcome != Outcome::Solved {
             let left = sweeps::solve(&problem, forces, classes, change, SWEEPS);
@@ -190,10 +200,11 @@ pub fn geometry_row(touch: &Touch, (q, v): (&[Pose], &[Twist]), free: &[Twist]) 
     let friction = match touch.slip {
         _ if touch.friction == 0.0 => Friction::None,
         Some(start) => {
-            // Against the sliding velocity, as long as it has not turned round within the step.
+            // Against the sliding velocity, unless it turned round or almost vanished within the step: its direction is
+            // then that of rounding errors.
             let flat = |x: Vec3| x - frame[0] * frame[0].dot(&x);
-            let now = flat(s);
-            let along = if now.dot(&start) > 0.0 { now } else { flat(start) };
+            let (now, start) = (flat(s), flat(start));
+            let along = if now.dot(&start) > STOPPED * start.norm_squared() { now } else { start };
             let along = along / along.norm();
             let direction = [-frame[1].dot(&along), -frame[2].dot(&along)];
             Friction::Sliding { mu: touch.friction, direction }

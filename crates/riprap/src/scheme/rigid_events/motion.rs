@@ -5,7 +5,7 @@ use super::forces::{Bodies, Equations, Row, Unsolved, geometry_row};
 use super::touch::Touch;
 use crate::friction::Scratch;
 use crate::math::{Mat3, Pose, Vec3};
-use crate::scene::{Motion, Scene, Twist};
+use crate::scene::{HeldClass, Motion, Scene, Twist};
 use crate::scheme::runge_kutta::{Load, Moving, TIMES, WEIGHTS, acceleration, inverse_inertia};
 
 /// Buffers of the integration.
@@ -18,12 +18,25 @@ pub struct Stages {
     pub inverse_inertia: Vec<Mat3>,
     free: Vec<Twist>,
     pub rows: Vec<Row>,
+    /// Forces of the contacts on the second body at each stage [N], in the world frame, and the power of friction [W].
+    forces: [Vec<Vec3>; 4],
+    power: [f64; 4],
     /// Impulses of the contacts over the trial step [N s].
     pub impulses: Vec<Vec3>,
     /// Work of friction over the trial step [J].
     pub rubbed: f64,
     /// The last stage that was evaluated.
     pub stage: usize,
+    /// Forces and classes of the contacts at the first stage, the start of the step, if it was evaluated: trial steps of
+    /// other lengths have the same.
+    first: Option<Vec<([f64; 3], HeldClass)>>,
+}
+
+impl Stages {
+    /// Forgets the first stage: velocities or contacts at the start have changed.
+    pub fn restart(&mut self) {
+        self.first = None;
+    }
 }
 
 /// A step of the integration.
@@ -47,10 +60,13 @@ impl Leg<'_> {
         (q_next, v_next): (&mut Vec<Pose>, &mut Vec<Twist>),
     ) -> Result<(), Unsolved> {
         let Leg { scene, t, h, .. } = *self;
-        stages.impulses.clear();
-        stages.impulses.resize(touches.len(), Vec3::zeros());
-        stages.rubbed = 0.0;
-        for s in 0..4 {
+        let first = stages.first.take();
+        if let Some(first) = &first {
+            for (touch, (force, class)) in touches.iter_mut().zip(first) {
+                (touch.force, touch.class) = (*force, *class);
+            }
+        }
+        for s in usize::from(first.is_some())..4 {
             stages.stage = s;
             let (at, last) = (TIMES[s] * h, s.checked_sub(1));
             let mut moving = std::mem::take(&mut stages.moving[s]);
@@ -66,7 +82,17 @@ impl Leg<'_> {
             }
             stages.moving[s] = moving;
             self.evaluate(s, touches, stages, equations, scratch)?;
+            if s == 0 {
+                stages.first = Some(touches.iter().map(|t| (t.force, t.class)).collect());
+            }
         }
+        stages.first = first.or(stages.first.take());
+        stages.impulses.clear();
+        stages.impulses.extend((0..touches.len()).map(|k| {
+            let sum = |sum: Vec3, s: usize| sum + stages.forces[s][k] * (WEIGHTS[s] * h);
+            (0..4).fold(Vec3::zeros(), sum)
+        }));
+        stages.rubbed = (0..4).map(|s| -WEIGHTS[s] * h * stages.power[s]).sum();
         q_next.clear();
         v_next.clear();
         for i in 0..q.len() {
@@ -116,12 +142,18 @@ impl Leg<'_> {
             equations.solve(scheme, &bodies, island, rows, touches, scratch)?;
             equations.add_to(free);
         }
-        for (k, touch) in touches.iter().enumerate().filter(|(_, touch)| touch.held) {
+        stages.forces[s].clear();
+        stages.power[s] = 0.0;
+        for (k, touch) in touches.iter().enumerate() {
             let ([n, t1, t2], f) = (rows[k].frame, touch.force);
+            if !touch.held {
+                stages.forces[s].push(Vec3::zeros());
+                continue;
+            }
             let rub = t1 * f[1] + t2 * f[2];
-            stages.impulses[k] += (n * f[0] + rub) * (WEIGHTS[s] * h);
+            stages.forces[s].push(n * f[0] + rub);
             let slip = touch.velocity(&touch.at(poses, twists), poses, twists);
-            stages.rubbed -= WEIGHTS[s] * h * rub.dot(&slip);
+            stages.power[s] += rub.dot(&slip);
         }
         rates.clear();
         rates.extend(moving.iter().zip(free).map(|(m, a)| Moving {

@@ -184,6 +184,7 @@ impl Step<'_> {
         equations.islands.group(self.scene, touches, |t| t.held);
         let bodies = Bodies { scene: self.scene, inverse_inertia: &stages.inverse_inertia };
         projection.stop(&bodies, touches, (q, v), self.limits.still);
+        stages.restart();
     }
 
     /// Parts 4 and 5: forces and motion over the longest step without an event in it. Returns its length [s].
@@ -241,7 +242,7 @@ impl Step<'_> {
     /// Painlevé's paradox: no force is consistent with sliding at some contact of the island of `contact`. An impulse
     /// stops the contacts that slide there; if it does not, they count as static in this step.
     fn push(&mut self, contact: usize, again: bool) -> Result<(), StepError> {
-        let Room { touches, equations, .. } = &mut *self.room;
+        let Room { touches, equations, stages, .. } = &mut *self.room;
         let islands = &equations.islands;
         let own = islands.members[..islands.len].iter().find(|m| m.contains(&(contact as u32)));
         for &k in own.into_iter().flatten() {
@@ -251,6 +252,7 @@ impl Step<'_> {
                 touch.slip = None;
             }
         }
+        stages.restart();
         if !again {
             self.collide()?;
             self.separate();

@@ -23,17 +23,20 @@ struct Row {
     overlap: f64,
 }
 
-/// Kinetic energy, step length, contacts and overlap over time; force chains, their distribution and directions.
-pub(super) fn study(
-    folder: &Path,
-    effort: Effort,
-    tell: &mut Tell,
-    table: &mut String,
-) -> Result<Figures, Failure> {
-    let full = effort == Effort::Full;
-    let (n, until) = if full { (50, 1.0) } else { (12, 0.5) };
+/// A box whose polygons have settled.
+pub(super) struct Settled {
+    n: usize,
+    run: Simulation,
+    rows: Vec<Row>,
+    /// Wall time [s].
+    wall: f64,
+}
+
+/// Lets the polygons settle.
+pub(super) fn run(effort: Effort) -> Result<Settled, Failure> {
+    let (n, until) = if effort == Effort::Full { (100, 1.0) } else { (12, 0.5) };
     let (scene, _) = polygons_in_box(n, 0.5, 1);
-    let mut run = Simulation::new(scene.build()?, settling_scheme(n))?;
+    let mut run = Simulation::new(scene.build()?, settling_scheme())?;
     let (begin, mut rows) = (Instant::now(), Vec::new());
     while run.time() < until {
         let step = run.advance_to(until)?;
@@ -41,25 +44,29 @@ pub(super) fn study(
         let (t, overlap) = (run.time(), step.penetration / GRAIN);
         rows.push(Row { t, dt: step.dt, contacts: step.contacts as f64, kinetic, overlap });
     }
-    let wall = begin.elapsed().as_secs_f64();
+    Ok(Settled { n, run, rows, wall: begin.elapsed().as_secs_f64() })
+}
+
+/// Kinetic energy, step length, contacts and overlap over time; force chains, their distribution and directions.
+pub(super) fn report(
+    settled: &Settled,
+    folder: &Path,
+    tell: &mut Tell,
+    table: &mut String,
+) -> Result<Figures, Failure> {
+    let Settled { n, run, rows, wall } = settled;
     tell(&format!("{n} polygons settled in {} steps, {wall:.0} s", rows.len()));
     let network = ForceNetwork::of(&run.frame(), &RestForces::new(), Resultant::Balance)?;
     riprap_io::forces::write(folder, &run.frame(), &network, riprap_io::forces::View::Z)?;
-    write_table(table, n, &run, &rows, wall, &network);
+    write_table(table, settled, &network);
     Ok(vec![
-        ("settling", in_rows(&format!("{n} polygons settle in a box"), over_time(&rows))),
+        ("settling", in_rows(&format!("{n} polygons settle in a box"), over_time(rows))),
         ("forces", in_rows("Normal forces at rest", statistics(&network))),
     ])
 }
 
-fn write_table(
-    table: &mut String,
-    n: usize,
-    run: &Simulation,
-    rows: &[Row],
-    wall: f64,
-    network: &ForceNetwork,
-) {
+fn write_table(table: &mut String, settled: &Settled, network: &ForceNetwork) {
+    let Settled { n, run, rows, wall } = settled;
     let events = RigidEvents::events(run.state());
     let overlap = rows.iter().map(|r| r.overlap).fold(0.0, f64::max);
     let shortest = rows.iter().map(|r| r.dt).fold(f64::INFINITY, f64::min);
