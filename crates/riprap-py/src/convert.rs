@@ -94,3 +94,11 @@ pub fn inertia(given: &Bound<PyAny>) -> PyResult<Mat3> {
     })?;
     Ok(Mat3::from_fn(|i, j| rows[i][j]))
 }
+
+/// One of some words.
+pub fn word<T: Copy>(what: &str, given: &str, known: &[(&str, T)]) -> PyResult<T> {
+    known.iter().find(|(name, _)| *name == given).map(|(_, value)| *value).ok_or_else(|| {
+        let names: Vec<&str> = known.iter().map(|(name, _)| *name).collect();
+        errors::value(format!("no {what} `{given}`: {}", names.join(", ")))
+    })
+}
