@@ -21,6 +21,7 @@ mod factors;
 mod flexible;
 mod grains;
 mod handle;
+mod imported;
 mod joint;
 mod law;
 mod manifold;

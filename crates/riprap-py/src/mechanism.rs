@@ -40,7 +40,7 @@ pub struct Mechanism {
     pub raised: Vec<Raised>,
     /// Names of the coordinates; those of the links.
     pub names: Vec<String>,
-    n_links: u32,
+    pub n_links: u32,
     pub starts: HashMap<u32, f64>,
     n_unnamed: usize,
     /// What a scene file needs to know.
@@ -48,6 +48,23 @@ pub struct Mechanism {
 }
 
 impl Mechanism {
+    /// A mechanism that nothing is known about but its description.
+    pub fn empty(core: CoreMechanism) -> Mechanism {
+        let record =
+            MechanismRecord { name: core.name.clone(), base: core.base, ..Default::default() };
+        Mechanism {
+            core,
+            token: fresh(),
+            materials: Vec::new(),
+            raised: Vec::new(),
+            names: Vec::new(),
+            n_links: 0,
+            starts: HashMap::new(),
+            n_unnamed: 0,
+            record,
+        }
+    }
+
     /// The link of the core, checked.
     fn link(&self, link: &Link) -> PyResult<CoreLink> {
         if link.id == GROUND.0 || (link.mechanism == self.token && link.id < self.n_links) {
@@ -182,19 +199,7 @@ impl Mechanism {
     fn new(name: &str, position: [f64; 3], rotation: Option<&Bound<PyAny>>) -> PyResult<Mechanism> {
         let mut core = CoreMechanism::new(name);
         core.base = pose(position, rotation)?;
-        let record =
-            MechanismRecord { name: name.to_owned(), base: core.base, ..Default::default() };
-        Ok(Mechanism {
-            core,
-            token: fresh(),
-            materials: Vec::new(),
-            raised: Vec::new(),
-            names: Vec::new(),
-            n_links: 0,
-            starts: HashMap::new(),
-            n_unnamed: 0,
-            record,
-        })
+        Ok(Mechanism::empty(core))
     }
 
     /// Its name.

@@ -2,29 +2,19 @@
 
 from __future__ import annotations
 
-import importlib.util
 import subprocess
 import sys
 from pathlib import Path
-from types import ModuleType
 
 import numpy as np
 import pytest
-from conftest import ROOT
+from conftest import ROOT, load
 
 import riprap as rr
 
 ENTRIES = sorted(path.parent.name for path in (ROOT / "examples").glob("*/main.py"))
 # Long runs are compared over their first part [s].
 SHORT = {"pour": 0.3}
-
-
-def load(path: Path) -> ModuleType:
-    spec = importlib.util.spec_from_file_location("main", path)
-    assert spec and spec.loader
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
 
 
 def test_there_are_entries() -> None:

@@ -894,7 +894,15 @@ class Fragmentation:
 
 @final
 class Frames:
-    """The frames of a run: an iterator over the simulation at equal intervals."""
+    """The frames of a run: an iterator over the simulation at equal intervals [s].
+
+    >>> import riprap as rr
+    >>> scene = rr.SceneBuilder()
+    >>> ball = scene.add(rr.Body(rr.Shape.sphere(0.1), rr.Material("steel", density=7800.0)))
+    >>> run = rr.Simulation(scene.build(), rr.MoreauJean(dt=1e-3))
+    >>> [round(frame.time, 3) for frame in run.frames(until=0.02, every=0.01)]
+    [0.0, 0.01, 0.02]
+    """
     def __iter__(self) -> Iterator[Simulation]: ...
     def __next__(self) -> Simulation: ...
 
@@ -1214,6 +1222,20 @@ class Mechanism:
         ...
     def latch_slot(self) -> int:
         """A slot for a latched value, to be used in phases."""
+        ...
+    @staticmethod
+    def from_urdf(path: _PathLike, *, name: str = "robot", position: _Vector = ..., rotation: Optional[_RotationLike] = None, material: Optional[Material] = None, limits: Optional[Sequence[float]] = None) -> Mechanism:
+        """Reads bodies and joints from a URDF file. Its root is fixed to the base, which has a position [m] and a rotation. Collision
+        shapes have a `material`, or are ignored; `limits` turns limits of joints into stops of a stiffness [N/m, N m/rad] and a
+        damping [N s/m, N m s/rad]. The result can be driven and extended like any other mechanism.
+        """
+        ...
+    @staticmethod
+    def from_toml(path: _PathLike, name: Optional[str] = None) -> Mechanism:
+        """Reads a mechanism from a scene file, by its name if there are several; it can be driven and extended like any other."""
+        ...
+    def link_named(self, name: str) -> Link:
+        """The body with a name."""
         ...
     def __new__(cls, name: str, position: _Vector = ..., rotation: Optional[_RotationLike] = None) -> Mechanism:
         """A mechanism without bodies, whose base frame has this position [m] and rotation."""
@@ -2662,6 +2684,15 @@ def run(scene: _PathLike, out: _PathLike, *, until: Optional[float] = None, resu
 
     SceneError if the scene has mistakes, StepError if a step fails, FileError if results cannot be read or written.
     KeyboardInterrupt ends the run between two steps with a checkpoint.
+
+    >>> import pathlib, tempfile, riprap as rr
+    >>> folder = pathlib.Path(tempfile.mkdtemp())
+    >>> scene = rr.SceneBuilder()
+    >>> ball = scene.add(rr.Body(rr.Shape.sphere(0.1), rr.Material("steel", density=7800.0)))
+    >>> scene.build().save(folder / "ball.toml", rr.MoreauJean(dt=1e-3), until=0.01)
+    >>> summary = rr.run(folder / "ball.toml", folder / "out")
+    >>> summary.time, (folder / "out" / "series.csv").is_file()
+    (0.01, True)
     """
     ...
 
@@ -2670,5 +2701,10 @@ def main(arguments: Sequence[str]) -> int:
     ...
 
 def scene_schema() -> str:
-    """The JSON schema of scene files."""
+    """The JSON schema of scene files.
+
+    >>> import json, riprap as rr
+    >>> "gravity" in json.loads(rr.scene_schema())["properties"]
+    True
+    """
     ...
