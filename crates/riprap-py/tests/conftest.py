@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import importlib.util
 from pathlib import Path
-from types import ModuleType
 
 import pytest
 
@@ -47,12 +45,3 @@ def pendulum(law: object = None) -> tuple[rr.Mechanism, rr.Link]:
     if law is not None:
         mechanism.actuate(arm, law)  # type: ignore[arg-type]
     return mechanism, arm
-
-
-def load(path: Path) -> ModuleType:
-    """A Python file as a module."""
-    spec = importlib.util.spec_from_file_location("main", path)
-    assert spec and spec.loader
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module

@@ -120,7 +120,7 @@ def test_scene_files_give_the_same_pieces(tmp_path: Path) -> None:
 )
 def test_contradictions_are_errors(options: dict[str, float]) -> None:
     with pytest.raises(ValueError):
-        rr.Fragmentation(**options)  # type: ignore[arg-type]
+        rr.Fragmentation(**options)
 
 
 def test_numbers_out_of_range_are_reported_by_the_scene() -> None:

@@ -142,7 +142,7 @@ def test_run_folders_have_the_network_of_the_command_line(tmp_path: Path) -> Non
 
 def beam(supports: list[float], centre: float) -> rr.ContactProblem:
     """A beam of 3 kg on supports along x."""
-    arms = [[[0, 0, 0], [x - centre, 0, 0]] for x in supports]
+    arms = [[[0.0, 0.0, 0.0], [x - centre, 0.0, 0.0]] for x in supports]
     n = len(supports)
     return rr.ContactProblem.factored(
         [1 / 3], [UNIT], [[-1, 0]] * n, [FRAME] * n, arms, np.zeros((n, 3)), [0.5] * n

@@ -8,7 +8,8 @@ from typing import Callable
 
 import numpy as np
 import pytest
-from conftest import ROOT, load
+from conftest import ROOT
+from test_gallery import load
 
 import riprap as rr
 
@@ -35,7 +36,7 @@ def test_bodies_of_all_kinds() -> None:
     scene = rr.SceneBuilder(gravity=(0, 0.5, -9.81), alert=0.01, detection="common-plane", seed=7)
     scene.pair(STEEL, ROCK, rr.PairLaw(friction=0.4, restitution=0.2, law="moreau-newton", stiffness=1e5, damping=3.0))
     scene.add_fixed(rr.Shape.half_space((0, 0.1, 1)), material=STEEL, name="ground")
-    tilted = rr.Rotation.about("x", 0.3)
+    tilted = rr.Rotation("x", 0.3)
     scene.add_fixed(rr.Shape.open_box(1, 1, 0.5), material=ROCK, position=(3, 0, 0), rotation=tilted)
     scene.add_moving(
         rr.Shape.cuboid(0.5, 0.5, 0.1), material=STEEL, velocity=("0.1*sin(t)", "0", "0"), angular_velocity=(0, 0, 0.5),
@@ -71,7 +72,7 @@ def test_grains_of_all_kinds(tmp_path: Path) -> None:
 
 def four_bar() -> rr.Mechanism:
     """A closed loop with a motor, a spring, stops and forces."""
-    bars = rr.Mechanism("bars", position=(0, 0, 2), rotation=rr.Rotation.about("z", 0.2))
+    bars = rr.Mechanism("bars", position=(0, 0, 2), rotation=rr.Rotation("z", 0.2))
     body = rr.Body(rr.Shape.cuboid(0.04, 0.04, 1), STEEL, position=(0, 0, 0.5))
     crank = bars.revolute(rr.GROUND, axis="y", body=body, name="crank")
     rocker = bars.revolute(rr.GROUND, axis="y", at=(1, 0, 0), body=rr.Body.rod((0, 0, 1), mass=1.0), name="rocker")
@@ -115,10 +116,10 @@ def test_joints_of_all_kinds(kind: str) -> None:
     }
     mechanism = rr.Mechanism("one")
     body = rr.Body.inertial(rr.MassProperties(2.0, (0.1, 0, -0.5), (0.1, 0.2, 0.3)))
-    link = mechanism.add(joints[kind](), rr.GROUND, body, at=(0, 0, 1), rotation=rr.Rotation.about("x", 0.1), name="part")
+    link = mechanism.add(joints[kind](), rr.GROUND, body, at=(0, 0, 1), rotation=rr.Rotation("x", 0.1), name="part")
     names = mechanism.coordinate_names
     if kind in ("spherical", "free"):
-        mechanism.start_rotation(link, rr.Rotation.about("y", 0.4))
+        mechanism.start_rotation(link, rr.Rotation("y", 0.4))
     for k, name in enumerate(names):
         if not name.split(".")[-1].startswith("w"):
             mechanism.start(name, 0.1 * (k + 1))
