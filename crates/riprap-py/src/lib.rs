@@ -11,6 +11,7 @@ mod account;
 mod actuation;
 mod analysis;
 mod attached;
+mod backup;
 mod body;
 mod builder;
 mod convert;

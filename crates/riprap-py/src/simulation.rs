@@ -18,6 +18,7 @@ use riprap::simulation::{
 use riprap_io::build::Settling;
 
 use crate::attached::Attached;
+use crate::backup::Backup;
 use crate::errors::{self, BusyError};
 use crate::handle::{Link, RopeHandle};
 use crate::law;
@@ -38,21 +39,24 @@ pub struct Inner {
     pub run: CoreSimulation,
     /// Wall time of all runs [s].
     wall: f64,
+    /// The state before the last step, if there are callables.
+    backup: Backup,
 }
 
 impl Inner {
     /// One step, ending no later than `to` if the scheme chooses its steps. An exception in a callable leaves the state as it
     /// was.
     fn advance(&mut self, data: &SceneData, to: Option<f64>) -> PyResult<StepReport> {
-        let backup = (!data.raised.is_empty()).then(|| self.run.state().clone());
+        let calls = !data.raised.is_empty();
+        if calls {
+            self.backup.keep(self.run.state());
+        }
         let result = match to {
             Some(t) => self.run.advance_to(t),
             None => self.run.step(),
         };
-        if let Some(backup) = backup
-            && let Err(raised) = law::check(&data.raised)
-        {
-            self.run.set_state(backup).map_err(errors::step)?;
+        if calls && let Err(raised) = law::check(&data.raised) {
+            self.run.set_state(self.backup.state()).map_err(errors::step)?;
             return Err(raised);
         }
         result.map(StepReport::from).map_err(errors::step)
@@ -251,7 +255,7 @@ impl Simulation {
             let state = settled(py, &data, settling, given)?;
             run.set_state(state).map_err(errors::step)?;
         }
-        Ok(Simulation { inner: Mutex::new(Inner { run, wall: 0.0 }), data })
+        Ok(Simulation { inner: Mutex::new(Inner { run, wall: 0.0, backup: Backup::default() }), data })
     }
 
     /// Performs one step. StepError if it fails; the state is then as it was.

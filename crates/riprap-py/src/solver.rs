@@ -5,7 +5,7 @@ use pyo3::types::PyString;
 
 use riprap::friction::{
     Accurate, Admm, Anderson, Apgd, BarzilaiBorwein, Coloured, ConeOptions, ConjugateGradient,
-    ContactSolver, GaussSeidel, GaussSeidelOptions, InteriorPoint, Measure, ProjectedGaussSeidel,
+    ContactSolver, Dantzig, GaussSeidel, GaussSeidelOptions, InteriorPoint, Measure, ProjectedGaussSeidel,
     ProjectedJacobi, StoredOptions,
 };
 
@@ -15,7 +15,8 @@ use crate::saving::{Saved, Table, number, text};
 /// A solver of contact problems and its criteria; all tolerances [–] must be met. Names and defaults are those of
 /// `[solver]` in scene files: coloured, conjugate-gradient, gauss-seidel; for cone complementarity apgd, barzilai-borwein,
 /// projected-gauss-seidel, projected-jacobi, admm, interior-point, which use tolerance, approach_tolerance and max_sweeps;
-/// also anderson and accurate, for stored problems, which use tolerance and max_sweeps. With `stored`, only the residual
+/// also anderson and accurate, for stored problems, which use tolerance and max_sweeps, and dantzig, which is exact in the plane
+/// and uses neither. With `stored`, only the residual
 /// decides, relative to all data of the problem. `omega` and `relaxation` [–] are the step length and the mixing of the two
 /// projected methods.
 ///
@@ -24,7 +25,7 @@ use crate::saving::{Saved, Table, number, text};
 /// >>> rr.Solver("cuda")
 /// Traceback (most recent call last):
 ///     ...
-/// ValueError: no solver `cuda`: coloured, conjugate-gradient, gauss-seidel, apgd, barzilai-borwein, projected-gauss-seidel, projected-jacobi, admm, interior-point, anderson, accurate
+/// ValueError: no solver `cuda`: coloured, conjugate-gradient, gauss-seidel, apgd, barzilai-borwein, projected-gauss-seidel, projected-jacobi, admm, interior-point, anderson, accurate, dantzig
 #[pyclass(frozen, eq, from_py_object, module = "riprap")]
 #[derive(Clone, Debug, PartialEq)]
 pub struct Solver {
@@ -39,7 +40,7 @@ pub struct Solver {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Method(usize);
 
-const NAMES: [&str; 11] = [
+const NAMES: [&str; 12] = [
     "coloured",
     "conjugate-gradient",
     "gauss-seidel",
@@ -51,6 +52,7 @@ const NAMES: [&str; 11] = [
     "interior-point",
     "anderson",
     "accurate",
+    "dantzig",
 ];
 
 impl Method {
@@ -108,7 +110,7 @@ impl Solver {
         }
         let used = match method.0 {
             _ if stored => 0,
-            9 | 10 => 0,
+            9..=11 => 0,
             _ if method.is_for_cones() => 2,
             _ => 4,
         };
@@ -271,7 +273,8 @@ impl Solver {
             7 => Box::new(Admm { options: cone }),
             8 => Box::new(InteriorPoint { options: cone }),
             9 => Box::new(Anderson { options: kept }),
-            _ => Box::new(Accurate { options: kept }),
+            10 => Box::new(Accurate { options: kept }),
+            _ => Box::new(Dantzig::default()),
         }
     }
 }
