@@ -20,7 +20,7 @@ use crate::multibody::Multibody;
 /// >>> arm = pendulum.revolute(rr.GROUND, axis="y", body=rr.Body.point(2.0, at=(0, 0, -1)), name="arm")
 /// >>> pendulum.start(arm, 0.5)
 /// >>> found = pendulum.build().equilibrium()
-/// >>> abs(found.q[0]) < 1e-9, found.stability
+/// >>> bool(abs(found.q[0]) < 1e-9), found.stability
 /// (True, 'stable')
 #[pyclass(frozen, module = "riprap")]
 pub struct Equilibrium {

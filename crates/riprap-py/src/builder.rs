@@ -211,9 +211,7 @@ impl SceneBuilder {
         if drag != 0.0 {
             record.problems.push("`drag` of the scene has no key in a scene file".into());
         }
-        if accept_overlap.is_some() {
-            record.problems.push("`accept_overlap` has no key in a scene file".into());
-        }
+        record.accept_overlap = accept_overlap;
         if let Some(share) = accept_overlap {
             core.accept_overlap(share);
         }
@@ -271,8 +269,8 @@ impl SceneBuilder {
         Ok(self.push_recorded(body, (*shape.1).clone(), None))
     }
 
-    /// Adds a body with a prescribed motion: the velocity of its origin [m/s], or its position [m] as a `path`, and its
-    /// angular velocity [rad/s]. Each is three numbers, three expressions of `t`, or a callable of t [s].
+    /// Adds a body with a prescribed motion: the velocity of its origin [m/s] from a position [m], or its position [m] as a `path`,
+    /// and its angular velocity [rad/s]. Each is three numbers, three expressions of `t`, or a callable of t [s].
     #[pyo3(
         signature = (shape, *, material, velocity=None, path=None, angular_velocity=None, position=[0.0; 3], rotation=None, name=""),
         text_signature = "($self, shape, *, material, velocity=None, path=None, angular_velocity=None, position=(0.0, 0.0, 0.0), rotation=None, name='')"
@@ -304,8 +302,12 @@ impl SceneBuilder {
             }
         };
         let mut body = BodyDescription::new(shape.0.clone(), &material.0).named(name);
-        body.kind = Kind::Moving(motion);
         body.pose = pose(position, rotation)?;
+        if let Motion::Position { linear, .. } = &motion {
+            // It starts on its path.
+            body.pose.position = linear.at(0.0);
+        }
+        body.kind = Kind::Moving(motion);
         self.core.material(&material.0);
         let motion = saved_motion(velocity, path, angular_velocity);
         Ok(self.push_recorded(body, (*shape.1).clone(), Some(motion)))

@@ -141,7 +141,7 @@ fn frictions(friction: &[f64], sliding: Option<Vec<Option<[f64; 2]>>>) -> PyResu
 /// >>> b = [[-9.81 * math.cos(0.35), -9.81 * math.sin(0.35), 0.0]]  # 2 kg on a slope of 0.35 rad
 /// >>> solution = rr.dantzig([[0.5, 0, 0], [0, 0.5, 0], [0, 0, 0.5]], b, friction=[0.5])
 /// >>> solution.forces.round(3).tolist(), solution.classes
-/// ([[18.431, 6.728, 0.0]], ['static'])
+/// ([[18.43, 6.728, 0.0]], ['static'])
 #[pyfunction]
 #[pyo3(signature = (w, b, friction, *, sliding=None, classes=None, forces=None, facets=8, max_pivots=10, rounds=30, sweeps=10, dense=false))]
 pub fn dantzig(

@@ -133,22 +133,22 @@ impl ContactProblem {
 
     /// H as a dense matrix: V = Hᵀ v + V_free for changes v of the block velocities [m/s, rad/s]. It has 6 rows per block and 3
     /// columns per contact. ValueError if only W is stored, as in a file.
-    fn h<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray2<f64>>> {
+    pub fn h<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray2<f64>>> {
         self.dense(py, false)
     }
 
     /// H as a scipy.sparse.csr_matrix.
-    fn h_sparse<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+    pub fn h_sparse<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         self.sparse(py, false)
     }
 
     /// M⁻¹ H as a dense matrix [1/kg, 1/(kg m)]; W = Hᵀ M⁻¹ H.
-    fn m_inverse_h<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray2<f64>>> {
+    pub fn m_inverse_h<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray2<f64>>> {
         self.dense(py, true)
     }
 
     /// M⁻¹ H as a scipy.sparse.csr_matrix.
-    fn m_inverse_h_sparse<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+    pub fn m_inverse_h_sparse<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         self.sparse(py, true)
     }
 }

@@ -6,7 +6,7 @@ use numpy::{PyArray1, PyArray2};
 use pyo3::prelude::*;
 
 use riprap::math::Vec3;
-use riprap::multibody::{GROUND, Link as CoreLink, Multibody as CoreMultibody, MultibodyScratch};
+use riprap::multibody::{Link as CoreLink, Multibody as CoreMultibody, MultibodyScratch};
 
 use crate::handle::Link;
 use crate::law::{self, Raised};
@@ -61,7 +61,7 @@ impl Multibody {
     }
 
     fn link(&self, link: &Link) -> PyResult<CoreLink> {
-        if link.mechanism == self.token && link.id != GROUND.0 {
+        if link.mechanism == self.token && (link.id as usize) < self.core.n_links() {
             return Ok(link.core());
         }
         let name = self.core.name();

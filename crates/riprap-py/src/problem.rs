@@ -238,6 +238,11 @@ impl ContactProblem {
 
     /// W as a dense matrix [1/kg].
     fn w<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray2<f64>>> {
+        if !self.core.rolling.is_empty() {
+            // Blocks are those of contacts and joints; moments of rolling resistance are in the factors.
+            let product = self.h(py)?.getattr("T")?.call_method1("dot", (self.m_inverse_h(py)?,))?;
+            return Ok(product.cast_into::<PyArray2<f64>>()?);
+        }
         let n = self.core.len();
         let mut dense = vec![0.0; 9 * n * n];
         let blocks = self.blocks();
@@ -255,6 +260,13 @@ impl ContactProblem {
 
     /// W as a scipy.sparse.bsr_matrix with blocks of 3×3 [1/kg].
     fn w_sparse<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        if !self.core.rolling.is_empty() {
+            let transposed = self.h_sparse(py)?.getattr("T")?;
+            let product = transposed.call_method1("dot", (self.m_inverse_h_sparse(py)?,))?;
+            let size = pyo3::types::PyDict::new(py);
+            size.set_item("blocksize", (3, 3))?;
+            return product.call_method("tobsr", (), Some(&size));
+        }
         let (n, blocks) = (self.core.len(), self.blocks());
         let (mut data, mut columns, mut starts) = (Vec::new(), Vec::new(), vec![0_i64]);
         for a in 0..blocks.len() {

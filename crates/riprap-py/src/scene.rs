@@ -129,7 +129,7 @@ impl SceneData {
     pub fn group(&self, given: &Bound<PyAny>) -> PyResult<(u32, u32)> {
         if let Ok(handle) = given.cast::<GrainsHandle>() {
             let handle = handle.get();
-            if handle.scene == self.token {
+            if handle.scene == self.token && (handle.end as usize) <= self.scene.bodies().len() {
                 return Ok((handle.start, handle.end));
             }
             return Err(errors::handle("the grains belong to another scene"));
@@ -247,7 +247,8 @@ impl Scene {
             SceneError::new_err(format!("the scene cannot be saved as a scene file:\n  {list}"))
         };
         let run = scheme.saved(until, output_every).map_err(|problem| cannot(vec![problem]))?;
-        let text = self.0.record.write(&self.0.scene, &head, &run).map_err(cannot)?;
+        let (record, contacts) = (&self.0.record, scheme.has_contacts());
+        let text = record.write(&self.0.scene, &head, &run, contacts).map_err(cannot)?;
         // What cannot be read back is not a scene file.
         SceneFile::parse(&text, ".").map_err(|errors| scene_errors(py, &errors))?;
         Ok(text)

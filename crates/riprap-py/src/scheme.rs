@@ -82,6 +82,11 @@ impl Scheme {
         scheme
     }
 
+    /// Whether there are contacts.
+    pub fn has_contacts(&self) -> bool {
+        !matches!(self.kind, Kind::DormandPrince(_))
+    }
+
     /// The tables `[run]` and `[solver]` of a scene file, or why there are none.
     pub fn saved(&self, until: f64, output_every: Option<f64>) -> Saved {
         let mut run = Table::default();
@@ -378,7 +383,7 @@ impl DormandPrince {
 /// >>> run = rr.Simulation(scene.build(), rr.RigidEvents(dt=0.02))
 /// >>> _ = run.until(0.5)
 /// >>> round(float(run.body(ball).position[2]), 9), run.events.collisions
-/// (0.237165846, 1)
+/// (0.260252226, 1)
 #[pyclass(frozen, extends = Scheme, module = "riprap")]
 pub struct RigidEvents;
 

@@ -226,7 +226,7 @@ impl Shape {
 
     /// Splits a convex polyhedron or polygon along a plane through a point [m] with a normal; first the part along the normal.
     fn split(&self, normal: &Bound<PyAny>, through: [f64; 3]) -> PyResult<(Shape, Shape)> {
-        let normal = convert::axis(normal)?.0.normalize();
+        let normal = convert::axis(normal)?.0;
         let [a, b] = self.0.split(normal, Vec3::from(through)).map_err(errors::value)?;
         Ok((Shape::of(a), Shape::of(b)))
     }

@@ -419,7 +419,8 @@ impl Simulation {
 
     /// Mean tension of a rope over the last step [N].
     fn tension(&self, rope: &RopeHandle) -> PyResult<f64> {
-        if rope.scene != self.data.token {
+        let known = (rope.id as usize) < self.data.scene.ropes().len();
+        if rope.scene != self.data.token || !known {
             return Err(errors::handle("the rope belongs to another scene"));
         }
         let inner = self.lock()?;

@@ -9,11 +9,11 @@ import pytest
 
 import riprap as rr
 
-BRITTLE = rr.Fragmentation(stress=2e3, smallest=0.005)
+BRITTLE = rr.Fragmentation(stress=1e5, smallest=0.02)
 
 
 def press(fragmentation: rr.Fragmentation | None = BRITTLE, wear: rr.Wear | None = None) -> rr.Simulation:
-    """A cube between the ground and a plate that comes down with 0.1 m/s."""
+    """A cube between the ground and a plate with a load of 2 kN, twice its strength: it breaks again and again."""
     rock = rr.Material("rock", density=2500.0, friction=0.5, fragmentation=fragmentation, wear=wear)
     steel = rr.Material("steel", density=7800.0, friction=0.5)
     scene = rr.SceneBuilder(seed=1)
@@ -28,7 +28,7 @@ def test_a_loaded_stone_breaks_into_pieces_of_the_same_mass() -> None:
     stone = run.scene.body("stone")
     before = run.grading()
     assert run.ids.tolist() == [0, 1, 2] and run.names == ["ground", "stone", "plate"]
-    run.until(0.05)
+    run.until(0.005)
     account = run.degradation
     assert account.breaks >= 1 and account.pieces >= 2
     pieces = run.pieces()
@@ -43,13 +43,13 @@ def test_a_loaded_stone_breaks_into_pieces_of_the_same_mass() -> None:
     assert run.masses[row] == pieces[0].mass and run.names[row] == pieces[0].name
     assert run.body(pieces[0].name).mass == pieces[0].mass
     assert run.shape(pieces[0].body).volume == pytest.approx(pieces[0].mass / 2500.0)
-    assert 0 < before.breakage(run.grading(), smallest=0.005) <= 1
+    assert 0 < before.breakage(run.grading(), smallest=0.02) <= 1
 
 
 def test_the_handle_of_a_broken_stone_is_an_error() -> None:
     run = press()
     stone = run.scene.body("stone")
-    run.until(0.05)
+    run.until(0.005)
     for gone in (stone, "stone"):
         with pytest.raises(rr.HandleError, match="broken"):
             run.body(gone)
@@ -63,12 +63,12 @@ def test_the_handle_of_a_broken_stone_is_an_error() -> None:
 def test_states_with_pieces_are_restored(tmp_path: Path) -> None:
     run = press()
     start = run.state
-    run.until(0.03)
+    run.until(0.003)
     run.save(tmp_path / "state")
-    run.until(0.05)
+    run.until(0.005)
     other = rr.Simulation(run.scene, rr.MoreauJean(dt=1e-3))
     other.load(tmp_path / "state")
-    other.until(0.05)
+    other.until(0.005)
     assert other.state == run.state
     run.state = start
     assert run.ids.tolist() == [0, 1, 2] and run.pieces() == []
@@ -77,13 +77,13 @@ def test_states_with_pieces_are_restored(tmp_path: Path) -> None:
 def test_stones_can_be_kept_whole() -> None:
     run = press()
     run.allow_degradation(False)
-    run.until(0.05)
+    run.until(0.005)
     assert run.degradation.breaks == 0
-    assert press(None).grading().passing(0.2) == 1.0
+    assert press(None).grading().passing(0.4) == 1.0
 
 
 def test_friction_wears_a_stone() -> None:
-    rock = rr.Material("rock", density=2500.0, friction=0.5, wear=rr.Wear(coefficient=1e-2, hardness=1e6, chamfer=1e-4))
+    rock = rr.Material("rock", density=2500.0, friction=0.5, wear=rr.Wear(coefficient=1.0, hardness=1e6, chamfer=1e-4))
     scene = rr.SceneBuilder()
     scene.add_fixed(rr.Shape.half_space(), material=rock)
     scene.add(rr.Body(rr.Shape.cuboid(0.1, 0.1, 0.1), rock, name="stone", position=(0, 0, 0.05), velocity=(3, 0, 0)))
@@ -91,7 +91,7 @@ def test_friction_wears_a_stone() -> None:
     run.until(1.0)
     account = run.degradation
     # All of its kinetic energy is work of friction; K W / H of it is gone, up to the part of a chamfer.
-    volume = 1e-2 * account.friction_work / 1e6
+    volume = account.friction_work / 1e6
     assert account.friction_work == pytest.approx(0.5 * 2.5 * 9.0, rel=0.02)
     assert account.chamfers > 5 and account.worn_mass == pytest.approx(2500.0 * volume, rel=0.1)
     assert run.shape("stone").volume == pytest.approx(1e-3 - account.worn_mass / 2500.0)
@@ -102,11 +102,11 @@ def test_friction_wears_a_stone() -> None:
 def test_scene_files_give_the_same_pieces(tmp_path: Path) -> None:
     run = press()
     path = tmp_path / "press.toml"
-    run.scene.save(path, rr.MoreauJean(dt=1e-3), until=0.05)
+    run.scene.save(path, rr.MoreauJean(dt=1e-3), until=0.005)
     read = rr.Simulation(rr.Scene.from_toml(path))
     assert read.scene.materials == run.scene.materials
-    run.until(0.05)
-    read.until(0.05)
+    run.until(0.005)
+    read.until(0.005)
     assert read.state == run.state and read.degradation == run.degradation
 
 

@@ -29,7 +29,7 @@ class SceneError(Error, ValueError):
     ...     rr.Scene.from_toml_str("planar = 1")
     ... except rr.SceneError as error:
     ...     print([problem[:2] for problem in error.problems])
-    [(1, 1), (1, 10)]
+    [(1, 1), (1, 1), (1, 10)]
     """
 
     problems: List[Tuple[int, int, str, Optional[str]]] = []
@@ -44,7 +44,7 @@ class StepError(Error, RuntimeError):
     >>> rr.Simulation(scene.build(), rr.MoreauJean(dt=-1.0))
     Traceback (most recent call last):
         ...
-    riprap.errors.StepError: the time step dt = -1 s must be positive and finite
+    riprap.errors.StepError: the time step dt is -1, but must be positive, in seconds
     """
 
 
@@ -78,12 +78,13 @@ class BusyError(Error, RuntimeError):
     >>> import riprap as rr
     >>> arm = rr.Mechanism("arm")
     >>> link = arm.revolute(rr.GROUND, axis="y", body=rr.Body.point(2.0, at=(0, 0, -1)))
-    >>> arm.actuate(link, lambda t, q, v: run.time)
+    >>> runs = []
+    >>> arm.actuate(link, lambda t, q, v: runs[0].time if runs else 0.0)
     >>> scene = rr.SceneBuilder()
     >>> handle = scene.add_mechanism(arm)
-    >>> run = rr.Simulation(scene.build(), rr.MoreauJean(dt=1e-3))
+    >>> runs.append(rr.Simulation(scene.build(), rr.MoreauJean(dt=1e-3)))
     >>> try:
-    ...     run.step()
+    ...     runs[0].step()
     ... except rr.BusyError:
     ...     print("busy")
     busy

@@ -3,7 +3,7 @@
 use riprap::detect::Method;
 use riprap::math::Vec3;
 use riprap::scene::{
-    Body, BodyDescription, ContactLaw, Kind, Material, On, PairLaw, Scene, Strength, Tie,
+    Body, BodyDescription, ContactLaw, Kind, Material, Motion, On, PairLaw, Scene, Strength, Tie,
 };
 
 use super::{MechanismRecord, Saved, Table, list_of, matrix, number, text, vector};
@@ -41,15 +41,27 @@ pub struct Record {
     pub seed: u64,
     pub alert: Option<f64>,
     pub method: Method,
+    /// Initial overlap that is accepted; without contacts it does not matter.
+    pub accept_overlap: Option<f64>,
     /// Options that scene files do not have.
     pub problems: Vec<String>,
     pub items: Vec<Item>,
 }
 
 impl Record {
-    /// The scene file, or why there is none. `head` are keys at its top, `run` the tables about the run.
-    pub fn write(&self, scene: &Scene, head: &str, run: &str) -> Result<String, Vec<String>> {
+    /// The scene file, or why there is none. `head` are keys at its top, `run` the tables about the run, which has `contacts` or
+    /// not.
+    pub fn write(
+        &self,
+        scene: &Scene,
+        head: &str,
+        run: &str,
+        contacts: bool,
+    ) -> Result<String, Vec<String>> {
         let mut writer = Writer { scene, next: 0, out: Vec::new(), problems: self.problems.clone() };
+        if contacts && self.accept_overlap.is_some() {
+            writer.problems.push("`accept_overlap` of the scene has no key in a scene file".into());
+        }
         for item in &self.items {
             writer.item(item);
         }
@@ -157,10 +169,7 @@ impl Writer<'_> {
 
     fn place(&self, (on, point): (On, [f64; 3])) -> Table {
         let mut table = Table::default();
-        if on != On::World {
-            table.set("body", self.on(on));
-        }
-        table.set("position", super::numbers(&point));
+        table.set("body", self.on(on)).set("position", super::numbers(&point));
         table
     }
 
@@ -241,7 +250,12 @@ impl Writer<'_> {
         let whose = format!("body `{name}`");
         let mut table = Table::default();
         table.set("name", text(&name)).set("material", text(&body.material));
-        table.set("shape", self.take(shape, &whose)).pose(&body.pose);
+        let mut pose = body.pose;
+        if matches!(body.kind, Kind::Moving(Motion::Position { .. })) {
+            // The motion says where it starts.
+            pose.position = Vec3::zeros();
+        }
+        table.set("shape", self.take(shape, &whose)).pose(&pose);
         match (&body.kind, motion) {
             (Kind::Fixed, _) => {
                 table.set("kind", text("fixed"));
