@@ -49,7 +49,8 @@ fn main() -> ExitCode {
 
 /// Builds a redistributable wheel and tests it in a clean environment.
 fn wheel() -> Result<(), String> {
-    let python = python::interpreter().ok_or("Python 3.9 or newer with the module venv is needed")?;
+    let python =
+        python::interpreter().ok_or("Python 3.9 or newer with the module venv is needed")?;
     let wheel = wheel::run(&python, &target())?;
     println!("{}", wheel.display());
     Ok(())

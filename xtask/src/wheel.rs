@@ -43,8 +43,7 @@ fn build(interpreter: &str, target: &Path, folder: &Path) -> Result<PathBuf, Str
     call(pip(&python).args(TOOLS).args(zig))?;
     let out = folder.join("dist");
     let _ = std::fs::remove_dir_all(&out);
-    let portable: &[&str] =
-        if linux { &["--zig", "--compatibility", POLICY] } else { &[] };
+    let portable: &[&str] = if linux { &["--zig", "--compatibility", POLICY] } else { &[] };
     let begin = Instant::now();
     call(
         Command::new(&python)

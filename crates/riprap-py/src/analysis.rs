@@ -4,8 +4,8 @@ use numpy::{Complex64, PyArray1, PyArray2};
 use pyo3::prelude::*;
 
 use riprap::multibody::{
-    Equilibrium as CoreEquilibrium, Mode, ModeKind, Modes as CoreModes,
-    Multibody as CoreMultibody, MultibodyState, Stability,
+    Equilibrium as CoreEquilibrium, Mode, ModeKind, Modes as CoreModes, Multibody as CoreMultibody,
+    MultibodyState, Stability,
 };
 
 use crate::convert;
@@ -95,11 +95,7 @@ impl Equilibrium {
 pub struct Modes(CoreModes);
 
 impl Modes {
-    fn each<'py>(
-        &self,
-        py: Python<'py>,
-        of: impl Fn(&Mode) -> f64,
-    ) -> Bound<'py, PyArray1<f64>> {
+    fn each<'py>(&self, py: Python<'py>, of: impl Fn(&Mode) -> f64) -> Bound<'py, PyArray1<f64>> {
         PyArray1::from_vec(py, self.0.modes.iter().map(of).collect())
     }
 }

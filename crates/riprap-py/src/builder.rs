@@ -200,10 +200,8 @@ impl SceneBuilder {
         if let Some(alert) = alert {
             core.alert(alert);
         }
-        let known = [
-            ("separating-axes", Method::SeparatingAxes),
-            ("common-plane", Method::CommonPlane),
-        ];
+        let known =
+            [("separating-axes", Method::SeparatingAxes), ("common-plane", Method::CommonPlane)];
         let method = convert::word("detection", detection, &known)?;
         core.detection(method);
         core.drag(drag);

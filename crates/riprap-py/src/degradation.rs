@@ -165,7 +165,9 @@ impl Wear {
 
     fn __repr__(&self) -> String {
         let CoreWear { coefficient, hardness, chamfer, max_corners } = self.0;
-        format!("Wear(coefficient={coefficient:?}, hardness={hardness:?}, chamfer={chamfer:?}, max_corners={max_corners})")
+        format!(
+            "Wear(coefficient={coefficient:?}, hardness={hardness:?}, chamfer={chamfer:?}, max_corners={max_corners})"
+        )
     }
 }
 

@@ -7,7 +7,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use riprap::friction::{
-    Delassus, DeformationLaw, Factored, ForceLaw, ProblemArrays, RestProblem, RestReport,
+    DeformationLaw, Delassus, Factored, ForceLaw, ProblemArrays, RestProblem, RestReport,
     RestSolution,
 };
 use riprap::math::Vec3;
@@ -62,7 +62,8 @@ impl ContactProblem {
             }
         }
         for (k, blocks) in arrays.moment_blocks.iter().enumerate() {
-            for (block, sign) in blocks.iter().zip([-1.0, 1.0]).filter(|(b, _)| **b != Factored::NONE)
+            for (block, sign) in
+                blocks.iter().zip([-1.0, 1.0]).filter(|(b, _)| **b != Factored::NONE)
             {
                 for i in 0..3 {
                     let moment = Vec3::ith(i, sign * arrays.moment_length[k]);
@@ -270,9 +271,7 @@ pub fn rest_forces(
     let mut raised: Vec<Raised> = Vec::new();
     let word = law.map_or(Ok("linear".to_owned()), |law| law.extract::<String>());
     let rest = match (word, law) {
-        (Ok(word), _) => {
-            rest_options(&word, friction, ratio, method, tolerance, max_iterations)?
-        }
+        (Ok(word), _) => rest_options(&word, friction, ratio, method, tolerance, max_iterations)?,
         (Err(_), law) => {
             let pair = law.and_then(|law| law.extract::<(Bound<PyAny>, Bound<PyAny>)>().ok());
             let Some((force, slope)) = pair.filter(|(f, s)| f.is_callable() && s.is_callable())

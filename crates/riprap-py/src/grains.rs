@@ -127,7 +127,9 @@ struct Inside(Vec<f64>, Vec<f64>);
 fn column(count: usize, inside: &Inside, settle: Option<&Settle>) -> PyResult<String> {
     let (min, max) = (numbers(&inside.0)?, numbers(&inside.1)?);
     let settle = settle.map_or(String::new(), Settle::key);
-    Ok(format!("generator = \"rain\"\ncount = {count}\nbox = {{ min = {min}, max = {max} }}\n{settle}"))
+    Ok(format!(
+        "generator = \"rain\"\ncount = {count}\nbox = {{ min = {min}, max = {max} }}\n{settle}"
+    ))
 }
 
 /// A file or folder as an absolute path.
@@ -179,9 +181,9 @@ impl Grains {
             let lines: Vec<String> = errors.problems.iter().map(|p| p.message.clone()).collect();
             SceneError::new_err(format!("grains `{}`: {}", self.name, lines.join("\n")))
         })?;
-        let (mut bodies, sizes) = file
-            .grain_bodies(0, self.shape.as_ref().map(|shape| &shape.0))
-            .map_err(|error| errors::scene(format!("grains `{}`: {error}", self.name)))?;
+        let (mut bodies, sizes) =
+            file.grain_bodies(0, self.shape.as_ref().map(|shape| &shape.0))
+                .map_err(|error| errors::scene(format!("grains `{}`: {error}", self.name)))?;
         for body in &mut bodies {
             body.material = self.material.name.clone();
         }

@@ -26,7 +26,8 @@ impl Mechanism {
         from: &Path,
     ) -> PyResult<Mechanism> {
         let file = file.map_err(|errors| scene_errors(py, &errors))?;
-        let known = || file.mechanisms.iter().map(|m| m.name.clone()).collect::<Vec<_>>().join(", ");
+        let known =
+            || file.mechanisms.iter().map(|m| m.name.clone()).collect::<Vec<_>>().join(", ");
         let index = match name {
             None if file.mechanisms.len() == 1 => Some(0),
             None => None,

@@ -90,10 +90,8 @@ impl Shape {
         alert: f64,
         detection: &str,
     ) -> PyResult<Bound<'py, PyAny>> {
-        let known = [
-            ("separating-axes", Method::SeparatingAxes),
-            ("common-plane", Method::CommonPlane),
-        ];
+        let known =
+            [("separating-axes", Method::SeparatingAxes), ("common-plane", Method::CommonPlane)];
         let method = word("detection", detection, &known)?;
         if alert.is_nan() {
             return Err(errors::value("the alert distance must be a number"));

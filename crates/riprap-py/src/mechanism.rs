@@ -7,8 +7,8 @@ use pyo3::types::PyString;
 
 use riprap::math::Pose as CorePose;
 use riprap::multibody::{
-    Coordinate as CoreCoordinate, GROUND, Joint as CoreJoint, JointSpring, Link as CoreLink, Marker,
-    Mechanism as CoreMechanism, PointSpring, Stops,
+    Coordinate as CoreCoordinate, GROUND, Joint as CoreJoint, JointSpring, Link as CoreLink,
+    Marker, Mechanism as CoreMechanism, PointSpring, Stops,
 };
 use riprap::scene::Material as CoreMaterial;
 

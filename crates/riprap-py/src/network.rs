@@ -346,11 +346,8 @@ fn view(word_: &str) -> PyResult<View> {
 }
 
 fn resultant(given: &str) -> PyResult<Resultant> {
-    let known = [
-        ("balance", Resultant::Balance),
-        ("rest", Resultant::Rest),
-        ("step", Resultant::Step),
-    ];
+    let known =
+        [("balance", Resultant::Balance), ("rest", Resultant::Rest), ("step", Resultant::Step)];
     word("resultant", given, &known)
 }
 

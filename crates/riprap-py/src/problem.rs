@@ -240,7 +240,8 @@ impl ContactProblem {
     fn w<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray2<f64>>> {
         if !self.core.rolling.is_empty() {
             // Blocks are those of contacts and joints; moments of rolling resistance are in the factors.
-            let product = self.h(py)?.getattr("T")?.call_method1("dot", (self.m_inverse_h(py)?,))?;
+            let product =
+                self.h(py)?.getattr("T")?.call_method1("dot", (self.m_inverse_h(py)?,))?;
             return Ok(product.cast_into::<PyArray2<f64>>()?);
         }
         let n = self.core.len();

@@ -39,13 +39,23 @@ impl<'py> Records<'py> {
     }
 
     /// Adds a field of numbers, `columns` per record.
-    pub fn numbers(&mut self, name: &'static str, values: Vec<f64>, columns: usize) -> PyResult<()> {
+    pub fn numbers(
+        &mut self,
+        name: &'static str,
+        values: Vec<f64>,
+        columns: usize,
+    ) -> PyResult<()> {
         let values = PyArray1::from_vec(self.py, values).into_any();
         self.push(name, "f8", columns, values)
     }
 
     /// Adds a field of indices, `columns` per record.
-    pub fn integers(&mut self, name: &'static str, values: Vec<u32>, columns: usize) -> PyResult<()> {
+    pub fn integers(
+        &mut self,
+        name: &'static str,
+        values: Vec<u32>,
+        columns: usize,
+    ) -> PyResult<()> {
         let values = PyArray1::from_vec(self.py, values).into_any();
         self.push(name, "u4", columns, values)
     }

@@ -5,10 +5,10 @@ use pyo3::prelude::*;
 use riprap::assembly::Stabilization;
 use riprap::friction::Dantzig;
 use riprap::scheme::{
-    ConeComplementarity as CoreCone, DormandPrince as CoreDormandPrince, FrictionLaw,
-    GeneralizedAlpha as CoreAlpha, Integrator, MoreauJean as CoreMoreauJean, NormalLaw,
-    CollisionFriction, Penalty as CorePenalty, PenaltyLaw, RigidEvents as CoreEvents,
-    Scheme as CoreScheme, StepControl, Variant,
+    CollisionFriction, ConeComplementarity as CoreCone, DormandPrince as CoreDormandPrince,
+    FrictionLaw, GeneralizedAlpha as CoreAlpha, Integrator, MoreauJean as CoreMoreauJean,
+    NormalLaw, Penalty as CorePenalty, PenaltyLaw, RigidEvents as CoreEvents, Scheme as CoreScheme,
+    StepControl, Variant,
 };
 
 use crate::convert::word;
@@ -95,7 +95,8 @@ impl Scheme {
         let mut solver = None;
         match &self.kind {
             Kind::MoreauJean { theta, solver: own, stabilization } => {
-                let usual = Stabilization { overlaps: stabilization.overlaps, ..Stabilization::default() };
+                let usual =
+                    Stabilization { overlaps: stabilization.overlaps, ..Stabilization::default() };
                 only_in_python(*stabilization == usual, "gaps, slips, momentum and joints")?;
                 run.set("theta", number(*theta));
                 run.set("position_correction", stabilization.overlaps.to_string());
@@ -131,7 +132,8 @@ impl Scheme {
 
 /// An option that scene files do not have must have its default.
 fn only_in_python(usual: bool, options: &str) -> Result<(), String> {
-    let message = || format!("scheme: {options} have no keys in a scene file; leave their defaults");
+    let message =
+        || format!("scheme: {options} have no keys in a scene file; leave their defaults");
     usual.then_some(()).ok_or_else(message)
 }
 

@@ -41,9 +41,9 @@ impl Shape {
     /// A shape of the core, written by its corners.
     pub fn of(shape: CoreShape) -> Shape {
         let saved = match &shape {
-            CoreShape::Polyhedron(p) => {
-                Ok(typed("polyhedron").set("points", list_of(p.vertices().iter().map(vector))).inline())
-            }
+            CoreShape::Polyhedron(p) => Ok(typed("polyhedron")
+                .set("points", list_of(p.vertices().iter().map(vector)))
+                .inline()),
             CoreShape::Polygon(p) => {
                 let points = list_of(p.vertices().iter().map(|v| numbers(v)));
                 Ok(typed("polygon")

@@ -9,9 +9,9 @@ use numpy::{PyArray1, PyArray2};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-use riprap::scheme::Scheme as CoreScheme;
 use riprap::math::Vec3;
 use riprap::scene::State as CoreState;
+use riprap::scheme::Scheme as CoreScheme;
 use riprap::simulation::{
     ContactForce, Frame, Observer, OnUnconverged, Simulation as CoreSimulation,
 };
@@ -96,8 +96,7 @@ fn settled(
         (None, None) => return Err(errors::value("a scheme is needed")),
     };
     let mut signals = Signals { last: Instant::now(), raised: None };
-    let done =
-        py.detach(|| settling.run(&data.scene, moreau_jean, on_unconverged, &mut signals));
+    let done = py.detach(|| settling.run(&data.scene, moreau_jean, on_unconverged, &mut signals));
     match signals.raised {
         Some(raised) => Err(raised),
         None => Ok(done.map_err(errors::step)?.state),
@@ -255,7 +254,10 @@ impl Simulation {
             let state = settled(py, &data, settling, given)?;
             run.set_state(state).map_err(errors::step)?;
         }
-        Ok(Simulation { inner: Mutex::new(Inner { run, wall: 0.0, backup: Backup::default() }), data })
+        Ok(Simulation {
+            inner: Mutex::new(Inner { run, wall: 0.0, backup: Backup::default() }),
+            data,
+        })
     }
 
     /// Performs one step. StepError if it fails; the state is then as it was.

@@ -5,8 +5,8 @@ use pyo3::types::PyString;
 
 use riprap::friction::{
     Accurate, Admm, Anderson, Apgd, BarzilaiBorwein, Coloured, ConeOptions, ConjugateGradient,
-    ContactSolver, Dantzig, GaussSeidel, GaussSeidelOptions, InteriorPoint, Measure, ProjectedGaussSeidel,
-    ProjectedJacobi, StoredOptions,
+    ContactSolver, Dantzig, GaussSeidel, GaussSeidelOptions, InteriorPoint, Measure,
+    ProjectedGaussSeidel, ProjectedJacobi, StoredOptions,
 };
 
 use crate::errors;

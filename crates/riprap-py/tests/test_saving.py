@@ -146,6 +146,14 @@ def test_flexible_bodies_joints_ropes_chains_and_point_contacts() -> None:
     same(scene.build())
 
 
+def test_materials_without_a_name_get_one() -> None:
+    scene = rr.SceneBuilder()
+    scene.add_fixed(rr.Shape.half_space(), material=rr.Material(density=1000.0, friction=0.5))
+    scene.add(rr.Body(rr.Shape.sphere(0.1), rr.Material(density=2000.0, friction=0.2), position=(0, 0, 0.2)))
+    read = same(scene.build())
+    assert [material.name for material in read.materials] == ["material-1", "material-2"]
+
+
 def test_planar_scenes() -> None:
     scene = rr.SceneBuilder(planar=True)
     scene.add_fixed(rr.Shape.half_space((0, 1, 0)), material=ROCK)

@@ -58,7 +58,8 @@ impl Record {
         run: &str,
         contacts: bool,
     ) -> Result<String, Vec<String>> {
-        let mut writer = Writer { scene, next: 0, out: Vec::new(), problems: self.problems.clone() };
+        let mut writer =
+            Writer { scene, next: 0, out: Vec::new(), problems: self.problems.clone() };
         if contacts && self.accept_overlap.is_some() {
             writer.problems.push("`accept_overlap` of the scene has no key in a scene file".into());
         }
@@ -88,11 +89,19 @@ impl Record {
             file += &contact.section("[contact]");
         }
         for material in scene.materials() {
-            file += &material_table(material).section(&format!("[materials.{}]", text(&material.name)));
+            file +=
+                &material_table(material).section(&format!("[materials.{}]", text(&material.name)));
         }
         // In a file, single bodies come first, then chains and grains.
         writer.out.sort_by_key(|(kind, _)| *kind);
         file.extend(writer.out.into_iter().map(|(_, text)| text));
+        for (k, material) in scene.materials().iter().enumerate() {
+            // Names that were made from values have characters that scene files do not allow.
+            let allowed = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
+            if !material.name.chars().all(allowed) {
+                file = file.replace(&text(&material.name), &text(&format!("material-{}", k + 1)));
+            }
+        }
         Ok(file)
     }
 }
@@ -291,7 +300,7 @@ impl Writer<'_> {
         let mut table = keys.clone();
         let whose = format!("flexible body `{name}`");
         let material = match shapes.first() {
-            None => format!("material of {name}"),
+            None => format!("{name}-material"),
             Some((_, material)) => material.clone(),
         };
         let known = self.scene.materials().iter().find(|m| m.name == material);
@@ -319,7 +328,9 @@ impl Writer<'_> {
 
 /// The law of a point contact as keys; stiffness and damping belong to pairs of materials.
 pub fn point_law(table: &mut Table, law: &PairLaw) -> Result<(), String> {
-    let PairLaw { friction, restitution, rolling, stiffness, damping, modulus, dissipation, .. } = law;
+    let PairLaw {
+        friction, restitution, rolling, stiffness, damping, modulus, dissipation, ..
+    } = law;
     table.set("friction", number(*friction)).set("restitution", number(*restitution));
     table.set("law", law_word(law.law));
     let others = [stiffness, damping, modulus, dissipation].into_iter().any(Option::is_some);

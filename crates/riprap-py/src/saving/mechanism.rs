@@ -67,7 +67,9 @@ impl MechanismRecord {
             Err(reason) => self.problem(&name, &reason),
             Ok(_) if !single => {
                 let kind = self.links[k].joint.word();
-                let reason = format!("in a scene file a {kind} joint has no {key}: use a chain of simple joints");
+                let reason = format!(
+                    "in a scene file a {kind} joint has no {key}: use a chain of simple joints"
+                );
                 self.problem(&name, &reason);
             }
             Ok(_) if self.links[k].keys.has(key) && (key == "spring" || key == "stops") => {
