@@ -19,7 +19,7 @@ pub fn options(
     sweeps: usize,
     dense: bool,
 ) -> PyResult<Dantzig> {
-    if facets < 4 || facets % 2 != 0 || facets > 1000 {
+    if facets < 4 || !facets.is_multiple_of(2) || facets > 1000 {
         return Err(errors::value(format!(
             "the friction cone has {facets} facets: an even number from 4 to 1000 is needed"
         )));
