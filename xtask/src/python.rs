@@ -1,7 +1,7 @@
 //! The stage `python` of the tests: installs the package with pip into a virtual environment below the target folder, built with
 //! the `dev` profile into the same folder as everything else, and runs pytest, mypy and pyright.
 
-use std::ffi::OsStr;
+use std::ffi::{OsStr, OsString};
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -37,16 +37,12 @@ pub fn run(interpreter: &str, target: &Path) -> Result<Counts, String> {
     }
     let pip = ["-m", "pip", "--disable-pip-version-check", "install", "--quiet"];
     call(Command::new(&python).args(pip).args(TESTS).args(TOOLS))?;
-    let path = python.parent().map(Path::to_path_buf).into_iter();
-    let rest = std::env::var_os("PATH").unwrap_or_default();
-    let path = std::env::join_paths(path.chain(std::env::split_paths(&rest)))
-        .map_err(|error| error.to_string())?;
     let fresh = ["--no-build-isolation", "--no-deps", "--force-reinstall", "."];
     call(
         Command::new(&python)
             .args(pip)
             .args(fresh)
-            .env("PATH", path)
+            .env("PATH", search_path(&python, |_| true)?)
             .env("MATURIN_PEP517_ARGS", "--profile dev")
             .env("CARGO_TARGET_DIR", target),
     )?;
@@ -84,6 +80,14 @@ pub fn pytest(python: &Path, path: Option<&OsStr>) -> Result<Counts, String> {
         counts.failed = 1;
     }
     Ok(counts)
+}
+
+/// The search path, as far as its folders are wanted, after the folder of an interpreter.
+pub fn search_path(python: &Path, wanted: impl Fn(&Path) -> bool) -> Result<OsString, String> {
+    let own = python.parent().map(Path::to_path_buf).into_iter();
+    let all = std::env::var_os("PATH").unwrap_or_default();
+    let rest = std::env::split_paths(&all).filter(|folder| wanted(folder));
+    std::env::join_paths(own.chain(rest)).map_err(|error| error.to_string())
 }
 
 /// The interpreter of a virtual environment.

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Instant;
 
-use crate::python::{TESTS, call, executable, pytest};
+use crate::python::{TESTS, call, executable, pytest, search_path};
 
 /// What builds the wheel.
 const TOOLS: [&str; 1] = ["maturin>=1.9,<2"];
@@ -23,7 +23,9 @@ pub fn run(interpreter: &str, target: &Path) -> Result<PathBuf, String> {
     let wheel = build(interpreter, target, &folder)?;
     let python = clean(interpreter, &folder, &wheel)?;
     let begin = Instant::now();
-    let counts = pytest(&python, Some(&path_without_cargo(&python)?))?;
+    let cargo = format!("cargo{}", std::env::consts::EXE_SUFFIX);
+    let path = search_path(&python, |folder| !folder.join(&cargo).exists())?;
+    let counts = pytest(&python, Some(&path))?;
     println!("tested in {:.0} s", begin.elapsed().as_secs_f64());
     match counts.failed {
         0 => Ok(wheel),
@@ -50,6 +52,8 @@ fn build(interpreter: &str, target: &Path, folder: &Path) -> Result<PathBuf, Str
             .args(["-m", "maturin", "build", "--release", "--locked", "--out"])
             .arg(&out)
             .args(portable)
+            // Zig is found as a module of the first python3.
+            .env("PATH", search_path(&python, |_| true)?)
             .env("CARGO_TARGET_DIR", target),
     )?;
     println!("built in {:.0} s", begin.elapsed().as_secs_f64());
@@ -72,14 +76,4 @@ fn pip(python: &Path) -> Command {
     let mut command = Command::new(python);
     command.args(["-m", "pip", "--disable-pip-version-check", "install", "--quiet"]);
     command
-}
-
-/// The search path without the folders in which there is a cargo, and with that of the interpreter.
-fn path_without_cargo(python: &Path) -> Result<std::ffi::OsString, String> {
-    let own = python.parent().map(Path::to_path_buf).into_iter();
-    let all = std::env::var_os("PATH").unwrap_or_default();
-    let name = format!("cargo{}", std::env::consts::EXE_SUFFIX);
-    let rest: Vec<PathBuf> =
-        std::env::split_paths(&all).filter(|folder| !folder.join(&name).exists()).collect();
-    std::env::join_paths(own.chain(rest)).map_err(|error| error.to_string())
 }
