@@ -1,12 +1,27 @@
-"""Measures what Python costs: stepping 5000 stones, callables as laws, copies of arrays, solving a problem."""
+"""Measures what Python costs: stepping 5000 stones and solving a problem compared with the command `riprap`, callables as
+laws, copies of arrays.
+
+Python and the command do the same work on one thread, in turns; their processor times are compared, which other programs on the
+machine disturb less than wall times. ``python costs.py [path of the command]``.
+"""
 
 from __future__ import annotations
 
-import statistics
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
 import time
+from pathlib import Path
 from typing import Callable
 
-import riprap as rr
+os.environ["RAYON_NUM_THREADS"] = "1"
+
+import riprap as rr  # noqa: E402
+
+COMMAND = sys.argv[1] if len(sys.argv) > 1 else str(shutil.which("riprap", path=Path(sys.executable).parent))
+SCHEME = rr.MoreauJean(dt=1e-3)
 
 
 def best(action: Callable[[], object], repeat: int = 7) -> float:
@@ -19,25 +34,72 @@ def best(action: Callable[[], object], repeat: int = 7) -> float:
     return min(times)
 
 
-def stones(count: int) -> rr.Simulation:
+def stones(count: int) -> rr.Scene:
     rock = rr.Material("rock", density=2700.0, friction=0.6)
     scene = rr.SceneBuilder()
     scene.add_fixed(rr.Shape.open_box(1.0, 1.0, 0.8), material=rock)
     inside = ((-0.5, -0.5, 0.0), (0.5, 0.5, 4.0))
-    scene.add_grains(rr.Grains.stones(count, grading=(0.03, 0.05), material=rock, seed=1, inside=inside))
-    return rr.Simulation(scene.build(), rr.MoreauJean(dt=1e-3))
+    settle = rr.Settle(speed=0.05, at_most=0.4, drag=10.0)
+    scene.add_grains(rr.Grains.stones(count, grading=(0.03, 0.05), material=rock, seed=1, inside=inside, settle=settle))
+    return scene.build()
 
 
-def stepping(run: rr.Simulation, steps: int) -> tuple[float, float]:
-    """Median wall time of a step [s], and what of it is not spent in the stages of the step [–]."""
-    walls, shares = [], []
-    for _ in range(steps):
-        begin = time.perf_counter()
-        report = run.step()
-        wall = time.perf_counter() - begin
-        walls.append(wall)
-        shares.append(1 - report.wall / wall)
-    return statistics.median(walls), statistics.median(shares)
+def processor_time(arguments: list[str]) -> float:
+    """Processor time of a command [s]."""
+    before = os.times()
+    subprocess.run([COMMAND, *arguments], check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    after = os.times()
+    return after.children_user + after.children_system - before.children_user - before.children_system
+
+
+def own_time(action: Callable[[], object]) -> float:
+    """Processor time of an action [s]."""
+    begin = time.process_time()
+    action()
+    return time.process_time() - begin
+
+
+def stepping(scene: rr.Scene, run: rr.Simulation, folder: Path, steps: int, rounds: int) -> tuple[float, float]:
+    """Processor time of a step from Python [s], and relative to that of the command [–].
+
+    Both start from the settled stones. Python steps one by one and reads all positions after each. Two runs of different lengths
+    leave out everything but the steps.
+    """
+    path, bed, start = folder / "stones.toml", folder / "bed", run.state
+    path.write_text(scene.to_toml(SCHEME, until=1.0).replace("[run]", "[run]\nframes = false"))
+    processor_time(["settle", str(path), "--out", str(bed), "--no-cache", "--threads", "1"])
+
+    def python(n: int) -> None:
+        run.state = start
+        for _ in range(n):
+            run.step()
+            assert len(run.positions) == scene.n_bodies
+
+    def command(n: int) -> float:
+        until = ["--until", str(n * SCHEME.dt), "--out", str(folder / "out"), "--force", "--threads", "1"]
+        return processor_time(["run", str(path), "--bed", str(bed), *until])
+
+    ours, theirs = [], []
+    for _ in range(rounds):
+        ours.append(own_time(lambda: python(2 * steps)) - own_time(lambda: python(steps)))
+        theirs.append(command(2 * steps) - command(steps))
+    return min(ours) / steps, min(ours) / min(theirs) - 1
+
+
+def solving(problem: rr.ContactProblem, folder: Path, rounds: int) -> tuple[float, float]:
+    """Processor time of reading and solving a stored problem from Python [s], and relative to that of the command [–]."""
+    path = folder / "problem.hdf5"
+    problem.write(path)
+
+    def python() -> None:
+        rr.solve(rr.ContactProblem.read(path), "anderson", tolerance=1e-6)
+
+    command = ["solve", str(path), "--solver", "anderson", "--tol", "1e-6"]
+    ours, theirs = [], []
+    for _ in range(rounds):
+        ours.append(own_time(python))
+        theirs.append(processor_time(command))
+    return min(ours), min(ours) / min(theirs) - 1
 
 
 def driven(law: object, bodies: int) -> rr.Simulation:
@@ -75,21 +137,20 @@ def per_call(bodies: int) -> tuple[float, int]:
 
 
 def main() -> None:
-    run = stones(5000)
-    run.drag(5.0)
-    run.until(0.6)
-    wall, share = stepping(run, 60)
-    print(f"step of 5000 stones {1e3 * wall:.1f} ms, of which outside the stages {100 * share:.2f} %")
-    print(f"positions of 5001 bodies {1e6 * best(lambda: run.positions, 200):.1f} µs")
-    print(f"contacts, {len(run.contacts())} of them {1e6 * best(lambda: run.contacts(), 50):.1f} µs")
+    scene = stones(5000)
+    run = rr.Simulation(scene, SCHEME)
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        step, more = stepping(scene, run, folder, steps=30, rounds=4)
+        print(f"step of 5000 stones {1e3 * step:.1f} ms, {100 * more:+.1f} % compared with `riprap run`")
+        print(f"positions of 5001 bodies {1e6 * best(lambda: run.positions, 200):.1f} µs")
+        print(f"contacts, {len(run.contacts())} of them {1e6 * best(lambda: run.contacts(), 50):.1f} µs")
+        problem = run.contact_problem()
+        solve, more = solving(problem, folder, rounds=3)
+        print(f"read and solve {len(problem)} contacts {1e3 * solve:.0f} ms, {100 * more:+.1f} % compared with `riprap solve`")
     for bodies in (0, 600):
         cost, per_step = per_call(bodies)
         print(f"callable as drive beside {bodies} balls {1e6 * cost:.2f} µs per call, {per_step} calls per step")
-    problem = run.contact_problem()
-    begin = time.perf_counter()
-    solution = rr.solve(problem, rr.Solver(tolerance=1e-4))
-    wall = time.perf_counter() - begin
-    print(f"solve {len(problem)} contacts {1e3 * wall:.1f} ms, outside the solver {100 * (1 - solution.report.wall / wall):.2f} %")
 
 
 if __name__ == "__main__":

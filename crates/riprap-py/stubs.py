@@ -23,6 +23,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 _Array = NDArray[np.float64]
+_Complex = NDArray[np.complex128]
+_Indices = NDArray[np.uint32]
 _Vector = Union[Sequence[float], NDArray[Any]]
 _Axis = Union[str, _Vector]
 _RotationLike = Union[Rotation, _Vector]
@@ -31,6 +33,8 @@ _MotionLaw = Union[float, str, Callable[[float], Sequence[float]]]
 _Floats = Tuple[float, ...]
 _ForceLaw = Union[float, str, Callable[[float, _Floats, _Floats], float]]
 _PhaseLaw = Union[float, str, Callable[[float, _Floats, _Floats, _Floats], float]]
+_Deformation = Callable[[int, float], float]
+_DeformationLaw = Union[Literal["linear", "hertz"], Tuple[_Deformation, _Deformation]]
 _CoordinateLike = Union[Coordinate, Link, str]
 _MechanismLike = Union[MechanismHandle, str]
 _BodyLike = Union[BodyHandle, str, Tuple[_MechanismLike, Link], Tuple[FlexibleHandle, int]]
@@ -86,6 +90,14 @@ ANY = {
     "State.__reduce__.return": "Tuple[Any, Tuple[bytes]]",
     "Simulation.arrays.return": "Dict[str, _Array]",
     "main.arguments": "Sequence[str]",
+    "Shape.split.normal": "_Axis",
+    "Shape.manifold.return": "NDArray[Any]",
+    "ForceNetwork.contacts.return": "NDArray[Any]",
+    "ContactProblem.h_sparse.return": "Any",
+    "ContactProblem.m_inverse_h_sparse.return": "Any",
+    "Modes.shapes.return": "_Complex",
+    "dantzig.w": "Union[ArrayLike, ContactProblem]",
+    "rest_forces.law": "Optional[_DeformationLaw]",
 }
 
 SIMPLE = {
@@ -106,6 +118,8 @@ SIMPLE = {
     "PyBytes": "bytes",
     "PyArray1<f64>": "_Array",
     "PyArray2<f64>": "_Array",
+    "PyArray1<Complex64>": "_Complex",
+    "PyArray1<u32>": "_Indices",
     "()": "None",
 }
 
@@ -166,14 +180,14 @@ def python_type(rust: str, key: str, argument: bool) -> str:
         if kind == "Option":
             return f"Optional[{types[0]}]"
         if kind == "Vec":
-            if argument and types[0] in ("float", "_Vector", "Sequence[float]") or of[0] == "[u32; 3]":
+            if argument and types[0] in ("float", "_Vector", "Sequence[float]") or of[0].startswith("["):
                 return "ArrayLike"
             return f"Sequence[{types[0]}]" if argument else f"List[{types[0]}]"
         return types[0]  # PyResult, Bound, Py, PyRef, PyClassInitializer
     if rust.startswith("("):
         return "Tuple[" + ", ".join(python_type(t, key, argument) for t in split(rust[1:-1])) + "]"
-    if rust == "[u32; 3]":
-        return "Sequence[int]"
+    if rust.startswith("["):
+        return "Sequence[int]" if re.match(r"\[[ui]\d", rust) else "ArrayLike"
     return rust.split("::")[-1].replace("Self", key.split(".")[0])
 
 
@@ -283,8 +297,8 @@ def items(text: str) -> list[tuple[int, str, list[str]]]:
 def stub() -> str:
     classes: dict[str, list[str]] = {}
     functions: list[str] = []
-    for path in sorted((HERE / "src").glob("*.rs")):
-        text = path.read_text()
+    texts = [path.read_text() for path in sorted((HERE / "src").rglob("*.rs"))]
+    for text in texts:
         for match in re.finditer(r"((?:^///.*\n)*)#\[pyclass\((.*?)\)\]\n(?:#\[.*\]\n)*pub struct (\w+)(.*)", text, re.M):
             doc, options, name, rest = match.groups()
             base = re.search(r"extends = (\w+)", options)
@@ -295,7 +309,7 @@ def stub() -> str:
                 fields = inside(text, match.end() - 1)
                 for lines, field, of in re.findall(r"((?:\s*///.*\n)*)\s*(?:pub )?(\w+): ([^,]+),", fields):
                     told = documentation([line for line in lines.splitlines() if line.strip()], " " * 8)
-                    body.append(f"    @property\n    def {field}(self) -> {SIMPLE[of]}:\n{told}        ...\n")
+                    body.append(f"    @property\n    def {field}(self) -> {python_type(of, f'{name}.{field}', False)}:\n{told}        ...\n")
             if "eq" in options.split(", "):
                 body.append("    def __eq__(self, other: object, /) -> bool: ...\n")
                 if "hash" in options.split(", "):
@@ -303,6 +317,7 @@ def stub() -> str:
                 else:
                     body.append("    __hash__ = None  # type: ignore[assignment]\n")
             classes[name] = body
+    for text in texts:
         for match in re.finditer(r"#\[pymethods\]\nimpl (\w+) \{", text):
             block = inside(text, match.end() - 1)
             for at, attributes, doc in items(block):

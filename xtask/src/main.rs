@@ -1,10 +1,12 @@
 //! Repository tasks. `cargo xtask test` runs all tests, locally and in `.ci/run`. `cargo xtask book` builds the book as a site and
-//! checks its links. `cargo xtask python` installs the Python package and runs its tests. `cargo xtask fuzz` and `cargo xtask soak`
+//! checks its links. `cargo xtask python` installs the Python package and runs its tests; `cargo xtask wheel` builds a
+//! redistributable wheel and tests it in a clean environment. `cargo xtask fuzz` and `cargo xtask soak`
 //! are longer versions of the fuzz and soak tests. `cargo xtask count` prints the lines of code and of tests.
 
 mod fuzz;
 mod python;
 mod soak;
+mod wheel;
 
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
@@ -26,6 +28,7 @@ fn main() -> ExitCode {
     match &words[..] {
         ["test"] => test(),
         ["python"] => told(python_stage(&mut Tests::default()).unwrap_or(Ok(()))),
+        ["wheel"] => told(wheel()),
         ["book"] => told(book().map(|page| println!("{}", page.display()))),
         ["count"] => count(),
         ["fuzz"] => told(fuzz::run(1.0)),
@@ -37,11 +40,20 @@ fn main() -> ExitCode {
         ["soak", "--short"] => told(soak(false, None)),
         _ => {
             eprintln!(
-                "usage: cargo xtask test | python | book | fuzz [--minutes N] | soak [--minutes N | --short] | count"
+                "usage: cargo xtask test | python | wheel | book | fuzz [--minutes N] | soak [--minutes N | --short] | count"
             );
             ExitCode::from(2)
         }
     }
+}
+
+/// Builds a redistributable wheel and tests it in a clean environment.
+fn wheel() -> Result<(), String> {
+    let python =
+        python::interpreter().ok_or("Python 3.9 or newer with the module venv is needed")?;
+    let wheel = wheel::run(&python, &target())?;
+    println!("{}", wheel.display());
+    Ok(())
 }
 
 /// Builds the book, checks its links and returns the path of the first page. mdBook is compiled in a separate workspace into

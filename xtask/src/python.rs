@@ -1,13 +1,15 @@
 //! The stage `python` of the tests: installs the package with pip into a virtual environment below the target folder, built with
-//! the `dev` profile into the same folder as everything else, and runs pytest and mypy.
+//! the `dev` profile into the same folder as everything else, and runs pytest, mypy and pyright.
 
+use std::ffi::{OsStr, OsString};
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-/// What the stage needs from the package index.
-const REQUIREMENTS: [&str; 5] =
-    ["maturin>=1.9,<2", "numpy>=1.21", "pytest>=7", "mypy>=1.10", "scipy"];
+/// What the tests of the package need from the package index.
+pub const TESTS: [&str; 4] = ["numpy>=1.21", "pytest>=7", "mypy>=1.10", "scipy"];
+/// What builds and checks it. Pyright brings its own Node.
+const TOOLS: [&str; 2] = ["maturin>=1.9,<2", "pyright[nodejs]>=1.1.400"];
 
 /// Numbers of passed and failed tests.
 pub struct Counts {
@@ -34,21 +36,17 @@ pub fn run(interpreter: &str, target: &Path) -> Result<Counts, String> {
         call(Command::new(interpreter).args(["-m", "venv"]).arg(&folder))?;
     }
     let pip = ["-m", "pip", "--disable-pip-version-check", "install", "--quiet"];
-    call(Command::new(&python).args(pip).args(REQUIREMENTS))?;
-    let path = python.parent().map(Path::to_path_buf).into_iter();
-    let rest = std::env::var_os("PATH").unwrap_or_default();
-    let path = std::env::join_paths(path.chain(std::env::split_paths(&rest)))
-        .map_err(|error| error.to_string())?;
+    call(Command::new(&python).args(pip).args(TESTS).args(TOOLS))?;
     let fresh = ["--no-build-isolation", "--no-deps", "--force-reinstall", "."];
     call(
         Command::new(&python)
             .args(pip)
             .args(fresh)
-            .env("PATH", path)
+            .env("PATH", search_path(&python, |_| true)?)
             .env("MATURIN_PEP517_ARGS", "--profile dev")
             .env("CARGO_TARGET_DIR", target),
     )?;
-    let counts = pytest(&python)?;
+    let counts = pytest(&python, None)?;
     let cache = target.join("mypy");
     call(
         Command::new(&python)
@@ -56,13 +54,16 @@ pub fn run(interpreter: &str, target: &Path) -> Result<Counts, String> {
             .arg(cache)
             .args(["crates/riprap-py/tests", "crates/riprap-py/stubs.py"]),
     )?;
+    // The files are those of `[tool.pyright]` in pyproject.toml: the package, its tests, and the examples.
+    call(Command::new(&python).args(["-m", "pyright", "--pythonpath"]).arg(&python))?;
     Ok(counts)
 }
 
-/// Runs pytest, shows its output and counts its tests.
-fn pytest(python: &Path) -> Result<Counts, String> {
+/// Runs pytest, with another search path if one is given, shows its output and counts its tests.
+pub fn pytest(python: &Path, path: Option<&OsStr>) -> Result<Counts, String> {
     let mut child = Command::new(python)
         .args(["-m", "pytest", "--quiet", "-p", "no:cacheprovider"])
+        .envs(path.map(|path| ("PATH", path)))
         .current_dir(xtask::root())
         .stdout(Stdio::piped())
         .spawn()
@@ -81,12 +82,20 @@ fn pytest(python: &Path) -> Result<Counts, String> {
     Ok(counts)
 }
 
+/// The search path, as far as its folders are wanted, after the folder of an interpreter.
+pub fn search_path(python: &Path, wanted: impl Fn(&Path) -> bool) -> Result<OsString, String> {
+    let own = python.parent().map(Path::to_path_buf).into_iter();
+    let all = std::env::var_os("PATH").unwrap_or_default();
+    let rest = std::env::split_paths(&all).filter(|folder| wanted(folder));
+    std::env::join_paths(own.chain(rest)).map_err(|error| error.to_string())
+}
+
 /// The interpreter of a virtual environment.
-fn executable(folder: &Path) -> PathBuf {
+pub fn executable(folder: &Path) -> PathBuf {
     if cfg!(windows) { folder.join("Scripts/python.exe") } else { folder.join("bin/python") }
 }
 
-fn call(command: &mut Command) -> Result<(), String> {
+pub fn call(command: &mut Command) -> Result<(), String> {
     let status = command.current_dir(xtask::root()).status();
     match status {
         Ok(status) if status.success() => Ok(()),

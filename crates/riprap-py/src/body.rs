@@ -1,5 +1,7 @@
 //! Descriptions of bodies.
 
+use std::sync::Arc;
+
 use pyo3::prelude::*;
 
 use riprap::math::Vec3;
@@ -10,6 +12,7 @@ use crate::convert;
 use crate::errors;
 use crate::material::Material;
 use crate::pose::pose;
+use crate::saving::Saved;
 use crate::shape::{MassProperties, Shape};
 
 /// Description of a body: a shape of a material, for a scene or for a mechanism. Position [m] and rotation are those of the
@@ -28,6 +31,13 @@ pub struct Body {
     pub solid: Option<(BodyDescription, CoreMaterial)>,
     /// Mass properties, for a body without a shape.
     pub mass: Option<CoreMass>,
+    /// The shape as in a scene file.
+    pub saved: Arc<Saved>,
+}
+
+/// The record of a body without a shape.
+fn nothing() -> Arc<Saved> {
+    Arc::new(Err("it has no shape".into()))
 }
 
 /// Locked directions from their names.
@@ -77,39 +87,41 @@ impl Body {
         body.locks = locks(&locked)?;
         body.force = Vec3::from(force);
         body.torque = Vec3::from(torque);
-        Ok(Body { solid: Some((body, material.0.clone())), mass: None })
+        let saved = Arc::clone(&shape.1);
+        Ok(Body { solid: Some((body, material.0.clone())), mass: None, saved })
     }
 
     /// A body of a shape and a material, at the origin.
     #[staticmethod]
     fn solid(shape: &Shape, material: &Material) -> Body {
         let body = BodyDescription::new(shape.0.clone(), &material.0);
-        Body { solid: Some((body, material.0.clone())), mass: None }
+        let saved = Arc::clone(&shape.1);
+        Body { solid: Some((body, material.0.clone())), mass: None, saved }
     }
 
     /// A thin rod from the origin to `end` [m], without a shape; mass [kg]. For mechanisms.
     #[staticmethod]
     fn rod(end: [f64; 3], mass: f64) -> Body {
-        Body { solid: None, mass: Some(CoreMass::rod(end, mass)) }
+        Body { solid: None, mass: Some(CoreMass::rod(end, mass)), saved: nothing() }
     }
 
     /// A point mass [kg] at a position [m], without a shape. For mechanisms.
     #[staticmethod]
     #[pyo3(signature = (mass, at=[0.0; 3]), text_signature = "(mass, at=(0.0, 0.0, 0.0))")]
     fn point(mass: f64, at: [f64; 3]) -> Body {
-        Body { solid: None, mass: Some(CoreMass::point(mass, at)) }
+        Body { solid: None, mass: Some(CoreMass::point(mass, at)), saved: nothing() }
     }
 
     /// Mass, centre and inertia without a shape. For mechanisms.
     #[staticmethod]
     fn inertial(properties: &MassProperties) -> Body {
-        Body { solid: None, mass: Some(properties.0) }
+        Body { solid: None, mass: Some(properties.0), saved: nothing() }
     }
 
     /// A body without mass and shape. For mechanisms.
     #[staticmethod]
     fn massless() -> Body {
-        Body { solid: None, mass: None }
+        Body { solid: None, mass: None, saved: nothing() }
     }
 
     /// Name; empty if the builder chooses it.

@@ -14,9 +14,11 @@ use riprap::scene::{
     Tie,
 };
 
+use riprap_io::build::Settling;
+
 use crate::body::Body;
 use crate::flexible::Flexible;
-use crate::grains::Grains;
+use crate::grains::{Grains, Settle};
 use crate::handle::{
     BodyHandle, FlexibleHandle, GrainsHandle, Link, MechanismHandle, RopeHandle, fresh,
 };
@@ -24,13 +26,17 @@ use crate::law::{self, Raised, vector_law};
 use crate::material::{Material, PairLaw};
 use crate::mechanism::Mechanism;
 use crate::pose::pose;
+use crate::saving::{
+    self, Item, Record, Saved, Table, number, numbers, point_law, text, tie_word, vector,
+};
 use crate::scene::{Group, Scene, SceneData};
 use crate::shape::Shape;
 use crate::{convert, errors};
 
 /// Collects a description; `build()` checks it, reports all mistakes together as SceneError, and freezes it. Gravity [m/s²]
 /// is 9.81 downwards by default (−z, or −y in a planar scene); `alert` [m] is the gap up to which contacts are detected;
-/// `drag` [1/s] slows free bodies; `accept_overlap` [–] is the initial overlap that is accepted, relative to the smaller body.
+/// `drag` [1/s] slows free bodies; `accept_overlap` [–] is the initial overlap that is accepted, relative to the smaller body;
+/// stones draw their strengths from `seed`.
 ///
 /// >>> import riprap as rr
 /// >>> steel = rr.Material("steel", density=7800.0, friction=0.3)
@@ -44,8 +50,9 @@ pub struct SceneBuilder {
     core: CoreBuilder,
     token: u64,
     n_bodies: u32,
-    /// Initial poses of the bodies; None for those of chains.
-    poses: Vec<Option<CorePose>>,
+    /// What a scene file needs to know.
+    record: Record,
+    settling: Vec<(std::ops::Range<usize>, Settle)>,
     mechanisms: Vec<u64>,
     groups: Vec<Group>,
     raised: Vec<Raised>,
@@ -61,10 +68,21 @@ impl SceneBuilder {
     }
 
     fn push(&mut self, body: BodyDescription) -> BodyHandle {
-        self.poses.push(Some(body.pose));
         let body = self.core.add_body(body);
         self.n_bodies += 1;
         BodyHandle { scene: self.token, id: body.0 }
+    }
+
+    /// Adds a body with its record.
+    fn push_recorded(
+        &mut self,
+        body: BodyDescription,
+        shape: Saved,
+        motion: Option<Saved>,
+    ) -> BodyHandle {
+        let description = Box::new(body.clone());
+        self.record.items.push(Item::Body { description, shape, motion });
+        self.push(body)
     }
 
     fn body(&self, body: &BodyHandle) -> PyResult<CoreBody> {
@@ -78,18 +96,13 @@ impl SceneBuilder {
     fn initial_pose(&self, on: On) -> PyResult<CorePose> {
         match on {
             On::World => return Ok(CorePose::IDENTITY),
-            On::Body(body) => {
-                if let Some(pose) = self.poses[body.0 as usize] {
-                    return Ok(pose);
-                }
-            }
+            On::Body(body) => return Ok(self.core.bodies()[body.0 as usize].pose),
             On::Link(..) | On::Node(..) => {}
         }
         let mut builder = self.core.clone();
         builder.accept_overlap(f64::INFINITY);
         let scene = builder.build().map_err(errors::scene)?;
         let body = match on {
-            On::Body(body) => body,
             On::Link(mechanism, link) => scene.link_body(mechanism, link),
             On::Node(flexible, node) => {
                 if node as usize >= scene.nodes_of(flexible.index()).len() {
@@ -97,7 +110,7 @@ impl SceneBuilder {
                 }
                 scene.node_body(flexible, node)
             }
-            On::World => return Ok(CorePose::IDENTITY),
+            On::World | On::Body(_) => return Ok(CorePose::IDENTITY),
         };
         Ok(scene.shape_pose(&scene.initial_state(), body))
     }
@@ -127,10 +140,46 @@ impl SceneBuilder {
     }
 }
 
+/// A prescribed motion as in a scene file.
+fn saved_motion(
+    velocity: Option<&Bound<PyAny>>,
+    path: Option<&Bound<PyAny>>,
+    angular_velocity: Option<&Bound<PyAny>>,
+) -> Saved {
+    let mut table = Table::default();
+    let parts =
+        [("velocity", velocity), ("position", path), ("angular_velocity", angular_velocity)];
+    for (key, given) in parts {
+        if let Some(given) = given {
+            table.set(key, saving::law(given)?);
+        }
+    }
+    Ok(table.inline())
+}
+
+/// The record of a chain.
+fn chain_item(chain: &Chain, material: &str) -> Item {
+    let mut keys = Table::default();
+    keys.set("name", text(&chain.name)).set("count", chain.count.to_string());
+    keys.set("radius", number(chain.radius)).set("link", number(chain.link));
+    keys.set("material", text(material)).set("tied", chain.tied.to_string());
+    keys.set("tie", text(tie_word(chain.tie))).set("thickness", number(chain.thickness));
+    keys.maybe("breaking_load", chain.breaking_load);
+    let end = match chain.course {
+        Course::Along(direction) => {
+            keys.set("direction", vector(&direction));
+            None
+        }
+        Course::To(on, point) => Some((on, point.into())),
+    };
+    let start = (chain.start.0, chain.start.1.into());
+    Item::Chain { count: chain.count as u32, keys, start, end }
+}
+
 #[pymethods]
 impl SceneBuilder {
     #[new]
-    #[pyo3(signature = (*, gravity=None, planar=false, alert=None, detection="separating-axes", drag=0.0, accept_overlap=None))]
+    #[pyo3(signature = (*, gravity=None, planar=false, alert=None, detection="separating-axes", drag=0.0, accept_overlap=None, seed=0))]
     fn new(
         gravity: Option<[f64; 3]>,
         planar: bool,
@@ -138,8 +187,10 @@ impl SceneBuilder {
         detection: &str,
         drag: f64,
         accept_overlap: Option<f64>,
+        seed: u64,
     ) -> PyResult<SceneBuilder> {
         let mut core = CoreScene::builder();
+        core.seed(seed);
         if let Some(gravity) = gravity {
             core.gravity(gravity);
         }
@@ -149,15 +200,16 @@ impl SceneBuilder {
         if let Some(alert) = alert {
             core.alert(alert);
         }
-        core.detection(match detection {
-            "separating-axes" => Method::SeparatingAxes,
-            "common-plane" => Method::CommonPlane,
-            other => {
-                let known = "separating-axes, common-plane";
-                return Err(errors::value(format!("no detection `{other}`: {known}")));
-            }
-        });
+        let known =
+            [("separating-axes", Method::SeparatingAxes), ("common-plane", Method::CommonPlane)];
+        let method = convert::word("detection", detection, &known)?;
+        core.detection(method);
         core.drag(drag);
+        let mut record = Record { gravity, planar, seed, alert, method, ..Record::default() };
+        if drag != 0.0 {
+            record.problems.push("`drag` of the scene has no key in a scene file".into());
+        }
+        record.accept_overlap = accept_overlap;
         if let Some(share) = accept_overlap {
             core.accept_overlap(share);
         }
@@ -165,7 +217,8 @@ impl SceneBuilder {
             core,
             token: fresh(),
             n_bodies: 0,
-            poses: Vec::new(),
+            record,
+            settling: Vec::new(),
             mechanisms: Vec::new(),
             groups: Vec::new(),
             raised: Vec::new(),
@@ -180,6 +233,8 @@ impl SceneBuilder {
         self.core.material(&a.0);
         self.core.material(&b.0);
         self.core.pair(&a.0.name, &b.0.name, law.0);
+        let names = [a.0.name.clone(), b.0.name.clone()];
+        self.record.items.push(Item::Pair(names, law.0));
     }
 
     /// Adds a free body.
@@ -190,7 +245,7 @@ impl SceneBuilder {
             ));
         };
         self.core.material(material);
-        Ok(self.push(description.clone()))
+        Ok(self.push_recorded(description.clone(), (*body.saved).clone(), None))
     }
 
     /// Adds a fixed body at a position [m].
@@ -209,11 +264,11 @@ impl SceneBuilder {
         let mut body = BodyDescription::new(shape.0.clone(), &material.0).named(name).fixed();
         body.pose = pose(position, rotation)?;
         self.core.material(&material.0);
-        Ok(self.push(body))
+        Ok(self.push_recorded(body, (*shape.1).clone(), None))
     }
 
-    /// Adds a body with a prescribed motion: the velocity of its origin [m/s], or its position [m] as a `path`, and its
-    /// angular velocity [rad/s]. Each is three numbers, three expressions of `t`, or a callable of t [s].
+    /// Adds a body with a prescribed motion: the velocity of its origin [m/s] from a position [m], or its position [m] as a `path`,
+    /// and its angular velocity [rad/s]. Each is three numbers, three expressions of `t`, or a callable of t [s].
     #[pyo3(
         signature = (shape, *, material, velocity=None, path=None, angular_velocity=None, position=[0.0; 3], rotation=None, name=""),
         text_signature = "($self, shape, *, material, velocity=None, path=None, angular_velocity=None, position=(0.0, 0.0, 0.0), rotation=None, name='')"
@@ -245,10 +300,15 @@ impl SceneBuilder {
             }
         };
         let mut body = BodyDescription::new(shape.0.clone(), &material.0).named(name);
-        body.kind = Kind::Moving(motion);
         body.pose = pose(position, rotation)?;
+        if let Motion::Position { linear, .. } = &motion {
+            // It starts on its path.
+            body.pose.position = linear.at(0.0);
+        }
+        body.kind = Kind::Moving(motion);
         self.core.material(&material.0);
-        Ok(self.push(body))
+        let motion = saved_motion(velocity, path, angular_velocity);
+        Ok(self.push_recorded(body, (*shape.1).clone(), Some(motion)))
     }
 
     /// Adds a group of grains.
@@ -260,6 +320,10 @@ impl SceneBuilder {
             self.push(body);
         }
         let end = self.n_bodies;
+        self.record.items.push(Item::Grains { count: end - start, keys: grains.saved() });
+        if let Some(settle) = &grains.settle {
+            self.settling.push((start as usize..end as usize, settle.clone()));
+        }
         self.groups.push(Group { name: grains.name.clone(), start, end });
         Ok(GrainsHandle { scene: self.token, start, end })
     }
@@ -271,6 +335,7 @@ impl SceneBuilder {
         }
         self.raised.extend(mechanism.raised.iter().cloned());
         self.mechanisms.push(mechanism.token);
+        self.record.items.push(Item::Mechanism(Box::new(mechanism.record.clone())));
         let id = self.core.add_mechanism(mechanism.core.clone());
         MechanismHandle { scene: self.token, id: id.0 }
     }
@@ -281,6 +346,12 @@ impl SceneBuilder {
             self.core.material(material);
         }
         self.n_flexible += 1;
+        self.record.items.push(Item::Flexible {
+            keys: flexible.keys.clone(),
+            name: flexible.core.name().to_owned(),
+            density: flexible.density,
+            shapes: flexible.shapes.clone(),
+        });
         let id = self.core.add_flexible(flexible.core.clone());
         FlexibleHandle { scene: self.token, id: id.0 }
     }
@@ -312,13 +383,21 @@ impl SceneBuilder {
             }
         };
         let frame = Marker::at(GROUND, position);
+        let mut keys = Table::default();
+        keys.set("type", text(kind)).set("position", numbers(&position));
         let frame = match axis {
-            Some(axis) => frame.along(convert::axis(axis)?),
+            Some(axis) => {
+                let axis = convert::axis(axis)?;
+                keys.set("axis", vector(&axis.0));
+                frame.along(axis)
+            }
             None => frame,
         };
         let place = |on: On| -> PyResult<(On, CorePose)> { Ok((on, self.initial_pose(on)?)) };
         let (a, b) = (place(self.on(a)?)?, place(self.on(b)?)?);
         let name = self.name_or(name, "joint");
+        keys.set("name", text(&name)).set("project", project.to_string());
+        self.record.items.push(Item::Joint { keys, between: [a.0, b.0] });
         let joint = BodyJoint::at(&name, hold, frame.pose, a, b);
         self.core.add_joint(BodyJoint { project, ..joint });
         Ok(())
@@ -335,7 +414,11 @@ impl SceneBuilder {
         breaking_load: Option<f64>,
     ) -> PyResult<RopeHandle> {
         let points = path.iter().map(|(on, point)| Ok((self.on(on)?, Vec3::from(*point))));
-        let path = points.collect::<PyResult<_>>()?;
+        let path = points.collect::<PyResult<Vec<(On, Vec3)>>>()?;
+        let mut keys = Table::default();
+        keys.set("name", text(name)).maybe("length", length).maybe("breaking_load", breaking_load);
+        let points = path.iter().map(|(on, point)| (*on, (*point).into())).collect();
+        self.record.items.push(Item::Rope { keys, points });
         self.n_ropes += 1;
         let id = self.core.add_rope(Rope { name: name.to_owned(), path, length, breaking_load });
         Ok(RopeHandle { scene: self.token, id: id.0 })
@@ -381,10 +464,11 @@ impl SceneBuilder {
             }
             (None, None) => {}
         }
-        let start = self.n_bodies;
+        let first = self.n_bodies;
         let balls = self.core.add_chain(&chain, &material.0);
         self.n_bodies += balls.len() as u32;
-        self.poses.resize(self.n_bodies as usize, None);
+        self.record.items.push(chain_item(&chain, &material.0.name));
+        let start = first;
         self.groups.push(Group { name: name.to_owned(), start, end: self.n_bodies });
         Ok(GrainsHandle { scene: self.token, start, end: self.n_bodies })
     }
@@ -406,6 +490,13 @@ impl SceneBuilder {
         let (point, plane) = (place(&point)?, place(&plane)?);
         let normal = convert::axis(normal)?.0;
         let name = self.name_or(name, "point-contact");
+        let mut keys = Table::default();
+        keys.set("name", text(&name));
+        if let Err(reason) = point_law(&mut keys, &law.0) {
+            self.record.problems.push(format!("point contact `{name}`: {reason}"));
+        }
+        let pair = [point, plane].map(|(on, at)| (on, at.into()));
+        self.record.items.push(Item::PointContact { keys, point: pair[0], plane: pair[1], normal });
         self.core.add_point_contact(PointContact { name, point, plane, normal, law: law.0 });
         Ok(())
     }
@@ -414,6 +505,7 @@ impl SceneBuilder {
     fn ignore_contact(&mut self, a: &Bound<PyAny>, b: &Bound<PyAny>) -> PyResult<()> {
         let (a, b) = (self.on(a)?, self.on(b)?);
         self.core.ignore_contact(a, b);
+        self.record.items.push(Item::Apart([a, b]));
         Ok(())
     }
 
@@ -421,8 +513,14 @@ impl SceneBuilder {
     fn build(&self) -> PyResult<Scene> {
         let built = self.core.build();
         law::check(&self.raised)?;
+        let scene = built.map_err(errors::scene)?;
+        let settles: Vec<_> = self.settling.iter().map(|(g, s)| (g.clone(), s.core())).collect();
+        let settles = settles.iter().map(|(group, settle)| (group.clone(), settle));
+        let settling = Settling::new(settles, &self.core, &scene).map_err(errors::scene)?;
         Ok(Scene(Arc::new(SceneData {
-            scene: built.map_err(errors::scene)?,
+            scene,
+            settling,
+            record: self.record.clone(),
             token: self.token,
             mechanisms: self.mechanisms.clone(),
             groups: self.groups.clone(),

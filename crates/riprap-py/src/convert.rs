@@ -30,11 +30,17 @@ pub fn axis(given: &Bound<PyAny>) -> PyResult<Axis> {
         };
         return Ok(Axis(if sign < 0.0 { -axis } else { axis }));
     }
-    let components: [f64; 3] = given.extract()?;
-    if components == [0.0; 3] {
-        return Err(errors::value("an axis must not be zero"));
+    let axis = Vec3::from(given.extract::<[f64; 3]>()?);
+    let largest = axis.amax();
+    if !(largest > 0.0 && largest.is_finite()) {
+        return Err(errors::value("an axis must be finite and not zero"));
     }
-    Ok(Axis::from(components))
+    // As in scene files: unit vectors stay as they are, others are scaled without overflow.
+    if (axis.norm_squared() - 1.0).abs() < 1e-12 {
+        return Ok(Axis(axis));
+    }
+    let scaled = axis / largest;
+    Ok(Axis(scaled / scaled.norm()))
 }
 
 /// A rotation: a `Rotation`, a quaternion (w, x, y, z), or None for none.
@@ -93,4 +99,12 @@ pub fn inertia(given: &Bound<PyAny>) -> PyResult<Mat3> {
         errors::value("an inertia is one number, three principal moments, or three rows [kg m²]")
     })?;
     Ok(Mat3::from_fn(|i, j| rows[i][j]))
+}
+
+/// One of some words.
+pub fn word<T: Copy>(what: &str, given: &str, known: &[(&str, T)]) -> PyResult<T> {
+    known.iter().find(|(name, _)| *name == given).map(|(_, value)| *value).ok_or_else(|| {
+        let names: Vec<&str> = known.iter().map(|(name, _)| *name).collect();
+        errors::value(format!("no {what} `{given}`: {}", names.join(", ")))
+    })
 }

@@ -40,16 +40,24 @@ pub fn check(raised: &[Raised]) -> PyResult<()> {
 }
 
 /// A callable and the slot of its exception.
-struct Callable {
+pub struct Callable {
     function: Py<PyAny>,
     raised: Raised,
 }
 
 impl Callable {
-    fn new(function: &Bound<PyAny>, slots: &mut Vec<Raised>) -> Callable {
+    pub fn new(function: &Bound<PyAny>, slots: &mut Vec<Raised>) -> Callable {
         let raised = Raised::default();
         slots.push(raised.clone());
         Callable { function: function.clone().unbind(), raised }
+    }
+
+    /// Calls it for a number; NaN if it raises.
+    pub fn number<A>(&self, arguments: A) -> f64
+    where
+        A: for<'py> pyo3::call::PyCallArgs<'py>,
+    {
+        self.call(f64::NAN, |py, f| f.call1(py, arguments)?.extract(py))
     }
 
     /// Calls it and converts the result; `otherwise` if it raises.

@@ -4,10 +4,11 @@ use pyo3::prelude::*;
 
 use riprap::scene::{ContactLaw, Material as CoreMaterial, PairLaw as CorePairLaw};
 
+use crate::degradation::{Fragmentation, Wear};
 use crate::errors;
 
-/// A material: density [kg/m³], friction [–], restitution [–], rolling resistance [m], and Young's modulus [Pa] with
-/// Poisson's ratio [–] for Hertz's law. Two materials meet with the smaller values of both unless `SceneBuilder.pair` says
+/// A material: density [kg/m³], friction [–], restitution [–], rolling resistance [m], Young's modulus [Pa] with
+/// Poisson's ratio [–] for Hertz's law, and how its stones break (Fragmentation) and wear (Wear). Two materials meet with the smaller values of both unless `SceneBuilder.pair` says
 /// otherwise. Materials are identified by their names; without one, a name is made from the values.
 ///
 /// >>> import riprap as rr
@@ -21,7 +22,7 @@ pub struct Material(pub CoreMaterial);
 #[pymethods]
 impl Material {
     #[new]
-    #[pyo3(signature = (name=None, *, density=None, friction=0.0, restitution=0.0, rolling=0.0, young=None, poisson=None))]
+    #[pyo3(signature = (name=None, *, density=None, friction=0.0, restitution=0.0, rolling=0.0, young=None, poisson=None, fragmentation=None, wear=None))]
     fn new(
         name: Option<String>,
         density: Option<f64>,
@@ -30,7 +31,10 @@ impl Material {
         rolling: f64,
         young: Option<f64>,
         poisson: Option<f64>,
+        fragmentation: Option<Fragmentation>,
+        wear: Option<Wear>,
     ) -> Material {
+        let (fragmentation, wear) = (fragmentation.map(|f| f.0), wear.map(|w| w.0));
         let given = CoreMaterial {
             name: String::new(),
             density,
@@ -39,12 +43,16 @@ impl Material {
             rolling,
             young,
             poisson,
-            fragmentation: None,
-            wear: None,
+            fragmentation,
+            wear,
         };
         let name = name.unwrap_or_else(|| {
             let density = density.map_or("no density".into(), |d| format!("{d} kg/m3"));
-            format!("material of {density}, friction {friction}, restitution {restitution}, rolling {rolling}, {young:?}, {poisson:?}")
+            let mut name = format!("material of {density}, friction {friction}, restitution {restitution}, rolling {rolling}, {young:?}, {poisson:?}");
+            if fragmentation.is_some() || wear.is_some() {
+                name += &format!(", {fragmentation:?}, {wear:?}");
+            }
+            name
         });
         Material(CoreMaterial { name, ..given })
     }
@@ -77,6 +85,30 @@ impl Material {
     #[getter]
     fn rolling(&self) -> f64 {
         self.0.rolling
+    }
+
+    /// Young's modulus [Pa].
+    #[getter]
+    fn young(&self) -> Option<f64> {
+        self.0.young
+    }
+
+    /// Poisson's ratio [–].
+    #[getter]
+    fn poisson(&self) -> Option<f64> {
+        self.0.poisson
+    }
+
+    /// When its stones break.
+    #[getter]
+    fn fragmentation(&self) -> Option<Fragmentation> {
+        self.0.fragmentation.map(Fragmentation)
+    }
+
+    /// How its stones wear.
+    #[getter]
+    fn wear(&self) -> Option<Wear> {
+        self.0.wear.map(Wear)
     }
 
     fn __repr__(&self) -> String {
@@ -146,6 +178,30 @@ impl PairLaw {
     #[getter]
     fn rolling(&self) -> f64 {
         self.0.rolling
+    }
+
+    /// Stiffness for the scheme `Penalty` [N/m].
+    #[getter]
+    fn stiffness(&self) -> Option<f64> {
+        self.0.stiffness
+    }
+
+    /// Damping for the scheme `Penalty` [N s/m].
+    #[getter]
+    fn damping(&self) -> Option<f64> {
+        self.0.damping
+    }
+
+    /// Modulus of Hertz's law for the scheme `Penalty` [Pa].
+    #[getter]
+    fn modulus(&self) -> Option<f64> {
+        self.0.modulus
+    }
+
+    /// Dissipation constant of Hertz's law for the scheme `Penalty` [s].
+    #[getter]
+    fn dissipation(&self) -> Option<f64> {
+        self.0.dissipation
     }
 
     /// The law along the normal.

@@ -7,19 +7,19 @@ use pyo3::types::PyString;
 
 use riprap::math::Pose as CorePose;
 use riprap::multibody::{
-    Coordinate as CoreCoordinate, GROUND, Joint as CoreJoint, JointMotion, JointSpring,
-    Link as CoreLink, Marker, Mechanism as CoreMechanism, Phase as CorePhase, PointSpring, Signal,
-    Stops, Until,
+    Coordinate as CoreCoordinate, GROUND, Joint as CoreJoint, JointSpring, Link as CoreLink,
+    Marker, Mechanism as CoreMechanism, PointSpring, Stops,
 };
 use riprap::scene::Material as CoreMaterial;
 
 use crate::body::Body;
 use crate::handle::{Coordinate, Link, fresh};
-use crate::joint::{Cut, Joint, Motor, MotorKind, Phase};
+use crate::joint::{Cut, Joint};
 use crate::law::{self, Names, Raised, Variable};
 use crate::material::Material;
 use crate::multibody::Multibody;
 use crate::pose::pose;
+use crate::saving::{self, LinkRecord, MechanismRecord, Table, number, text};
 use crate::shape::Shape;
 use crate::{convert, errors};
 
@@ -39,13 +39,32 @@ pub struct Mechanism {
     pub materials: Vec<CoreMaterial>,
     pub raised: Vec<Raised>,
     /// Names of the coordinates; those of the links.
-    names: Vec<String>,
-    n_links: u32,
-    starts: HashMap<u32, f64>,
+    pub names: Vec<String>,
+    pub n_links: u32,
+    pub starts: HashMap<u32, f64>,
     n_unnamed: usize,
+    /// What a scene file needs to know.
+    pub record: MechanismRecord,
 }
 
 impl Mechanism {
+    /// A mechanism that nothing is known about but its description.
+    pub fn empty(core: CoreMechanism) -> Mechanism {
+        let record =
+            MechanismRecord { name: core.name.clone(), base: core.base, ..Default::default() };
+        Mechanism {
+            core,
+            token: fresh(),
+            materials: Vec::new(),
+            raised: Vec::new(),
+            names: Vec::new(),
+            n_links: 0,
+            starts: HashMap::new(),
+            n_unnamed: 0,
+            record,
+        }
+    }
+
     /// The link of the core, checked.
     fn link(&self, link: &Link) -> PyResult<CoreLink> {
         if link.id == GROUND.0 || (link.mechanism == self.token && link.id < self.n_links) {
@@ -56,7 +75,7 @@ impl Mechanism {
     }
 
     /// A link that is not the ground.
-    fn moving(&self, link: &Link) -> PyResult<CoreLink> {
+    pub fn moving(&self, link: &Link) -> PyResult<CoreLink> {
         match self.link(link)? {
             GROUND => Err(errors::value("the ground has no joint")),
             link => Ok(link),
@@ -64,7 +83,7 @@ impl Mechanism {
     }
 
     /// A coordinate by handle, link or name.
-    fn coordinate_of(&self, given: &Bound<PyAny>) -> PyResult<CoreCoordinate> {
+    pub fn coordinate_of(&self, given: &Bound<PyAny>) -> PyResult<CoreCoordinate> {
         if let Ok(link) = given.cast::<Link>() {
             return self.k_th(&link.get().clone(), 0);
         }
@@ -101,8 +120,15 @@ impl Mechanism {
         Ok(self.core.coordinate(core, k))
     }
 
+    /// A frame on a body as in a scene file.
+    fn frame(&self, marker: &Marker) -> String {
+        let mut table = Table::default();
+        let link = (marker.link != GROUND).then_some(marker.link.0);
+        table.set("body", self.record.body(link)).pose(&marker.pose).inline()
+    }
+
     /// Variables of expressions.
-    fn variables(&self) -> Names {
+    pub fn variables(&self) -> Names {
         let mut names = vec![("t".to_owned(), Variable::Time)];
         for (k, name) in self.names.iter().enumerate() {
             if let Some(at) = self.core.q_index(CoreCoordinate(k as u32)) {
@@ -113,56 +139,9 @@ impl Mechanism {
         names
     }
 
-    fn signal(&mut self, given: &Bound<PyAny>, latched: bool) -> PyResult<Signal> {
-        let names = self.variables();
-        law::signal(given, &names, latched, &mut self.raised)
-    }
-
-    /// Phases with `n` components each.
-    fn phases(&mut self, py: Python, given: &[Py<Phase>], n: usize) -> PyResult<Vec<CorePhase>> {
-        let mut phases = Vec::new();
-        for phase in given {
-            let phase = phase.get();
-            let values = match n {
-                1 => vec![self.signal(phase.law.bind(py), true)?],
-                _ => {
-                    let laws: [Bound<PyAny>; 6] = phase.law.extract(py).map_err(|_| {
-                        errors::value("six laws are needed: force [N] and torque [N m]")
-                    })?;
-                    laws.iter().map(|l| self.signal(l, true)).collect::<PyResult<_>>()?
-                }
-            };
-            let until = match phase.until.as_ref().map(|until| until.bind(py)) {
-                None => None,
-                Some(until) => Some(match until.extract::<f64>() {
-                    Ok(time) => Until::Time(time),
-                    Err(_) => Until::Condition(self.signal(until, true)?),
-                }),
-            };
-            let mut latch = Vec::new();
-            for (slot, law) in &phase.latch {
-                if *slot >= self.core_slots() {
-                    let message = format!("no slot {slot}: ask Mechanism.latch_slot() for one");
-                    return Err(errors::value(message));
-                }
-                latch.push((*slot, self.signal(law.bind(py), true)?));
-            }
-            phases.push(CorePhase { latch, values, until });
-        }
-        if phases.is_empty() {
-            return Err(errors::value("at least one phase is needed"));
-        }
-        Ok(phases)
-    }
-
-    fn name_or(&mut self, name: Option<String>, kind: &str) -> String {
+    pub fn name_or(&mut self, name: Option<String>, kind: &str) -> String {
         self.n_unnamed += 1;
         name.unwrap_or_else(|| format!("{kind}-{}", self.n_unnamed))
-    }
-
-    fn core_slots(&self) -> usize {
-        // Slots are given out in order; a clone is asked for the next one.
-        self.core.clone().latch_slot()
     }
 
     fn add_link(
@@ -175,7 +154,7 @@ impl Mechanism {
         joint_name: Option<String>,
     ) -> PyResult<Link> {
         let parent = self.link(parent)?;
-        let name = name.unwrap_or_else(|| format!("link-{}", self.n_links + 1));
+        let name = name.unwrap_or_else(|| format!("link_{}", self.n_links + 1));
         let joint_name = joint_name.unwrap_or_else(|| name.clone());
         let mass = body.map_or(Ok(None), Body::link_mass)?;
         let link = self.core.add(&joint_name, parent, joint, place, mass);
@@ -185,8 +164,26 @@ impl Mechanism {
                 if part.is_empty() { joint_name.clone() } else { format!("{joint_name}.{part}") };
             self.names.push(full);
         }
+        let n = joint.coordinate_names().len();
+        self.record.links.push(LinkRecord {
+            name,
+            joint_name,
+            parent: (parent != GROUND).then_some(parent.0),
+            joint,
+            place,
+            mass,
+            shapes: Vec::new(),
+            keys: Table::default(),
+            starts: vec![None; n],
+            velocities: vec![None; n],
+            start_rotation: None,
+        });
         self.n_links += 1;
-        if let Some((solid, material)) = body.and_then(|body| body.solid.as_ref()) {
+        if let Some(body) = body
+            && let Some((solid, material)) = &body.solid
+        {
+            let shape = ((*body.saved).clone(), material.name.clone(), solid.pose);
+            self.record.links[link.0 as usize].shapes.push(shape);
             self.core.attach(link, solid.shape.clone(), solid.pose, &material.name);
             self.materials.push(material.clone());
         }
@@ -202,16 +199,7 @@ impl Mechanism {
     fn new(name: &str, position: [f64; 3], rotation: Option<&Bound<PyAny>>) -> PyResult<Mechanism> {
         let mut core = CoreMechanism::new(name);
         core.base = pose(position, rotation)?;
-        Ok(Mechanism {
-            core,
-            token: fresh(),
-            materials: Vec::new(),
-            raised: Vec::new(),
-            names: Vec::new(),
-            n_links: 0,
-            starts: HashMap::new(),
-            n_unnamed: 0,
-        })
+        Ok(Mechanism::empty(core))
     }
 
     /// Its name.
@@ -294,7 +282,10 @@ impl Mechanism {
         rotation: Option<&Bound<PyAny>>,
     ) -> PyResult<()> {
         let link = self.moving(link)?;
-        self.core.attach(link, shape.0.clone(), pose(position, rotation)?, &material.0.name);
+        let pose = pose(position, rotation)?;
+        let saved = ((*shape.1).clone(), material.0.name.clone(), pose);
+        self.record.links[link.0 as usize].shapes.push(saved);
+        self.core.attach(link, shape.0.clone(), pose, &material.0.name);
         self.materials.push(material.0.clone());
         Ok(())
     }
@@ -315,6 +306,7 @@ impl Mechanism {
     fn start(&mut self, coordinate: &Bound<PyAny>, value: f64, guess: bool) -> PyResult<()> {
         let at = self.coordinate_of(coordinate)?;
         self.starts.insert(at.0, value);
+        self.record.start(at.0, value, guess);
         if guess {
             self.core.guess(at, value)
         } else {
@@ -327,13 +319,16 @@ impl Mechanism {
     fn start_velocity(&mut self, coordinate: &Bound<PyAny>, value: f64) -> PyResult<()> {
         let at = self.coordinate_of(coordinate)?;
         self.core.start_velocity(at, value);
+        self.record.start_velocity(at.0, value);
         Ok(())
     }
 
     /// Sets the start rotation of a spherical or free joint.
     fn start_rotation(&mut self, link: &Link, rotation: &Bound<PyAny>) -> PyResult<()> {
         let link = self.moving(link)?;
-        self.core.start_rotation(link, convert::rotation(Some(rotation))?);
+        let rotation = convert::rotation(Some(rotation))?;
+        self.core.start_rotation(link, rotation);
+        self.record.links[link.0 as usize].start_rotation = Some(rotation);
         Ok(())
     }
 
@@ -348,6 +343,9 @@ impl Mechanism {
     ) -> PyResult<()> {
         let at = self.coordinate_of(coordinate)?;
         self.core.spring(at, JointSpring { stiffness, rest, damping });
+        let mut keys = Table::default();
+        keys.set("stiffness", number(stiffness)).set("damping", number(damping));
+        self.record.on_coordinate(at.0, "spring", Ok(keys.set("rest", number(rest)).inline()));
         Ok(())
     }
 
@@ -362,6 +360,10 @@ impl Mechanism {
         damping: f64,
     ) -> PyResult<()> {
         let at = self.coordinate_of(coordinate)?;
+        let mut keys = Table::default();
+        keys.maybe("lower", lower).maybe("upper", upper);
+        keys.set("stiffness", number(stiffness)).set("damping", number(damping));
+        self.record.on_coordinate(at.0, "stops", Ok(keys.inline()));
         let (lower, upper) = (lower.unwrap_or(f64::NEG_INFINITY), upper.unwrap_or(f64::INFINITY));
         self.core.stops(at, Stops { lower, upper, stiffness, damping });
         Ok(())
@@ -390,6 +392,12 @@ impl Mechanism {
         };
         let (a, b) = (Marker::at(self.link(a)?, at_a), Marker::at(self.link(b)?, at_b));
         let name = self.name_or(name, "spring");
+        let mut keys = Table::default();
+        keys.set("name", text(&name)).set("a", self.frame(&a)).set("b", self.frame(&b));
+        keys.set("type", text(if length.is_some() { "line" } else { "bushing" }));
+        keys.set("stiffness", number(stiffness)).set("damping", number(damping));
+        keys.maybe("length", length);
+        self.record.tables.push(("[[mechanism.spring]]", keys));
         self.core.point_spring(&name, spring, a, b);
         Ok(())
     }
@@ -418,9 +426,14 @@ impl Mechanism {
                 Marker { link, pose: given.compose(&turned.pose) }
             }
         };
-        let a = frame(self.link(a)?, pose(at_a, rotation_a)?);
-        let b = frame(self.link(b)?, pose(at_b, rotation_b)?);
+        let a = Marker { link: self.link(a)?, pose: pose(at_a, rotation_a)? };
+        let b = Marker { link: self.link(b)?, pose: pose(at_b, rotation_b)? };
         let name = self.name_or(name, "loop");
+        let mut keys = Table::default();
+        keys.set("name", text(&name)).set("a", self.frame(&a)).set("b", self.frame(&b));
+        saving::cut(&mut keys, cut, axis);
+        self.record.tables.push(("[[mechanism.loop]]", keys));
+        let (a, b) = (frame(a.link, a.pose), frame(b.link, b.pose));
         self.core.close_loop(&name, cut, a, b);
         Ok(())
     }
@@ -430,80 +443,9 @@ impl Mechanism {
         let list: Vec<_> =
             coordinates.iter().map(|c| self.coordinate_of(c)).collect::<PyResult<_>>()?;
         self.core.dependent(&list);
+        let names = list.iter().map(|c| self.names[c.0 as usize].clone());
+        self.record.dependent = names.collect();
         Ok(())
-    }
-
-    /// Prescribes the motion of a coordinate.
-    fn drive(&mut self, py: Python, coordinate: &Bound<PyAny>, motor: &Motor) -> PyResult<()> {
-        let at = self.coordinate_of(coordinate)?;
-        let motion = match &motor.kind {
-            MotorKind::Speed { speed, start } => {
-                let start = start.or_else(|| self.starts.get(&at.0).copied()).unwrap_or(0.0);
-                JointMotion::constant_speed(start, *speed)
-            }
-            MotorKind::Motion(law) => law::motion(law.bind(py), &mut self.raised)?,
-        };
-        self.core.drive(at, motion);
-        Ok(())
-    }
-
-    /// Adds a force on a coordinate [N, N m]: a number, an expression of `t`, `q.name` and `v.name`, or a callable of
-    /// (t, q, v), where q and v are tuples of all positions and velocities of the mechanism.
-    #[pyo3(signature = (coordinate, law, *, name=None))]
-    fn actuate(
-        &mut self,
-        coordinate: &Bound<PyAny>,
-        law: &Bound<PyAny>,
-        name: Option<String>,
-    ) -> PyResult<()> {
-        let at = self.coordinate_of(coordinate)?;
-        let law = self.signal(law, false)?;
-        let name = self.name_or(name, "force");
-        self.core.actuate(&name, at, law);
-        Ok(())
-    }
-
-    /// Adds a force on a coordinate [N, N m] whose law has phases.
-    #[pyo3(signature = (coordinate, phases, *, name=None))]
-    fn actuate_in_phases(
-        &mut self,
-        py: Python,
-        coordinate: &Bound<PyAny>,
-        phases: Vec<Py<Phase>>,
-        name: Option<String>,
-    ) -> PyResult<()> {
-        let at = self.coordinate_of(coordinate)?;
-        let phases = self.phases(py, &phases, 1)?;
-        let name = self.name_or(name, "force");
-        self.core.actuate_in_phases(&name, at, phases);
-        Ok(())
-    }
-
-    /// Adds a wrench on a body at a point [m]: phases with six laws, force [N] and torque [N m], along the axes of the world,
-    /// or of the body.
-    #[pyo3(
-        signature = (link, phases, *, point=[0.0; 3], in_body=false, name=None),
-        text_signature = "($self, link, phases, *, point=(0.0, 0.0, 0.0), in_body=False, name=None)"
-    )]
-    fn push(
-        &mut self,
-        py: Python,
-        link: &Link,
-        phases: Vec<Py<Phase>>,
-        point: [f64; 3],
-        in_body: bool,
-        name: Option<String>,
-    ) -> PyResult<()> {
-        let link = self.moving(link)?;
-        let phases = self.phases(py, &phases, 6)?;
-        let name = self.name_or(name, "force");
-        self.core.push(&name, link, point, in_body, phases);
-        Ok(())
-    }
-
-    /// A slot for a latched value, to be used in phases.
-    fn latch_slot(&mut self) -> usize {
-        self.core.latch_slot()
     }
 
     /// Builds the mechanism alone, for direct access to its equations; gravity [m/s²].

@@ -6,7 +6,7 @@ use numpy::{PyArray1, PyArray2};
 use pyo3::prelude::*;
 
 use riprap::math::Vec3;
-use riprap::multibody::{GROUND, Link as CoreLink, Multibody as CoreMultibody, MultibodyScratch};
+use riprap::multibody::{Link as CoreLink, Multibody as CoreMultibody, MultibodyScratch};
 
 use crate::handle::Link;
 use crate::law::{self, Raised};
@@ -23,9 +23,9 @@ use crate::{convert, errors};
 /// [[2.0]]
 #[pyclass(frozen, module = "riprap")]
 pub struct Multibody {
-    core: Arc<CoreMultibody>,
+    pub core: Arc<CoreMultibody>,
     token: u64,
-    raised: Vec<Raised>,
+    pub raised: Vec<Raised>,
 }
 
 impl Multibody {
@@ -33,7 +33,7 @@ impl Multibody {
         Multibody { core: Arc::new(core), token, raised }
     }
 
-    fn q(&self, q: &[f64]) -> PyResult<()> {
+    pub fn q(&self, q: &[f64]) -> PyResult<()> {
         let n = self.core.n_q();
         if q.len() != n {
             return Err(errors::value(format!("q has {} entries, {n} are needed", q.len())));
@@ -41,7 +41,7 @@ impl Multibody {
         Ok(())
     }
 
-    fn v(&self, v: &[f64]) -> PyResult<()> {
+    pub fn v(&self, v: &[f64]) -> PyResult<()> {
         let n = self.core.n_v();
         if v.len() != n {
             return Err(errors::value(format!("v has {} entries, {n} are needed", v.len())));
@@ -50,7 +50,7 @@ impl Multibody {
     }
 
     /// Buffers with the tree evaluated at a state.
-    fn at(&self, q: &[f64], v: &[f64]) -> PyResult<MultibodyScratch> {
+    pub fn at(&self, q: &[f64], v: &[f64]) -> PyResult<MultibodyScratch> {
         self.q(q)?;
         self.v(v)?;
         let mut w = self.core.scratch();
@@ -61,7 +61,7 @@ impl Multibody {
     }
 
     fn link(&self, link: &Link) -> PyResult<CoreLink> {
-        if link.mechanism == self.token && link.id != GROUND.0 {
+        if link.mechanism == self.token && (link.id as usize) < self.core.n_links() {
             return Ok(link.core());
         }
         let name = self.core.name();

@@ -41,13 +41,13 @@ impl Rotation {
         convert::quaternion([w, x, y, z]).map(Rotation)
     }
 
-    /// Components w, x, y, z.
+    /// Components w, x, y, z [–].
     #[getter]
     fn wxyz<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f64>> {
         PyArray1::from_slice(py, &convert::wxyz(&self.0))
     }
 
-    /// The matrix of the rotation.
+    /// The matrix of the rotation [–].
     fn matrix<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray2<f64>>> {
         convert::matrix(py, self.0.to_rotation_matrix().matrix())
     }

@@ -9,7 +9,8 @@ use pyo3::prelude::*;
 use pyo3::types::PyString;
 
 use riprap::friction::{
-    Blocks, ContactProblem as CoreProblem, Delassus, Impulses, Law, Scratch, residual,
+    Blocks, ContactProblem as CoreProblem, Delassus, Factored, Impulses, InverseMass, Law, Scratch,
+    residual,
 };
 use riprap_io::fclib;
 
@@ -26,7 +27,7 @@ use crate::{convert, errors};
 /// [2.0, -0.4]
 #[pyclass(frozen, module = "riprap")]
 pub struct ContactProblem {
-    core: CoreProblem,
+    pub core: CoreProblem,
     impulses: Option<Impulses>,
     /// W multiplied out, when it is first needed.
     blocks: OnceLock<Blocks>,
@@ -49,8 +50,60 @@ impl ContactProblem {
     }
 }
 
+/// `W` of `n` contacts from a matrix; blocks of zeros are left out.
+pub fn blocks_of(w: &Bound<PyAny>, n: usize) -> PyResult<Blocks> {
+    let numpy = w.py().import("numpy")?;
+    let w = numpy.call_method1("ascontiguousarray", (w, "f8"))?;
+    let w: PyReadonlyArray2<f64> =
+        w.extract().map_err(|_| errors::value("W is a matrix of numbers"))?;
+    if w.shape() != [3 * n, 3 * n] {
+        return Err(errors::value(format!(
+            "for {n} contacts, W has {0} rows and {0} columns; got W of shape {1:?}",
+            3 * n,
+            w.shape()
+        )));
+    }
+    if !w.as_array().iter().all(|x| x.is_finite()) {
+        return Err(errors::value("all data must be finite"));
+    }
+    let (array, mut blocks) = (w.as_array(), Blocks::default());
+    for a in 0..n {
+        for b in 0..n {
+            let block: [[f64; 3]; 3] =
+                std::array::from_fn(|i| std::array::from_fn(|j| array[[3 * a + i, 3 * b + j]]));
+            if a == b || block.as_flattened().iter().any(|x| *x != 0.0) {
+                blocks.push(b, block);
+            }
+        }
+        blocks.end_row();
+    }
+    Ok(blocks)
+}
+
+/// Checks free velocities and coefficients of friction.
+fn check_data(v_free: &[[f64; 3]], friction: &[f64]) -> PyResult<()> {
+    let (n, m) = (v_free.len(), friction.len());
+    if n != m {
+        return Err(errors::value(format!("v_free has {n} rows, friction has {m} entries")));
+    }
+    let finite = v_free.as_flattened().iter().all(|x| x.is_finite());
+    if !finite || !friction.iter().all(|mu| *mu >= 0.0 && mu.is_finite()) {
+        return Err(errors::value("all data must be finite, and friction not negative"));
+    }
+    Ok(())
+}
+
+fn laws(friction: Vec<f64>, law: &str) -> PyResult<Vec<Law>> {
+    let law = |friction: f64| match law {
+        "coulomb" => Ok(Law::Coulomb { friction }),
+        "cone" => Ok(Law::Cone { friction }),
+        other => Err(errors::value(format!("no law `{other}`: coulomb, cone"))),
+    };
+    friction.into_iter().map(law).collect()
+}
+
 /// Rows of three as an array.
-fn triples<'py>(py: Python<'py>, list: &[[f64; 3]]) -> PyResult<Bound<'py, PyArray2<f64>>> {
+pub fn triples<'py>(py: Python<'py>, list: &[[f64; 3]]) -> PyResult<Bound<'py, PyArray2<f64>>> {
     convert::table(py, list.as_flattened().to_vec(), 3)
 }
 
@@ -65,41 +118,58 @@ impl ContactProblem {
         law: &str,
     ) -> PyResult<ContactProblem> {
         let n = v_free.len();
-        let numpy = w.py().import("numpy")?;
-        let w = numpy.call_method1("ascontiguousarray", (w, "f8"))?;
-        let w: PyReadonlyArray2<f64> =
-            w.extract().map_err(|_| errors::value("W is a matrix of numbers"))?;
-        if w.shape() != [3 * n, 3 * n] || friction.len() != n {
-            return Err(errors::value(format!(
-                "for {n} rows of v_free, W has {0} rows and {0} columns and friction {n} entries; got W of shape {1:?} and {2} entries",
-                3 * n,
-                w.shape(),
-                friction.len()
-            )));
-        }
-        let finite = w.as_array().iter().all(|x| x.is_finite())
-            && v_free.as_flattened().iter().all(|x| x.is_finite());
-        if !finite || !friction.iter().all(|mu| *mu >= 0.0 && mu.is_finite()) {
-            return Err(errors::value("all data must be finite, and friction not negative"));
-        }
-        let (array, mut blocks) = (w.as_array(), Blocks::default());
-        for a in 0..n {
-            for b in 0..n {
-                let block: [[f64; 3]; 3] =
-                    std::array::from_fn(|i| std::array::from_fn(|j| array[[3 * a + i, 3 * b + j]]));
-                if a == b || block.as_flattened().iter().any(|x| *x != 0.0) {
-                    blocks.push(b, block);
-                }
-            }
-            blocks.end_row();
-        }
-        let law = |friction: f64| match law {
-            "coulomb" => Ok(Law::Coulomb { friction }),
-            "cone" => Ok(Law::Cone { friction }),
-            other => Err(errors::value(format!("no law `{other}`: coulomb, cone"))),
-        };
-        let laws = friction.into_iter().map(law).collect::<PyResult<_>>()?;
+        let blocks = blocks_of(w, n)?;
+        check_data(&v_free, &friction)?;
+        let laws = laws(friction, law)?;
         let w = Delassus::Blocks(blocks);
+        let core =
+            CoreProblem { w, v_rel_free: v_free, laws, rolling: vec![], approach_scale: 0.0 };
+        Ok(ContactProblem::new(core, None))
+    }
+
+    /// A problem whose W = Hᵀ M⁻¹ H is given by its factors: bodies with inverse masses [1/kg] and inverse inertias in the world
+    /// frame (matrices) [1/(kg m²)]; for each contact two bodies (−1 for an immovable one), its frame (rows n, t1, t2; n points
+    /// from the first to the second body), and the vectors from the centres of the bodies to the contact point [m].
+    #[staticmethod]
+    #[pyo3(signature = (inverse_masses, inverse_inertias, bodies, frames, arms, v_free, friction, *, law="coulomb"))]
+    fn factored(
+        inverse_masses: Vec<f64>,
+        inverse_inertias: Vec<[[f64; 3]; 3]>,
+        bodies: Vec<[i64; 2]>,
+        frames: Vec<[[f64; 3]; 3]>,
+        arms: Vec<[[f64; 3]; 2]>,
+        v_free: Vec<[f64; 3]>,
+        friction: Vec<f64>,
+        law: &str,
+    ) -> PyResult<ContactProblem> {
+        check_data(&v_free, &friction)?;
+        let n = v_free.len();
+        if inverse_masses.len() != inverse_inertias.len()
+            || [bodies.len(), frames.len(), arms.len()] != [n; 3]
+        {
+            return Err(errors::value(
+                "there must be one inverse mass and one inverse inertia per body; one row of bodies, frames, arms, v_free and friction per contact",
+            ));
+        }
+        let n_bodies = inverse_masses.len() as i64;
+        if !bodies.as_flattened().iter().all(|b| (-1..n_bodies).contains(b)) {
+            return Err(errors::value(format!("bodies are numbered from 0 to {}", n_bodies - 1)));
+        }
+        let numbers = inverse_masses.iter().chain(inverse_inertias.as_flattened().as_flattened());
+        let numbers = numbers.chain(frames.as_flattened().as_flattened());
+        if !numbers.chain(arms.as_flattened().as_flattened()).all(|x| x.is_finite()) {
+            return Err(errors::value("all data must be finite"));
+        }
+        let mut w = Factored::default();
+        w.reset(inverse_masses.iter().zip(&inverse_inertias).map(|(m, j)| InverseMass {
+            linear: [*m; 3],
+            angular: [j[0][0], j[1][1], j[2][2], j[0][1], j[0][2], j[1][2]],
+        }));
+        for ((bodies, frame), arms) in bodies.iter().zip(frames).zip(arms) {
+            let block = |b: i64| u32::try_from(b).unwrap_or(Factored::NONE);
+            w.push(bodies.map(block), frame, arms);
+        }
+        let (w, laws) = (Delassus::Factored(w), laws(friction, law)?);
         let core =
             CoreProblem { w, v_rel_free: v_free, laws, rolling: vec![], approach_scale: 0.0 };
         Ok(ContactProblem::new(core, None))
@@ -168,6 +238,12 @@ impl ContactProblem {
 
     /// W as a dense matrix [1/kg].
     fn w<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray2<f64>>> {
+        if !self.core.rolling.is_empty() {
+            // Blocks are those of contacts and joints; moments of rolling resistance are in the factors.
+            let product =
+                self.h(py)?.getattr("T")?.call_method1("dot", (self.m_inverse_h(py)?,))?;
+            return Ok(product.cast_into::<PyArray2<f64>>()?);
+        }
         let n = self.core.len();
         let mut dense = vec![0.0; 9 * n * n];
         let blocks = self.blocks();
@@ -185,6 +261,13 @@ impl ContactProblem {
 
     /// W as a scipy.sparse.bsr_matrix with blocks of 3×3 [1/kg].
     fn w_sparse<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        if !self.core.rolling.is_empty() {
+            let transposed = self.h_sparse(py)?.getattr("T")?;
+            let product = transposed.call_method1("dot", (self.m_inverse_h_sparse(py)?,))?;
+            let size = pyo3::types::PyDict::new(py);
+            size.set_item("blocksize", (3, 3))?;
+            return product.call_method("tobsr", (), Some(&size));
+        }
         let (n, blocks) = (self.core.len(), self.blocks());
         let (mut data, mut columns, mut starts) = (Vec::new(), Vec::new(), vec![0_i64]);
         for a in 0..blocks.len() {

@@ -93,7 +93,7 @@ impl RunReport {
         self.0.unconverged
     }
 
-    /// Mean number of contacts per step.
+    /// Mean number of contacts per step [–].
     #[getter]
     fn mean_contacts(&self) -> f64 {
         self.0.mean_contacts()
@@ -105,7 +105,7 @@ impl RunReport {
         self.0.contacts.1
     }
 
-    /// Mean number of sweeps per step.
+    /// Mean number of sweeps per step [–].
     #[getter]
     fn mean_sweeps(&self) -> f64 {
         self.0.mean_sweeps()

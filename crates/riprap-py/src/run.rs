@@ -113,6 +113,15 @@ impl RunSummary {
 ///
 /// SceneError if the scene has mistakes, StepError if a step fails, FileError if results cannot be read or written.
 /// KeyboardInterrupt ends the run between two steps with a checkpoint.
+///
+/// >>> import pathlib, tempfile, riprap as rr
+/// >>> folder = pathlib.Path(tempfile.mkdtemp())
+/// >>> scene = rr.SceneBuilder()
+/// >>> ball = scene.add(rr.Body(rr.Shape.sphere(0.1), rr.Material("steel", density=7800.0)))
+/// >>> scene.build().save(folder / "ball.toml", rr.MoreauJean(dt=1e-3), until=0.01)
+/// >>> summary = rr.run(folder / "ball.toml", folder / "out")
+/// >>> summary.time, (folder / "out" / "series.csv").is_file()
+/// (0.01, True)
 #[pyfunction]
 #[pyo3(signature = (scene, out, *, until=None, resume=false, overwrite=false, checkpoint_every=None, problems_every=None, bed=None, cache=true))]
 pub fn run(
@@ -171,6 +180,10 @@ pub fn main(py: Python, arguments: Vec<OsString>) -> u8 {
 }
 
 /// The JSON schema of scene files.
+///
+/// >>> import json, riprap as rr
+/// >>> "gravity" in json.loads(rr.scene_schema())["properties"]
+/// True
 #[pyfunction]
 pub fn scene_schema() -> String {
     riprap_io::scene_file::json_schema().to_string()

@@ -8,7 +8,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyString;
 
 use riprap::scene::{Body as CoreBody, FlexibleId, MechanismId, Scene as CoreScene};
-use riprap_io::build::Built;
+use riprap_io::build::{Built, Settling};
 use riprap_io::scene_file::{SceneErrors, SceneFile};
 
 use crate::errors::{self, SceneError};
@@ -16,6 +16,8 @@ use crate::handle::{BodyHandle, FlexibleHandle, GrainsHandle, Link, MechanismHan
 use crate::law::Raised;
 use crate::material::Material;
 use crate::multibody::Multibody;
+use crate::saving::{Record, text};
+use crate::scheme::Scheme;
 use crate::shape::Shape;
 
 /// A group of grains.
@@ -34,11 +36,35 @@ pub struct SceneData {
     pub mechanisms: Vec<u64>,
     pub groups: Vec<Group>,
     pub raised: Vec<Raised>,
+    /// What it was built from in Python, and its settling before t = 0.
+    pub record: Record,
+    pub settling: Option<Settling>,
     /// The file it comes from, and what was built from it.
     pub file: Option<(SceneFile, Built)>,
 }
 
 impl SceneData {
+    /// A body of the scene of a run, in which stones may have broken; names include those of pieces.
+    pub fn present(&self, given: &Bound<PyAny>, now: &CoreScene) -> PyResult<CoreBody> {
+        let body = match given.cast::<PyString>() {
+            Ok(name) => now.body(&name.to_string()),
+            Err(_) => None,
+        };
+        let handle = given.cast::<BodyHandle>().ok().map(|handle| *handle.get());
+        let body = match (body, handle) {
+            (Some(body), _) => body,
+            // Pieces have ids after those of all described bodies.
+            (None, Some(handle)) if handle.scene == self.token => CoreBody(handle.id),
+            (None, _) => self.body(given)?,
+        };
+        match now.contains(body) {
+            true => Ok(body),
+            false => Err(errors::handle(
+                "the stone has broken, or the handle is that of a piece of another run: `Simulation.pieces()` lists the pieces",
+            )),
+        }
+    }
+
     /// A body by handle, by name, or by mechanism and link.
     pub fn body(&self, given: &Bound<PyAny>) -> PyResult<CoreBody> {
         if let Ok(body) = given.cast::<BodyHandle>() {
@@ -103,7 +129,7 @@ impl SceneData {
     pub fn group(&self, given: &Bound<PyAny>) -> PyResult<(u32, u32)> {
         if let Ok(handle) = given.cast::<GrainsHandle>() {
             let handle = handle.get();
-            if handle.scene == self.token {
+            if handle.scene == self.token && (handle.end as usize) <= self.scene.bodies().len() {
                 return Ok((handle.start, handle.end));
             }
             return Err(errors::handle("the grains belong to another scene"));
@@ -130,6 +156,8 @@ impl SceneData {
             mechanisms: built.scene.mechanisms().iter().map(|_| fresh()).collect(),
             groups: groups.collect(),
             raised: Vec::new(),
+            record: Record::default(),
+            settling: built.settling.clone(),
             scene: built.scene.clone(),
             file: Some((file, built)),
         })
@@ -190,9 +218,55 @@ impl Scene {
         Ok(Scene(Arc::new(data)))
     }
 
-    /// The scene file with all defaults written out; None if the scene was built in Python.
-    fn to_toml(&self) -> Option<String> {
-        self.0.file.as_ref().map(|(file, _)| file.to_toml())
+    /// The scene as a scene file: with all defaults written out if it comes from one. A scene built in Python needs a scheme and an
+    /// end time [s] for `[run]`; single bodies come first in the file, then chains and grains. SceneError lists what has no form in
+    /// a scene file, such as callables.
+    #[pyo3(signature = (scheme=None, until=None, *, title=None, output_every=None))]
+    fn to_toml(
+        &self,
+        py: Python,
+        scheme: Option<&Scheme>,
+        until: Option<f64>,
+        title: Option<&str>,
+        output_every: Option<f64>,
+    ) -> PyResult<String> {
+        if let Some((file, _)) = &self.0.file {
+            if scheme.is_some() || until.is_some() || title.is_some() || output_every.is_some() {
+                return Err(errors::value("the scene comes from a file, which says how it runs"));
+            }
+            return Ok(file.to_toml());
+        }
+        let (Some(scheme), Some(until)) = (scheme, until) else {
+            return Err(errors::value(
+                "a scene built in Python needs a scheme and an end time, as in to_toml(MoreauJean(dt=1e-3), until=1.0)",
+            ));
+        };
+        let head = title.map_or(String::new(), |title| format!("title = {}\n", text(title)));
+        let cannot = |problems: Vec<String>| {
+            let list = problems.join("\n  ");
+            SceneError::new_err(format!("the scene cannot be saved as a scene file:\n  {list}"))
+        };
+        let run = scheme.saved(until, output_every).map_err(|problem| cannot(vec![problem]))?;
+        let (record, contacts) = (&self.0.record, scheme.has_contacts());
+        let text = record.write(&self.0.scene, &head, &run, contacts).map_err(cannot)?;
+        // What cannot be read back is not a scene file.
+        SceneFile::parse(&text, ".").map_err(|errors| scene_errors(py, &errors))?;
+        Ok(text)
+    }
+
+    /// Writes `to_toml` to a file.
+    #[pyo3(signature = (path, scheme=None, until=None, *, title=None, output_every=None))]
+    fn save(
+        &self,
+        py: Python,
+        path: PathBuf,
+        scheme: Option<&Scheme>,
+        until: Option<f64>,
+        title: Option<&str>,
+        output_every: Option<f64>,
+    ) -> PyResult<()> {
+        let text = self.to_toml(py, scheme, until, title, output_every)?;
+        riprap_io::write_whole(&path, text.as_bytes()).map_err(errors::file)
     }
 
     /// Number of bodies.
@@ -253,7 +327,7 @@ impl Scene {
 
     /// The shape of a body, in its own frame.
     fn shape(&self, body: &Bound<PyAny>) -> PyResult<Shape> {
-        Ok(Shape(self.0.scene.shape(self.0.body(body)?).clone()))
+        Ok(Shape::of(self.0.scene.shape(self.0.body(body)?).clone()))
     }
 
     /// The group of grains with a name.

@@ -1,12 +1,18 @@
 //! Shapes and mass properties.
 
+use std::path::PathBuf;
+use std::sync::Arc;
+
 use numpy::{PyArray1, PyArray2};
 use pyo3::prelude::*;
 
 use riprap::math::Vec3;
 use riprap::shape::{MassProperties as CoreMass, Shape as CoreShape, ShapeError};
 
+use riprap_io::mesh::Mesh;
+
 use crate::pose::Pose;
+use crate::saving::{Saved, Table, list_of, number, numbers, text, vector};
 use crate::{convert, errors};
 
 /// The shape of a body, in the frame of the body. Impossible sizes raise ValueError.
@@ -17,10 +23,56 @@ use crate::{convert, errors};
 /// (0.001, 2.0)
 #[pyclass(frozen, from_py_object, module = "riprap")]
 #[derive(Clone)]
-pub struct Shape(pub CoreShape);
+pub struct Shape(pub CoreShape, pub Arc<Saved>);
 
-fn made(shape: Result<CoreShape, ShapeError>) -> PyResult<Shape> {
-    shape.map(Shape).map_err(errors::value)
+/// A shape, and how it is written in a scene file.
+fn made(shape: Result<CoreShape, ShapeError>, saved: Saved) -> PyResult<Shape> {
+    shape.map(|shape| Shape(shape, Arc::new(saved))).map_err(errors::value)
+}
+
+/// A table with a type of shape.
+fn typed(word: &str) -> Table {
+    let mut table = Table::default();
+    table.set("type", text(word));
+    table
+}
+
+impl Shape {
+    /// A shape of the core, written by its corners.
+    pub fn of(shape: CoreShape) -> Shape {
+        let saved = match &shape {
+            CoreShape::Polyhedron(p) => Ok(typed("polyhedron")
+                .set("points", list_of(p.vertices().iter().map(vector)))
+                .inline()),
+            CoreShape::Polygon(p) => {
+                let points = list_of(p.vertices().iter().map(|v| numbers(v)));
+                Ok(typed("polygon")
+                    .set("points", points)
+                    .set("thickness", number(p.thickness()))
+                    .inline())
+            }
+            CoreShape::Sphere { radius } => {
+                Ok(typed("sphere").set("radius", number(*radius)).inline())
+            }
+            CoreShape::HalfSpace { normal } => {
+                Ok(typed("half-space").set("normal", vector(normal)).inline())
+            }
+            CoreShape::Disc { radius, thickness } => Ok(typed("disc")
+                .set("radius", number(*radius))
+                .set("thickness", number(*thickness))
+                .inline()),
+            CoreShape::Compound(c) => {
+                let parts = c.parts.iter().map(|(pose, part)| {
+                    let mut table = Table::default();
+                    let saved = Shape::of(part.clone()).1;
+                    Ok(table.set("shape", (*saved).clone()?).pose(pose).inline())
+                });
+                let parts = parts.collect::<Result<Vec<String>, String>>();
+                parts.map(|parts| typed("compound").set("parts", list_of(parts)).inline())
+            }
+        };
+        Shape(shape, Arc::new(saved))
+    }
 }
 
 #[pymethods]
@@ -28,7 +80,7 @@ impl Shape {
     /// A ball around the origin; radius [m].
     #[staticmethod]
     fn sphere(radius: f64) -> PyResult<Shape> {
-        made(CoreShape::sphere(radius))
+        CoreShape::sphere(radius).map(Shape::of).map_err(errors::value)
     }
 
     /// All points below a plane through the origin with this outward normal: a wall or floor for bodies that are fixed or
@@ -36,20 +88,23 @@ impl Shape {
     #[staticmethod]
     #[pyo3(signature = (normal=[0.0, 0.0, 1.0]), text_signature = "(normal=(0.0, 0.0, 1.0))")]
     fn half_space(normal: [f64; 3]) -> PyResult<Shape> {
-        made(CoreShape::half_space(normal))
+        let saved = typed("half-space").set("normal", numbers(&normal)).inline();
+        made(CoreShape::half_space(normal), Ok(saved))
     }
 
     /// A box with these side lengths [m], centred at the origin.
     #[staticmethod]
     fn cuboid(x: f64, y: f64, z: f64) -> PyResult<Shape> {
-        made(CoreShape::cuboid([x, y, z]))
+        let saved = typed("box").set("size", numbers(&[x, y, z])).inline();
+        made(CoreShape::cuboid([x, y, z]), Ok(saved))
     }
 
     /// The convex hull of points [m], an array of three columns.
     #[staticmethod]
     fn hull(points: Vec<[f64; 3]>) -> PyResult<Shape> {
+        let list = list_of(points.iter().map(|point| numbers(point)));
         let points: Vec<Vec3> = points.into_iter().map(Vec3::from).collect();
-        made(CoreShape::hull(&points))
+        made(CoreShape::hull(&points), Ok(typed("polyhedron").set("points", list).inline()))
     }
 
     /// A closed triangle mesh, decomposed into at most `max_parts` convex parts; vertices [m].
@@ -62,35 +117,80 @@ impl Shape {
         max_parts: usize,
     ) -> PyResult<Shape> {
         let vertices: Vec<Vec3> = vertices.into_iter().map(Vec3::from).collect();
-        py.detach(|| made(CoreShape::decomposed_mesh(&vertices, &triangles, max_parts)))
+        py.detach(|| CoreShape::decomposed_mesh(&vertices, &triangles, max_parts))
+            .map(Shape::of)
+            .map_err(errors::value)
+    }
+
+    /// Reads a mesh from a `.stl`, `.obj` or `.ply` file whose coordinates are multiplied by `scale` [–] (0.001 if they are in
+    /// mm): its convex hull, or at most `max_parts` convex parts.
+    #[staticmethod]
+    #[pyo3(signature = (path, *, scale=1.0, max_parts=None))]
+    fn from_file(
+        py: Python<'_>,
+        path: PathBuf,
+        scale: f64,
+        max_parts: Option<usize>,
+    ) -> PyResult<Shape> {
+        if !(scale > 0.0 && scale.is_finite()) {
+            return Err(errors::value("the scale must be positive"));
+        }
+        let read = || {
+            let mesh = Mesh::read(&path).map_err(errors::file)?;
+            let vertices: Vec<Vec3> =
+                mesh.vertices.iter().map(|v| Vec3::from(*v) * scale).collect();
+            let mut table = typed("mesh");
+            let absolute = std::path::absolute(&path).map_err(errors::file)?;
+            table.set("file", text(&absolute.to_string_lossy())).set("scale", number(scale));
+            if let Some(n) = max_parts {
+                table.set("as", text("parts")).set("max_parts", n.to_string());
+            }
+            let shape = match max_parts {
+                None => CoreShape::hull(&vertices),
+                Some(n) => CoreShape::decomposed_mesh(&vertices, &mesh.triangles, n),
+            };
+            made(shape, Ok(table.inline()))
+        };
+        py.detach(read)
     }
 
     /// Several shapes that move together: pairs of a pose and a shape.
     #[staticmethod]
     fn compound(parts: Vec<(Bound<'_, Pose>, Bound<'_, Shape>)>) -> PyResult<Shape> {
+        let saved = parts.iter().map(|(pose, shape)| {
+            let mut table = Table::default();
+            Ok(table.set("shape", (*shape.get().1).clone()?).pose(&pose.get().0).inline())
+        });
+        let saved = saved.collect::<Result<Vec<String>, String>>();
+        let saved = saved.map(|parts| typed("compound").set("parts", list_of(parts)).inline());
         let parts = parts.iter().map(|(pose, shape)| (pose.get().0, shape.get().0.clone()));
-        made(CoreShape::compound(parts.collect()))
+        made(CoreShape::compound(parts.collect()), saved)
     }
 
     /// A box that is open at the top; inner lengths [m] and thickness of the walls [m]. The top of its floor is at z = 0.
     #[staticmethod]
     #[pyo3(signature = (x, y, z, wall=0.02))]
     fn open_box(x: f64, y: f64, z: f64, wall: f64) -> PyResult<Shape> {
-        made(CoreShape::open_box([x, y, z], wall))
+        let mut table = typed("open-box");
+        let saved = table.set("size", numbers(&[x, y, z])).set("wall", number(wall)).inline();
+        made(CoreShape::open_box([x, y, z], wall), Ok(saved))
     }
 
     /// A disc in the plane x–y, for planar scenes; radius and thickness [m].
     #[staticmethod]
     #[pyo3(signature = (radius, thickness=1.0))]
     fn disc(radius: f64, thickness: f64) -> PyResult<Shape> {
-        made(CoreShape::disc(radius, thickness))
+        CoreShape::disc(radius, thickness).map(Shape::of).map_err(errors::value)
     }
 
     /// The convex hull of points in the plane x–y [m], for planar scenes.
     #[staticmethod]
     #[pyo3(signature = (points, thickness=1.0))]
     fn polygon(points: Vec<[f64; 2]>, thickness: f64) -> PyResult<Shape> {
-        made(CoreShape::polygon(&points, thickness))
+        let list = list_of(points.iter().map(|point| numbers(point)));
+        let mut table = typed("polygon");
+        let saved = table.set("points", list).set("thickness", number(thickness)).inline();
+        made(CoreShape::polygon(&points, thickness), Ok(saved))
     }
 
     /// Mass, centre and inertia for a density [kg/m³]; None for a half-space.
@@ -117,9 +217,23 @@ impl Shape {
         self.0.is_planar()
     }
 
+    /// Size of the smallest square aperture that it passes, or of the narrowest gap in the plane; the diameter of balls and discs
+    /// [m]. None for half-spaces and compounds.
+    #[getter]
+    fn sieve_size(&self) -> Option<f64> {
+        riprap::grains::aperture_of(&self.0)
+    }
+
+    /// Splits a convex polyhedron or polygon along a plane through a point [m] with a normal; first the part along the normal.
+    fn split(&self, normal: &Bound<PyAny>, through: [f64; 3]) -> PyResult<(Shape, Shape)> {
+        let normal = convert::axis(normal)?.0;
+        let [a, b] = self.0.split(normal, Vec3::from(through)).map_err(errors::value)?;
+        Ok((Shape::of(a), Shape::of(b)))
+    }
+
     /// Its convex parts with their poses.
     fn parts(&self) -> Vec<(Pose, Shape)> {
-        self.0.parts().into_iter().map(|(pose, shape)| (Pose(pose), Shape(shape))).collect()
+        self.0.parts().into_iter().map(|(pose, shape)| (Pose(pose), Shape::of(shape))).collect()
     }
 
     /// Corners of a convex polyhedron [m], one per row; None for other shapes.

@@ -2,27 +2,32 @@
 //! while a step is in progress is an error, not a deadlock.
 
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, TryLockError};
 use std::time::{Duration, Instant};
 
 use numpy::{PyArray1, PyArray2};
-use pyo3::IntoPyObjectExt;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
+use riprap::math::Vec3;
+use riprap::scene::State as CoreState;
 use riprap::scheme::Scheme as CoreScheme;
-use riprap::simulation::{Frame, OnUnconverged, Simulation as CoreSimulation};
-use riprap_io::run::{Phase, Watch};
+use riprap::simulation::{
+    ContactForce, Frame, Observer, OnUnconverged, Simulation as CoreSimulation,
+};
+use riprap_io::build::Settling;
 
 use crate::attached::Attached;
+use crate::backup::Backup;
 use crate::errors::{self, BusyError};
 use crate::handle::{Link, RopeHandle};
 use crate::law;
 use crate::problem::ContactProblem;
+use crate::records::Records;
 use crate::report::{Balance, RunReport, StepReport};
 use crate::scene::{Scene, SceneData};
 use crate::scheme::Scheme;
+use crate::shape::Shape;
 use crate::state::State;
 use crate::view::{BodyState, GrainsState, JointState, MechanismState};
 
@@ -34,51 +39,74 @@ pub struct Inner {
     pub run: CoreSimulation,
     /// Wall time of all runs [s].
     wall: f64,
+    /// The state before the last step, if there are callables.
+    backup: Backup,
 }
 
 impl Inner {
     /// One step, ending no later than `to` if the scheme chooses its steps. An exception in a callable leaves the state as it
     /// was.
     fn advance(&mut self, data: &SceneData, to: Option<f64>) -> PyResult<StepReport> {
-        let backup = (!data.raised.is_empty()).then(|| self.run.state().clone());
+        let calls = !data.raised.is_empty();
+        if calls {
+            self.backup.keep(self.run.state());
+        }
         let result = match to {
             Some(t) => self.run.advance_to(t),
             None => self.run.step(),
         };
-        if let Some(backup) = backup
-            && let Err(raised) = law::check(&data.raised)
-        {
-            self.run.set_state(backup).map_err(errors::step)?;
+        if calls && let Err(raised) = law::check(&data.raised) {
+            self.run.set_state(self.backup.state()).map_err(errors::step)?;
             return Err(raised);
         }
         result.map(StepReport::from).map_err(errors::step)
     }
 }
 
-/// Settles grains; Ctrl-C ends it.
-struct Settling<'a> {
-    interrupt: &'a AtomicBool,
+/// Ends settling on Ctrl-C.
+struct Signals {
     last: Instant,
     raised: Option<PyErr>,
 }
 
-impl Watch for Settling<'_> {
-    fn step(&mut self, _: Phase, _: &Frame) {
-        if self.last.elapsed() < SIGNALS {
-            return;
+impl Observer for Signals {
+    fn observe(&mut self, _: &Frame) -> Result<(), Box<dyn std::error::Error + Send + Sync>> {
+        if self.last.elapsed() >= SIGNALS {
+            self.last = Instant::now();
+            self.raised = Python::attach(|py| py.check_signals()).err();
         }
-        self.last = Instant::now();
-        if let Err(error) = Python::attach(|py| py.check_signals()) {
-            self.raised = Some(error);
-            self.interrupt.store(true, Ordering::Relaxed);
-        }
+        Ok(())
+    }
+
+    fn stop(&self) -> bool {
+        self.raised.is_some()
+    }
+}
+
+/// The state in which the grains of a scene have settled.
+fn settled(
+    py: Python,
+    data: &SceneData,
+    settling: &Settling,
+    scheme: Option<&Scheme>,
+) -> PyResult<CoreState> {
+    let (moreau_jean, on_unconverged) = match (&data.file, scheme) {
+        (Some((file, _)), _) => (file.moreau_jean(), file.on_unconverged()),
+        (None, Some(scheme)) => (scheme.moreau_jean(), OnUnconverged::Accept),
+        (None, None) => return Err(errors::value("a scheme is needed")),
+    };
+    let mut signals = Signals { last: Instant::now(), raised: None };
+    let done = py.detach(|| settling.run(&data.scene, moreau_jean, on_unconverged, &mut signals));
+    match signals.raised {
+        Some(raised) => Err(raised),
+        None => Ok(done.map_err(errors::step)?.state),
     }
 }
 
 /// A scene being simulated with a scheme. A scene file brings its own scheme, settles its grains and decides what happens in
 /// steps that do not converge ("accept", "warn" or "fail"; "warn" only counts them here). Other Python threads run while it
 /// steps; Ctrl-C ends a run between two steps. Exceptions in laws are raised by the step, which then leaves the state as it
-/// was. Rows of arrays are bodies in the order in which they were added.
+/// was. Rows of arrays are bodies in the order in which they were added; see `ids` if stones break.
 ///
 /// >>> import riprap as rr
 /// >>> rubber = rr.Material("rubber", density=1100.0, friction=0.8, restitution=0.7)
@@ -117,10 +145,9 @@ impl Simulation {
         row: impl Fn(&CoreSimulation, usize) -> [f64; N],
     ) -> PyResult<Bound<'py, PyArray2<f64>>> {
         let inner = self.lock()?;
-        let slots = &self.data.scene.bodies().slots;
-        let mut rows = Vec::with_capacity(N * slots.len());
-        for slot in slots {
-            rows.extend_from_slice(&row(&inner.run, *slot as usize));
+        let mut rows = Vec::with_capacity(N * inner.run.scene().bodies().len());
+        for slot in slots(&inner.run) {
+            rows.extend_from_slice(&row(&inner.run, slot));
         }
         crate::convert::table(py, rows, N)
     }
@@ -179,6 +206,12 @@ impl Simulation {
     }
 }
 
+/// Indices of the bodies in the lists of the state, by id; bodies that have broken are left out.
+fn slots(run: &CoreSimulation) -> impl Iterator<Item = usize> + '_ {
+    let slots = run.scene().bodies().slots.iter();
+    slots.filter(|slot| **slot != u32::MAX).map(|slot| *slot as usize)
+}
+
 /// The scheme: the one given, or that of the scene file.
 fn scheme_of(data: &SceneData, scheme: Option<&Scheme>) -> PyResult<Box<dyn CoreScheme>> {
     match (scheme, &data.file) {
@@ -202,7 +235,8 @@ impl Simulation {
         settle: bool,
     ) -> PyResult<Simulation> {
         let data = Arc::clone(&scene.0);
-        let mut scheme = scheme_of(&data, scheme)?;
+        let given = scheme;
+        let mut scheme = scheme_of(&data, given)?;
         if !data.raised.is_empty() {
             scheme = Box::new(Attached(scheme));
         }
@@ -216,20 +250,14 @@ impl Simulation {
                 return Err(errors::value(format!("no `{other}`: accept, warn, fail")));
             }
         });
-        if let Some((file, built)) = &data.file
-            && let Some(settling) = built.settling.as_ref().filter(|_| settle)
-        {
-            let interrupt = AtomicBool::new(false);
-            let mut watch = Settling { interrupt: &interrupt, last: Instant::now(), raised: None };
-            let settled = py.detach(|| {
-                riprap_io::run::settle(file, built, settling, None, &interrupt, &mut watch)
-            });
-            if let Some(raised) = watch.raised {
-                return Err(raised);
-            }
-            run.set_state(settled.map_err(errors::step)?.state).map_err(errors::step)?;
+        if let Some(settling) = data.settling.as_ref().filter(|_| settle) {
+            let state = settled(py, &data, settling, given)?;
+            run.set_state(state).map_err(errors::step)?;
         }
-        Ok(Simulation { inner: Mutex::new(Inner { run, wall: 0.0 }), data })
+        Ok(Simulation {
+            inner: Mutex::new(Inner { run, wall: 0.0, backup: Backup::default() }),
+            data,
+        })
     }
 
     /// Performs one step. StepError if it fails; the state is then as it was.
@@ -289,6 +317,40 @@ impl Simulation {
         Ok(RunReport(report))
     }
 
+    /// Index of the body in each row of the arrays (`BodyHandle.index`): 0, 1, 2, … until a stone breaks; then broken stones are
+    /// missing, and pieces follow.
+    #[getter]
+    fn ids<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray1<u32>>> {
+        let inner = self.lock()?;
+        let ids = &inner.run.scene().bodies().ids;
+        let list = slots(&inner.run).map(|slot| ids[slot]).collect();
+        Ok(PyArray1::from_vec(py, list))
+    }
+
+    /// Name of the body in each row of the arrays.
+    #[getter]
+    fn names(&self) -> PyResult<Vec<String>> {
+        let inner = self.lock()?;
+        let names = &inner.run.scene().bodies().names;
+        Ok(slots(&inner.run).map(|slot| names[slot].clone()).collect())
+    }
+
+    /// Mass of the body in each row of the arrays [kg]; infinite for bodies that impulses do not move.
+    #[getter]
+    fn masses<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray1<f64>>> {
+        let inner = self.lock()?;
+        let masses = &inner.run.scene().bodies().mass;
+        let list = slots(&inner.run).map(|slot| masses[slot]).collect();
+        Ok(PyArray1::from_vec(py, list))
+    }
+
+    /// Current shape of a body, in its own frame: worn stones and pieces have other shapes than described.
+    fn shape(&self, body: &Bound<PyAny>) -> PyResult<Shape> {
+        let inner = self.lock()?;
+        let body = self.data.present(body, inner.run.scene())?;
+        Ok(Shape::of(inner.run.scene().shape(body).clone()))
+    }
+
     /// Positions of the centres of mass [m]; of a fixed or moving body, of the origin of its shape. One row per body.
     #[getter]
     fn positions<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray2<f64>>> {
@@ -315,24 +377,21 @@ impl Simulation {
 
     /// The current state of a body: a BodyHandle, a name, or a mechanism and a link.
     fn body(&self, body: &Bound<PyAny>) -> PyResult<BodyState> {
-        let body = self.data.body(body)?;
         let inner = self.lock()?;
-        let slot = self.data.scene.slot(body);
-        Ok(BodyState::new(
-            inner.run.pose(body),
-            inner.run.velocity(body),
-            self.data.scene.bodies().mass[slot],
-        ))
+        let body = self.data.present(body, inner.run.scene())?;
+        let mass = inner.run.scene().bodies().mass[inner.run.scene().slot(body)];
+        Ok(BodyState::new(inner.run.pose(body), inner.run.velocity(body), mass))
     }
 
-    /// The current state of a group of grains: a GrainsHandle or its name.
+    /// The current state of a group of grains: a GrainsHandle or its name. Grains that have broken are left out; see `pieces`.
     fn grains(&self, group: &Bound<PyAny>) -> PyResult<GrainsState> {
         let (start, end) = self.data.group(group)?;
         let inner = self.lock()?;
-        let slots = &self.data.scene.bodies().slots[start as usize..end as usize];
+        let slots = &inner.run.scene().bodies().slots[start as usize..end as usize];
         let state = inner.run.state();
         let of = |slot: &u32| (state.q[*slot as usize], state.v[*slot as usize]);
-        Ok(GrainsState::new(slots.iter().map(of).collect()))
+        let present = slots.iter().filter(|slot| **slot != u32::MAX);
+        Ok(GrainsState::new(present.map(of).collect()))
     }
 
     /// The current coordinates of a mechanism: a MechanismHandle or its name.
@@ -362,7 +421,8 @@ impl Simulation {
 
     /// Mean tension of a rope over the last step [N].
     fn tension(&self, rope: &RopeHandle) -> PyResult<f64> {
-        if rope.scene != self.data.token {
+        let known = (rope.id as usize) < self.data.scene.ropes().len();
+        if rope.scene != self.data.token || !known {
             return Err(errors::handle("the rope belongs to another scene"));
         }
         let inner = self.lock()?;
@@ -370,45 +430,23 @@ impl Simulation {
         Ok(frame.state.ropes[rope.id as usize].tension(frame.dt))
     }
 
-    /// The contacts of the last step as a structured array: bodies (indices), point [m], normal from the first body to the
+    /// The contacts of the last step as a structured array: bodies (ids, `BodyHandle.index`), point [m], normal from the first body to the
     /// second, gap [m], force on the second body [N].
     fn contacts<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         let inner = self.lock()?;
         let frame = inner.run.frame();
-        let (mut bodies, mut points) = (Vec::new(), Vec::new());
-        let (mut normals, mut gaps, mut forces) = (Vec::new(), Vec::new(), Vec::new());
-        for contact in frame.contacts() {
-            bodies.extend(contact.bodies.map(|body| body.0));
-            points.extend(<[f64; 3]>::from(contact.point));
-            normals.extend(<[f64; 3]>::from(contact.normal));
-            gaps.push(contact.gap);
-            forces.extend(<[f64; 3]>::from(contact.force));
-        }
-        let numpy = py.import("numpy")?;
-        let dtype: [(&str, &str, Vec<usize>); 5] = [
-            ("bodies", "u4", vec![2]),
-            ("point", "f8", vec![3]),
-            ("normal", "f8", vec![3]),
-            ("gap", "f8", vec![]),
-            ("force", "f8", vec![3]),
-        ];
-        let fields: Vec<Bound<PyAny>> = dtype
-            .iter()
-            .map(|(name, kind, shape)| {
-                let shape = pyo3::types::PyTuple::new(py, shape)?;
-                (*name, *kind, shape).into_bound_py_any(py)
-            })
-            .collect::<PyResult<_>>()?;
-        let array = numpy.call_method1("zeros", (gaps.len(), fields))?;
-        let n = gaps.len();
-        let shaped = |list: Vec<f64>| crate::convert::table(py, list, 3);
-        let pairs = PyArray1::from_vec(py, bodies);
-        array.set_item("bodies", pairs.call_method1("reshape", (n, 2))?)?;
-        array.set_item("point", shaped(points)?)?;
-        array.set_item("normal", shaped(normals)?)?;
-        array.set_item("gap", PyArray1::from_vec(py, gaps))?;
-        array.set_item("force", shaped(forces)?)?;
-        Ok(array)
+        let contacts: Vec<ContactForce> = frame.contacts().collect();
+        let mut records = Records::new(py, contacts.len());
+        let vectors = |of: fn(&ContactForce) -> Vec3| {
+            contacts.iter().flat_map(|c| <[f64; 3]>::from(of(c))).collect::<Vec<f64>>()
+        };
+        let bodies = contacts.iter().flat_map(|c| c.bodies.map(|body| body.0)).collect();
+        records.integers("bodies", bodies, 2)?;
+        records.numbers("point", vectors(|c| c.point), 3)?;
+        records.numbers("normal", vectors(|c| c.normal), 3)?;
+        records.numbers("gap", contacts.iter().map(|c| c.gap).collect(), 1)?;
+        records.numbers("force", vectors(|c| c.force), 3)?;
+        records.array()
     }
 
     /// Resultant contact force on a body over the last step [N].
@@ -417,8 +455,8 @@ impl Simulation {
         py: Python<'py>,
         body: &Bound<PyAny>,
     ) -> PyResult<Bound<'py, PyArray1<f64>>> {
-        let body = self.data.body(body)?;
         let inner = self.lock()?;
+        let body = self.data.present(body, inner.run.scene())?;
         Ok(crate::convert::vector(py, &inner.run.frame().contact_force(body)))
     }
 
@@ -481,7 +519,14 @@ impl Simulation {
     }
 }
 
-/// The frames of a run: an iterator over the simulation at equal intervals.
+/// The frames of a run: an iterator over the simulation at equal intervals [s].
+///
+/// >>> import riprap as rr
+/// >>> scene = rr.SceneBuilder()
+/// >>> ball = scene.add(rr.Body(rr.Shape.sphere(0.1), rr.Material("steel", density=7800.0)))
+/// >>> run = rr.Simulation(scene.build(), rr.MoreauJean(dt=1e-3))
+/// >>> [round(frame.time, 3) for frame in run.frames(until=0.02, every=0.01)]
+/// [0.0, 0.01, 0.02]
 #[pyclass(frozen, module = "riprap")]
 pub struct Frames {
     run: Py<Simulation>,

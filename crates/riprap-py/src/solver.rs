@@ -5,37 +5,42 @@ use pyo3::types::PyString;
 
 use riprap::friction::{
     Accurate, Admm, Anderson, Apgd, BarzilaiBorwein, Coloured, ConeOptions, ConjugateGradient,
-    ContactSolver, GaussSeidel, GaussSeidelOptions, InteriorPoint, Measure, ProjectedGaussSeidel,
-    ProjectedJacobi, StoredOptions,
+    ContactSolver, Dantzig, GaussSeidel, GaussSeidelOptions, InteriorPoint, Measure,
+    ProjectedGaussSeidel, ProjectedJacobi, StoredOptions,
 };
 
 use crate::errors;
+use crate::saving::{Saved, Table, number, text};
 
 /// A solver of contact problems and its criteria; all tolerances [–] must be met. Names and defaults are those of
 /// `[solver]` in scene files: coloured, conjugate-gradient, gauss-seidel; for cone complementarity apgd, barzilai-borwein,
 /// projected-gauss-seidel, projected-jacobi, admm, interior-point, which use tolerance, approach_tolerance and max_sweeps;
-/// also anderson and accurate, for stored problems, which use tolerance and max_sweeps. With `stored`, only the residual
-/// decides, relative to all data of the problem.
+/// also anderson and accurate, for stored problems, which use tolerance and max_sweeps, and dantzig, which is exact in the plane
+/// and uses neither. With `stored`, only the residual
+/// decides, relative to all data of the problem. `omega` and `relaxation` [–] are the step length and the mixing of the two
+/// projected methods.
 ///
 /// >>> import riprap as rr
 /// >>> scheme = rr.MoreauJean(dt=1e-3, solver=rr.Solver("coloured", tolerance=1e-6))
 /// >>> rr.Solver("cuda")
 /// Traceback (most recent call last):
 ///     ...
-/// ValueError: no solver `cuda`: coloured, conjugate-gradient, gauss-seidel, apgd, barzilai-borwein, projected-gauss-seidel, projected-jacobi, admm, interior-point, anderson, accurate
+/// ValueError: no solver `cuda`: coloured, conjugate-gradient, gauss-seidel, apgd, barzilai-borwein, projected-gauss-seidel, projected-jacobi, admm, interior-point, anderson, accurate, dantzig
 #[pyclass(frozen, eq, from_py_object, module = "riprap")]
 #[derive(Clone, Debug, PartialEq)]
 pub struct Solver {
     pub method: Method,
     options: GaussSeidelOptions,
     stored: bool,
+    /// Relaxation ω and λ of the projected methods [–].
+    relaxation: [Option<f64>; 2],
 }
 
 /// A method, by its index in [`NAMES`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Method(usize);
 
-const NAMES: [&str; 11] = [
+const NAMES: [&str; 12] = [
     "coloured",
     "conjugate-gradient",
     "gauss-seidel",
@@ -47,6 +52,7 @@ const NAMES: [&str; 11] = [
     "interior-point",
     "anderson",
     "accurate",
+    "dantzig",
 ];
 
 impl Method {
@@ -67,7 +73,7 @@ impl Method {
 #[pymethods]
 impl Solver {
     #[new]
-    #[pyo3(signature = (method="coloured", *, tolerance=1e-4, refined_tolerance=None, approach_tolerance=None, velocity_change_tolerance=None, max_velocity_change_tolerance=None, max_sweeps=None, stored=false))]
+    #[pyo3(signature = (method="coloured", *, tolerance=1e-4, refined_tolerance=None, approach_tolerance=None, velocity_change_tolerance=None, max_velocity_change_tolerance=None, max_sweeps=None, stored=false, omega=None, relaxation=None))]
     fn new(
         method: &str,
         tolerance: f64,
@@ -77,8 +83,20 @@ impl Solver {
         max_velocity_change_tolerance: Option<f64>,
         max_sweeps: Option<usize>,
         stored: bool,
+        omega: Option<f64>,
+        relaxation: Option<f64>,
     ) -> PyResult<Solver> {
         let method = Method::named(method)?;
+        let relaxation = [omega, relaxation];
+        if relaxation.iter().any(Option::is_some) && !matches!(method.0, 5 | 6) {
+            return Err(errors::value(format!(
+                "the solver `{}` does not use omega and relaxation: projected-gauss-seidel and projected-jacobi do",
+                NAMES[method.0]
+            )));
+        }
+        if relaxation.iter().flatten().any(|x| !(*x > 0.0 && *x <= 2.0)) {
+            return Err(errors::value("omega and relaxation must be positive and at most 2"));
+        }
         let others = [
             ("refined_tolerance", refined_tolerance),
             ("approach_tolerance", approach_tolerance),
@@ -92,7 +110,7 @@ impl Solver {
         }
         let used = match method.0 {
             _ if stored => 0,
-            9 | 10 => 0,
+            9..=11 => 0,
             _ if method.is_for_cones() => 2,
             _ => 4,
         };
@@ -117,7 +135,7 @@ impl Solver {
                 measure: Measure::Impulses,
             }
         };
-        Ok(Solver { method, options, stored })
+        Ok(Solver { method, options, stored, relaxation })
     }
 
     /// Name of the method.
@@ -141,7 +159,18 @@ impl Solver {
     /// A solver, or one named by a string, with defaults.
     pub fn of(given: &Bound<PyAny>) -> PyResult<Solver> {
         if let Ok(name) = given.cast::<PyString>() {
-            return Solver::new(&name.to_string(), 1e-4, None, None, None, None, None, false);
+            return Solver::new(
+                &name.to_string(),
+                1e-4,
+                None,
+                None,
+                None,
+                None,
+                None,
+                false,
+                None,
+                None,
+            );
         }
         given.extract().map_err(|_| errors::value("a solver is a Solver or its name"))
     }
@@ -160,7 +189,7 @@ impl Solver {
             ("jacobi", true) => "projected-jacobi",
             (name, _) => name,
         };
-        Solver::new(name, tolerance, None, None, None, None, max_sweeps, true)
+        Solver::new(name, tolerance, None, None, None, None, max_sweeps, true, None, None)
     }
 
     /// Fails if the method does not solve the law of friction.
@@ -175,6 +204,40 @@ impl Solver {
             "the solver `{name}` does not solve problems with the friction law `{law}`: use {}",
             names.join(", ")
         )))
+    }
+
+    /// The table `[solver]` of a scene file, or why there is none.
+    pub fn saved(&self) -> Saved {
+        if self.stored || self.method.0 >= 9 || self.relaxation.iter().any(Option::is_some) {
+            return Err(format!(
+                "solver: `{}` with these options has no form in a scene file; use one of `[solver]` without stored, omega and relaxation",
+                self.method()
+            ));
+        }
+        let options = &self.options;
+        let mut table = Table::default();
+        table.set("method", text(self.method())).set("tolerance", number(options.tolerance));
+        table.set("approach_tolerance", number(options.approach_tolerance));
+        table.set("max_sweeps", options.max_sweeps.to_string());
+        if !self.method.is_for_cones() {
+            table.set("refined_tolerance", number(options.refined_tolerance));
+            table.set("velocity_change_tolerance", number(options.velocity_change_tolerance));
+            let most = options.max_velocity_change_tolerance;
+            table.set("max_velocity_change_tolerance", number(most));
+        }
+        Ok(table.section("[solver]"))
+    }
+
+    /// This solver, or the usual one with its criteria if it does not solve Coulomb's law.
+    pub fn for_coulomb(&self) -> Solver {
+        let usual = if self.method.is_for_cones() { Method(0) } else { self.method };
+        Solver { method: usual, relaxation: [None; 2], ..self.clone() }
+    }
+
+    /// The relaxation of a projected method, given or usual.
+    fn relaxed(&self, omega: f64, lambda: f64) -> (f64, f64) {
+        let [given, other] = self.relaxation;
+        (given.unwrap_or(omega), other.unwrap_or(lambda))
     }
 
     /// The solver of the core.
@@ -197,12 +260,21 @@ impl Solver {
             2 => Box::new(GaussSeidel { options }),
             3 => Box::new(Apgd { options: cone }),
             4 => Box::new(BarzilaiBorwein { options: cone }),
-            5 => Box::new(ProjectedGaussSeidel { options: cone, ..Default::default() }),
-            6 => Box::new(ProjectedJacobi { options: cone, ..Default::default() }),
+            5 => {
+                let usual = ProjectedGaussSeidel::default();
+                let (omega, lambda) = self.relaxed(usual.omega, usual.lambda);
+                Box::new(ProjectedGaussSeidel { options: cone, omega, lambda })
+            }
+            6 => {
+                let usual = ProjectedJacobi::default();
+                let (omega, lambda) = self.relaxed(usual.omega, usual.lambda);
+                Box::new(ProjectedJacobi { options: cone, omega, lambda })
+            }
             7 => Box::new(Admm { options: cone }),
             8 => Box::new(InteriorPoint { options: cone }),
             9 => Box::new(Anderson { options: kept }),
-            _ => Box::new(Accurate { options: kept }),
+            10 => Box::new(Accurate { options: kept }),
+            _ => Box::new(Dantzig::default()),
         }
     }
 }

@@ -39,7 +39,7 @@ def test_python_and_toml_give_the_same_bits(name: str, tmp_path: Path) -> None:
     scene = rr.Scene.from_toml(folder / "scene.toml")
     assert scene.until == main.UNTIL
     read = rr.Simulation(scene)
-    until = SHORT.get(name, main.UNTIL)
+    until = float(SHORT.get(name, main.UNTIL))
     report = built.until(until)
     read.until(until)
     assert report.steps > 100

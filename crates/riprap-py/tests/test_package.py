@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import doctest
+import importlib
 import inspect
+import pkgutil
+import re
 import subprocess
 import sys
+import sysconfig
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 from conftest import ROOT
@@ -17,8 +22,30 @@ from riprap import _riprap
 CRATE = ROOT / "crates/riprap-py"
 
 
-def documented() -> list[str]:
-    return [name for name in rr.__all__ if inspect.isclass(getattr(rr, name)) or inspect.isroutine(getattr(rr, name))]
+def modules() -> list[ModuleType]:
+    """The package and its public modules; those that need packages which are not installed are left out."""
+    found = [rr]
+    for info in pkgutil.iter_modules(rr.__path__):
+        if not info.name.startswith("_") and info.name != "cli":
+            try:
+                found.append(importlib.import_module(f"riprap.{info.name}"))
+            except ImportError:
+                continue
+    return found
+
+
+def public() -> dict[str, object]:
+    """All public classes and functions by their names."""
+    items: dict[str, object] = {}
+    for module in modules():
+        for name in getattr(module, "__all__", [n for n in vars(module) if not n.startswith("_")]):
+            item = getattr(module, name)
+            if (inspect.isclass(item) or inspect.isroutine(item)) and item.__module__.startswith("riprap"):
+                items.setdefault(f"{item.__module__}.{name}", item)
+    return items
+
+
+PUBLIC = public()
 
 
 def test_the_stub_is_that_of_the_sources() -> None:
@@ -36,24 +63,49 @@ def test_the_package_is_typed() -> None:
     assert (Path(rr.__file__).parent / "py.typed").is_file()
 
 
-@pytest.mark.parametrize("name", documented())
-def test_public_items_are_documented(name: str) -> None:
-    item = getattr(rr, name)
-    assert item.__doc__, name
+@pytest.mark.parametrize("name", PUBLIC)
+def test_public_items_are_documented_with_an_example(name: str) -> None:
+    item = PUBLIC[name]
+    text = inspect.getdoc(item) or ""
+    assert ">>>" in text, f"{name} has no example"
     for member, value in vars(item).items() if inspect.isclass(item) else []:
-        if not member.startswith("_") and callable(value):
+        if not member.startswith("_") and (callable(value) or inspect.isdatadescriptor(value)):
             assert value.__doc__, f"{name}.{member}"
 
 
-@pytest.mark.parametrize("name", ["riprap", *documented()])
-def test_examples_of_docstrings_run(name: str) -> None:
-    item = rr if name == "riprap" else getattr(rr, name)
-    text = item.__doc__ or ""
-    if inspect.isclass(item) and item.__module__ == "riprap" and name not in ("Frames",):
-        assert ">>>" in text, f"{name} has no example"
+def test_quantities_have_units() -> None:
+    """Docstrings of properties that are numbers name a unit in brackets."""
+    stub = (Path(rr.__file__).parent / "_riprap.pyi").read_text()
+    numbers = re.findall(r'def (\w+)\(self\) -> (?:Optional\[)?(?:float|_Array)\]?:\n\s+"""(.*?)"""', stub, re.S)
+    assert len(numbers) > 100
+    without = [name for name, text in numbers if not re.search(r"\[[^\]]+\]|quaternion", text)]
+    assert not without, without
+
+
+def examples() -> list[tuple[str, str]]:
+    """Every docstring with an example: of modules, of public items, of their members."""
+    found = [(module.__name__, module.__doc__ or "") for module in modules()]
+    for name, item in PUBLIC.items():
+        found.append((name, inspect.getdoc(item) or ""))
+        for member, value in vars(item).items() if inspect.isclass(item) else []:
+            found.append((f"{name}.{member}", getattr(value, "__doc__", None) or ""))
+    return [(name, text) for name, text in found if ">>>" in text]
+
+
+@pytest.mark.parametrize("name, text", examples(), ids=lambda value: value if "\n" not in value else "")
+def test_examples_of_docstrings_run(name: str, text: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
     runner = doctest.DocTestRunner(optionflags=doctest.NORMALIZE_WHITESPACE)
     runner.run(doctest.DocTestParser().get_doctest(text, {}, name, None, 0))
     assert runner.summarize(verbose=False).failed == 0
+
+
+def test_the_package_declares_that_it_does_not_need_the_gil() -> None:
+    source = (CRATE / "src/lib.rs").read_text()
+    assert "#[pymodule(gil_used = false)]" in source
+    # On a free-threaded interpreter the import would switch the GIL on again otherwise.
+    enabled = getattr(sys, "_is_gil_enabled", lambda: True)
+    assert enabled() == (not bool(sysconfig.get_config_var("Py_GIL_DISABLED")))
 
 
 def test_the_command_line_comes_with_the_package(tmp_path: Path) -> None:

@@ -187,7 +187,7 @@ def test_scene_files_bring_their_scheme_and_their_mistakes(tmp_path: Path) -> No
     scene = rr.Scene.from_toml(ROOT / "examples/slope/scene.toml")
     assert scene.names == ["slope", "stays", "slides"] and scene.dt == 1e-3 and scene.until == 1.0
     assert scene.body("slides").index == 2
-    again = rr.Scene.from_toml_str(scene.to_toml() or "")
+    again = rr.Scene.from_toml_str(scene.to_toml())
     assert again.names == scene.names
     bad = (ROOT / "examples/slope/scene.toml").read_text().replace("friction = 0.4", "frictoin = 0.4")
     (tmp_path / "bad.toml").write_text(bad)

@@ -176,6 +176,18 @@ impl SceneFile {
         Ok(Built { scene, groups, settling, links })
     }
 
+    /// The description of a mechanism by its index, for scenes that are built by other means.
+    ///
+    /// # Panics
+    ///
+    /// Panics if there is no mechanism with this index.
+    pub fn mechanism_description(&self, index: usize) -> Result<Mechanism, SceneErrors> {
+        let mut problems = Vec::new();
+        let named = self.named_shapes(&mut problems);
+        let mechanism = self.mechanism(index, &named, &mut problems);
+        if problems.is_empty() { Ok(mechanism) } else { Err(self.errors(problems)) }
+    }
+
     /// The bodies of a group of grains and their sieve sizes or diameters [m]; on failure, the reason. `shape`, if given, replaces the
     /// shape of a group in which all grains have the same one.
     pub fn grain_bodies(

@@ -10,7 +10,7 @@ use riprap::scheme::MoreauJean;
 use riprap::simulation::{Error, Frame, Observer, OnUnconverged, RunReport, Simulation};
 
 use super::Group;
-use crate::scene_file::{Placement, SceneFile};
+use crate::scene_file::{Placement, SceneFile, Settle};
 
 /// Grains count as settled when they have been slow for this long [s]; a grain that is released is also slow at first.
 const CALM: f64 = 0.05;
@@ -27,13 +27,20 @@ pub(super) struct Plan {
 impl Plan {
     /// The plan of a scene; `None` if no group settles.
     pub fn new(scene: &SceneFile, groups: &[Group]) -> Option<Plan> {
+        let pairs = scene.grains.iter().zip(groups);
+        Plan::of(pairs.filter_map(|(grains, group)| match &grains.placement {
+            Placement::Rain { settle: Some(settle), .. } => Some((group.bodies.clone(), settle)),
+            _ => None,
+        }))
+    }
+
+    /// A plan for groups given by their bodies; `None` without groups.
+    fn of<'a>(settles: impl IntoIterator<Item = (Range<usize>, &'a Settle)>) -> Option<Plan> {
         let mut plan = Plan { groups: Vec::new(), at_most: 0.0, drag: 0.0 };
-        for (grains, group) in scene.grains.iter().zip(groups) {
-            if let Placement::Rain { settle: Some(settle), .. } = &grains.placement {
-                plan.groups.push((group.bodies.clone(), settle.speed));
-                plan.at_most = plan.at_most.max(settle.at_most);
-                plan.drag = plan.drag.max(settle.drag);
-            }
+        for (bodies, settle) in settles {
+            plan.groups.push((bodies, settle.speed));
+            plan.at_most = plan.at_most.max(settle.at_most);
+            plan.drag = plan.drag.max(settle.drag);
         }
         (!plan.groups.is_empty()).then_some(plan)
     }
@@ -111,6 +118,17 @@ pub struct Settled {
 }
 
 impl Settling {
+    /// The settling of groups, given by indices of their bodies, in a scene that was built from `builder`; `None` without groups.
+    pub fn new<'a>(
+        settles: impl IntoIterator<Item = (Range<usize>, &'a Settle)>,
+        builder: &SceneBuilder,
+        scene: &Scene,
+    ) -> Result<Option<Settling>, BuildErrors> {
+        let plan = Plan::of(settles);
+        let bodies = || builder.bodies().to_vec();
+        plan.map(|plan| plan.build(builder.without_bodies(), bodies(), scene)).transpose()
+    }
+
     /// Maximum simulated time [s].
     pub fn at_most(&self) -> f64 {
         self.at_most

@@ -1,0 +1,258 @@
+"""Scenes built in Python, saved as scene files and read again: the same bits, or a reason why not."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+from typing import Callable
+
+import numpy as np
+import pytest
+from conftest import ROOT
+from test_gallery import load
+
+import riprap as rr
+
+STEEL = rr.Material("steel", density=7800.0, friction=0.3)
+ROCK = rr.Material("rock", density=2700.0, friction=0.6, restitution=0.1, rolling=1e-3)
+SCHEME = rr.MoreauJean(dt=1e-3)
+
+
+def same(scene: rr.Scene, scheme: rr.Scheme = SCHEME, until: float = 0.05) -> rr.Scene:
+    """Saves a scene, reads it, runs both, compares; returns the scene that was read."""
+    read = rr.Scene.from_toml_str(scene.to_toml(scheme, until=until, title="a test"))
+    assert read.names == scene.names and np.array_equal(read.masses, scene.masses)
+    ours, theirs = rr.Simulation(scene, scheme), rr.Simulation(read)
+    ours.until(until)
+    theirs.until(until)
+    assert read.until == until and theirs.time == ours.time
+    for name, values in ours.arrays().items():
+        assert np.array_equal(values, theirs.arrays()[name]), name
+    assert theirs.state == ours.state
+    return read
+
+
+def test_bodies_of_all_kinds() -> None:
+    scene = rr.SceneBuilder(gravity=(0, 0.5, -9.81), alert=0.01, detection="common-plane", seed=7)
+    scene.pair(STEEL, ROCK, rr.PairLaw(friction=0.4, restitution=0.2, law="moreau-newton", stiffness=1e5, damping=3.0))
+    scene.add_fixed(rr.Shape.half_space((0, 0.1, 1)), material=STEEL, name="ground")
+    tilted = rr.Rotation("x", 0.3)
+    scene.add_fixed(rr.Shape.open_box(1, 1, 0.5), material=ROCK, position=(3, 0, 0), rotation=tilted)
+    scene.add_moving(
+        rr.Shape.cuboid(0.5, 0.5, 0.1), material=STEEL, velocity=("0.1*sin(t)", "0", "0"), angular_velocity=(0, 0, 0.5),
+        position=(-3, 0, 1), name="table",
+    )  # fmt: skip
+    scene.add_moving(rr.Shape.sphere(0.1), material=STEEL, path=("6", "t^2", "1"), position=(6, 0, 1))
+    wedge = rr.Shape.hull([(0, 0, 0), (1, 0, 0), (0, 1, 0), (0, 0, 1)])
+    pair = rr.Shape.compound([(rr.Pose((0, 0, 0.2), tilted), rr.Shape.sphere(0.1)), (rr.Pose(), rr.Shape.cuboid(0.1, 0.2, 0.3))])
+    scene.add(rr.Body(wedge, ROCK, position=(0, 0, 1), rotation=tilted, velocity=(1, 0, 0), angular_velocity=(0, 2, 0)))
+    scene.add(rr.Body(pair, STEEL, position=(0, 2, 1), name="pair", locked=["x", "rz"], force=(0, 0, 3), torque=(0.1, 0, 0)))
+    inertia = [[0.3, 0.01, 0], [0.01, 0.4, 0], [0, 0, 0.5]]
+    ball = rr.Body(rr.Shape.sphere(0.2), STEEL, position=(0, -2, 1), mass=5.0, centre=(0, 0, 0.01), inertia=inertia)
+    scene.add(ball)
+    read = same(scene.build())
+    assert np.array_equal(read.gravity, [0, 0.5, -9.81]) and read.materials == scene.build().materials
+
+
+def test_grains_of_all_kinds(tmp_path: Path) -> None:
+    table = tmp_path / "stones.csv"
+    table.write_text("x,y,z,scale\n0,0,2,1\n0.5,0,2,0.5\n")
+    scene = rr.SceneBuilder()
+    inside = ((-0.2, -0.2, 0.0), (0.2, 0.2, 1.0))
+    scene.add_fixed(rr.Shape.half_space(), material=ROCK)
+    scene.add_grains(rr.Grains.spheres(5, radius=(0.02, 0.03), material=ROCK, inside=inside, seed=1, name="balls"))
+    scene.add_grains(rr.Grains.lattice((2, 2, 1), (0.3, 0.3, 1), shape=rr.Shape.cuboid(0.1, 0.1, 0.1), material=STEEL,
+                                       origin=(2, 0, 1), jitter=0.01, random_rotation=True, name="boxes"))  # fmt: skip
+    scene.add_grains(rr.Grains.table(table, rr.Shape.sphere(0.1), material=STEEL, name="listed"))
+    built = scene.build()
+    masses = built.masses[[built.names.index("listed-1"), built.names.index("listed-2")]]
+    assert masses[1] == pytest.approx(masses[0] / 8)
+    same(built)
+
+
+def four_bar() -> rr.Mechanism:
+    """A closed loop with a motor, a spring, stops and forces."""
+    bars = rr.Mechanism("bars", position=(0, 0, 2), rotation=rr.Rotation("z", 0.2))
+    body = rr.Body(rr.Shape.cuboid(0.04, 0.04, 1), STEEL, position=(0, 0, 0.5))
+    crank = bars.revolute(rr.GROUND, axis="y", body=body, name="crank")
+    rocker = bars.revolute(rr.GROUND, axis="y", at=(1, 0, 0), body=rr.Body.rod((0, 0, 1), mass=1.0), name="rocker")
+    coupler = bars.revolute(crank, axis="y", at=(0, 0, 1), body=rr.Body.rod((1, 0, 0), mass=1.0), name="coupler")
+    bars.attach(coupler, rr.Shape.sphere(0.05), STEEL, position=(0.5, 0, 0))
+    bars.close_loop(coupler, rocker, rr.Cut.pin("y"), at_a=(1, 0, 0), at_b=(0, 0, 1), name="window")
+    bars.dependent(["coupler", "rocker"])
+    bars.start(coupler, 0.0, guess=True)
+    bars.start(rocker, 0.0, guess=True)
+    bars.drive(crank, rr.Motor.motion("0.2*sin(5*t)"))
+    bars.spring(rocker, stiffness=10.0, damping=0.5, rest=0.1)
+    bars.stops(coupler, lower=-1.0, upper=1.0, stiffness=1e3, damping=2.0)
+    bars.point_spring(rr.GROUND, coupler, at_a=(0.5, 0, 0), at_b=(0.5, 0, 0), stiffness=50.0, length=0.9, name="tie")
+    bars.actuate(rocker, "3*cos(t) - 0.1*v.rocker", name="brake")
+    bars.actuate_in_phases(rocker, [rr.Phase(1.0, until=0.02), rr.Phase("0.5*t", until="t > 0.04"), rr.Phase(0.0)], name="kick")
+    zero = [0.0] * 5
+    bars.push(coupler, [rr.Phase([*zero[:2], "10*t", *zero[:3]])], point=(0.5, 0, 0), in_body=True, name="wind")
+    return bars
+
+
+def test_mechanisms_with_loops_motors_springs_and_forces() -> None:
+    scene = rr.SceneBuilder()
+    scene.add_mechanism(four_bar())
+    motor = rr.Mechanism("motor", position=(5, 0, 0))
+    disc = motor.revolute(rr.GROUND, axis=(0, 1, 1), body=rr.Body(rr.Shape.cuboid(0.2, 0.2, 0.1), STEEL), name="disc")
+    motor.start(disc, 0.3)
+    motor.drive(disc, rr.Motor.velocity(15.0))
+    scene.add_mechanism(motor)
+    same(scene.build())
+
+
+@pytest.mark.parametrize("kind", ["cylindrical", "universal", "planar", "spherical", "free", "fixed"])
+def test_joints_of_all_kinds(kind: str) -> None:
+    joints: dict[str, Callable[[], rr.Joint]] = {
+        "cylindrical": lambda: rr.Joint.cylindrical("z"),
+        "universal": lambda: rr.Joint.universal("y", "x"),
+        "planar": rr.Joint.planar,
+        "spherical": rr.Joint.spherical,
+        "free": rr.Joint.free,
+        "fixed": rr.Joint.fixed,
+    }
+    mechanism = rr.Mechanism("one")
+    body = rr.Body.inertial(rr.MassProperties(2.0, (0.1, 0, -0.5), (0.1, 0.2, 0.3)))
+    link = mechanism.add(joints[kind](), rr.GROUND, body, at=(0, 0, 1), rotation=rr.Rotation("x", 0.1), name="part")
+    names = mechanism.coordinate_names
+    if kind in ("spherical", "free"):
+        mechanism.start_rotation(link, rr.Rotation("y", 0.4))
+    for k, name in enumerate(names):
+        if not name.split(".")[-1].startswith("w"):
+            mechanism.start(name, 0.1 * (k + 1))
+        mechanism.start_velocity(name, 0.2 * (k + 1))
+    scene = rr.SceneBuilder()
+    scene.add_mechanism(mechanism)
+    same(scene.build())
+
+
+def test_flexible_bodies_joints_ropes_chains_and_point_contacts() -> None:
+    scene = rr.SceneBuilder()
+    ground = scene.add_fixed(rr.Shape.half_space(), material=STEEL, name="ground")
+    ball = scene.add(rr.Body(rr.Shape.sphere(0.1), STEEL, position=(0, 0, 1), name="ball"))
+    other = scene.add(rr.Body(rr.Shape.cuboid(0.2, 0.2, 0.2), STEEL, position=(1, 0, 1)))
+    scene.add_chain("chain", 4, radius=0.05, link=0.12, material=STEEL, start=(None, (3, 0, 2)), along="x", tie="surface")
+    rod = rr.Flexible.beam("rod", [(5, 0, 1), (6, 0, 1)], radius=0.02, elements=4, start="clamped", damping=1e-4)
+    rod.attach(rr.Shape.sphere(0.05), STEEL, [4])
+    handle = scene.add_flexible(rod)
+    scene.add_flexible(rr.Flexible.bar("bar", [(7, 0, 1), (8, 0, 1)], area=1e-4, elements=3, velocity=0.3))
+    scene.add_joint("hinge", ball, other, position=(0.5, 0, 1), axis="y", project=True, name="hinge")
+    scene.add_rope("rope", [(None, (0, 0, 3)), (ball, (0, 0, 0.1))], breaking_load=1e5)
+    scene.add_point_contact((other, (0.1, 0, 0)), (None, (0, 0, 0.5)), "z", rr.PairLaw(friction=0.2), name="edge")
+    scene.ignore_contact(ground, (handle, 4))
+    same(scene.build())
+
+
+def test_materials_without_a_name_get_one() -> None:
+    scene = rr.SceneBuilder()
+    scene.add_fixed(rr.Shape.half_space(), material=rr.Material(density=1000.0, friction=0.5))
+    scene.add(rr.Body(rr.Shape.sphere(0.1), rr.Material(density=2000.0, friction=0.2), position=(0, 0, 0.2)))
+    read = same(scene.build())
+    assert [material.name for material in read.materials] == ["material-1", "material-2"]
+
+
+def test_planar_scenes() -> None:
+    scene = rr.SceneBuilder(planar=True)
+    scene.add_fixed(rr.Shape.half_space((0, 1, 0)), material=ROCK)
+    scene.add(rr.Body(rr.Shape.disc(0.1, 0.5), ROCK, position=(0, 0.2, 0), angular_velocity=(0, 0, 3)))
+    scene.add(rr.Body(rr.Shape.polygon([(0, 0), (0.2, 0), (0, 0.3)]), ROCK, position=(1, 0.1, 0), velocity=(1, 0, 0)))
+    same(scene.build())
+
+
+@pytest.mark.parametrize(
+    "scheme",
+    [
+        rr.MoreauJean(dt=1e-3, theta=0.6, solver=rr.Solver("gauss-seidel", tolerance=1e-6), position_correction=True),
+        rr.GeneralizedAlpha(dt=1e-3, rho=0.7, formulation="modified-lcp"),
+        rr.ConeComplementarity(dt=1e-3, solver="barzilai-borwein", recovery=0.5),
+        rr.ConeComplementarity(dt=1e-3, friction_law="coulomb"),
+        rr.Penalty(dt=1e-4, stiffness=1e6, integrator="rk4"),
+        rr.Penalty(dt=1e-4, law="hertz", dissipation=1e-5),
+        rr.RigidEvents(dt=1e-2, facets=16, step_control="halving", collision_friction="none", dt_min=1e-6),
+    ],
+    ids=lambda scheme: repr(scheme)[:40],
+)
+def test_schemes_with_their_options(scheme: rr.Scheme) -> None:
+    rubber = rr.Material("rubber", density=1100.0, friction=0.5, young=1e7, poisson=0.4)
+    scene = rr.SceneBuilder()
+    scene.add_fixed(rr.Shape.half_space(), material=rubber)
+    scene.add(rr.Body(rr.Shape.sphere(0.1), rubber, position=(0, 0, 0.105), velocity=(1, 0, 0)))
+    same(scene.build(), scheme)
+
+
+def test_adaptive_steps() -> None:
+    pendulum = rr.Mechanism("pendulum")
+    arm = pendulum.revolute(rr.GROUND, axis="y", body=rr.Body.point(2.0, at=(0, 0, -1)), name="arm")
+    pendulum.start(arm, 0.5)
+    scene = rr.SceneBuilder()
+    scene.add_mechanism(pendulum)
+    same(scene.build(), rr.DormandPrince(dt=0.01, tolerance=1e-10), until=0.3)
+
+
+GALLERY = sorted(path.parent.name for path in (ROOT / "examples").glob("*/main.py"))
+
+
+@pytest.mark.parametrize("name", GALLERY)
+def test_entries_of_the_gallery_can_be_saved(name: str) -> None:
+    run: rr.Simulation = load(ROOT / "examples" / name / "main.py").simulation()
+    scheme: rr.Scheme = rr.MoreauJean(dt=run.dt)
+    if "dormand-prince" in (ROOT / "examples" / name / "scene.toml").read_text():
+        scheme = rr.DormandPrince(dt=run.dt)
+    try:
+        text = run.scene.to_toml(scheme, until=1.0)
+    except rr.SceneError as error:
+        # Entries with callables say so.
+        assert "callable" in str(error)
+        return
+    assert rr.Scene.from_toml_str(text).names == run.scene.names
+
+
+def test_everything_that_has_no_form_in_a_scene_file_is_listed() -> None:
+    scene = rr.SceneBuilder(drag=1.0)
+    shake = lambda t: (math.sin(t), 0.0, 0.0)  # noqa: E731
+    scene.add_moving(rr.Shape.sphere(0.1), material=STEEL, velocity=shake, name="shaker")
+    pendulum = rr.Mechanism("pendulum")
+    arm = pendulum.revolute(rr.GROUND, axis="y", body=rr.Body.point(2.0, at=(0, 0, -1)), name="arm")
+    pendulum.actuate(arm, lambda t, q, v: 0.0, name="motor")
+    scene.add_mechanism(pendulum)
+    with pytest.raises(rr.SceneError) as raised:
+        scene.build().to_toml(SCHEME, until=1.0)
+    lines = str(raised.value).splitlines()
+    assert len(lines) == 4 and "drag" in lines[1] and "`shaker`" in lines[2] and "callable" in lines[2]
+    assert "`pendulum`, force `motor`" in lines[3]
+
+
+def test_options_without_a_key_are_errors(ball: tuple[rr.Scene, rr.BodyHandle]) -> None:
+    for scheme in (rr.MoreauJean(dt=1e-3, gaps=False), rr.GeneralizedAlpha(dt=1e-3, tolerance=1e-9),
+                   rr.RigidEvents(dt=1e-3, rounds=0), rr.MoreauJean(dt=1e-3, solver=rr.Solver("accurate"))):  # fmt: skip
+        with pytest.raises(rr.SceneError, match="scene file"):
+            ball[0].to_toml(scheme, until=1.0)
+    with pytest.raises(ValueError, match="scheme and an end time"):
+        ball[0].to_toml()
+    with pytest.raises(rr.SceneError, match="until"):
+        ball[0].to_toml(SCHEME, until=-1.0)
+
+
+def test_a_scene_file_says_how_it_runs() -> None:
+    scene = rr.Scene.from_toml(ROOT / "examples/bouncing-ball/scene.toml")
+    assert rr.Scene.from_toml_str(scene.to_toml()).names == scene.names
+    with pytest.raises(ValueError, match="comes from a file"):
+        scene.to_toml(SCHEME, until=1.0)
+
+
+def test_mechanisms_of_files_are_extended_and_driven() -> None:
+    data = ROOT / "crates/riprap-io/tests/data"
+    arm = rr.Mechanism.from_urdf(data / "crane.urdf", name="crane", material=STEEL, limits=(1e4, 10.0))
+    assert len(arm.coordinate_names) >= 1 and arm.build().n_v == len(arm.coordinate_names)
+    arm.drive(arm.coordinate_names[0], rr.Motor.velocity(0.1))
+    scene = rr.SceneBuilder()
+    scene.add_mechanism(arm)
+    with pytest.raises(rr.SceneError, match="was read from"):
+        scene.build().to_toml(SCHEME, until=1.0)
+    crank = rr.Mechanism.from_toml(ROOT / "examples/slider-crank/scene.toml")
+    assert crank.build().n_v == len(crank.coordinate_names)
+    with pytest.raises(rr.HandleError, match="name one of"):
+        rr.Mechanism.from_toml(ROOT / "examples/slider-crank/scene.toml", "none")
