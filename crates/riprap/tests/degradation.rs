@@ -426,3 +426,41 @@ fn the_first_stones_of_a_heap_to_break_are_those_whose_loads_first_reach_their_s
     let broken: Vec<u32> = run.state().degradation.breaks.iter().map(|b| b.id).collect();
     assert_eq!(broken, due);
 }
+
+#[test]
+fn a_stone_at_rest_on_its_springs_does_not_notice_that_another_one_breaks() {
+    // The default stiffness of soft contacts is that of the smallest pieces from the beginning.
+    for planar in [false, true] {
+        let rock = rock(Fragmentation::peak_force(1e6, 0.03));
+        let mut scene = Scene::builder();
+        let up = if planar { Vec3::y() } else { Vec3::z() };
+        scene.gravity((-9.81 * up).into());
+        if planar {
+            scene.planar();
+        }
+        scene.add_fixed(Shape::half_space(up.into()).unwrap(), Pose::IDENTITY, &rock);
+        let shape = match planar {
+            true => Shape::polygon(&[[-0.1, -0.1], [0.1, -0.1], [0.1, 0.1], [-0.1, 0.1]], 0.2),
+            false => Shape::cuboid([0.2; 3]),
+        };
+        let stones = [0.0, 1.0].map(|x| {
+            let stone = BodyDescription::new(shape.clone().unwrap(), &rock);
+            scene.add(stone.at((up * 0.1 + Vec3::x() * x).into()), &rock)
+        });
+        let mut run = Simulation::new(scene.build().unwrap(), Penalty::new(1e-4)).unwrap();
+        run.until(2.0, &mut ()).unwrap();
+        let (resting, height) = (stones[0], run.pose(stones[0]).position);
+        let speed = run.velocity(resting).linear.norm();
+        let mut state = run.state().clone();
+        let normal = [1.0, 0.0, 0.0];
+        state.degradation.breaks.push(riprap::scene::Break { id: stones[1].0, normal });
+        run.set_state(state).unwrap();
+        for _ in 0..200 {
+            run.step().unwrap();
+        }
+        assert_eq!(run.state().degradation.account.breaks, 1);
+        // Its springs are those of before: a stiffness halved with the mass of the pieces would let it sink.
+        let moved = (run.pose(resting).position - height).norm();
+        assert!(moved < 1e-9 + 0.02 * speed, "moved by {moved} m at {speed} m/s");
+    }
+}

@@ -1,7 +1,7 @@
 //! Unique forces of resting scenes under every scheme, their statistics, and sieve curves: known values, and what does
 //! not depend on frame, unit, order or scheme.
 
-use riprap::friction::{ContactStatus, ForceLaw, RestForces, RestFriction};
+use riprap::friction::{ContactStatus, ForceLaw, RestForces, RestFriction, RestMethod};
 use riprap::grains::{SieveCurve, aperture_of, seeded};
 use riprap::prelude::*;
 use riprap::simulation::{
@@ -163,6 +163,27 @@ fn forces_of_the_step_keep_the_resultants_of_the_solver() {
     assert!((solver - unique).norm() < 1e-8 * solver.norm(), "{solver} {unique}");
     assert!((unique.x / unique.z + 0.3).abs() < 1e-6, "it slides downhill");
     assert!(found.contacts.iter().all(|c| c.status == ContactStatus::Sliding));
+}
+
+#[test]
+fn both_methods_find_the_forces_of_springs_that_stiffen() {
+    // Three supports under Hertz's law, with the weight off the middle: explicit steps must follow the stiffness.
+    let (scene, _) = wall(Quat::identity(), 1000.0, 0.6);
+    let run = settled(&scene);
+    for law in [ForceLaw::Linear, ForceLaw::Hertz] {
+        let newton = RestForces::new().law(law.clone());
+        let explicit = newton.clone().method(RestMethod::Relaxation).max_iterations(400_000);
+        let [one, two] = [newton, explicit].map(|rest| {
+            let found =
+                ForceNetwork::of(&run.frame(), &rest.tolerance(1e-8), Resultant::Rest).unwrap();
+            assert!(found.report.converged, "{law:?}: {:?}", found.report);
+            found
+        });
+        for (a, b) in one.contacts.iter().zip(&two.contacts) {
+            // The tolerance of the resultants over the softness of the wall.
+            assert!((a.force - b.force).norm() < 1e-3 * G, "{law:?}: {} {}", a.force, b.force);
+        }
+    }
 }
 
 #[test]
