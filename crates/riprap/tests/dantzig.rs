@@ -70,7 +70,7 @@ fn random(
     let touches = (0..contacts)
         .map(|k| {
             let second = k as u32 % blocks;
-            let first = if k as u32 % 3 == 0 || blocks == 1 {
+            let first = if k.is_multiple_of(3) || blocks == 1 {
                 Factored::NONE
             } else {
                 (second + 1) % blocks

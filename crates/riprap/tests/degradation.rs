@@ -52,7 +52,7 @@ fn collision() -> SceneBuilder {
         let stone = stone
             .at([0.08 * side, 0.01 * side, 0.0])
             .turned(Quat::from_scaled_axis(Vec3::new(0.3, tilt, 0.1 * side)));
-        scene.add(stone.velocity([-1.0 * side, 0.0, 0.1 * side]).spin([0.0, side, 0.5]), &rock);
+        scene.add(stone.velocity([-side, 0.0, 0.1 * side]).spin([0.0, side, 0.5]), &rock);
     }
     scene
 }

@@ -235,7 +235,8 @@ fn wrong_numbers_are_named() {
         assert!(tell(rest, &none).to_string().contains(what), "{what}");
     }
     let lost = [[f64::NAN; 6]];
-    let cases: [(&dyn Fn(&mut RestProblem), &str); 5] = [
+    type Change<'a> = &'a dyn Fn(&mut RestProblem);
+    let cases: [(Change, &str); 5] = [
         (&|p| p.required = &[], "0 resultants, but 1 are needed"),
         (&|p| p.laws = &[], "0 laws, but 4 are needed"),
         (&|p| p.stiffness = &[1.0], "1 relative stiffnesses, but 4"),

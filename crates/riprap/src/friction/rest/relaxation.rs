@@ -27,7 +27,7 @@ pub(super) fn solve(
             return iteration;
         }
         // It grows, or is not a number: the contacts are stiffer than at the deformations of the first estimate.
-        let grows = iteration > 0 && !(worst <= GROWTH * least);
+        let grows = iteration > 0 && (worst.is_nan() || worst > GROWTH * least);
         if grows {
             h *= 0.5;
             dq.copy_from_slice(&best);
