@@ -142,7 +142,8 @@ fn a_checkpoint_of_other_stones_is_refused() {
     {
         let text = FALL.replace("SCHEME", SCHEMES[0]).replace(from, to);
         let other = SceneFile::parse(&text, ".").unwrap();
-        let refused = Run::resume(&other, Options::new(&path)).err().expect(to).to_string();
+        let Err(refused) = Run::resume(&other, Options::new(&path)) else { panic!("{to}") };
+        let refused = refused.to_string();
         assert!(refused.contains("the scene has changed since the checkpoint"), "{to}: {refused}");
     }
     assert!(Run::resume(&first, Options::new(&path)).is_ok());
