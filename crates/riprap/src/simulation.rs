@@ -426,8 +426,9 @@ impl Simulation {
         self.last = step;
         self.report.add(&step);
         if let Some(degradation) = &mut self.degradation {
-            let Workspace { contacts, impulses, system, .. } = &self.work;
-            let loads = Loads { contacts, impulses, system, dt: step.dt };
+            // A step leaves the state before it in `next`.
+            let Workspace { contacts, impulses, system, next, .. } = &self.work;
+            let loads = Loads { contacts, impulses, system, before: &next.v, dt: step.dt };
             degradation.observe(&self.scene, &mut self.state, &loads);
         }
         if !step.solve.converged && self.on_unconverged == OnUnconverged::Fail {

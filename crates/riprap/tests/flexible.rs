@@ -333,3 +333,39 @@ fn runs_resume_bitwise_and_steps_that_cannot_be_found_are_errors() {
     let message = run(scene, 1e-3, 0.5).step().unwrap_err().to_string();
     assert!(message.contains("strip"), "{message}");
 }
+
+#[test]
+fn a_damped_beam_comes_to_rest_at_the_sag_of_its_weight_and_stays_there() {
+    // At rest nothing but rounding is left of the kinetic energy, which Newton's method must not take for a motion.
+    let (length, radius) = (1.0, 0.02_f64);
+    let build = |at: [f64; 3], dt: f64, theta: f64| {
+        let end = [at[0] + length, at[1], at[2]];
+        let mut scene = Scene::builder();
+        let beam = Beam::new("beam")
+            .points(&[at, end])
+            .section(Section::Circle { radius })
+            .material(Elastic::new(2.1e11, 0.3, 7800.0))
+            .elements(10)
+            .damping(0.05)
+            .clamp_start();
+        let beam = scene.add_flexible(beam);
+        (run(scene, dt, theta), beam)
+    };
+    let area = std::f64::consts::PI * radius * radius;
+    let moment = area * radius * radius / 4.0;
+    let sag = 7800.0 * area * 9.81 * length.powi(4) / (8.0 * 2.1e11 * moment);
+    for (at, dt, theta) in
+        [([0.0; 3], 1e-3, 1.0), ([0.0; 3], 1e-3, 0.7), ([50.0, -3.0, 8.0], 4e-3, 1.0)]
+    {
+        let (mut run, beam) = build(at, dt, theta);
+        let tip = |run: &Simulation| run.pose(run.scene().node_body(beam, 10)).position.z - at[2];
+        run.until(2.0, &mut ()).unwrap();
+        let rest = tip(&run);
+        // Ten elements of first order are stiffer by a percent.
+        assert!((-rest / sag - 1.0).abs() < 0.02, "{rest} {sag}");
+        run.until(3.0, &mut ()).unwrap();
+        // Rounding of positions.
+        assert!((tip(&run) - rest).abs() < 1e-12 * (1.0 + Vec3::from(at).norm()));
+        assert!(run.frame().balance().kinetic < 1e-18);
+    }
+}

@@ -217,6 +217,13 @@ impl FlexibleBodies {
     }
 }
 
+/// Twice the kinetic energy of velocities that move no node by more than the rounding of its position [J]: of a body at
+/// rest, nothing but such increments remains.
+fn rounding(body: &Structure, old: &StructureState, step: &Interval) -> f64 {
+    let farthest = old.q.iter().fold(body.reach(), |most, q| most.max(q.position.norm()));
+    body.total_mass() * (f64::EPSILON * farthest / step.after).powi(2)
+}
+
 impl Moving {
     /// Solves `M (v_free − v_n) = h f(q_θ, v_θ)`. False if Newton's method does not converge.
     fn free_motion(&mut self, body: &Structure, old: &StructureState, step: &Interval) -> bool {
@@ -224,6 +231,7 @@ impl Moving {
         self.v_free.clone_from(&old.v);
         self.force.resize(body.n_v(), 0.0);
         self.increment.resize(body.n_v(), 0.0);
+        let rounding = rounding(body, old, step);
         let mut last = f64::INFINITY;
         for _ in 0..MAX_ITERATIONS {
             // v_θ and q_θ, for the current v.
@@ -256,7 +264,8 @@ impl Moving {
             let size = self.energy_of(body, false);
             let scale = self.energy_of(body, true);
             // Rounding of stiff forces can prevent the last digits: then increments no longer shrink.
-            if size <= CONVERGED * scale || size >= 0.25 * last && size <= 1e-12 * scale {
+            let small = size <= (1e-12 * scale).max(rounding);
+            if size <= CONVERGED * scale || size >= 0.25 * last && small {
                 return true;
             }
             if !size.is_finite() {
@@ -264,7 +273,7 @@ impl Moving {
             }
             last = size;
         }
-        false
+        last <= rounding
     }
 
     /// Twice the kinetic energy of the velocity without contact, or of the last increment [J].

@@ -41,6 +41,8 @@ pub struct Loads<'a> {
     pub impulses: &'a Impulses,
     /// The configuration in which they acted.
     pub system: &'a System,
+    /// Velocities at the start of the step [m/s, rad/s].
+    pub before: &'a [Twist],
     /// Length of the step [s].
     pub dt: f64,
 }
@@ -108,7 +110,8 @@ impl Degradation {
         let mut record = std::mem::take(&mut state.degradation);
         // Schemes without a configuration in between have their forces at the end of the step.
         let q = Some(loads.system.q_m()).filter(|q| q.len() == n).unwrap_or(&state.q);
-        let before = Some(loads.system.v_n()).filter(|v| v.len() == n).unwrap_or(&state.v);
+        let starts = [loads.system.v_n(), loads.before];
+        let before = starts.into_iter().find(|v| v.len() == n).unwrap_or(&state.v);
         let motion = Motion { q, before, after: &state.v };
         let mut pair = Touch::default();
         let wears = self.stones.iter().any(|s| s.wear.is_some());

@@ -7,6 +7,9 @@
 use super::RestProblem;
 use super::network::{Network, Point, Rule};
 
+/// Growth of the error after which the step is halved [–].
+const GROWTH: f64 = 10.0;
+
 /// Relaxes the displacements until all resultants have their tolerance; returns the number of
 /// iterations. Blocks without inverse mass do not move.
 pub(super) fn solve(
@@ -15,12 +18,24 @@ pub(super) fn solve(
     (tolerance, most): (f64, usize),
     dq: &mut [[f64; 6]],
 ) -> usize {
-    let h = step(problem, network);
+    let mut h = step(problem, network);
     let mut at = Point::default();
+    let (mut least, mut best) = (f64::INFINITY, dq.to_vec());
     for iteration in 0..most {
         let [worst, _] = network.evaluate(dq, Rule::Coulomb, &mut at);
         if worst <= tolerance {
             return iteration;
+        }
+        // It grows, or is not a number: the contacts are stiffer than at the deformations of the first estimate.
+        let grows = iteration > 0 && (worst.is_nan() || worst > GROWTH * least);
+        if grows {
+            h *= 0.5;
+            dq.copy_from_slice(&best);
+            continue;
+        }
+        if worst < least {
+            least = worst;
+            best.copy_from_slice(dq);
         }
         accelerate(problem, &mut at.excess);
         for (dq, a) in dq.iter_mut().zip(&at.excess) {
@@ -29,6 +44,7 @@ pub(super) fn solve(
             }
         }
     }
+    dq.copy_from_slice(&best);
     most
 }
 

@@ -3,7 +3,7 @@
 use super::law::{Damping, Laws, Normal, Touch, effective_radius};
 use super::restitution::linear_duration;
 use super::{Integrator, NormalLaw, PenaltyLaw};
-use crate::detect::Geometry;
+use crate::detect::{Collider, Geometry};
 use crate::scene::Scene;
 
 /// Steps that a collision of the lightest pair takes with the default stiffness.
@@ -59,18 +59,33 @@ fn mass_of(scene: &Scene, body: usize) -> f64 {
     if mass > 0.0 { mass } else { f64::INFINITY }
 }
 
-/// The two lightest bodies of each material.
+/// Mass [kg] and size [m] of a body, or of the smallest piece into which it can break: a stiffness that depends on them
+/// stays the same when it does.
+fn smallest_piece(scene: &Scene, collider: &Collider) -> (f64, f64) {
+    let body = collider.body as usize;
+    let (mass, size) = (mass_of(scene, body), scene.bodies().size[body]);
+    let law = scene.materials()[collider.material as usize].fragmentation;
+    match law.filter(|law| scene.can_degrade(body) && law.smallest < size) {
+        Some(law) => {
+            let dimension = if scene.is_planar() { 2 } else { 3 };
+            (mass * (law.smallest / size).powi(dimension), law.smallest)
+        }
+        None => (mass, size),
+    }
+}
+
+/// The two lightest bodies of each material; a body that can break counts as its smallest piece.
 fn lightest(scene: &Scene) -> Vec<[Option<Side>; 2]> {
     let mut found = vec![[None::<Side>; 2]; scene.materials().len()];
     for collider in scene.colliders() {
         let body = collider.body as usize;
-        let size = 0.5 * scene.bodies().size[body];
+        let (mass, size) = smallest_piece(scene, collider);
         let radius = match collider.geometry {
             Geometry::Ball(radius) => radius,
             Geometry::HalfSpace(_) => f64::INFINITY,
-            _ => size,
+            _ => 0.5 * size,
         };
-        let side = Side { body, inverse_mass: 1.0 / mass_of(scene, body), radius };
+        let side = Side { body, inverse_mass: 1.0 / mass, radius };
         let [first, second] = &mut found[collider.material as usize];
         if first.is_some_and(|f| f.body == body) || second.is_some_and(|s| s.body == body) {
             continue;
@@ -110,7 +125,7 @@ fn pairs(scene: &Scene) -> Vec<(u32, [Side; 2])> {
 }
 
 /// The default stiffness [N/m]: a collision of the lightest pair without damping lasts
-/// [`DEFAULT_STEPS`] steps, `k = m (π/(25 h))²`.
+/// [`DEFAULT_STEPS`] steps, `k = m (π/(25 h))²`. Stones that break count as their smallest pieces.
 pub fn default_stiffness(scene: &Scene, dt: f64) -> f64 {
     let inverse = |(_, [a, b]): &(u32, [Side; 2])| a.inverse_mass + b.inverse_mass;
     let largest = pairs(scene).iter().map(inverse).fold(0.0, f64::max);

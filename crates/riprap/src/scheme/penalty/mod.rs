@@ -53,7 +53,7 @@ pub struct PenaltyLaw {
     /// Normal law.
     pub normal: NormalLaw,
     /// Stiffness `k` of a contact point under the linear law [N/m]; by default a collision of the
-    /// lightest pair lasts [`DEFAULT_STEPS`] steps.
+    /// lightest pair lasts [`DEFAULT_STEPS`] steps. Stones that break count as their smallest pieces.
     pub stiffness: Option<f64>,
     /// Damping `c` of a contact point under the linear law [N s/m]; by default that which gives the
     /// restitution of the pair.
