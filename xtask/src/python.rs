@@ -6,8 +6,25 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 /// What the stage needs from the package index.
-const REQUIREMENTS: [&str; 5] =
-    ["maturin>=1.9,<2", "numpy>=1.21", "pytest>=7", "mypy>=1.10", "scipy"];
+const REQUIREMENTS: [&str; 9] = [
+    "maturin>=1.9,<2",
+    "numpy>=1.21",
+    "pytest>=7",
+    "mypy>=1.10",
+    "scipy",
+    "dask[distributed]",
+    "matplotlib",
+    "pandas",
+    "pyarrow",
+];
+/// What mypy checks: the package, its tests and scripts.
+const TYPED: [&str; 5] = [
+    "crates/riprap-py/python/riprap",
+    "crates/riprap-py/tests",
+    "crates/riprap-py/stubs.py",
+    "examples/fit-friction/fit.py",
+    "examples/tamping-frequency/optimize.py",
+];
 
 /// Numbers of passed and failed tests.
 pub struct Counts {
@@ -50,12 +67,7 @@ pub fn run(interpreter: &str, target: &Path) -> Result<Counts, String> {
     )?;
     let counts = pytest(&python)?;
     let cache = target.join("mypy");
-    call(
-        Command::new(&python)
-            .args(["-m", "mypy", "--cache-dir"])
-            .arg(cache)
-            .args(["crates/riprap-py/tests", "crates/riprap-py/stubs.py"]),
-    )?;
+    call(Command::new(&python).args(["-m", "mypy", "--cache-dir"]).arg(cache).args(TYPED))?;
     Ok(counts)
 }
 

@@ -197,7 +197,7 @@ for argument in "$@"; do
     esac
 done
 if [[ -n "${wrapped:-}" ]]; then
-    bash -c "$wrapped" >&2
+    bash -c "$wrapped" >&2 || true
 else
     for ((task = 0; task <= last; task++)); do SLURM_ARRAY_TASK_ID=$task bash "$script" >&2 || true; done
     echo "4711;cluster"

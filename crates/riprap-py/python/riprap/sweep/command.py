@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import shlex
 import sys
 from typing import List, Optional, Sequence
 
@@ -74,7 +75,7 @@ def _run(parsed: argparse.Namespace) -> int:
     if parsed.slurm:
         options = {"time": parsed.time, "memory": parsed.memory, "partition": parsed.partition}
         path = sweep.write_slurm(parsed.slurm, cases_per_task=parsed.cases_per_task, **options)
-        print(f"{path}  submit with: bash {path}")
+        print(f"{path}  submit with: bash {shlex.quote(str(path))}")
         return 0
     if parsed.case is not None:
         return _case(sweep, parsed.case, parsed.retry_failed)

@@ -11,7 +11,7 @@ __all__ = ["script"]
 
 _SCRIPT = """\
 #!/bin/bash
-# {title}: {count} cases in {tasks} tasks. Submit with `bash {name}`; submitting it again runs what is left.
+# {title}: {count} cases in {tasks} tasks. Submit with `bash {script}`; submitting it again runs what is left.
 #SBATCH --job-name={job}
 #SBATCH --cpus-per-task={threads}
 #SBATCH --requeue
@@ -65,7 +65,7 @@ def script(
     job = "".join(letter if letter.isalnum() or letter in "-_" else "-" for letter in sweep.stem)
     return _SCRIPT.format(
         title=(title or sweep.stem).replace("\n", " "),
-        name=name,
+        script=shlex.quote(name),
         count=count,
         tasks=tasks,
         job=f"riprap-{job}",
