@@ -6,6 +6,9 @@ import sys
 import time
 from typing import Any, Callable, Optional, TextIO, Union
 
+# Interval between lines in a log [s].
+LOG_EVERY = 10.0
+
 __all__ = ["Line", "Silent", "duration", "open_bar"]
 
 
@@ -26,7 +29,7 @@ class Silent:
 
 
 class Line(Silent):
-    """One line that is replaced in a terminal, or at most one new line per second in a log.
+    """One line that is replaced in a terminal, or at most one new line every ten seconds in a log.
 
     >>> import io
     >>> bar = Line(total=4, initial=1, file=io.StringIO())
@@ -71,7 +74,7 @@ class Line(Silent):
 
     def _show(self, last: bool = False) -> None:
         now = time.monotonic()
-        if not last and not self._terminal and now - self._shown < 1.0:
+        if not last and not self._terminal and now - self._shown < LOG_EVERY:
             return
         self._shown = now
         text = self.text(now - self._started)
