@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import argparse
 from pathlib import Path
-from typing import NamedTuple, Sequence
+from typing import Any, NamedTuple, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -70,7 +70,8 @@ def solve(samples: Sequence[tuple[float, float]], target: Mean, target_error: fl
     low, high = friction.min(), friction.max()
     if not quadratic(low, *curve) < target.value < quadratic(high, *curve):
         raise ValueError(f"the target of {target.value:.1f} deg is outside the angles for friction {low} to {high}; widen the bracket")
-    root = float(brentq(lambda mu: float(quadratic(mu, *curve)) - target.value, low, high))
+    found: Any = brentq(lambda mu: quadratic(mu, *curve) - target.value, low, high)
+    root = float(found)
     x = root - MIDDLE
     row = np.array([1.0, x, x * x])
     slope = curve[1] + 2 * curve[2] * x

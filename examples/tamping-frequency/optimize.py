@@ -10,7 +10,7 @@ from __future__ import annotations
 import argparse
 import math
 from pathlib import Path
-from typing import NamedTuple, Sequence
+from typing import Any, NamedTuple, Sequence
 
 import numpy as np
 from scipy.optimize import minimize_scalar
@@ -22,7 +22,7 @@ HERE = Path(__file__).resolve().parent
 SCENE = HERE.parent / "tamping/scene.toml"
 UNTIL = 0.25  # end of the dive [s]
 START = 1.394  # height of the support before the dive [m]
-PRICE = 5.0  # depth that a kilowatt has to be worth [mm/kW]
+PRICE = 10.0  # depth that a kilowatt has to be worth [mm/kW]
 SHAFT = "mechanism.tamper.joint.phif"
 
 
@@ -86,7 +86,7 @@ def best(runs: Sequence[Dive], low: float, high: float) -> tuple[float, float]:
     b, c = solution[-2:]
     scatter = np.sqrt(((merits - matrix @ solution) ** 2).sum() / max(1, len(runs) - len(solution)))
     # Without a maximum inside, the best frequency is an end of the range.
-    found = minimize_scalar(lambda f: -(b * f / 10 + c * (f / 10) ** 2), bounds=(low, high), method="bounded")
+    found: Any = minimize_scalar(lambda f: -(b * f / 10 + c * (f / 10) ** 2), bounds=(low, high), method="bounded")
     ends = [low, high, float(found.x)]
     return max(ends, key=lambda f: b * f / 10 + c * (f / 10) ** 2), float(scatter)
 

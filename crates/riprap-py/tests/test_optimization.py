@@ -36,7 +36,7 @@ def test_the_interval_of_the_fitted_friction_contains_the_true_one_as_often_as_i
     numbers = random.Random(1)
 
     def heap(friction: float) -> float:
-        x = friction - fit.MIDDLE
+        x = friction - float(fit.MIDDLE)
         return 19.0 + 69.0 * x - 60.0 * x * x + numbers.gauss(0.0, 2.3)
 
     inside, studies = 0, 300

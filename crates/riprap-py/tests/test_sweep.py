@@ -7,6 +7,7 @@ import importlib
 import json
 import math
 import pkgutil
+import re
 import shutil
 import sys
 from pathlib import Path
@@ -226,7 +227,7 @@ def test_a_scene_that_is_wrong_for_one_value_fails_with_the_message_of_riprap(tm
 
 def test_measures_reduce_columns_over_a_window_and_read_the_summary(tmp_path: Path) -> None:
     (tmp_path / "own.py").write_text("import csv\ndef rows(run):\n    return len(list(csv.reader(open(run / 'series.csv')))) - 1\n")
-    measures = {
+    measures: dict[str, dict[str, object]] = {
         "last": {"column": "ball.position_z", "reduce": "last"},
         "fall": {"column": "ball.velocity_z", "reduce": "min", "to": "50 ms"},
         "mean": {"column": "time [s]", "from": 0.06},
@@ -268,7 +269,8 @@ def test_the_table_is_the_same_as_csv_parquet_and_data_frame(tmp_path: Path) -> 
     assert frame["version"][0] == rr.__version__ and frame["hash"][0] == sweep.cases[0].hash
     for read in (pandas.read_csv(path), pandas.read_parquet(path.with_suffix(".parquet"))):
         assert list(read.columns) == list(frame.columns)
-        assert read["z [m]"][0] == frame["z [m]"][0] and math.isnan(read["z [m]"][1])
+        first, second = read["z [m]"].tolist()
+        assert first == frame["z [m]"][0] and math.isnan(second)
 
 
 def test_the_table_is_a_list_of_dictionaries_without_pandas(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -324,6 +326,23 @@ def test_list_status_and_collect_run_nothing(tmp_path: Path, capsys: pytest.Capt
     assert [row["status"] for row in rows(tmp_path / "results/table.csv")] == ["waiting"] * 3 + ["finished"]
     assert main([str(file), "--case", "4"]) == 2
     assert "there is no case 4; the sweep has cases 0 to 3" in capsys.readouterr().err
+
+
+def test_the_sweep_file_of_the_book_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.chdir(tmp_path)
+    page = (ROOT / "book/src/how-to/sweep.md").read_text()
+    for path, text in re.findall(r"^```toml\n# (\S+)\n(.*?)^```$", page, re.M | re.S):
+        (tmp_path / path).parent.mkdir(exist_ok=True)
+        (tmp_path / path).write_text(text)
+    assert main(["drop/sweep.toml", "-j", "2", "--quiet"]) == 0
+    told = re.search(r"^```text\n(6 cases.*?)^```$", page, re.M | re.S)
+    out = capsys.readouterr().out.replace(str(tmp_path) + "/", "")
+    assert told and re.sub(r"; \d+ s of", "; 0 s of", out) == told.group(1)
+    table = rows(tmp_path / "drop/results/table.csv")
+    # A ball of 5 cm rebounds to e² h: the first maximum of its centre, to the resolution of the output.
+    for row in table:
+        height, restitution = float(row["height [m]"]) - 0.05, float(row["materials.rubber.restitution"])
+        assert float(row["rebound [m]"]) == pytest.approx(0.05 + restitution**2 * height, abs=2e-3)
 
 
 def test_seeds_that_a_scene_would_ignore_are_noted(tmp_path: Path) -> None:

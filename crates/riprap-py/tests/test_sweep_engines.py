@@ -120,6 +120,16 @@ def test_a_case_that_kills_its_process_fails_alone(tmp_path: Path) -> None:
     assert "the process died 3 times" in (results[2].error or "")
 
 
+def test_a_script_without_a_main_guard_is_told_so_and_nothing_fails(tmp_path: Path) -> None:
+    (tmp_path / "script.py").write_text(
+        "from riprap.sweep import Sweep\n"
+        "Sweep(function='riprap.sweep.example:fall', parameters={'height': [1.0, 2.0]}, out='out').run(jobs=1)\n"
+    )
+    done = subprocess.run([sys.executable, "script.py"], cwd=tmp_path, capture_output=True, text=True)
+    assert done.returncode == 1 and 'call `run` under `if __name__ == "__main__":`' in done.stderr.splitlines()[-1]
+    assert not list(tmp_path.glob("out/cases/*/result.json"))
+
+
 def test_two_sweeps_in_one_folder_share_the_work(tmp_path: Path) -> None:
     (tmp_path / "slow.py").write_text("import time\ndef case(x):\n    time.sleep(0.15)\n    return {'y': x}\n")
     (tmp_path / "sweep.toml").write_text('function = "slow.py:case"\nparameters.x = [1, 2, 3, 4, 5, 6, 7, 8]\n')

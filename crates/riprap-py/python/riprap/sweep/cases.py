@@ -18,11 +18,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Dict, Iterator, List, Optional
 
-from . import functions, store
+from . import functions, store, toml
 from .description import Description
 from .measures import Measure
 
-__all__ = ["BUSY", "Case", "death", "execute", "measure", "prepare"]
+__all__ = ["BUSY", "Case", "death", "execute", "measure", "prepare", "use_threads"]
 
 # Outcome of a case that another process is working on.
 BUSY = "busy"
@@ -84,6 +84,11 @@ def prepare(sweep: Description, number: int, parameters: Dict[str, Any], seed: O
     )
 
 
+def use_threads(threads: int) -> None:
+    """Sets the number of threads of runs in this process, which must not have run anything in parallel yet."""
+    os.environ.setdefault("RAYON_NUM_THREADS", str(threads))
+
+
 def execute(case: Case, retry_failed: bool = False, wait: bool = False) -> str:
     """Runs a case unless it has ended: ``finished``, ``failed``, or ``busy`` if another process is working on it."""
     with store.locked(case.folder, wait) as ours:
@@ -96,7 +101,6 @@ def execute(case: Case, retry_failed: bool = False, wait: bool = False) -> str:
         described = {"parameters": case.parameters, "seed": case.seed, "version": case.version}
         store.atomic_write(case.folder / "case.json", (json.dumps(described, indent=1, default=str) + "\n").encode())
         store.add_start(case.folder)
-        os.environ.setdefault("RAYON_NUM_THREADS", str(case.threads))
         started = time.perf_counter()
         try:
             with _interruptible():
@@ -117,7 +121,7 @@ def _run_scene(case: Case) -> Dict[str, Any]:
     if not path.is_file() or path.read_bytes() != text:
         store.atomic_write(path, text)
     every = case.checkpoint_every
-    if every is None and "checkpoint_every" not in (case.scene or ""):
+    if every is None and "checkpoint_every" not in toml.parse(case.scene or "")["run"]:
         until = Scene.from_toml(path).until
         every = until / CHECKPOINTS if until else None
     summary = run(path, case.run_folder, resume=True, overwrite=True, checkpoint_every=every)

@@ -9,6 +9,7 @@ import sys
 from typing import List, Optional, Sequence
 
 from ..errors import Error
+from .cases import use_threads
 from .errors import SweepError
 from .progress import duration
 from .study import Result, Sweep
@@ -85,6 +86,7 @@ def _run(parsed: argparse.Namespace) -> int:
 
 
 def _case(sweep: Sweep, number: int, retry_failed: bool) -> int:
+    use_threads(sweep.cases[0].threads)
     status = sweep.run_case(number, retry_failed)
     print(f"case {number}: {status}")
     if status == "failed":

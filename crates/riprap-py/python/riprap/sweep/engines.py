@@ -18,14 +18,22 @@ import threading
 import time
 from typing import Any, Callable, Deque, Dict, List, Optional, Protocol, Sequence, Tuple, Type
 
-from .cases import BUSY, Case, death, execute
+from . import store
+from .cases import BUSY, Case, death, execute, use_threads
 
 __all__ = ["DaskEngine", "PoolEngine", "drive"]
 
 # A case whose process died this often is run alone; if it dies again, it has failed.
 DEATHS = 2
+# Workers that die one after the other before they start a case cannot start at all.
+FALSE_STARTS = 5
 # Pause before a case that was busy is tried again [s].
 PATIENCE = 0.5
+
+NO_WORKERS = (
+    "worker processes end before they start a case. They import the script that runs the sweep: "
+    'call `run` under `if __name__ == "__main__":`, and see the messages above'
+)
 
 Died = Tuple[Type[BaseException], ...]
 
@@ -104,6 +112,12 @@ class PoolEngine:
         self._pool.shutdown(wait=True, cancel_futures=True)
 
 
+def _execute(case: Case, retry_failed: bool) -> str:
+    """Runs a case in a worker of dask."""
+    use_threads(case.threads)
+    return execute(case, retry_failed)
+
+
 class DaskEngine:
     """A client of dask.distributed. Dask itself hands the cases of a lost worker to others, up to its limit of allowed failures."""
 
@@ -118,7 +132,7 @@ class DaskEngine:
 
     def submit(self, case: Case, retry_failed: bool) -> Any:
         """Starts a case and returns its future."""
-        future = self._client.submit(execute, case, retry_failed, pure=False, key=f"riprap-{case.hash}-{len(self._futures)}")
+        future = self._client.submit(_execute, case, retry_failed, pure=False, key=f"riprap-{case.hash}-{len(self._futures)}")
         self._futures.append(future)
         return future
 
@@ -147,17 +161,27 @@ def _drive(cases: Sequence[Case], engine: Engine, retry_failed: bool, ended: Cal
     # Cases that another sweep is working on, with the time of the next attempt; cases to be run alone.
     later: Deque[Tuple[float, Case]] = collections.deque()
     suspects: Deque[Case] = collections.deque()
-    running: Dict[Any, Case] = {}
+    running: Dict[Any, Tuple[Case, int]] = {}
+    false_starts = 0
     deaths: Dict[str, int] = collections.Counter()
     done: "queue.SimpleQueue[Any]" = queue.SimpleQueue()
 
     def start(case: Case) -> None:
+        before = len(store.starts(case.folder))
         future = engine.submit(case, retry_failed)
-        running[future] = case
+        running[future] = case, before
         future.add_done_callback(done.put)
 
-    def lost(future: Any, case: Case) -> Optional[str]:
+    def lost(future: Any, case: Case, before: int) -> Optional[str]:
+        nonlocal false_starts
         again = engine.lost(future)
+        if again and len(store.starts(case.folder)) == before:
+            false_starts += 1
+            if false_starts > FALSE_STARTS:
+                raise RuntimeError(NO_WORKERS)
+            waiting.append(case)
+            return None
+        false_starts = 0
         deaths[case.hash] += 1
         if again and deaths[case.hash] <= DEATHS:
             (waiting if deaths[case.hash] < DEATHS else suspects).append(case)
@@ -167,7 +191,7 @@ def _drive(cases: Sequence[Case], engine: Engine, retry_failed: bool, ended: Cal
     while waiting or running or suspects or later:
         while later and later[0][0] <= time.monotonic():
             waiting.append(later.popleft()[1])
-        alone = any(deaths[case.hash] >= DEATHS for case in running.values())
+        alone = any(deaths[case.hash] >= DEATHS for case, _ in running.values())
         while waiting and len(running) < engine.slots and not alone:
             start(waiting.popleft())
         # Cases whose process died repeatedly run alone, so that only the culprit fails.
@@ -177,11 +201,11 @@ def _drive(cases: Sequence[Case], engine: Engine, retry_failed: bool, ended: Cal
             future = done.get(timeout=PATIENCE)
         except queue.Empty:
             continue
-        case = running.pop(future)
+        case, before = running.pop(future)
         try:
             status: Optional[str] = str(future.result())
         except engine.died:
-            status = lost(future, case)
+            status = lost(future, case, before)
         if status == BUSY:
             later.append((time.monotonic() + PATIENCE, case))
         elif status is not None:
