@@ -26,8 +26,9 @@ pub fn sweep(arguments: &Arguments) -> Result<(), Failure> {
     }
     // Ctrl-C reaches both processes; the package stops its runs and says how the sweep ended.
     ctrlc::set_handler(|| ()).ok();
-    let status = Command::new(&python).args(["-m", "riprap", "sweep"]).args(&arguments.arguments);
-    match status.status().map(|status| status.code()) {
+    let mut package = Command::new(&python);
+    package.args(["-m", "riprap", "sweep"]).args(&arguments.arguments);
+    match package.status().map(|status| status.code()) {
         Ok(Some(0)) => Ok(()),
         Ok(code) => Err(Failure::Passed(code.and_then(|n| u8::try_from(n).ok()).unwrap_or(1))),
         Err(error) => Err(Failure::Run(format!("cannot start {}: {error}", python.display()))),
