@@ -267,10 +267,13 @@ def test_the_table_is_the_same_as_csv_parquet_and_data_frame(tmp_path: Path) -> 
     assert list(frame.columns) == ["case", "height [m]", "seed", "z [m]", "v [m/s]", "status", "wall_time [s]", "version", "hash", "error"]
     assert list(frame["height [m]"]) == [1.0, 2.0] and list(frame["status"]) == ["finished", "waiting"]
     assert frame["version"][0] == rr.__version__ and frame["hash"][0] == sweep.cases[0].hash
-    for read in (pandas.read_csv(path), pandas.read_parquet(path.with_suffix(".parquet"))):
-        assert list(read.columns) == list(frame.columns)
-        first, second = read["z [m]"].tolist()
-        assert first == frame["z [m]"][0] and math.isnan(second)
+    table = rows(path)
+    assert list(table[0]) == list(frame.columns)
+    assert float(table[0]["z [m]"]) == frame["z [m]"][0] and table[1]["z [m]"] == ""
+    read = pandas.read_parquet(path.with_suffix(".parquet"))
+    assert list(read.columns) == list(frame.columns)
+    first, second = read["z [m]"].tolist()
+    assert first == frame["z [m]"][0] and math.isnan(second)
 
 
 def test_the_table_is_a_list_of_dictionaries_without_pandas(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -324,6 +327,9 @@ def test_list_status_and_collect_run_nothing(tmp_path: Path, capsys: pytest.Capt
     assert capsys.readouterr().out.startswith("4 cases: 1 finished, 3 left")
     assert main([str(file), "--collect"]) == 0
     assert [row["status"] for row in rows(tmp_path / "results/table.csv")] == ["waiting"] * 3 + ["finished"]
+    assert main(["--collect", "--plot", str(file)]) == 0
+    assert "<svg" in (tmp_path / "results/plot.svg").read_text()
+    capsys.readouterr()
     assert main([str(file), "--case", "4"]) == 2
     assert "there is no case 4; the sweep has cases 0 to 3" in capsys.readouterr().err
 
@@ -334,10 +340,9 @@ def test_the_sweep_file_of_the_book_runs(tmp_path: Path, monkeypatch: pytest.Mon
     for path, text in re.findall(r"^```toml\n# (\S+)\n(.*?)^```$", page, re.M | re.S):
         (tmp_path / path).parent.mkdir(exist_ok=True)
         (tmp_path / path).write_text(text)
-    assert main(["drop/sweep.toml", "-j", "2", "--quiet"]) == 0
+    assert main(["--quiet", "-j", "2", "drop/sweep.toml"]) == 0
     told = re.search(r"^```text\n(6 cases.*?)^```$", page, re.M | re.S)
-    out = capsys.readouterr().out.replace(str(tmp_path) + "/", "")
-    assert told and re.sub(r"; \d+ s of", "; 0 s of", out) == told.group(1)
+    assert told and re.sub(r"; \d+ s of", "; 0 s of", capsys.readouterr().out) == told.group(1)
     table = rows(tmp_path / "drop/results/table.csv")
     # A ball of 5 cm rebounds to e² h: the first maximum of its centre, to the resolution of the output.
     for row in table:

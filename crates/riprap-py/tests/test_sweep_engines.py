@@ -50,23 +50,25 @@ def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> Sweep:
 
 
 class Killer(threading.Thread):
-    """Kills the worker of the first case that has a checkpoint, once some cases have finished."""
+    """Once three cases have finished, kills the worker of the next case that writes its first checkpoint."""
 
     def __init__(self, sweep: Sweep) -> None:
         super().__init__(daemon=True)
         self.sweep = sweep
         self.victim: str | None = None
         self.over = False
+        self.seen: set[str] = set()
 
     def run(self) -> None:
         while not self.over and self.victim is None:
             time.sleep(0.002)
-            finished = sum((case.folder / "result.json").exists() for case in self.sweep.cases)
-            for case in self.sweep.cases if finished >= 3 else []:
-                if (case.run_folder / "checkpoint.bin").exists() and not (case.folder / "result.json").exists():
-                    os.kill(int(store.starts(case.folder)[-1].split(",")[2]), signal.SIGKILL)
-                    self.victim = case.hash
-                    break
+            begun = {case.hash: case for case in self.sweep.cases if (case.run_folder / "checkpoint.bin").exists()}
+            finished = sum((case.folder / "result.json").exists() for case in begun.values())
+            fresh = [case for case in begun.values() if case.hash not in self.seen]
+            if finished >= 3 and fresh:
+                os.kill(int(store.starts(fresh[0].folder)[-1].split(",")[2]), signal.SIGKILL)
+                self.victim = fresh[0].hash
+            self.seen |= set(begun)
 
 
 def run_with_a_kill(sweep: Sweep, **engine: Any) -> Killer:
@@ -140,32 +142,38 @@ def test_two_sweeps_in_one_folder_share_the_work(tmp_path: Path) -> None:
     assert sweep.status().finished == 8 and all(begun == ["beginning"] for begun in starts(sweep).values())
 
 
-def test_ctrl_c_leaves_checkpoints_from_which_the_sweep_continues(undisturbed: Sweep) -> None:
+@pytest.mark.parametrize("ending", [signal.SIGINT, signal.SIGKILL], ids=["interrupted", "killed"])
+def test_a_sweep_that_is_ended_from_outside_continues_from_its_checkpoints(ending: signal.Signals, undisturbed: Sweep) -> None:
     folder = undisturbed.out.parent
-    (folder / "sweep.toml").write_text(
+    file = folder / f"{ending.name}.toml"
+    file.write_text(
         """\
 scene = "tamping.toml"
-out = "interrupted"
 checkpoint_every = "5 ms"
 [parameters]
 omega = { from = 90.0, to = 270.0, count = 4 }
-"materials.rock.friction" = [0.4, 0.6, 0.8]
-[measures]
-height = { column = "tamper.zs.q", reduce = "last" }
+"materials.rock.friction" = 0.6
 """
     )
-    sweep = Sweep.from_file(folder / "sweep.toml")
-    command = [sys.executable, "-m", "riprap", "sweep", str(folder / "sweep.toml"), "-j", "2", "--quiet"]
+    sweep = Sweep.from_file(file)
+    command = [sys.executable, "-m", "riprap", "sweep", str(file), "-j", "2", "--quiet"]
     process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
     while not any((case.run_folder / "checkpoint.bin").exists() for case in sweep.cases):
         time.sleep(0.005)
         assert process.poll() is None
-    process.send_signal(signal.SIGINT)
-    assert process.wait(timeout=60) == 130
-    assert process.stderr is not None and "interrupted; `riprap sweep" in process.stderr.read()
+    process.send_signal(ending)
+    told = process.communicate(timeout=60)[1]
+    if ending == signal.SIGINT:
+        assert process.returncode == 130 and "interrupted; `riprap sweep" in told
+    # Workers end with the sweep.
+    patience = time.monotonic() + 20
+    while sweep.status().running and time.monotonic() < patience:
+        time.sleep(0.01)
     assert sweep.status().running == 0
-    assert sweep.run(jobs=2) == (12, 0, 0, 0)
-    assert states(sweep) == states(undisturbed)
+    assert sweep.run(jobs=2) == (4, 0, 0, 0)
+    assert ["beginning", "checkpoint"] in starts(sweep).values()
+    expected = states(undisturbed)
+    assert states(sweep) == {case.hash: expected[case.hash] for case in sweep.cases}
 
 
 class Recorder:

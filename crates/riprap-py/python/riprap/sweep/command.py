@@ -6,6 +6,7 @@ import argparse
 import os
 import shlex
 import sys
+from pathlib import Path
 from typing import List, Optional, Sequence
 
 from ..errors import Error
@@ -32,13 +33,7 @@ def _parser() -> argparse.ArgumentParser:
     what.add_argument("--collect", action="store_true", help="write the table of the results so far, and run nothing")
     what.add_argument("--case", type=int, metavar="K", help="run only case K, counted from 0, in this process")
     what.add_argument("--slurm", metavar="SCRIPT", help="write a SLURM array script, and run nothing")
-    parser.add_argument(
-        "--plot",
-        nargs="?",
-        const="",
-        metavar="FILE.svg",
-        help="run what is left and draw the measures with confidence intervals [default file: plot.svg in the folder of the results]",
-    )
+    parser.add_argument("--plot", action="store_true", help="also draw means over seeds with confidence intervals, as plot.svg in the folder of the results")
     script = parser.add_argument_group("options of --slurm")
     script.add_argument("--time", metavar="T", help="time limit of a task, such as 2:00:00")
     script.add_argument("--memory", metavar="SIZE", help="memory of a task, such as 4G")
@@ -110,17 +105,25 @@ def _count(sweep: Sweep) -> int:
     return 0
 
 
-def _conclude(sweep: Sweep, picture: Optional[str]) -> int:
+def _conclude(sweep: Sweep, picture: bool) -> int:
     """Writes the table, and the picture if one is wanted, and says what failed."""
     path = sweep.collect()
     _count(sweep)
     bad = [result for result in sweep.results() if result.error]
     for result in bad[:10]:
         first = (result.error or "").splitlines()[0]
-        print(f"case {result.number} ({result.status}): {first}\n  {result.folder}", file=sys.stderr)
+        print(f"case {result.number} ({result.status}): {first}\n  {_shown(result.folder)}", file=sys.stderr)
     if len(bad) > 10:
         print(f"… and {len(bad) - 10} more; see the column `error` of the table", file=sys.stderr)
-    print(f"  {path}  table of all cases")
-    if picture is not None:
-        print(f"  {sweep.plot(picture or None)}  means over seeds with 95 % confidence intervals")
+    print(f"  {_shown(path)}  table of all cases")
+    if picture:
+        print(f"  {_shown(sweep.plot())}  means over seeds with 95 % confidence intervals")
     return 1 if bad else 0
+
+
+def _shown(path: Path) -> Path:
+    """A path relative to the current folder if it is below it."""
+    try:
+        return path.relative_to(Path.cwd())
+    except ValueError:
+        return path
