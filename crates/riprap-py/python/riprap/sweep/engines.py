@@ -16,10 +16,12 @@ import signal
 import sys
 import threading
 import time
+import weakref
 from typing import Any, Callable, Deque, Dict, List, Optional, Protocol, Sequence, Tuple, Type
 
 from . import store
 from .cases import BUSY, Case, death, execute, use_threads
+from .errors import optional
 
 __all__ = ["DaskEngine", "PoolEngine", "drive"]
 
@@ -77,7 +79,8 @@ class PoolEngine:
     def __init__(self, jobs: int, threads: int) -> None:
         self.slots = jobs
         self._threads = threads
-        self._pools: Dict[Any, concurrent.futures.ProcessPoolExecutor] = {}
+        # The pool of every future that is still waited for.
+        self._pools: "weakref.WeakKeyDictionary[Any, concurrent.futures.ProcessPoolExecutor]" = weakref.WeakKeyDictionary()
         self._pool = self._new()
 
     def _new(self) -> concurrent.futures.ProcessPoolExecutor:
@@ -125,8 +128,6 @@ class DaskEngine:
         self._client = client
         self.slots = sys.maxsize
         self._futures: List[Any] = []
-        from .errors import optional
-
         distributed = optional("distributed", "a sweep with a dask client")
         self.died: Died = (distributed.KilledWorker,)
 
