@@ -1,4 +1,4 @@
-"""Scenes and helpers for the tests of sweeps."""
+"""Scenes for the tests of sweeps, and what they compare."""
 
 from __future__ import annotations
 

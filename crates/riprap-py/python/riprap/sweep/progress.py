@@ -61,7 +61,7 @@ class Line(Silent):
         self._show(last=True)
 
     def text(self, elapsed: float) -> str:
-        """The line after a time [s]; what is left is estimated from the runs of this session."""
+        """The line after a time [s]; what is left is estimated from the runs since the start."""
         left, new = self._total - self._done, self._done - self._initial
         parts = [f"{self._done} of {self._total} done"]
         if self._failed:
