@@ -7,9 +7,26 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 /// What the tests of the package need from the package index.
-pub const TESTS: [&str; 4] = ["numpy>=1.21", "pytest>=7", "mypy>=1.10", "scipy"];
+pub const TESTS: [&str; 8] = [
+    "numpy>=1.21",
+    "pytest>=7",
+    "mypy>=1.10",
+    "scipy",
+    "dask[distributed]",
+    "matplotlib",
+    "pandas",
+    "pyarrow",
+];
 /// What builds and checks it. Pyright brings its own Node.
 const TOOLS: [&str; 2] = ["maturin>=1.9,<2", "pyright[nodejs]>=1.1.400"];
+/// What mypy checks: the package, its tests and scripts.
+const TYPED: [&str; 5] = [
+    "crates/riprap-py/python/riprap",
+    "crates/riprap-py/tests",
+    "crates/riprap-py/stubs.py",
+    "examples/fit-friction/fit.py",
+    "examples/tamping-frequency/optimize.py",
+];
 
 /// Numbers of passed and failed tests.
 pub struct Counts {
@@ -48,12 +65,7 @@ pub fn run(interpreter: &str, target: &Path) -> Result<Counts, String> {
     )?;
     let counts = pytest(&python, None)?;
     let cache = target.join("mypy");
-    call(
-        Command::new(&python)
-            .args(["-m", "mypy", "--cache-dir"])
-            .arg(cache)
-            .args(["crates/riprap-py/tests", "crates/riprap-py/stubs.py"]),
-    )?;
+    call(Command::new(&python).args(["-m", "mypy", "--cache-dir"]).arg(cache).args(TYPED))?;
     // The files are those of `[tool.pyright]` in pyproject.toml: the package, its tests, and the examples.
     call(Command::new(&python).args(["-m", "pyright", "--pythonpath"]).arg(&python))?;
     Ok(counts)

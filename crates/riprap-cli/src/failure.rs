@@ -24,6 +24,8 @@ pub enum Failure {
     Validation,
     /// The user pressed Ctrl-C.
     Interrupted,
+    /// Another program failed with this exit code and has said why.
+    Passed(u8),
 }
 
 impl From<SceneErrors> for Failure {
@@ -39,6 +41,7 @@ impl Failure {
             Failure::Run(_) | Failure::Output(_) | Failure::Validation => 1,
             Failure::Scene(_) | Failure::Input(_) => 2,
             Failure::Interrupted => 130,
+            Failure::Passed(code) => *code,
         }
     }
 
@@ -49,7 +52,7 @@ impl Failure {
             Failure::Input(message) | Failure::Run(message) | Failure::Output(message) => {
                 eprintln!("error: {message}");
             }
-            Failure::Validation => {}
+            Failure::Validation | Failure::Passed(_) => {}
             Failure::Interrupted => eprintln!("interrupted"),
         }
     }

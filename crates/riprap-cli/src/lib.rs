@@ -21,7 +21,7 @@ use failure::Failure;
 use clap::{Parser, Subcommand};
 
 use commands::{
-    bench, check, equilibrium, forces, modes, new, reproduce, run, settle, solve, validate,
+    bench, check, equilibrium, forces, modes, new, reproduce, run, settle, solve, sweep, validate,
 };
 
 /// Simulate granular media and multibody systems with exact contact laws.
@@ -36,6 +36,9 @@ struct Arguments {
 enum Command {
     /// Run a scene and write time series, frames and a summary
     Run(run::Arguments),
+    /// Run a scene over many parameters and seeds and collect one table (needs the Python package)
+    #[command(disable_help_flag = true, disable_version_flag = true)]
+    Sweep(sweep::Arguments),
     /// Settle the grains of a scene and cache the bed for later runs
     Settle(settle::Arguments),
     /// Check a scene without running it: bodies, masses, sizes, advice on the time step
@@ -70,6 +73,7 @@ pub fn main_with(arguments: impl IntoIterator<Item = OsString>) -> u8 {
     };
     let result = match arguments.command {
         Command::Run(arguments) => run::run(&arguments),
+        Command::Sweep(arguments) => sweep::sweep(&arguments),
         Command::Settle(arguments) => settle::command(&arguments),
         Command::Check(arguments) => check::check(&arguments),
         Command::Equilibrium(arguments) => equilibrium::equilibrium(&arguments),

@@ -1,4 +1,4 @@
-"""The Python blocks of the book run, in order."""
+"""The Python blocks of the book run, page by page and in order."""
 
 from __future__ import annotations
 
@@ -8,17 +8,20 @@ from pathlib import Path
 import pytest
 from conftest import ROOT
 
-PAGE = ROOT / "book/src/how-to/python.md"
+HOW_TO = ROOT / "book/src/how-to"
+# Pages, how many blocks they have at least, and a file that they write.
+PAGES = {"python.md": (6, "out/ball/series.csv"), "sweep.md": (4, "pi.svg")}
 
 
-def test_the_snippets_of_the_book_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("name", sorted(PAGES))
+def test_the_snippets_of_the_book_run(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    page = PAGE.read_text()
+    page = (HOW_TO / name).read_text()
     blocks = list(re.finditer(r"^```python\n(.*?)^```$", page, re.M | re.S))
-    assert len(blocks) >= 6
+    assert len(blocks) >= PAGES[name][0]
     names: dict[str, object] = {}
     for block in blocks:
         # Lines of the page, for tracebacks.
         source = "\n" * page[: block.start(1)].count("\n") + block.group(1)
-        exec(compile(source, str(PAGE), "exec"), names)
-    assert (tmp_path / "out/ball/series.csv").is_file()
+        exec(compile(source, str(HOW_TO / name), "exec"), names)
+    assert (tmp_path / PAGES[name][1]).is_file()

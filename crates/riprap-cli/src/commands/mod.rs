@@ -10,6 +10,7 @@ pub mod reproduce;
 pub mod run;
 pub mod settle;
 pub mod solve;
+pub mod sweep;
 pub mod validate;
 mod watch;
 
