@@ -31,6 +31,7 @@ mod simulation;
 mod solver;
 mod state;
 mod view;
+mod watch;
 
 use pyo3::prelude::*;
 

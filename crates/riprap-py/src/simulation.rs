@@ -2,18 +2,17 @@
 //! while a step is in progress is an error, not a deadlock.
 
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, TryLockError};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use numpy::{PyArray1, PyArray2};
 use pyo3::IntoPyObjectExt;
 use pyo3::prelude::*;
-use pyo3::types::PyDict;
+use pyo3::types::{PyBytes, PyDict};
 
 use riprap::scheme::Scheme as CoreScheme;
-use riprap::simulation::{Frame, OnUnconverged, Simulation as CoreSimulation};
-use riprap_io::run::{Phase, Watch};
+use riprap::simulation::{OnUnconverged, Simulation as CoreSimulation};
+use riprap_io::output::{Snapshot, Surfaces};
 
 use crate::attached::Attached;
 use crate::errors::{self, BusyError};
@@ -25,9 +24,7 @@ use crate::scene::{Scene, SceneData};
 use crate::scheme::Scheme;
 use crate::state::State;
 use crate::view::{BodyState, GrainsState, JointState, MechanismState};
-
-/// How long steps run before Ctrl-C is looked for.
-const SIGNALS: Duration = Duration::from_millis(20);
+use crate::watch::{Bar, SIGNALS, Watching};
 
 /// What the lock protects.
 pub struct Inner {
@@ -52,26 +49,6 @@ impl Inner {
             return Err(raised);
         }
         result.map(StepReport::from).map_err(errors::step)
-    }
-}
-
-/// Settles grains; Ctrl-C ends it.
-struct Settling<'a> {
-    interrupt: &'a AtomicBool,
-    last: Instant,
-    raised: Option<PyErr>,
-}
-
-impl Watch for Settling<'_> {
-    fn step(&mut self, _: Phase, _: &Frame) {
-        if self.last.elapsed() < SIGNALS {
-            return;
-        }
-        self.last = Instant::now();
-        if let Err(error) = Python::attach(|py| py.check_signals()) {
-            self.raised = Some(error);
-            self.interrupt.store(true, Ordering::Relaxed);
-        }
     }
 }
 
@@ -156,7 +133,12 @@ impl Simulation {
     }
 
     /// Runs until `t`; a true answer of the observer ends the run.
-    fn run_until(slf: &Bound<Self>, t: f64, observer: Option<&Bound<PyAny>>) -> PyResult<()> {
+    fn run_until(
+        slf: &Bound<Self>,
+        t: f64,
+        observer: Option<&Bound<PyAny>>,
+        bar: &Bar,
+    ) -> PyResult<()> {
         let (py, this) = (slf.py(), slf.get());
         if t.is_nan() {
             return Err(errors::value("the end time must be a number of seconds"));
@@ -171,11 +153,12 @@ impl Simulation {
         }
         while !this.run_some(py, t, &mut steps, observer.is_some())? {
             py.check_signals()?;
+            bar.show(py, this.time()?)?;
             if stops()? {
                 break;
             }
         }
-        Ok(())
+        bar.show(py, this.time()?)
     }
 }
 
@@ -193,13 +176,14 @@ fn scheme_of(data: &SceneData, scheme: Option<&Scheme>) -> PyResult<Box<dyn Core
 #[pymethods]
 impl Simulation {
     #[new]
-    #[pyo3(signature = (scene, scheme=None, *, on_unconverged=None, settle=true))]
+    #[pyo3(signature = (scene, scheme=None, *, on_unconverged=None, settle=true, progress=None))]
     fn new(
         py: Python,
         scene: &Scene,
         scheme: Option<&Scheme>,
         on_unconverged: Option<&str>,
         settle: bool,
+        progress: Option<&Bound<PyAny>>,
     ) -> PyResult<Simulation> {
         let data = Arc::clone(&scene.0);
         let mut scheme = scheme_of(&data, scheme)?;
@@ -219,8 +203,8 @@ impl Simulation {
         if let Some((file, built)) = &data.file
             && let Some(settling) = built.settling.as_ref().filter(|_| settle)
         {
-            let interrupt = AtomicBool::new(false);
-            let mut watch = Settling { interrupt: &interrupt, last: Instant::now(), raised: None };
+            let interrupt = Arc::default();
+            let mut watch = Watching::new(&interrupt, progress);
             let settled = py.detach(|| {
                 riprap_io::run::settle(file, built, settling, None, &interrupt, &mut watch)
             });
@@ -245,21 +229,52 @@ impl Simulation {
     }
 
     /// Runs until a time [s]. The observer is called with the simulation at the start and after every step; a true answer
-    /// ends the run.
-    #[pyo3(signature = (t, observer=None))]
-    fn until(slf: &Bound<Self>, t: f64, observer: Option<&Bound<PyAny>>) -> PyResult<RunReport> {
-        Simulation::run_until(slf, t, observer)?;
+    /// ends the run. `progress` shows a bar: True for that of tqdm, or a callable like it.
+    #[pyo3(signature = (t, observer=None, *, progress=None))]
+    fn until(
+        slf: &Bound<Self>,
+        t: f64,
+        observer: Option<&Bound<PyAny>>,
+        progress: Option<&Bound<PyAny>>,
+    ) -> PyResult<RunReport> {
+        let bar = Bar::start(slf.py(), progress, "run", [slf.get().time()?, t])?;
+        let result = Simulation::run_until(slf, t, observer, &bar);
+        bar.close(slf.py())?;
+        result?;
         slf.get().report()
     }
 
-    /// Runs until a time [s] and gives the simulation itself at the start and after every interval [s].
-    #[pyo3(signature = (*, until, every))]
-    fn frames(slf: &Bound<Self>, until: f64, every: f64) -> PyResult<Frames> {
+    /// Runs until a time [s] and gives the simulation itself at the start and after every interval [s]. `progress` shows a
+    /// bar: True for that of tqdm, or a callable like it.
+    #[pyo3(signature = (*, until, every, progress=None))]
+    fn frames(
+        slf: &Bound<Self>,
+        until: f64,
+        every: f64,
+        progress: Option<&Bound<PyAny>>,
+    ) -> PyResult<Frames> {
         if !(every > 0.0 && every.is_finite() && until.is_finite()) {
             return Err(errors::value("`until` must be finite and `every` positive"));
         }
-        let start = slf.get().lock()?.run.time();
-        Ok(Frames { run: slf.clone().unbind(), start, until, every, next: Mutex::new(0) })
+        let start = slf.get().time()?;
+        let bar = Bar::start(slf.py(), progress, "run", [start, until])?;
+        Ok(Frames { run: slf.clone().unbind(), start, until, every, next: Mutex::new(0), bar })
+    }
+
+    /// Runs until a time [s] and records quantities at the start and after every interval [s]: a `riprap.Series`. The
+    /// quantities are functions of the simulation, by name with unit, which return numbers or vectors, such as
+    /// `{"height [m]": lambda run: run.body("ball").position[2]}`. Energies and the number of contacts are always recorded.
+    #[pyo3(signature = (*, until, every, quantities=None, progress=None))]
+    fn record<'py>(
+        slf: &Bound<'py, Self>,
+        until: f64,
+        every: f64,
+        quantities: Option<&Bound<'py, PyAny>>,
+        progress: Option<&Bound<PyAny>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let frames = Simulation::frames(slf, until, every, progress)?;
+        let module = slf.py().import("riprap.series")?;
+        module.call_method1("record", (frames, quantities))
     }
 
     /// Time [s].
@@ -473,6 +488,58 @@ impl Simulation {
         Ok(arrays)
     }
 
+    /// All bodies as a pandas.DataFrame with one row per body: name, mass, position, velocity and angular velocity, with units
+    /// in the names of the columns.
+    fn to_pandas<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        slf.py().import("riprap.tables")?.call_method1("bodies_to_pandas", (slf,))
+    }
+
+    /// All bodies as an xarray.Dataset over body and axis: mass, position, rotation, velocity and angular velocity, with
+    /// units as attributes.
+    fn to_xarray<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        slf.py().import("riprap.tables")?.call_method1("bodies_to_xarray", (slf,))
+    }
+
+    /// Sieve sizes [m] and masses [kg] of the free bodies: the smallest square aperture that a stone passes, the diameter of
+    /// a ball. Compounds have no sieve size and are left out.
+    fn grading<'py>(
+        &self,
+        py: Python<'py>,
+    ) -> PyResult<(Bound<'py, PyArray1<f64>>, Bound<'py, PyArray1<f64>>)> {
+        let inner = self.lock()?;
+        let scene = inner.run.frame().scene;
+        let bodies = scene.bodies();
+        let free = (0..bodies.len()).filter(|i| bodies.movable[*i]);
+        let sized = free.filter_map(|i| {
+            let size = riprap::grains::aperture_of(&scene.shape(scene.body_at(i)))?;
+            Some((size, bodies.mass[i]))
+        });
+        let (sizes, masses) = sized.unzip();
+        Ok((PyArray1::from_vec(py, sizes), PyArray1::from_vec(py, masses)))
+    }
+
+    /// Draws the bodies with `riprap.plot.show`, which has the options.
+    #[pyo3(signature = (**options))]
+    fn show<'py>(
+        slf: &Bound<'py, Self>,
+        options: Option<&Bound<'py, PyDict>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        slf.py().import("riprap.plot")?.call_method("show", (slf,), options)
+    }
+
+    /// A picture, for notebooks; None without matplotlib.
+    fn _repr_png_<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        slf.py().import("riprap.plot")?.call_method1("png", (slf,))
+    }
+
+    /// The surfaces of all bodies, as the content of a VTP file.
+    fn _surfaces<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
+        let inner = self.lock()?;
+        let frame = inner.run.frame();
+        let surfaces = Surfaces::new(frame.scene).bodies(&Snapshot::of(&frame));
+        Ok(PyBytes::new(py, &surfaces.to_vtp()))
+    }
+
     fn __repr__(&self) -> String {
         match self.lock() {
             Ok(inner) => format!("<Simulation at t = {:?} s>", inner.run.time()),
@@ -489,6 +556,7 @@ pub struct Frames {
     until: f64,
     every: f64,
     next: Mutex<u64>,
+    bar: Bar,
 }
 
 #[pymethods]
@@ -506,9 +574,10 @@ impl Frames {
         let t = self.start + k as f64 * self.every;
         // Decimal intervals are whole multiples up to rounding.
         if t > self.until + 1e-9 * self.every {
+            self.bar.close(py)?;
             return Ok(None);
         }
-        Simulation::run_until(self.run.bind(py), t, None)?;
+        Simulation::run_until(self.run.bind(py), t, None, &self.bar)?;
         Ok(Some(self.run.clone_ref(py)))
     }
 }

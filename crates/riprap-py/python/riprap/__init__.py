@@ -68,6 +68,8 @@ from ._riprap import (
     solve,
 )
 from .errors import BusyError, Error, FileError, HandleError, SceneError, StepError
+from .results import RunFolder, open_run
+from .series import Series
 
 __all__ = [
     "GROUND",
@@ -108,12 +110,14 @@ __all__ = [
     "Pose",
     "RopeHandle",
     "Rotation",
+    "RunFolder",
     "RunReport",
     "RunSummary",
     "Scene",
     "SceneBuilder",
     "SceneError",
     "Scheme",
+    "Series",
     "Shape",
     "Simulation",
     "Solution",
@@ -123,6 +127,7 @@ __all__ = [
     "StepError",
     "StepReport",
     "__version__",
+    "open_run",
     "run",
     "scene_schema",
     "solve",

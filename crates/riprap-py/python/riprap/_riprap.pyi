@@ -2,10 +2,14 @@
 
 from os import PathLike
 from pathlib import Path
-from typing import Any, Callable, Dict, Iterator, List, Literal, Optional, Sequence, Tuple, Union, final
+from typing import Any, Callable, Dict, Iterator, List, Literal, Mapping, Optional, Sequence, Tuple, Union, final
 
 import numpy as np
+from matplotlib.axes import Axes
 from numpy.typing import ArrayLike, NDArray
+
+from .results import RunFolder
+from .series import Quantity, Series
 
 _Array = NDArray[np.float64]
 _Vector = Union[Sequence[float], NDArray[Any]]
@@ -25,6 +29,7 @@ _Grading = Union[str, Sequence[float], Sequence[Tuple[float, float]]]
 _Corners = Tuple[Sequence[float], Sequence[float]]
 _Inertia = Union[float, _Vector, Sequence[Sequence[float]]]
 _PathLike = Union[str, PathLike[str]]
+_Progress = Union[bool, Callable[..., Any]]
 
 GROUND: Link
 __version__: str
@@ -1118,6 +1123,21 @@ class RunSummary:
     def warnings(self) -> List[str]:
         """Reasons to check the results before trusting them."""
         ...
+    def open(self) -> RunFolder:
+        """The series, frames and contacts in the folder: what `riprap.open_run` gives."""
+        ...
+    def to_pandas(self) -> Any:
+        """The series as a pandas.DataFrame: one row per output time [s], units in the names of the columns."""
+        ...
+    def to_xarray(self) -> Any:
+        """The series as an xarray.Dataset over time [s], units as attributes."""
+        ...
+    def show(self, **options: Any) -> Axes:
+        """Draws the last frame with `riprap.plot.show`, which has the options."""
+        ...
+    def _repr_html_(self) -> str:
+        """The summary and the last frame, for notebooks."""
+        ...
     def __repr__(self) -> str: ...
 
 @final
@@ -1375,17 +1395,25 @@ class Simulation:
     0.2 s  0.804 m
     0.4 s  0.215 m
     """
-    def __new__(cls, scene: Scene, scheme: Optional[Scheme] = None, *, on_unconverged: Optional[str] = None, settle: bool = True) -> Simulation: ...
+    def __new__(cls, scene: Scene, scheme: Optional[Scheme] = None, *, on_unconverged: Optional[str] = None, settle: bool = True, progress: Optional[_Progress] = None) -> Simulation: ...
     def step(self) -> StepReport:
         """Performs one step. StepError if it fails; the state is then as it was."""
         ...
-    def until(self, t: float, observer: Optional[Callable[[Simulation], object]] = None) -> RunReport:
+    def until(self, t: float, observer: Optional[Callable[[Simulation], object]] = None, *, progress: Optional[_Progress] = None) -> RunReport:
         """Runs until a time [s]. The observer is called with the simulation at the start and after every step; a true answer
-        ends the run.
+        ends the run. `progress` shows a bar: True for that of tqdm, or a callable like it.
         """
         ...
-    def frames(self, *, until: float, every: float) -> Frames:
-        """Runs until a time [s] and gives the simulation itself at the start and after every interval [s]."""
+    def frames(self, *, until: float, every: float, progress: Optional[_Progress] = None) -> Frames:
+        """Runs until a time [s] and gives the simulation itself at the start and after every interval [s]. `progress` shows a
+        bar: True for that of tqdm, or a callable like it.
+        """
+        ...
+    def record(self, *, until: float, every: float, quantities: Optional[Mapping[str, Quantity]] = None, progress: Optional[_Progress] = None) -> Series:
+        """Runs until a time [s] and records quantities at the start and after every interval [s]: a `riprap.Series`. The
+        quantities are functions of the simulation, by name with unit, which return numbers or vectors, such as
+        `{"height [m]": lambda run: run.body("ball").position[2]}`. Energies and the number of contacts are always recorded.
+        """
         ...
     @property
     def time(self) -> float:
@@ -1465,6 +1493,30 @@ class Simulation:
         ...
     def arrays(self) -> Dict[str, _Array]:
         """Positions, rotations, velocities and angular velocities in one dictionary, for storing."""
+        ...
+    def to_pandas(self) -> Any:
+        """All bodies as a pandas.DataFrame with one row per body: name, mass, position, velocity and angular velocity, with units
+        in the names of the columns.
+        """
+        ...
+    def to_xarray(self) -> Any:
+        """All bodies as an xarray.Dataset over body and axis: mass, position, rotation, velocity and angular velocity, with
+        units as attributes.
+        """
+        ...
+    def grading(self) -> Tuple[_Array, _Array]:
+        """Sieve sizes [m] and masses [kg] of the free bodies: the smallest square aperture that a stone passes, the diameter of
+        a ball. Compounds have no sieve size and are left out.
+        """
+        ...
+    def show(self, **options: Any) -> Axes:
+        """Draws the bodies with `riprap.plot.show`, which has the options."""
+        ...
+    def _repr_png_(self) -> Optional[bytes]:
+        """A picture, for notebooks; None without matplotlib."""
+        ...
+    def _surfaces(self) -> bytes:
+        """The surfaces of all bodies, as the content of a VTP file."""
         ...
     def __repr__(self) -> str: ...
 
@@ -1655,10 +1707,11 @@ def solve(problem: ContactProblem, solver: Optional[Union[Solver, str]] = None, 
     """
     ...
 
-def run(scene: _PathLike, out: _PathLike, *, until: Optional[float] = None, resume: bool = False, overwrite: bool = False, checkpoint_every: Optional[float] = None, problems_every: Optional[int] = None, bed: Optional[_PathLike] = None, cache: bool = True) -> RunSummary:
+def run(scene: _PathLike, out: _PathLike, *, until: Optional[float] = None, resume: bool = False, overwrite: bool = False, checkpoint_every: Optional[float] = None, problems_every: Optional[int] = None, bed: Optional[_PathLike] = None, cache: bool = True, progress: Optional[_Progress] = None) -> RunSummary:
     """Runs a scene file into a folder, as `riprap run` does: series, frames, checkpoints and a summary. `until` and
     `checkpoint_every` [s] override those of the scene; `resume` continues from a checkpoint if there is one; `overwrite`
-    replaces an existing run; `cache` keeps settled beds as the command line does.
+    replaces an existing run; `cache` keeps settled beds as the command line does; `progress` shows a bar: True for that of
+    tqdm, or a callable like it.
 
     SceneError if the scene has mistakes, StepError if a step fails, FileError if results cannot be read or written.
     KeyboardInterrupt ends the run between two steps with a checkpoint.
