@@ -6,8 +6,19 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 /// What the stage needs from the package index.
-const REQUIREMENTS: [&str; 5] =
-    ["maturin>=1.9,<2", "numpy>=1.21", "pytest>=7", "mypy>=1.10", "scipy"];
+const REQUIREMENTS: [&str; 11] = [
+    "maturin>=1.9,<2",
+    "numpy>=1.21",
+    "pytest>=7",
+    "mypy>=1.10",
+    "scipy",
+    "matplotlib>=3.8",
+    "pandas",
+    "xarray",
+    "tqdm",
+    "nbclient",
+    "ipykernel",
+];
 
 /// Numbers of passed and failed tests.
 pub struct Counts {

@@ -1,24 +1,34 @@
-"""The Python blocks of the book run, in order."""
+"""The Python blocks of the book run, page by page and in order."""
 
 from __future__ import annotations
 
 import re
 from pathlib import Path
 
+import matplotlib
 import pytest
 from conftest import ROOT
 
-PAGE = ROOT / "book/src/how-to/python.md"
+HOW_TO = ROOT / "book/src/how-to"
+# Pages, and how many blocks they have at least.
+PAGES = {"python.md": 6, "plots.md": 8} | {path.name: 1 for path in HOW_TO.glob("coming-from-*.md")}
 
 
-def test_the_snippets_of_the_book_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_there_is_a_page_for_everyone() -> None:
+    assert len(PAGES) >= 6
+
+
+@pytest.mark.parametrize("name", sorted(PAGES))
+def test_the_snippets_of_the_book_run(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    matplotlib.use("Agg")
     monkeypatch.chdir(tmp_path)
-    page = PAGE.read_text()
+    page = (HOW_TO / name).read_text()
     blocks = list(re.finditer(r"^```python\n(.*?)^```$", page, re.M | re.S))
-    assert len(blocks) >= 6
+    assert len(blocks) >= PAGES[name]
     names: dict[str, object] = {}
     for block in blocks:
         # Lines of the page, for tracebacks.
         source = "\n" * page[: block.start(1)].count("\n") + block.group(1)
-        exec(compile(source, str(PAGE), "exec"), names)
-    assert (tmp_path / "out/ball/series.csv").is_file()
+        exec(compile(source, str(HOW_TO / name), "exec"), names)
+    if name == "python.md":
+        assert (tmp_path / "out/ball/series.csv").is_file()

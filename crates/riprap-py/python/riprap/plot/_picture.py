@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from .._optional import need
 from ._network import chains
 from ._source import Moment, Source, axes, moment_of
-from ._surface import Faces, Floats, Surface, towards
+from ._surface import LAYERS, Faces, Floats, Surface, towards
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -149,23 +149,33 @@ def _draw(
     ax.computed_zorder = False
     ax.view_init(elev=view[0], azim=view[1])
     ax.set_proj_type("ortho")
-    back = towards(*view)[0]
     box = surface.box()
     if walls:
         _draw_walls(ax, surface, colors, box, view)
-    solids = surface.solids()
-    solids = solids.pick(solids.normals @ back > 0)
-    alpha = np.where(surface.free[solids.index], 0.18 if forces else 1.0, 1.0)
-    shade = solids.brightness(*view)[:, None]
-    face = np.column_stack([np.clip(colors.faces[solids.index] * shade * 1.08, 0, 1), alpha])
-    # Faces of balls are small and many; edges would show them.
-    round_ = np.bincount(surface.body)[surface.body[solids.index]] > 100
-    edge = np.column_stack([face[:, :3] * np.where(round_, 1.0, 0.72)[:, None], alpha])
-    _add(ax, solids.corners, facecolors=face, edgecolors=edge, linewidths=0.35, zorder=5)
+    _draw_solids(ax, surface, colors, 0.18 if forces else 1.0, view)
     if forces:
         _draw_forces(ax, moment)
     colors.legend(ax)
     _frame(ax, box, moment.time)
+
+
+def _draw_solids(ax: Any, surface: Surface, colors: _Colors, opacity: float, view: Tuple[float, float]) -> None:
+    """The faces that the camera sees. One collection, so that matplotlib sorts all of them by distance."""
+    solids = surface.solids(*view)
+    discs, glow = surface.discs(*view)
+    if opacity < 1:
+        # Translucent discs on top of each other would be opaque.
+        discs, glow = discs.pick(np.arange(len(glow)) % LAYERS == 0), glow[::LAYERS] + 0.3
+    index = np.concatenate([solids.index, discs.index])
+    shade = np.concatenate([1.08 * solids.brightness(*view), glow])
+    alpha = np.where(surface.free[index], opacity, 1.0)
+    face = np.column_stack([np.clip(colors.faces[index] * shade[:, None], 0, 1), alpha])
+    # Edges of faces that are small and many would show that a ball is a polyhedron.
+    smooth = np.bincount(surface.body)[surface.body[index]] > 100
+    edge = np.column_stack([face[:, :3] * np.where(smooth, 1.0, 0.72)[:, None], alpha])
+    if len(discs.index) and opacity == 1:
+        edge[len(solids.index) :: LAYERS, :3] *= 0.6
+    _add(ax, solids.corners + discs.corners, facecolors=face, edgecolors=edge, linewidths=0.35, zorder=5)
 
 
 def _add(ax: Any, polygons: List[Floats], **options: Any) -> None:
@@ -190,7 +200,7 @@ def _draw_walls(ax: Any, surface: Surface, colors: _Colors, box: Floats, view: T
 
     planes = surface.patches(box)
     add(planes.pick(planes.normals @ back > 0), 0.30, 0.5, 1)
-    walls = surface.all.pick(surface.walls)
+    walls = surface.faces(surface.walls)
     depth = np.array([corners.mean(axis=0) @ back for corners in walls.corners])
     seen = walls.normals @ back > 0
     behind = depth < middle if len(depth) else seen
@@ -225,7 +235,7 @@ def _frame(ax: Any, box: Floats, time: float) -> None:
         own.set_major_locator(need("matplotlib.ticker", by="riprap.plot.show").MaxNLocator(_ticks(s, size)))
         own.set_pane_color((1.0, 1.0, 1.0, 0.0))
         own._axinfo["grid"].update(color=(0.8, 0.8, 0.8, 0.3), linewidth=0.4)
-    ax.set_box_aspect(size / size.max())
+    ax.set_box_aspect(size / size.max(), zoom=0.92)
     ax.tick_params(labelsize="small")
     ax.set_title(f"t = {time:.4g} s", fontsize="medium")
 
@@ -242,7 +252,7 @@ def _draw_planar(ax: Any, moment: Moment, surface: Surface, colors: _Colors, wal
     pad = 0.04 * np.linalg.norm(box[1] - box[0])
     held = surface.planes | surface.walls
     for which, options in [(held, {"alpha": 0.5, "zorder": 1}), (~held, {"alpha": 0.35 if forces else 1.0, "zorder": 2})]:
-        faces = surface.all.pick(which)
+        faces = surface.faces(which)
         if not faces.corners or (which is held and not walls):
             continue
         face = np.tile([0.53, 0.59, 0.65], (len(faces.corners), 1)) if which is held else colors.faces[faces.index]

@@ -8,6 +8,7 @@ from typing import List, Tuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ..vtp import PolyData
 from ._source import Moment
 
 __all__ = ["Faces", "Surface", "towards"]
@@ -15,6 +16,9 @@ __all__ = ["Faces", "Surface", "towards"]
 Floats = NDArray[np.float64]
 # Light comes from above, from the left of the camera.
 LIGHT = (-0.45, 0.55, 0.7)
+# Discs that make up a ball, if there are more than a few.
+LAYERS = 6
+FEW = 40
 
 
 def towards(elevation: float, azimuth: float) -> Tuple[Floats, Floats, Floats]:
@@ -34,7 +38,7 @@ class Faces:
     index: NDArray[np.int64]
 
     def pick(self, which: NDArray[np.bool_]) -> Faces:
-        """Some of the faces."""
+        """Some of them."""
         kept = np.flatnonzero(which)
         return Faces([self.corners[k] for k in kept], self.normals[kept], self.index[kept])
 
@@ -52,18 +56,34 @@ class Surface:
 
     def __init__(self, moment: Moment) -> None:
         data = moment.surface
+        self._data = data
+        self._starts = np.concatenate([[0], data.ends[:-1]]).astype(np.int64) if len(data.ends) else data.ends
+        self._lengths = data.ends - self._starts
         self.body = data.cell_data["body"]
-        corners = [data.points[polygon] for polygon in data.polygons()]
-        self.all = Faces(corners, _normals(corners), np.arange(len(corners)))
+        self.normals = _normals(data)
         self.free = moment.free(self.body)
+        #: Which polygons are half-spaces, walls around the free bodies, and balls that are drawn as discs.
         self.planes = self._planes()
         self.walls = self._walls()
+        self.balls = self._balls()
         #: Whether everything is in the plane z = 0.
         self.planar = not np.ptp(data.points[:, 2]) if len(data.points) else True
 
-    def solids(self) -> Faces:
-        """The faces of bodies that are neither planes nor walls."""
-        return self.all.pick(~(self.planes | self.walls))
+    def faces(self, which: NDArray[np.bool_]) -> Faces:
+        """Some polygons."""
+        kept = np.flatnonzero(which)
+        corners = [self._corners(k) for k in kept]
+        return Faces(corners, self.normals[kept], kept)
+
+    def _corners(self, k: int) -> Floats:
+        start = self._starts[k]
+        corners: Floats = self._data.points[self._data.corners[start : start + self._lengths[k]]]
+        return corners
+
+    def solids(self, elevation: float, azimuth: float) -> Faces:
+        """The faces towards the camera of bodies that are neither planes nor walls nor balls."""
+        seen = self.normals @ towards(elevation, azimuth)[0] > 0
+        return self.faces(seen & ~(self.planes | self.walls | self.balls))
 
     def box(self) -> Floats:
         """Lower and upper corner of what is shown [m]: solids and walls, and planes that are near."""
@@ -75,9 +95,9 @@ class Surface:
         low, high = points.min(axis=0), points.max(axis=0)
         for k in np.flatnonzero(self.planes):
             middle, size = 0.5 * (low + high), np.linalg.norm(high - low)
-            height = self.all.normals[k] @ (middle - self.all.corners[k][0])
+            height = self.normals[k] @ (middle - self._corners(k)[0])
             if abs(height) < 5 * size:
-                foot = middle - height * self.all.normals[k]
+                foot = middle - height * self.normals[k]
                 low, high = np.minimum(low, foot), np.maximum(high, foot)
         return np.stack([low, high])
 
@@ -85,19 +105,50 @@ class Surface:
         """The planes, cut off at a box a little larger than the given one."""
         pad = 0.04 * np.linalg.norm(box[1] - box[0])
         which = np.flatnonzero(self.planes)
-        corners = [_patch(self.all.corners[k], self.all.normals[k], box + [[-pad], [pad]]) for k in which]
-        some = np.array([len(c) >= 3 for c in corners], dtype=bool)
-        return Faces([c for c in corners if len(c) >= 3], self.all.normals[which][some], which[some])
+        corners = [_patch(self._corners(k), self.normals[k], box + [[-pad], [pad]]) for k in which]
+        return Faces(corners, self.normals[which], which).pick(np.array([len(c) >= 3 for c in corners], dtype=bool))
+
+    def discs(self, elevation: float, azimuth: float) -> Tuple[Faces, Floats]:
+        """The balls as discs that face the camera, one in front of the other, and the brightness of each: few polygons that
+        look like balls.
+        """
+        back, right, up = towards(elevation, azimuth)
+        turn = np.linspace(0, 2 * np.pi, 24, endpoint=False)
+        circle = np.outer(np.cos(turn), right) + np.outer(np.sin(turn), up)
+        towards_light = LIGHT[0] * right + LIGHT[1] * up
+        bodies, first = np.unique(self.body[self.balls], return_index=True)
+        corners, brightness = [], []
+        for centre, radius in zip(self._centre[bodies], self._radius[bodies]):
+            for part in np.arange(LAYERS) / LAYERS:
+                middle = centre + radius * part * (0.6 * towards_light + 0.02 * back)
+                corners.append(middle + radius * np.sqrt(1 - part) * circle)
+                brightness.append(0.55 + 0.5 * part)
+        index = np.repeat(np.flatnonzero(self.balls)[first], LAYERS)
+        return Faces(corners, np.tile(back, (len(corners), 1)), index), np.array(brightness)
 
     def _points(self, which: NDArray[np.bool_]) -> Floats:
-        chosen = [self.all.corners[k] for k in np.flatnonzero(which)]
-        return np.concatenate(chosen) if chosen else np.zeros((0, 3))
+        points: Floats = self._data.points[self._data.corners[np.repeat(which, self._lengths)]]
+        return points
 
     def _planes(self) -> NDArray[np.bool_]:
         """Half-spaces: held bodies with a single square as their surface."""
         count = np.bincount(self.body, minlength=int(self.body.max(initial=-1)) + 1)
-        corners = np.array([len(c) == 4 for c in self.all.corners], dtype=bool)
-        return (count[self.body] == 1) & corners & ~self.free
+        return (count[self.body] == 1) & (self._lengths == 4) & ~self.free
+
+    def _balls(self) -> NDArray[np.bool_]:
+        """Bodies with many faces, all of whose corners have one distance from the centre, if there are many such bodies."""
+        n = int(self.body.max(initial=-1)) + 1
+        owner, points = np.repeat(self.body, self._lengths), self._data.points[self._data.corners]
+        count = np.maximum(np.bincount(owner, minlength=n), 1)
+        self._centre = np.stack([np.bincount(owner, points[:, k], n) for k in range(3)], axis=1) / count[:, None]
+        distance = np.linalg.norm(points - self._centre[owner], axis=1)
+        self._radius = np.zeros(n)
+        np.maximum.at(self._radius, owner, distance)
+        mean = np.bincount(owner, distance, n) / count
+        # Coordinates of frames are 32-bit numbers.
+        round_ = (self._radius - mean < 1e-3 * self._radius) & (np.bincount(self.body, minlength=n) >= 100)
+        balls: NDArray[np.bool_] = round_[self.body] & (np.count_nonzero(round_) > FEW)
+        return balls
 
     def _walls(self) -> NDArray[np.bool_]:
         """Held bodies that reach over most of the free ones in two directions: containers, floors, drums."""
@@ -114,12 +165,19 @@ class Surface:
         return walls
 
 
-def _normals(corners: List[Floats]) -> Floats:
-    """Unit normals of polygons (Newell's method)."""
-    normals = np.zeros((len(corners), 3))
-    for k, c in enumerate(corners):
-        normals[k] = np.cross(c - c[0], np.roll(c, -1, axis=0) - c[0]).sum(axis=0)
-    return normals / np.maximum(np.linalg.norm(normals, axis=1, keepdims=True), 1e-300)
+def _normals(surface: PolyData) -> Floats:
+    """Unit normals of polygons (Newell's method), over all polygons at once."""
+    if not len(surface.ends):
+        return np.zeros((0, 3))
+    starts = np.concatenate([[0], surface.ends[:-1]]).astype(np.int64)
+    after = np.arange(1, len(surface.corners) + 1)
+    after[surface.ends - 1] = starts
+    # From the first corner of each polygon, where little cancels.
+    origin = np.repeat(surface.points[surface.corners[starts]], surface.ends - starts, axis=0)
+    here = surface.points[surface.corners] - origin
+    sums = np.add.reduceat(np.cross(here, here[after]), starts, axis=0)
+    normals: Floats = sums / np.maximum(np.linalg.norm(sums, axis=1, keepdims=True), 1e-300)
+    return normals
 
 
 def _patch(square: Floats, normal: Floats, box: Floats) -> Floats:
