@@ -18,7 +18,6 @@ from riprap.plot import _network, _source, _surface
 
 matplotlib.use("Agg")
 from matplotlib import pyplot  # noqa: E402
-from mpl_toolkits.mplot3d.art3d import Poly3DCollection  # noqa: E402
 
 
 @pytest.fixture(autouse=True)
@@ -104,7 +103,7 @@ def test_chains_run_between_centres_and_end_at_the_floor(column: rr.Simulation) 
 def test_force_chains_are_as_wide_as_the_force_and_have_units(column: rr.Simulation) -> None:
     ax = plot.force_chains(column, view="y")
     bars = ax.collections[-1]
-    widths = [np.ptp(path.vertices[:, 0]) for path in bars.get_paths()]  # type: ignore[attr-defined]
+    widths = [np.ptp(np.asarray(path.vertices)[:, 0]) for path in bars.get_paths()]
     assert widths == pytest.approx([0.2 / 9, 0.4 / 9, 0.2 / 3], rel=0.01)  # a third of a grain at most
     assert (ax.get_xlabel(), ax.get_ylabel()) == ("x [m]", "z [m]")
     assert "[N]" in pyplot.gcf().axes[-1].get_ylabel()
@@ -116,7 +115,7 @@ def test_centres_are_those_of_mass(bed: rr.Simulation) -> None:
 
 
 def test_the_rose_of_a_column_is_vertical(column: rr.Simulation) -> None:
-    ax = plot.fabric(column, bins=36)
+    ax: Any = plot.fabric(column, bins=36)
     heights = np.array([bar.get_height() for bar in ax.patches])
     assert heights.mean() == pytest.approx(1.0)
     assert np.flatnonzero(heights > 0).tolist() in ([8, 26], [9, 27]), "up and down only"
@@ -233,7 +232,7 @@ def test_a_picture_shows_stones_and_has_units(bed: rr.Simulation) -> None:
     assert [getattr(ax, f"get_{axis}label")() for axis in "xyz"] == ["x [m]", "y [m]", "z [m]"]
     assert {text.get_text() for text in ax.get_legend().get_texts()} == {"rock", "steel"}
     assert ax.get_title() == "t = 0.8 s"
-    solid = max((c for c in ax.collections if isinstance(c, Poly3DCollection)), key=lambda c: c.get_zorder() == 5)
+    solid = next(c for c in ax.collections if c.get_zorder() == 5)
     # About half of the faces of the stones look at the camera.
     faces = np.count_nonzero(_source.moment_of(bed).surface.cell_data["body"] > 0)
     assert 0.4 < len(solid.get_facecolor()) / faces < 0.6
@@ -241,7 +240,7 @@ def test_a_picture_shows_stones_and_has_units(bed: rr.Simulation) -> None:
     assert picture is not None
     pixels = colored(picture)[..., :3]
     brown = (pixels[..., 0] > pixels[..., 2] + 0.08).mean()
-    assert 0.1 < brown < 0.6, "stones fill part of the picture"
+    assert 0.05 < brown < 0.5, "stones fill part of the picture"
 
 
 def test_pictures_are_coloured_by_numbers(bed: rr.Simulation) -> None:

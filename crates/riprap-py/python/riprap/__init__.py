@@ -67,6 +67,7 @@ from ._riprap import (
     scene_schema,
     solve,
 )
+from . import plot
 from .errors import BusyError, Error, FileError, HandleError, SceneError, StepError
 from .results import RunFolder, open_run
 from .series import Series
@@ -128,6 +129,7 @@ __all__ = [
     "StepReport",
     "__version__",
     "open_run",
+    "plot",
     "run",
     "scene_schema",
     "solve",

@@ -4,7 +4,6 @@ Functions take a `Simulation`, a `RunSummary`, a `RunFolder` or the path of the 
 into a new figure, and return the axes. Every axis has its unit.
 
 >>> import riprap as rr
->>> import riprap.plot
 >>> rock = rr.Material("rock", density=2700.0, friction=0.6)
 >>> scene = rr.SceneBuilder()
 >>> floor = scene.add_fixed(rr.Shape.half_space(), material=rock)

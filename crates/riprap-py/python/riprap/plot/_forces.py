@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Optional
+from typing import TYPE_CHECKING, Any, Optional, cast
 
 import numpy as np
 
@@ -150,7 +150,7 @@ def fabric(
     both, weight = np.concatenate([angle, angle + np.pi]) % (2 * np.pi), np.tile(weights, 2)
     counts, edges = np.histogram(both, bins=bins, range=(0, 2 * np.pi), weights=weight)
     if ax is None:
-        ax = axes(None, "fabric", subplot_kw={"projection": "polar"})
+        ax = cast("PolarAxes", axes(None, "fabric", subplot_kw={"projection": "polar"}))
     middle = 0.5 * (edges[1:] + edges[:-1])
     ax.bar(middle, counts * bins / counts.sum(), width=2 * np.pi / bins, edgecolor="white", linewidth=0.5, alpha=0.8)
     second = (weight * np.exp(2j * both)).sum() / weight.sum()

@@ -27,7 +27,7 @@ def grading(
     `source` is a run, a group of `Grains`, or sieve sizes [m] with masses [kg]. Of a folder it is that of the stones in the
     scene, before any of them breaks; of a simulation that of the present ones. Draw several into one `ax` to compare them.
 
-    >>> import riprap as rr, riprap.plot
+    >>> import riprap as rr
     >>> ax = rr.plot.grading(([0.02, 0.04], [1.0, 3.0]))
     >>> ax.get_xlabel(), ax.lines[0].get_ydata().tolist()
     ('aperture [mm]', [0.0, 25.0, 100.0])

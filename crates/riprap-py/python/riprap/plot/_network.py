@@ -7,7 +7,7 @@ from typing import Any, NamedTuple, Tuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ._source import Moment
+from ._source import Moment, sums
 
 __all__ = ["Pairs", "chains", "fabric_tensor", "pairs_of"]
 
@@ -36,10 +36,10 @@ def pairs_of(contacts: NDArray[Any]) -> Pairs:
     pair, n = pair.reshape(-1), len(bodies)
     swapped = contacts["bodies"][:, 0] != order[:, 0]
     normals = np.where(swapped[:, None], -contacts["normal"], contacts["normal"])
-    force = np.bincount(pair, normal_force, n)
+    force = sums(pair, normal_force, n)
 
     def weighted(vectors: Floats) -> Floats:
-        return np.stack([np.bincount(pair, normal_force * vectors[:, k], n) for k in range(3)], axis=1) / force[:, None]
+        return sums(pair, normal_force[:, None] * vectors, n) / force[:, None]
 
     normal = weighted(normals)
     normal /= np.maximum(np.linalg.norm(normal, axis=1, keepdims=True), 1e-300)

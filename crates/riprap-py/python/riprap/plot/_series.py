@@ -18,7 +18,7 @@ def series(source: Union[Source, Series], columns: Union[str, Sequence[str]], *,
 
     `source` is a `Series` or a run. Names are those of `series.csv`, with or without units; `*` stands for any characters.
 
-    >>> import riprap as rr, riprap.plot
+    >>> import riprap as rr
     >>> recorded = rr.Series({"time [s]": [0.0, 0.1], "ball_x [m]": [0.0, 0.1], "ball_z [m]": [1.0, 0.95]})
     >>> ax = rr.plot.series(recorded, "ball_*")
     >>> ax.get_ylabel(), [line.get_label() for line in ax.lines]
@@ -46,7 +46,7 @@ def energies(source: Union[Source, Series], *, ax: Optional[Axes] = None) -> Axe
 
     The potential energy is relative to its first value, so that the exchange with the kinetic energy is visible.
 
-    >>> import riprap as rr, riprap.plot
+    >>> import riprap as rr
     >>> fall = {"time [s]": [0.0, 0.1], "kinetic_energy [J]": [0.0, 2.0], "potential_energy [J]": [9.0, 7.0]}
     >>> ax = rr.plot.energies(rr.Series({**fall, "total_energy [J]": [9.0, 9.0]}))
     >>> [round(float(line.get_ydata()[-1]), 9) for line in ax.lines]

@@ -26,7 +26,7 @@ def residual_history(
     or the limit is `max_sweeps`; residuals are those of `ContactProblem.residual`. The whole history thus costs about
     factor / (factor − 1) times the last solve.
 
-    >>> import riprap as rr, riprap.plot
+    >>> import riprap as rr
     >>> one = rr.ContactProblem([[1, 0, 0], [0, 1, 0], [0, 0, 1]], v_free=[[-1.0, 0.5, 0.0]], friction=[0.3])
     >>> sweeps, residual = rr.plot.residual_history(one, "gauss-seidel")
     >>> bool(residual[-1] < 1e-8)
@@ -58,7 +58,7 @@ def convergence(
 ) -> Axes:
     """Plots the residual [–] of solvers over their sweeps, for one contact problem, such as that of a step or of a file.
 
-    >>> import riprap as rr, riprap.plot
+    >>> import riprap as rr
     >>> one = rr.ContactProblem([[1, 0, 0], [0, 1, 0], [0, 0, 1]], v_free=[[-1.0, 0.5, 0.0]], friction=[0.3])
     >>> rr.plot.convergence(one, "gauss-seidel").get_ylabel()
     'residual [–]'
@@ -81,7 +81,7 @@ def convergence(
 def residuals(source: Union[Source, Series], *, ax: Optional[Axes] = None) -> Axes:
     """Plots the largest residual [–] of the solver since the previous row of a run over time [s], with its sweeps on the right.
 
-    >>> import riprap as rr, riprap.plot
+    >>> import riprap as rr
     >>> columns = {"time [s]": [0.0, 0.1], "residual [-]": [0.0, 1e-4], "sweeps [-]": [0, 12]}
     >>> rr.plot.residuals(rr.Series(columns)).get_ylabel()
     'residual [–]'

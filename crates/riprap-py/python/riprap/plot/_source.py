@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from os import PathLike
-from typing import Any, Optional, Tuple, Union
+from typing import TYPE_CHECKING, Any, Optional, Tuple, Union
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,17 +15,21 @@ from .._riprap import RunSummary, Scene, Simulation
 from ..results import RunFolder, open_run
 from ..series import Series
 
-__all__ = ["Moment", "Source", "axes", "moment_of", "series_of"]
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+__all__ = ["Moment", "Source", "axes", "folder_of", "moment_of", "series_of", "sums", "triangulated"]
 
 Source = Union[Simulation, RunSummary, RunFolder, str, "PathLike[str]"]
 
 
-def axes(ax: Optional[Any], by: str, **options: Any) -> Any:
+def axes(ax: Optional[Axes], by: str, **options: Any) -> Axes:
     """The given axes, or those of a new figure with the options of `pyplot.subplots`."""
     if ax is not None:
         return ax
     pyplot = need("matplotlib.pyplot", by=f"riprap.plot.{by}")
-    return pyplot.subplots(**{"layout": "constrained", **options})[1]
+    made: Axes = pyplot.subplots(**{"layout": "constrained", **options})[1]
+    return made
 
 
 def folder_of(source: Union[RunSummary, RunFolder, str, PathLike[str]]) -> RunFolder:
@@ -62,7 +66,8 @@ class Moment:
         """Whether each of these bodies moves freely. Pieces of broken stones, which the scene does not list, do."""
         masses = self.scene.masses
         known = np.minimum(bodies, len(masses) - 1)
-        return (bodies >= len(masses)) | np.isfinite(masses[known])
+        free: NDArray[np.bool_] = (bodies >= len(masses)) | np.isfinite(masses[known])
+        return free
 
     def centres(self) -> NDArray[np.float64]:
         """Centre of the volume of each body [m], by index; NaN for bodies without a surface."""
@@ -70,20 +75,22 @@ class Moment:
         n = int(body.max(initial=-1)) + 1
         # Volumes are taken from a point near each body, where little cancels.
         count = np.maximum(np.bincount(body, minlength=n), 1)[:, None]
-        near = _sums(body, triangles.mean(axis=1), n) / count
+        near = sums(body, triangles.mean(axis=1), n) / count
         a, b, c = np.moveaxis(triangles - near[body, None], 1, 0)
         volume = np.einsum("ij,ij->i", a, np.cross(b, c)) / 6
-        total, moment = np.bincount(body, volume, n), _sums(body, (a + b + c) / 4 * volume[:, None], n)
-        size = np.bincount(body, np.abs(volume), n)
+        total, moment = sums(body, volume, n), sums(body, (a + b + c) / 4 * volume[:, None], n)
+        size = sums(body, np.abs(volume), n)
         solid = total > 1e-6 * size
         centres = near + np.where(solid, 1 / np.where(solid, total, 1.0), 0.0)[:, None] * moment
         centres[np.bincount(body, minlength=n) == 0] = np.nan
         return centres
 
 
-def _sums(body: NDArray[Any], vectors: NDArray[Any], n: int) -> NDArray[np.float64]:
-    """Sums of vectors by body."""
-    return np.stack([np.bincount(body, vectors[:, k], n) for k in range(3)], axis=1)
+def sums(index: NDArray[Any], values: NDArray[Any], n: int) -> NDArray[np.float64]:
+    """Sums of numbers or vectors that have the same index, from 0 to n − 1."""
+    if values.ndim == 1:
+        return np.bincount(index, values, n).astype(np.float64)
+    return np.stack([sums(index, values[:, k], n) for k in range(values.shape[1])], axis=1)
 
 
 def triangulated(surface: vtp.PolyData) -> Tuple[NDArray[np.float64], NDArray[np.int64]]:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import List, Tuple
+from typing import List, SupportsIndex, Tuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..vtp import PolyData
-from ._source import Moment
+from ._source import Moment, sums
 
 __all__ = ["Faces", "Surface", "towards"]
 
@@ -75,7 +75,7 @@ class Surface:
         corners = [self._corners(k) for k in kept]
         return Faces(corners, self.normals[kept], kept)
 
-    def _corners(self, k: int) -> Floats:
+    def _corners(self, k: SupportsIndex) -> Floats:
         start = self._starts[k]
         corners: Floats = self._data.points[self._data.corners[start : start + self._lengths[k]]]
         return corners
@@ -133,18 +133,19 @@ class Surface:
     def _planes(self) -> NDArray[np.bool_]:
         """Half-spaces: held bodies with a single square as their surface."""
         count = np.bincount(self.body, minlength=int(self.body.max(initial=-1)) + 1)
-        return (count[self.body] == 1) & (self._lengths == 4) & ~self.free
+        planes: NDArray[np.bool_] = (count[self.body] == 1) & (self._lengths == 4) & ~self.free
+        return planes
 
     def _balls(self) -> NDArray[np.bool_]:
         """Bodies with many faces, all of whose corners have one distance from the centre, if there are many such bodies."""
         n = int(self.body.max(initial=-1)) + 1
         owner, points = np.repeat(self.body, self._lengths), self._data.points[self._data.corners]
         count = np.maximum(np.bincount(owner, minlength=n), 1)
-        self._centre = np.stack([np.bincount(owner, points[:, k], n) for k in range(3)], axis=1) / count[:, None]
+        self._centre = sums(owner, points, n) / count[:, None]
         distance = np.linalg.norm(points - self._centre[owner], axis=1)
         self._radius = np.zeros(n)
         np.maximum.at(self._radius, owner, distance)
-        mean = np.bincount(owner, distance, n) / count
+        mean = sums(owner, distance, n) / count
         # Coordinates of frames are 32-bit numbers.
         round_ = (self._radius - mean < 1e-3 * self._radius) & (np.bincount(self.body, minlength=n) >= 100)
         balls: NDArray[np.bool_] = round_[self.body] & (np.count_nonzero(round_) > FEW)
