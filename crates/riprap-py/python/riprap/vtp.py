@@ -32,6 +32,13 @@ class PolyData:
         """The indices of the corners of each polygon."""
         return np.split(self.corners, self.ends[:-1]) if len(self.ends) else []
 
+    def pick(self, which: NDArray[np.bool_]) -> PolyData:
+        """Some of the polygons, with all points."""
+        lengths = np.diff(self.ends, prepend=0)
+        cells = {name: values[which] for name, values in self.cell_data.items()}
+        corners, ends = self.corners[np.repeat(which, lengths)], np.cumsum(lengths[which])
+        return PolyData(self.points, corners, ends, self.point_data, cells)
+
 
 def parse(data: bytes, name: str = "the data") -> PolyData:
     """The content of a .vtp file; `name` is for errors."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import io
-from typing import TYPE_CHECKING, Any, Dict, List, Optional, Tuple, Union
+from typing import TYPE_CHECKING, Any, Dict, List, Optional, Sequence, Tuple, Union
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -32,6 +32,7 @@ def show(
     label: str = "",
     cmap: str = "viridis",
     walls: bool = True,
+    hide: Sequence[str] = (),
     forces: bool = False,
     view: Tuple[float, float] = (22.0, -60.0),
     ax: Optional[Axes] = None,
@@ -40,10 +41,10 @@ def show(
 
     `color` is "material", "speed" [m/s], "height" [m], a colour of matplotlib, or one number per body with `label` (its name and
     unit); `cmap` is for numbers. Floors and containers are translucent and open towards the camera; without `walls` they are
-    hidden. `forces` draws the chains of normal forces [N] in translucent grains. `view` is the elevation and azimuth of the camera [°].
+    hidden, and so are the bodies with the names in `hide`, where `*` stands for any characters. `forces` draws the chains of normal forces [N] in translucent grains. `view` is the elevation and azimuth of the camera [°].
     Planar scenes are drawn in x and y. Axes that are given must have `projection="3d"`, except for planar scenes.
     """
-    moment = moment_of(source, time, contacts=forces)
+    moment = moment_of(source, time, contacts=forces).without(hide)
     surface = Surface(moment)
     if surface.planar:
         ax = axes(ax, "show")
@@ -83,7 +84,7 @@ class _Colors:
         self.norm: Any = None
         self.cmap: Any = None
         self.names: Dict[str, Any] = {}
-        n = int(self.body.max(initial=-1)) + 1
+        n = max(int(self.body.max(initial=-1)) + 1, moment.scene.n_bodies)
         if isinstance(color, str) and color == "material":
             self.faces = self._materials(moment)
         elif isinstance(color, str) and color not in LABELS:
@@ -112,7 +113,8 @@ class _Colors:
         low, high = (float(moving.min()), float(moving.max())) if len(moving) else (0.0, 1.0)
         self.norm = colors.colors.Normalize(low, high if high > low else low + 1.0)
         self.cmap = colors.colormaps[cmap]
-        faces: Floats = self.cmap(self.norm(np.nan_to_num(values)))[self.body, :3]
+        shown = np.clip(np.nan_to_num(values, nan=low), low, high)
+        faces: Floats = self.cmap(self.norm(shown))[self.body, :3]
         return faces
 
     def _materials(self, moment: Moment) -> Floats:
@@ -230,7 +232,7 @@ def _frame(ax: Any, box: Floats, time: float) -> None:
     middle = box.mean(axis=0)
     for axis, (c, s) in zip("xyz", zip(middle, size)):
         getattr(ax, f"set_{axis}lim")(c - s / 2, c + s / 2)
-        getattr(ax, f"set_{axis}label")(f"{axis} [m]")
+        getattr(ax, f"set_{axis}label")(f"{axis} [m]", labelpad=8)
         own = getattr(ax, f"{axis}axis")
         own.set_major_locator(need("matplotlib.ticker", by="riprap.plot.show").MaxNLocator(_ticks(s, size)))
         own.set_pane_color((1.0, 1.0, 1.0, 0.0))

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import difflib
+import fnmatch
+from dataclasses import dataclass, replace
 from os import PathLike
-from typing import TYPE_CHECKING, Any, Optional, Tuple, Union
+from typing import TYPE_CHECKING, Any, Optional, Sequence, Tuple, Union
 
 import numpy as np
 from numpy.typing import NDArray
@@ -68,6 +70,18 @@ class Moment:
         known = np.minimum(bodies, len(masses) - 1)
         free: NDArray[np.bool_] = (bodies >= len(masses)) | np.isfinite(masses[known])
         return free
+
+    def without(self, hidden: Sequence[str]) -> Moment:
+        """The moment without the surfaces of bodies whose names match."""
+        if isinstance(hidden, str):
+            hidden = [hidden]
+        names = self.scene.names
+        for pattern in hidden:
+            if not fnmatch.filter(names, pattern):
+                near = difflib.get_close_matches(pattern, names, n=3) or names[:8]
+                raise ValueError(f"no body `{pattern}` to hide; there is {', '.join(near)}")
+        gone = [k for k, name in enumerate(names) if any(fnmatch.fnmatchcase(name, p) for p in hidden)]
+        return replace(self, surface=self.surface.pick(~np.isin(self.surface.cell_data["body"], gone))) if gone else self
 
     def centres(self) -> NDArray[np.float64]:
         """Centre of the volume of each body [m], by index; NaN for bodies without a surface."""
