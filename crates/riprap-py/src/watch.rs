@@ -57,6 +57,8 @@ pub struct Watching {
     progress: Option<Py<PyAny>>,
     /// The end [s] of a phase whose first step has not been seen.
     begins: Option<f64>,
+    /// Time of the last step [s].
+    time: f64,
     bar: Bar,
 }
 
@@ -69,6 +71,7 @@ impl Watching {
             raised: None,
             progress: progress.map(|given| given.clone().unbind()),
             begins: None,
+            time: 0.0,
             bar: Bar(None),
         }
     }
@@ -85,6 +88,7 @@ impl Watching {
 impl Watch for Watching {
     fn step(&mut self, phase: Phase, frame: &Frame) {
         let time = frame.state.t;
+        self.time = time;
         if let Some(end) = self.begins.take() {
             let label = if phase == Phase::Settling { "settling" } else { "run" };
             self.call(|watch, py| {
@@ -109,7 +113,10 @@ impl Watch for Watching {
         }
         match event {
             Event::PhaseStarted { end, .. } => self.begins = Some(end),
-            Event::PhaseEnded { .. } => self.call(|watch, py| watch.bar.close(py)),
+            Event::PhaseEnded { .. } => self.call(|watch, py| {
+                watch.bar.show(py, watch.time)?;
+                watch.bar.close(py)
+            }),
             _ => {}
         }
     }

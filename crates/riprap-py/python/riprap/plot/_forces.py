@@ -70,7 +70,7 @@ def force_chains(
     ax.set_aspect("equal")
     ax.set_xlabel(f"{across} [m]")
     ax.set_ylabel(f"{up} [m]")
-    ax.set_title(f"t = {moment.time:.4g} s, {len(force)} pairs, largest {force.max():.3g} N")
+    ax.set_title(f"t = {moment.time:.4g} s, {len(force)} pairs", fontsize="medium")
     return ax
 
 
@@ -133,7 +133,8 @@ def fabric(
     """Plots the rose of contact directions: the density of the normals between free bodies in the plane seen along `view`, whose mean is 1 [–].
 
     A normal and its opposite are the same direction. With `weighted` each pair counts by its normal force [N]. The curve is
-    1 + a cos 2(θ − θ₁), from the fabric tensor of the projected normals; a is the anisotropy [–].
+    1 + a cos 2(θ − θ₁), from the fabric tensor of the projected normals; a is the anisotropy [–], θ₁ [°] the direction of most
+    contacts.
     """
     moment = moment_of(source, time)
     assert moment.contacts is not None
@@ -156,8 +157,10 @@ def fabric(
     second = (weight * np.exp(2j * both)).sum() / weight.sum()
     anisotropy, first = 2 * abs(second), 0.5 * np.angle(second)
     theta = np.linspace(0, 2 * np.pi, 200)
-    ax.plot(theta, 1 + anisotropy * np.cos(2 * (theta - first)), color="C1", label=f"a = {anisotropy:.2f}, θ₁ = {np.degrees(first) % 180:.0f}°")
-    ax.set_xlabel(f"angle from {across} towards {up} [°]")
+    label = f"a = {anisotropy:.2f}, θ₁ = {np.degrees(first) % 180:.0f}°"
+    ax.plot(theta, 1 + anisotropy * np.cos(2 * (theta - first)), color="C1", label=label)
+    ax.set_xlabel(f"angle from {across} towards {up} [°]; {label}")
+    top = float(ax.get_ylim()[1])
+    ax.set_yticks(np.arange(1, 4) * (0.5 if top < 3 else np.ceil(top / 4)))
     ax.set_title("density of normal forces [–]" if weighted else "density of contact normals [–]", fontsize="medium")
-    ax.legend(loc="upper right", bbox_to_anchor=(0.02, 1.08))
     return ax

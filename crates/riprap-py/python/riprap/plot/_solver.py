@@ -69,6 +69,7 @@ def convergence(
         ax.plot(sweeps, residual, ".-", label=name)
     ax.axhline(tolerance, color="0.5", linewidth=0.8, linestyle="--", label="tolerance")
     ax.set_xscale("symlog", linthresh=10)
+    ax.set_xlim(left=0)
     ax.set_yscale("log")
     ax.set_xlabel("sweeps [–]")
     ax.set_ylabel("residual [–]")
