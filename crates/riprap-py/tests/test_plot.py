@@ -14,6 +14,7 @@ import pytest
 
 import riprap as rr
 import riprap.plot as plot
+from riprap import _riprap
 from riprap.plot import _network, _source, _surface
 
 matplotlib.use("Agg")
@@ -123,12 +124,18 @@ def test_the_rose_of_a_column_is_vertical(column: rr.Simulation) -> None:
     assert "a = 2.00" in label and "90°" in label
 
 
-def test_the_fabric_tensor_of_all_directions_is_isotropic() -> None:
-    # The corners of an icosahedron integrate quadratic functions over the sphere exactly.
-    g = (1 + math.sqrt(5)) / 2
-    corners = [p for s in (1, -1) for t in (g, -g) for p in ((0, s, t), (s, t, 0), (t, 0, s))]
-    normals = np.array(corners, dtype=float) / np.linalg.norm(corners[0])
-    assert _network.fabric_tensor(normals, np.ones(12)) == pytest.approx(np.eye(3) / 3)
+def test_the_rose_of_a_hexagonal_packing_is_isotropic() -> None:
+    # A disc amid six others that press on it from six directions: ⟨cos 2θ⟩ = ⟨sin 2θ⟩ = 0.
+    rock = rr.Material("rock", density=1000.0)
+    builder = rr.SceneBuilder(planar=True, gravity=(0, 0, 0))
+    builder.add(rr.Body(rr.Shape.disc(0.1), rock))
+    for angle in np.arange(6) * math.pi / 3:
+        at = np.array([math.cos(angle), math.sin(angle), 0.0])
+        builder.add(rr.Body(rr.Shape.disc(0.05), rock, position=0.15 * at, force=-10.0 * at))
+    run = rr.Simulation(builder.build(), rr.MoreauJean(dt=1e-3, solver=rr.Solver(tolerance=1e-10)))
+    run.step()
+    ax: Any = plot.fabric(run, bins=12)
+    assert "a = 0.00" in ax.get_legend_handles_labels()[1][0]
 
 
 def test_the_distribution_of_forces_has_unit_area(bed: rr.Simulation) -> None:
@@ -137,6 +144,33 @@ def test_the_distribution_of_forces_has_unit_area(bed: rr.Simulation) -> None:
     width = np.diff(x).min()
     assert (density * width).sum() == pytest.approx(1.0)
     assert (ax.get_xlabel(), ax.get_ylabel()) == ("normal force f/⟨f⟩ [–]", "probability density [–]")
+
+
+def test_unique_forces_come_from_the_table_of_riprap_forces(tmp_path: Path) -> None:
+    (tmp_path / "scene.toml").write_text("""
+        run = { dt = "1 ms", until = "20 ms", output_every = "10 ms", checkpoint_every = "10 ms" }
+        materials.rock = { density = 2700, friction = 0.5 }
+        [[body]]
+        name = "floor"
+        kind = "fixed"
+        material = "rock"
+        shape = { type = "half-space" }
+        [[body]]
+        name = "block"
+        material = "rock"
+        position = [0, 0, 0.05]
+        shape = { type = "box", size = [0.1, 0.1, 0.1] }
+    """)
+    out = tmp_path / "out"
+    rr.run(tmp_path / "scene.toml", out)
+    with pytest.raises(rr.FileError, match="run `riprap forces"):
+        plot.force_chains(out, unique=True)
+    assert _riprap.main(["riprap", "forces", str(out)]) == 0
+    # A block stands on its four corners, with a quarter of its weight on each.
+    forces = rr.open_run(out).unique_forces()
+    assert forces["force"][:, 2] == pytest.approx(np.full(4, 2.7 * 9.81 / 4))
+    assert forces["bodies"].tolist() == [[0, 1]] * 4
+    assert plot.force_chains(out, unique=True).get_xlabel() == "x [m]"
 
 
 def test_no_contacts_are_an_error_that_says_when(ball: tuple[rr.Scene, rr.BodyHandle]) -> None:

@@ -34,7 +34,7 @@ class Bar:
     """
 
     def __init__(self, progress: Union[bool, Callable[..., Any]], label: str, start: float, end: float) -> None:
-        self._last = start
+        self._last, self._end = start, end
         self._bar: Optional[Any] = None
         if progress is True:
             progress = need("tqdm.auto", by="progress=True").tqdm
@@ -44,7 +44,8 @@ class Bar:
             raise TypeError(f"progress is True, False or a callable like tqdm.tqdm, not {progress!r}")
 
     def show(self, time: float) -> None:
-        """Moves the bar to a time [s]."""
+        """Moves the bar to a time [s], at most to its end: the last step may pass it by rounding."""
+        time = min(time, self._end)
         if self._bar is not None and time > self._last:
             self._bar.update(time - self._last)
             self._last = time

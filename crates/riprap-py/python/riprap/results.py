@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import html
 import json
 from functools import cached_property
@@ -112,6 +113,28 @@ class RunFolder:
         contacts["point"] = frame.points
         for name in ("bodies", "normal", "gap [m]", "force [N]"):
             contacts[name.partition(" ")[0]] = frame.point_data[name]
+        return contacts
+
+    def unique_forces(self) -> NDArray[Any]:
+        """The unique contact forces that `riprap forces` computed from the last checkpoint, as `contacts` gives them. Gaps are
+        not part of its table and are NaN.
+        """
+        path = self.folder / "forces.csv"
+        try:
+            with path.open(newline="", encoding="utf-8") as file:
+                rows = list(csv.DictReader(file))
+            index = {name: k for k, name in enumerate(self.scene.names)}
+            contacts = np.zeros(len(rows), CONTACT)
+            contacts["gap"] = np.nan
+            for contact, row in zip(contacts, rows):
+                contact["bodies"] = index[row["first"]], index[row["second"]]
+                contact["point"] = [float(row[f"{axis} [m]"]) for axis in "xyz"]
+                contact["normal"] = [float(row[f"normal_{axis} [-]"]) for axis in "xyz"]
+                contact["force"] = [float(row[f"force_{axis} [N]"]) for axis in "xyz"]
+        except FileNotFoundError:
+            raise FileError(f"there are no unique forces in {self.folder}: run `riprap forces {self.folder}`") from None
+        except (OSError, KeyError, ValueError, TypeError) as error:
+            raise FileError(f"{path} is not a table of `riprap forces`: {error}") from None
         return contacts
 
     def surfaces(self, time: Optional[float] = None) -> vtp.PolyData:

@@ -100,7 +100,8 @@ class Series(Mapping[str, "NDArray[np.float64]"]):
     def label(self, name: str) -> str:
         """The name of a column with its unit, such as `kinetic_energy [J]`; `–` for pure numbers."""
         name = split_unit(name)[0]
-        return f"{name} [{self.units[name].replace('-', '–') if self.units[name] == '-' else self.units[name]}]"
+        unit = self.units[name]
+        return f"{name} [{'–' if unit == '-' else unit}]"
 
     def to_pandas(self, *, units: bool = True) -> Any:
         """A pandas.DataFrame with the time [s] as index; without `units` the columns have bare names."""

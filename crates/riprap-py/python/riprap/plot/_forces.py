@@ -34,6 +34,7 @@ def force_chains(
     *,
     view: Optional[str] = None,
     time: Optional[float] = None,
+    unique: bool = False,
     bodies: bool = True,
     ax: Optional[Axes] = None,
 ) -> Axes:
@@ -41,10 +42,10 @@ def force_chains(
 
     The pair with the largest force has a width of a third of a grain, and the colour shows the force as well. It is seen along
     `view` (x, y or z; planar scenes along z), over the outlines of the free `bodies`. Of a folder, the frame nearest to `time`
-    [s] is shown, or the last one. These are the forces of the solver in one step, which are not unique in general;
-    `riprap forces` computes unique ones.
+    [s] is shown, or the last one. These are the forces of the solver in one step, which are not unique in general; with
+    `unique`, those that `riprap forces` has written into the folder.
     """
-    moment = moment_of(source, time)
+    moment = moment_of(source, time, unique=unique)
     across, up = _plane(moment, view)
     lines, force = chains(moment)
     if not len(force):
@@ -91,13 +92,15 @@ def _outlines(ax: Any, moment: Moment, pick: list[int]) -> None:
     ax.add_collection(collections.PolyCollection(faces, facecolor="0.93", edgecolor="0.93", linewidth=0.3, zorder=0))
 
 
-def normal_forces(source: Source, *, time: Optional[float] = None, bins: int = 20, ax: Optional[Axes] = None) -> Axes:
+def normal_forces(
+    source: Source, *, time: Optional[float] = None, unique: bool = False, bins: int = 20, ax: Optional[Axes] = None
+) -> Axes:
     """Plots the probability density of the normal forces between pairs of bodies, relative to their mean, on a logarithmic axis.
 
     The line is an exponential through the forces above the mean, exp(−β f/⟨f⟩), with β by maximum likelihood; the legend has the
-    mean [N]. Only pairs with a free body count.
+    mean [N]. Only pairs with a free body count. `time` and `unique` are as in `force_chains`.
     """
-    moment = moment_of(source, time)
+    moment = moment_of(source, time, unique=unique)
     assert moment.contacts is not None
     pairs = pairs_of(moment.contacts)
     force = pairs.force[moment.free(pairs.bodies).any(axis=1)]
@@ -126,17 +129,18 @@ def fabric(
     *,
     view: Optional[str] = None,
     time: Optional[float] = None,
+    unique: bool = False,
     bins: int = 36,
     weighted: bool = False,
     ax: Optional[PolarAxes] = None,
 ) -> PolarAxes:
     """Plots the rose of contact directions: the density of the normals between free bodies in the plane seen along `view`, whose mean is 1 [–].
 
-    A normal and its opposite are the same direction. With `weighted` each pair counts by its normal force [N]. The curve is
+    A normal and its opposite are the same direction; `time` and `unique` are as in `force_chains`. With `weighted` each pair counts by its normal force [N]. The curve is
     1 + a cos 2(θ − θ₁), from the fabric tensor of the projected normals; a is the anisotropy [–], θ₁ [°] the direction of most
     contacts.
     """
-    moment = moment_of(source, time)
+    moment = moment_of(source, time, unique=unique)
     assert moment.contacts is not None
     across, up = _plane(moment, view)
     pairs = pairs_of(moment.contacts)

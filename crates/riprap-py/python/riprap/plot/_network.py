@@ -1,4 +1,4 @@
-"""The contacts of a moment as a network of pairs of bodies: resultants, chains, fabric. NumPy only."""
+"""The contacts of a moment as a network of pairs of bodies: resultants and chains. NumPy only."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from ._source import Moment, sums
 
-__all__ = ["Pairs", "chains", "fabric_tensor", "pairs_of"]
+__all__ = ["Pairs", "chains", "pairs_of"]
 
 Floats = NDArray[np.float64]
 
@@ -60,9 +60,3 @@ def chains(moment: Moment) -> Tuple[Floats, Floats]:
         drawn = moment.free(body) & np.isfinite(centre).all(axis=1)
         ends.append(np.where(drawn[:, None], centre, pairs.point))
     return np.stack(ends, axis=1), pairs.force
-
-
-def fabric_tensor(normals: Floats, weights: Floats) -> Floats:
-    """The fabric tensor ⟨n ⊗ n⟩ of unit vectors, with trace 1 [–]."""
-    total: Floats = np.einsum("k,ki,kj->ij", weights, normals, normals) / weights.sum()
-    return total

@@ -21,6 +21,8 @@ __all__ = ["png", "show"]
 # Stone, steel, and others.
 PALETTE = ["#c2ab8b", "#7f93a8", "#b8694a", "#7f9f6d", "#9a7fa8", "#cdb04f", "#5b9a9a"]
 WALL = "#8796a5"
+# Number of bodies beyond which notebooks show no picture by themselves.
+LARGE = 2000
 LABELS = {"speed": "speed [m/s]", "height": "height z of the centre [m]"}
 
 
@@ -59,13 +61,16 @@ def show(
 
 
 def png(source: Source) -> Optional[bytes]:
-    """A picture as PNG, for notebooks; None without matplotlib."""
+    """A picture as PNG, for notebooks; None without matplotlib, or if drawing would take long: call `show` then."""
     try:
         figures = need("matplotlib.figure", by="riprap.plot.png")
         need("mpl_toolkits.mplot3d", by="riprap.plot.png")
     except ImportError:
         return None
-    planar = Surface(moment_of(source, contacts=False)).planar
+    moment = moment_of(source, contacts=False)
+    if moment.scene.n_bodies > LARGE:
+        return None
+    planar = Surface(moment).planar
     # A figure of its own, which pyplot does not show a second time.
     figure = figures.Figure(figsize=(6.5, 5.2), layout="constrained")
     ax = figure.add_subplot() if planar else figure.add_subplot(projection="3d", computed_zorder=False)

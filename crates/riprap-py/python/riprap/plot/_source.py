@@ -120,9 +120,13 @@ def triangulated(surface: vtp.PolyData) -> Tuple[NDArray[np.float64], NDArray[np
     return surface.points[corners], surface.cell_data["body"][polygon]
 
 
-def moment_of(source: Source, time: Optional[float] = None, *, contacts: bool = True) -> Moment:
-    """Bodies and contacts now, or in the frame of a run nearest to a time [s]; the last one by default."""
+def moment_of(source: Source, time: Optional[float] = None, *, contacts: bool = True, unique: bool = False) -> Moment:
+    """Bodies and contacts now, or in the frame of a run nearest to a time [s]; the last one by default. With `unique`, forces
+    are those of `riprap forces`.
+    """
     if isinstance(source, Simulation):
+        if unique:
+            raise ValueError("unique forces are those of a folder, where `riprap forces` has written them")
         if time is not None:
             raise ValueError("a Simulation has only its present time: `time` chooses among the frames of a folder")
         surface = vtp.parse(source._surfaces())
@@ -130,5 +134,7 @@ def moment_of(source: Source, time: Optional[float] = None, *, contacts: bool = 
     folder = folder_of(source)
     surface, times = folder.surfaces(time), folder.times
     shown = times[-1] if time is None else times[np.argmin(np.abs(times - time))]
+    if unique:
+        return Moment(float(shown), folder.scene, folder.unique_forces(), surface)
     listed = folder.contacts(shown) if contacts else None
     return Moment(float(shown), folder.scene, listed, surface)
