@@ -65,7 +65,8 @@ pub fn run(interpreter: &str, target: &Path) -> Result<Counts, String> {
         Command::new(&python)
             .args(["-m", "mypy", "--cache-dir"])
             .arg(cache)
-            .args(["crates/riprap-py/tests", "crates/riprap-py/stubs.py"]),
+            .args(["crates/riprap-py/tests", "crates/riprap-py/stubs.py"])
+            .arg("crates/riprap-py/python/riprap"),
     )?;
     Ok(counts)
 }

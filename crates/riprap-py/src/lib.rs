@@ -13,6 +13,7 @@ mod builder;
 mod convert;
 mod errors;
 mod flexible;
+mod frames;
 mod grains;
 mod handle;
 mod joint;
@@ -71,7 +72,7 @@ fn _riprap(module: &Bound<PyModule>) -> PyResult<()> {
     module.add_class::<scheme::Penalty>()?;
     module.add_class::<scheme::DormandPrince>()?;
     module.add_class::<simulation::Simulation>()?;
-    module.add_class::<simulation::Frames>()?;
+    module.add_class::<frames::Frames>()?;
     module.add_class::<state::State>()?;
     module.add_class::<view::BodyState>()?;
     module.add_class::<view::GrainsState>()?;

@@ -16,6 +16,7 @@ use riprap_io::output::{Snapshot, Surfaces};
 
 use crate::attached::Attached;
 use crate::errors::{self, BusyError};
+use crate::frames::Frames;
 use crate::handle::{Link, RopeHandle};
 use crate::law;
 use crate::problem::ContactProblem;
@@ -133,7 +134,7 @@ impl Simulation {
     }
 
     /// Runs until `t`; a true answer of the observer ends the run.
-    fn run_until(
+    pub fn run_until(
         slf: &Bound<Self>,
         t: f64,
         observer: Option<&Bound<PyAny>>,
@@ -258,7 +259,7 @@ impl Simulation {
         }
         let start = slf.get().time()?;
         let bar = Bar::start(slf.py(), progress, "run", [start, until])?;
-        Ok(Frames { run: slf.clone().unbind(), start, until, every, next: Mutex::new(0), bar })
+        Ok(Frames::new(slf.clone().unbind(), [start, until, every], bar))
     }
 
     /// Runs until a time [s] and records quantities at the start and after every interval [s]: a `riprap.Series`. The
@@ -502,6 +503,7 @@ impl Simulation {
 
     /// Sieve sizes [m] and masses [kg] of the free bodies: the smallest square aperture that a stone passes, the diameter of
     /// a ball. Compounds have no sieve size and are left out.
+    #[allow(clippy::type_complexity)] // a pair of arrays
     fn grading<'py>(
         &self,
         py: Python<'py>,
@@ -511,7 +513,7 @@ impl Simulation {
         let bodies = scene.bodies();
         let free = (0..bodies.len()).filter(|i| bodies.movable[*i]);
         let sized = free.filter_map(|i| {
-            let size = riprap::grains::aperture_of(&scene.shape(scene.body_at(i)))?;
+            let size = riprap::grains::aperture_of(scene.shape(scene.body_at(i)))?;
             Some((size, bodies.mass[i]))
         });
         let (sizes, masses) = sized.unzip();
@@ -545,39 +547,5 @@ impl Simulation {
             Ok(inner) => format!("<Simulation at t = {:?} s>", inner.run.time()),
             Err(_) => "<Simulation in the middle of a step>".into(),
         }
-    }
-}
-
-/// The frames of a run: an iterator over the simulation at equal intervals.
-#[pyclass(frozen, module = "riprap")]
-pub struct Frames {
-    run: Py<Simulation>,
-    start: f64,
-    until: f64,
-    every: f64,
-    next: Mutex<u64>,
-    bar: Bar,
-}
-
-#[pymethods]
-impl Frames {
-    fn __iter__(slf: Py<Self>) -> Py<Self> {
-        slf
-    }
-
-    fn __next__(&self, py: Python) -> PyResult<Option<Py<Simulation>>> {
-        let k = {
-            let mut next = self.next.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-            *next += 1;
-            *next - 1
-        };
-        let t = self.start + k as f64 * self.every;
-        // Decimal intervals are whole multiples up to rounding.
-        if t > self.until + 1e-9 * self.every {
-            self.bar.close(py)?;
-            return Ok(None);
-        }
-        Simulation::run_until(self.run.bind(py), t, None, &self.bar)?;
-        Ok(Some(self.run.clone_ref(py)))
     }
 }

@@ -5,6 +5,7 @@ from __future__ import annotations
 import doctest
 import importlib
 import math
+import sys
 from pathlib import Path
 from typing import Any, Iterator
 
@@ -357,6 +358,15 @@ def test_many_balls_are_discs_that_face_the_camera() -> None:
 # The package
 
 
+def test_without_matplotlib_the_package_is_named(bed: rr.Simulation, monkeypatch: pytest.MonkeyPatch) -> None:
+    for module in ("matplotlib.pyplot", "matplotlib.figure"):
+        monkeypatch.setitem(sys.modules, module, None)
+    for function in (plot.show, plot.force_chains, plot.grading):
+        with pytest.raises(ImportError, match=rf'riprap\.plot\.{function.__name__} needs .*`matplotlib`.*"riprap\[plot\]"'):
+            function(bed)
+    assert bed._repr_png_() is None
+
+
 MODULES = ["riprap._optional", "riprap.progress", "riprap.series", "riprap.results", "riprap.plot"]
 MODULES += [f"riprap.plot._{name}" for name in ("forces", "grading", "picture", "series", "solver")]
 
@@ -368,6 +378,6 @@ def test_examples_of_the_python_modules_run(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", [name for name in plot.__all__ if name != "Source"])
-def test_plots_are_documented_with_units(name: str) -> None:
+def test_plots_are_documented_with_units_and_an_example(name: str) -> None:
     text = getattr(plot, name).__doc__
-    assert text and ("[" in text or name == "png")
+    assert text and ">>>" in text and ("[" in text or name == "png")

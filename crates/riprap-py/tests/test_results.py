@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -224,11 +225,23 @@ def test_bodies_become_pandas_and_xarray(ball: tuple[rr.Scene, rr.BodyHandle]) -
     assert data["angular_velocity"].attrs["units"] == "rad/s" and float(data["time"]) == pytest.approx(0.1)
 
 
-def test_a_missing_package_is_named_with_a_remedy() -> None:
-    from riprap._optional import need
-
-    with pytest.raises(ImportError, match=r"plot\.show needs the package `no_such`.*riprap\[plot\]"):
-        need("no_such.thing", by="riprap.plot.show")
+def test_missing_packages_are_named_with_a_remedy(
+    ball: tuple[rr.Scene, rr.BodyHandle], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = start(ball[0])
+    series = run.record(until=0.01, every=0.01)
+    for module in ("pandas", "xarray", "tqdm.auto"):
+        monkeypatch.setitem(sys.modules, module, None)
+    for call, package in [
+        (run.to_pandas, "pandas"),
+        (run.to_xarray, "xarray"),
+        (series.to_pandas, "pandas"),
+        (series.to_xarray, "xarray"),
+        (lambda: run.until(0.02, progress=True), "tqdm"),
+    ]:
+        with pytest.raises(ImportError, match=rf'`{package}`: pip install {package}, or pip install "riprap\[plot\]"'):
+            call()
+    assert "Series" in series._repr_html_()
 
 
 # Progress

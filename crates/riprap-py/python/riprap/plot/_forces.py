@@ -44,6 +44,18 @@ def force_chains(
     `view` (x, y or z; planar scenes along z), over the outlines of the free `bodies`. Of a folder, the frame nearest to `time`
     [s] is shown, or the last one. These are the forces of the solver in one step, which are not unique in general; with
     `unique`, those that `riprap forces` has written into the folder.
+
+    >>> import riprap as rr
+    >>> rock = rr.Material("rock", density=2700.0, friction=0.6)
+    >>> scene = rr.SceneBuilder()
+    >>> box = scene.add_fixed(rr.Shape.open_box(0.2, 0.2, 0.2), material=rock)
+    >>> inside = ((-0.1, -0.1, 0.0), (0.1, 0.1, 0.4))
+    >>> rocks = scene.add_grains(rr.Grains.spheres(40, radius=(0.015, 0.02), material=rock, inside=inside))
+    >>> run = rr.Simulation(scene.build(), rr.MoreauJean(dt=1e-3))
+    >>> report = run.until(0.5)
+    >>> ax = rr.plot.force_chains(run, view="y")
+    >>> ax.get_xlabel(), ax.get_ylabel()
+    ('x [m]', 'z [m]')
     """
     moment = moment_of(source, time, unique=unique)
     across, up = _plane(moment, view)
@@ -99,6 +111,17 @@ def normal_forces(
 
     The line is an exponential through the forces above the mean, exp(−β f/⟨f⟩), with β by maximum likelihood; the legend has the
     mean [N]. Only pairs with a free body count. `time` and `unique` are as in `force_chains`.
+
+    >>> import riprap as rr
+    >>> rock = rr.Material("rock", density=2700.0, friction=0.6)
+    >>> scene = rr.SceneBuilder()
+    >>> box = scene.add_fixed(rr.Shape.open_box(0.2, 0.2, 0.2), material=rock)
+    >>> inside = ((-0.1, -0.1, 0.0), (0.1, 0.1, 0.4))
+    >>> rocks = scene.add_grains(rr.Grains.spheres(40, radius=(0.015, 0.02), material=rock, inside=inside))
+    >>> run = rr.Simulation(scene.build(), rr.MoreauJean(dt=1e-3))
+    >>> report = run.until(0.5)
+    >>> rr.plot.normal_forces(run).get_xlabel()
+    'normal force f/⟨f⟩ [–]'
     """
     moment = moment_of(source, time, unique=unique)
     assert moment.contacts is not None
@@ -139,6 +162,17 @@ def fabric(
     A normal and its opposite are the same direction; `time` and `unique` are as in `force_chains`. With `weighted` each pair counts by its normal force [N]. The curve is
     1 + a cos 2(θ − θ₁), from the fabric tensor of the projected normals; a is the anisotropy [–], θ₁ [°] the direction of most
     contacts.
+
+    >>> import riprap as rr
+    >>> rock = rr.Material("rock", density=2700.0, friction=0.6)
+    >>> scene = rr.SceneBuilder()
+    >>> box = scene.add_fixed(rr.Shape.open_box(0.2, 0.2, 0.2), material=rock)
+    >>> inside = ((-0.1, -0.1, 0.0), (0.1, 0.1, 0.4))
+    >>> rocks = scene.add_grains(rr.Grains.spheres(40, radius=(0.015, 0.02), material=rock, inside=inside))
+    >>> run = rr.Simulation(scene.build(), rr.MoreauJean(dt=1e-3))
+    >>> report = run.until(0.5)
+    >>> rr.plot.fabric(run, weighted=True).get_title()
+    'density of normal forces [–]'
     """
     moment = moment_of(source, time, unique=unique)
     assert moment.contacts is not None

@@ -45,6 +45,15 @@ def show(
     unit); `cmap` is for numbers. Floors and containers are translucent and open towards the camera; without `walls` they are
     hidden, and so are the bodies with the names in `hide`, where `*` stands for any characters. `forces` draws the chains of normal forces [N] in translucent grains. `view` is the elevation and azimuth of the camera [°].
     Planar scenes are drawn in x and y. Axes that are given must have `projection="3d"`, except for planar scenes.
+
+    >>> import riprap as rr
+    >>> scene = rr.SceneBuilder()
+    >>> steel = rr.Material("steel", density=7800.0)
+    >>> floor = scene.add_fixed(rr.Shape.half_space(), material=steel)
+    >>> box = scene.add(rr.Body(rr.Shape.cuboid(0.3, 0.2, 0.1), steel, position=(0, 0, 0.05)))
+    >>> ax = rr.plot.show(rr.Simulation(scene.build(), rr.MoreauJean(dt=1e-3)), view=(30, -45))
+    >>> ax.get_title(), ax.get_xlabel()
+    ('t = 0 s', 'x [m]')
     """
     moment = moment_of(source, time, contacts=forces).without(hide)
     surface = Surface(moment)
@@ -61,7 +70,15 @@ def show(
 
 
 def png(source: Source) -> Optional[bytes]:
-    """A picture as PNG, for notebooks; None without matplotlib, or if drawing would take long: call `show` then."""
+    """A picture as PNG, for notebooks; None without matplotlib, or if drawing would take long: call `show` then.
+
+    >>> import riprap as rr
+    >>> scene = rr.SceneBuilder()
+    >>> ball = scene.add(rr.Body(rr.Shape.sphere(0.1), rr.Material("steel", density=7800.0)))
+    >>> picture = rr.plot.png(rr.Simulation(scene.build(), rr.MoreauJean(dt=1e-3)))
+    >>> picture[1:4]
+    b'PNG'
+    """
     try:
         figures = need("matplotlib.figure", by="riprap.plot.png")
         need("mpl_toolkits.mplot3d", by="riprap.plot.png")
