@@ -208,6 +208,31 @@ def test_gradings_of_a_folder_are_those_of_its_scene(folder: Path) -> None:
     assert np.asarray(x).tolist() == pytest.approx([100.0, 100.0])
 
 
+def test_pieces_of_broken_stones_are_sieved_and_drawn() -> None:
+    run = rr.Simulation(rr.Scene.from_toml_str("""
+        run = { dt = "1 ms", until = "1 s" }
+        materials.rock = { density = 2700, friction = 0.5, fragmentation = { strength = "5 kPa", smallest = "10 mm" } }
+        [[body]]
+        name = "floor"
+        kind = "fixed"
+        material = "rock"
+        shape = { type = "half-space" }
+        [[body]]
+        name = "stone"
+        material = "rock"
+        position = [0, 0, 0.3]
+        shape = { type = "box", size = [0.1, 0.1, 0.1] }
+    """))
+    run.until(0.4)
+    sizes, masses = run.grading()
+    assert len(sizes) > 1 and sizes.max() < 0.1 and masses.sum() <= 2.7 * (1 + 1e-9)
+    # Pieces have indices of their own, which the scene does not list.
+    moment = _source.moment_of(run)
+    drawn = np.unique(moment.surface.cell_data["body"])
+    assert drawn.max() >= run.scene.n_bodies and moment.free(drawn)[1:].all() and not moment.free(drawn)[0]
+    run.show(forces=True)
+
+
 # Series and solvers
 
 
