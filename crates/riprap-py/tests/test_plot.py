@@ -346,6 +346,16 @@ def test_a_plane_is_cut_at_the_box_around_the_bodies(column: rr.Simulation) -> N
     assert np.ptp(patch, axis=0) == pytest.approx([0.2 + 2 * pad, 0.2 + 2 * pad, 0.0], abs=1e-6)
 
 
+def test_large_faces_are_cut_into_parts_that_cover_them() -> None:
+    square = np.array([[0.0, 0, 0], [1, 0, 0], [1, 0.2, 0], [0, 0.2, 0]])
+    triangle = square[:3]
+    faces = _surface.Faces([square, triangle], np.tile([0.0, 0, 1], (2, 1)), np.array([7, 8]))
+    parts, cut = faces.split(0.25)
+    assert parts.index.tolist() == [7, 7, 7, 7, 8] and cut.tolist() == [True] * 4 + [False]
+    assert sum(np.ptp(c[:, 0]) * np.ptp(c[:, 1]) for c in parts.corners[:4]) == pytest.approx(0.2)
+    assert max(np.ptp(c[:, 0]) for c in parts.corners[:4]) == pytest.approx(0.25)
+
+
 def test_planar_scenes_are_drawn_in_their_plane() -> None:
     rock = rr.Material("rock", density=2700.0, friction=0.5)
     builder = rr.SceneBuilder(planar=True)

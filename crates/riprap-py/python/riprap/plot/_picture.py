@@ -140,7 +140,7 @@ class _Colors:
         return faces
 
     def _materials(self, moment: Moment) -> Floats:
-        """A colour per material, those of free bodies first; grains differ a little, so that they can be told apart."""
+        """A colour per material, those of free bodies first; bodies differ a little, so that they can be told apart."""
         material, free = moment.surface.cell_data["material"], moment.free(self.body)
         used = np.unique(material)
         order = sorted(used, key=lambda m: (not free[material == m].any(), m))
@@ -152,7 +152,7 @@ class _Colors:
             self.names[known[m] if m < len(known) else f"material {m}"] = table[m]
         # The golden ratio spreads consecutive bodies evenly.
         tint = 0.84 + 0.28 * ((self.body * 0.6180339887) % 1.0)
-        faces: Floats = np.clip(table[material] * np.where(free, tint, 1.0)[:, None], 0, 1)
+        faces: Floats = np.clip(table[material] * tint[:, None], 0, 1)
         return faces
 
     def legend(self, ax: Any) -> None:
@@ -185,7 +185,7 @@ def _draw(
 
 def _draw_solids(ax: Any, surface: Surface, colors: _Colors, opacity: float, view: Tuple[float, float]) -> None:
     """The faces that the camera sees. One collection, so that matplotlib sorts all of them by distance."""
-    solids = surface.solids(*view)
+    solids, cut = surface.solids(*view).split(0.06 * float(np.linalg.norm(surface.box()[1] - surface.box()[0])))
     discs, glow = surface.discs(*view)
     if opacity < 1:
         # Translucent discs on top of each other would be opaque.
@@ -194,12 +194,14 @@ def _draw_solids(ax: Any, surface: Surface, colors: _Colors, opacity: float, vie
     shade = np.concatenate([1.08 * solids.brightness(*view), glow])
     alpha = np.where(surface.free[index], opacity, 1.0)
     face = np.column_stack([np.clip(colors.faces[index] * shade[:, None], 0, 1), alpha])
-    # Edges of faces that are small and many would show that a ball is a polyhedron.
+    # Edges of faces that are small and many would show that a ball is a polyhedron, those of parts that a face is cut.
     smooth = np.bincount(surface.body)[surface.body[index]] > 100
+    smooth[: len(cut)] |= cut
     edge = np.column_stack([face[:, :3] * np.where(smooth, 1.0, 0.72)[:, None], alpha])
     if len(discs.index) and opacity == 1:
         edge[len(solids.index) :: LAYERS, :3] *= 0.6
-    _add(ax, solids.corners + discs.corners, facecolors=face, edgecolors=edge, linewidths=0.35, zorder=5)
+    # Lines wide enough to close the seams between parts.
+    _add(ax, solids.corners + discs.corners, facecolors=face, edgecolors=edge, linewidths=0.6, zorder=5)
 
 
 def _add(ax: Any, polygons: List[Floats], **options: Any) -> None:
@@ -259,7 +261,7 @@ def _frame(ax: Any, box: Floats, time: float) -> None:
         own.set_major_locator(need("matplotlib.ticker", by="riprap.plot.show").MaxNLocator(_ticks(s, size)))
         own.set_pane_color((1.0, 1.0, 1.0, 0.0))
         own._axinfo["grid"].update(color=(0.8, 0.8, 0.8, 0.3), linewidth=0.4)
-    ax.set_box_aspect(size / size.max(), zoom=0.92)
+    ax.set_box_aspect(size / size.max(), zoom=0.85 if size[2] > size[:2].max() else 0.92)
     ax.tick_params(labelsize="small")
     ax.set_title(f"t = {time:.4g} s", fontsize="medium")
 

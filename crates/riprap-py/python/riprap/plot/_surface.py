@@ -42,6 +42,18 @@ class Faces:
         kept = np.flatnonzero(which)
         return Faces([self.corners[k] for k in kept], self.normals[kept], self.index[kept])
 
+    def split(self, length: float) -> Tuple[Faces, NDArray[np.bool_]]:
+        """The same faces, with quadrilaterals cut into parts no longer than a length [m], and which of the faces are such parts.
+        Faces are drawn from back to front by their centres, which is only right if none is much larger than others.
+        """
+        corners: List[Floats] = []
+        counts = np.ones(len(self.corners), dtype=np.int64)
+        for k, face in enumerate(self.corners):
+            parts = _parts(face, length) if len(face) == 4 else [face]
+            corners += parts
+            counts[k] = len(parts)
+        return Faces(corners, np.repeat(self.normals, counts, axis=0), np.repeat(self.index, counts)), np.repeat(counts > 1, counts)
+
     def brightness(self, elevation: float, azimuth: float) -> Floats:
         """Light on each face from both sides, from 0 to 1."""
         back, right, up = towards(elevation, azimuth)
@@ -179,6 +191,20 @@ def _normals(surface: PolyData) -> Floats:
     sums = np.add.reduceat(np.cross(here, here[after]), starts, axis=0)
     normals: Floats = sums / np.maximum(np.linalg.norm(sums, axis=1, keepdims=True), 1e-300)
     return normals
+
+
+def _parts(face: Floats, length: float) -> List[Floats]:
+    """A quadrilateral as a grid of parts no longer than a length, at most twenty in each direction."""
+    a, b, c, d = face
+    across = max(np.linalg.norm(b - a), np.linalg.norm(c - d))
+    along = max(np.linalg.norm(d - a), np.linalg.norm(c - b))
+    n, m = (int(np.clip(np.ceil(side / length), 1, 20)) for side in (across, along))
+    if n == m == 1:
+        return [face]
+    u, v = np.meshgrid(np.linspace(0, 1, n + 1), np.linspace(0, 1, m + 1), indexing="ij")
+    u, v = u[..., None], v[..., None]
+    grid = (1 - v) * ((1 - u) * a + u * b) + v * ((1 - u) * d + u * c)
+    return [np.array([grid[i, j], grid[i + 1, j], grid[i + 1, j + 1], grid[i, j + 1]]) for i in range(n) for j in range(m)]
 
 
 def _patch(square: Floats, normal: Floats, box: Floats) -> Floats:
