@@ -7,15 +7,19 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 /// What the tests of the package need from the package index.
-pub const TESTS: [&str; 8] = [
+pub const TESTS: [&str; 12] = [
     "numpy>=1.21",
     "pytest>=7",
     "mypy>=1.10",
     "scipy",
     "dask[distributed]",
-    "matplotlib",
+    "matplotlib>=3.8",
     "pandas",
     "pyarrow",
+    "xarray",
+    "tqdm",
+    "nbclient",
+    "ipykernel",
 ];
 /// What builds and checks it. Pyright brings its own Node.
 const TOOLS: [&str; 2] = ["maturin>=1.9,<2", "pyright[nodejs]>=1.1.400"];

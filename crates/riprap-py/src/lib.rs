@@ -20,6 +20,7 @@ mod degradation;
 mod errors;
 mod factors;
 mod flexible;
+mod frames;
 mod grains;
 mod handle;
 mod imported;
@@ -43,6 +44,7 @@ mod simulation;
 mod solver;
 mod state;
 mod view;
+mod watch;
 
 use pyo3::prelude::*;
 
@@ -92,7 +94,7 @@ fn _riprap(module: &Bound<PyModule>) -> PyResult<()> {
     module.add_class::<scheme::DormandPrince>()?;
     module.add_class::<scheme::RigidEvents>()?;
     module.add_class::<simulation::Simulation>()?;
-    module.add_class::<simulation::Frames>()?;
+    module.add_class::<frames::Frames>()?;
     module.add_class::<state::State>()?;
     module.add_class::<view::BodyState>()?;
     module.add_class::<view::GrainsState>()?;

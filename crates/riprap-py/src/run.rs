@@ -3,14 +3,12 @@
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::{Duration, Instant};
 
 use pyo3::prelude::*;
+use pyo3::types::PyDict;
 
-use riprap::simulation::Frame;
 use riprap_io::output::Ending;
-use riprap_io::run::{Error, Options, Phase, Run, Watch, user_cache};
+use riprap_io::run::{Error, Options, Run, user_cache};
 use riprap_io::run_folder::Existing;
 use riprap_io::scene_file::SceneFile;
 
@@ -18,29 +16,7 @@ use crate::errors;
 use crate::report::RunReport;
 use crate::scene::scene_errors;
 use crate::state::State;
-
-/// Looks for Ctrl-C at most this often.
-const SIGNALS: Duration = Duration::from_millis(50);
-
-/// Ends a run on Ctrl-C; it can be resumed.
-struct Interrupts {
-    interrupt: Arc<AtomicBool>,
-    last: Instant,
-    raised: Option<PyErr>,
-}
-
-impl Watch for Interrupts {
-    fn step(&mut self, _: Phase, _: &Frame) {
-        if self.last.elapsed() < SIGNALS {
-            return;
-        }
-        self.last = Instant::now();
-        if let Err(error) = Python::attach(|py| py.check_signals()) {
-            self.raised = Some(error);
-            self.interrupt.store(true, Ordering::Relaxed);
-        }
-    }
-}
+use crate::watch::Watching;
 
 /// Summary of a run: its folder, how it ended, the time reached [s], warnings, and the final state.
 ///
@@ -97,6 +73,36 @@ impl RunSummary {
         self.0.warnings.iter().map(ToString::to_string).collect()
     }
 
+    /// The series, frames and contacts in the folder: what `riprap.open_run` gives.
+    fn open<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        py.import("riprap.results")?.call_method1("open_run", (&self.0.folder,))
+    }
+
+    /// The series as a pandas.DataFrame: one row per output time [s], units in the names of the columns.
+    fn to_pandas<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        self.open(py)?.call_method0("to_pandas")
+    }
+
+    /// The series as an xarray.Dataset over time [s], units as attributes.
+    fn to_xarray<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        self.open(py)?.call_method0("to_xarray")
+    }
+
+    /// Draws the last frame with `riprap.plot.show`, which has the options.
+    #[pyo3(signature = (**options))]
+    fn show<'py>(
+        &self,
+        py: Python<'py>,
+        options: Option<&Bound<'py, PyDict>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        self.open(py)?.call_method("show", (), options)
+    }
+
+    /// The summary and the last frame, for notebooks.
+    fn _repr_html_<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        self.open(py)?.call_method0("_repr_html_")
+    }
+
     fn __repr__(&self) -> String {
         format!(
             "<RunSummary: {} at t = {:?} s in {:?}>",
@@ -109,7 +115,8 @@ impl RunSummary {
 
 /// Runs a scene file into a folder, as `riprap run` does: series, frames, checkpoints and a summary. `until` and
 /// `checkpoint_every` [s] override those of the scene; `resume` continues from a checkpoint if there is one; `overwrite`
-/// replaces an existing run; `cache` keeps settled beds as the command line does.
+/// replaces an existing run; `cache` keeps settled beds as the command line does; `progress` shows a bar: True for that of
+/// tqdm, or a callable like it.
 ///
 /// SceneError if the scene has mistakes, StepError if a step fails, FileError if results cannot be read or written.
 /// KeyboardInterrupt ends the run between two steps with a checkpoint.
@@ -123,7 +130,7 @@ impl RunSummary {
 /// >>> summary.time, (folder / "out" / "series.csv").is_file()
 /// (0.01, True)
 #[pyfunction]
-#[pyo3(signature = (scene, out, *, until=None, resume=false, overwrite=false, checkpoint_every=None, problems_every=None, bed=None, cache=true))]
+#[pyo3(signature = (scene, out, *, until=None, resume=false, overwrite=false, checkpoint_every=None, problems_every=None, bed=None, cache=true, progress=None))]
 pub fn run(
     py: Python,
     scene: PathBuf,
@@ -135,6 +142,7 @@ pub fn run(
     problems_every: Option<u32>,
     bed: Option<PathBuf>,
     cache: bool,
+    progress: Option<&Bound<PyAny>>,
 ) -> PyResult<RunSummary> {
     let options = Options {
         existing: if overwrite { Existing::Overwrite } else { Existing::Keep },
@@ -146,7 +154,7 @@ pub fn run(
         ..Options::new(&out)
     };
     let interrupt = Arc::clone(&options.interrupt);
-    let mut watch = Interrupts { interrupt, last: Instant::now(), raised: None };
+    let mut watch = Watching::new(&interrupt, progress);
     let result = py.detach(|| {
         let file = SceneFile::read(&scene)?;
         let run = match resume {

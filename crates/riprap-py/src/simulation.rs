@@ -3,23 +3,23 @@
 
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, TryLockError};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use numpy::{PyArray1, PyArray2};
 use pyo3::prelude::*;
-use pyo3::types::PyDict;
+use pyo3::types::{PyBytes, PyDict};
 
 use riprap::math::Vec3;
 use riprap::scene::State as CoreState;
 use riprap::scheme::Scheme as CoreScheme;
-use riprap::simulation::{
-    ContactForce, Frame, Observer, OnUnconverged, Simulation as CoreSimulation,
-};
+use riprap::simulation::{ContactForce, OnUnconverged, Simulation as CoreSimulation};
 use riprap_io::build::Settling;
+use riprap_io::output::{Snapshot, Surfaces};
 
 use crate::attached::Attached;
 use crate::backup::Backup;
 use crate::errors::{self, BusyError};
+use crate::frames::Frames;
 use crate::handle::{Link, RopeHandle};
 use crate::law;
 use crate::problem::ContactProblem;
@@ -30,9 +30,7 @@ use crate::scheme::Scheme;
 use crate::shape::Shape;
 use crate::state::State;
 use crate::view::{BodyState, GrainsState, JointState, MechanismState};
-
-/// How long steps run before Ctrl-C is looked for.
-const SIGNALS: Duration = Duration::from_millis(20);
+use crate::watch::{Bar, SIGNALS, Watching};
 
 /// What the lock protects.
 pub struct Inner {
@@ -63,41 +61,26 @@ impl Inner {
     }
 }
 
-/// Ends settling on Ctrl-C.
-struct Signals {
-    last: Instant,
-    raised: Option<PyErr>,
-}
-
-impl Observer for Signals {
-    fn observe(&mut self, _: &Frame) -> Result<(), Box<dyn std::error::Error + Send + Sync>> {
-        if self.last.elapsed() >= SIGNALS {
-            self.last = Instant::now();
-            self.raised = Python::attach(|py| py.check_signals()).err();
-        }
-        Ok(())
-    }
-
-    fn stop(&self) -> bool {
-        self.raised.is_some()
-    }
-}
-
 /// The state in which the grains of a scene have settled.
 fn settled(
     py: Python,
     data: &SceneData,
     settling: &Settling,
     scheme: Option<&Scheme>,
+    progress: Option<&Bound<PyAny>>,
 ) -> PyResult<CoreState> {
     let (moreau_jean, on_unconverged) = match (&data.file, scheme) {
         (Some((file, _)), _) => (file.moreau_jean(), file.on_unconverged()),
         (None, Some(scheme)) => (scheme.moreau_jean(), OnUnconverged::Accept),
         (None, None) => return Err(errors::value("a scheme is needed")),
     };
-    let mut signals = Signals { last: Instant::now(), raised: None };
-    let done = py.detach(|| settling.run(&data.scene, moreau_jean, on_unconverged, &mut signals));
-    match signals.raised {
+    let mut watch = Watching::settling(settling.at_most(), progress);
+    let done = py.detach(|| {
+        let done = settling.run(&data.scene, moreau_jean, on_unconverged, &mut watch);
+        watch.close();
+        done
+    });
+    match watch.raised {
         Some(raised) => Err(raised),
         None => Ok(done.map_err(errors::step)?.state),
     }
@@ -183,7 +166,12 @@ impl Simulation {
     }
 
     /// Runs until `t`; a true answer of the observer ends the run.
-    fn run_until(slf: &Bound<Self>, t: f64, observer: Option<&Bound<PyAny>>) -> PyResult<()> {
+    pub fn run_until(
+        slf: &Bound<Self>,
+        t: f64,
+        observer: Option<&Bound<PyAny>>,
+        bar: &Bar,
+    ) -> PyResult<()> {
         let (py, this) = (slf.py(), slf.get());
         if t.is_nan() {
             return Err(errors::value("the end time must be a number of seconds"));
@@ -198,11 +186,12 @@ impl Simulation {
         }
         while !this.run_some(py, t, &mut steps, observer.is_some())? {
             py.check_signals()?;
+            bar.show(py, this.time()?)?;
             if stops()? {
                 break;
             }
         }
-        Ok(())
+        bar.show(py, this.time()?)
     }
 }
 
@@ -226,13 +215,14 @@ fn scheme_of(data: &SceneData, scheme: Option<&Scheme>) -> PyResult<Box<dyn Core
 #[pymethods]
 impl Simulation {
     #[new]
-    #[pyo3(signature = (scene, scheme=None, *, on_unconverged=None, settle=true))]
+    #[pyo3(signature = (scene, scheme=None, *, on_unconverged=None, settle=true, progress=None))]
     fn new(
         py: Python,
         scene: &Scene,
         scheme: Option<&Scheme>,
         on_unconverged: Option<&str>,
         settle: bool,
+        progress: Option<&Bound<PyAny>>,
     ) -> PyResult<Simulation> {
         let data = Arc::clone(&scene.0);
         let given = scheme;
@@ -251,7 +241,7 @@ impl Simulation {
             }
         });
         if let Some(settling) = data.settling.as_ref().filter(|_| settle) {
-            let state = settled(py, &data, settling, given)?;
+            let state = settled(py, &data, settling, given, progress)?;
             run.set_state(state).map_err(errors::step)?;
         }
         Ok(Simulation {
@@ -273,21 +263,52 @@ impl Simulation {
     }
 
     /// Runs until a time [s]. The observer is called with the simulation at the start and after every step; a true answer
-    /// ends the run.
-    #[pyo3(signature = (t, observer=None))]
-    fn until(slf: &Bound<Self>, t: f64, observer: Option<&Bound<PyAny>>) -> PyResult<RunReport> {
-        Simulation::run_until(slf, t, observer)?;
+    /// ends the run. `progress` shows a bar: True for that of tqdm, or a callable like it.
+    #[pyo3(signature = (t, observer=None, *, progress=None))]
+    fn until(
+        slf: &Bound<Self>,
+        t: f64,
+        observer: Option<&Bound<PyAny>>,
+        progress: Option<&Bound<PyAny>>,
+    ) -> PyResult<RunReport> {
+        let bar = Bar::start(slf.py(), progress, "run", [slf.get().time()?, t])?;
+        let result = Simulation::run_until(slf, t, observer, &bar);
+        bar.close(slf.py())?;
+        result?;
         slf.get().report()
     }
 
-    /// Runs until a time [s] and gives the simulation itself at the start and after every interval [s].
-    #[pyo3(signature = (*, until, every))]
-    fn frames(slf: &Bound<Self>, until: f64, every: f64) -> PyResult<Frames> {
+    /// Runs until a time [s] and gives the simulation itself at the start and after every interval [s]. `progress` shows a
+    /// bar: True for that of tqdm, or a callable like it.
+    #[pyo3(signature = (*, until, every, progress=None))]
+    fn frames(
+        slf: &Bound<Self>,
+        until: f64,
+        every: f64,
+        progress: Option<&Bound<PyAny>>,
+    ) -> PyResult<Frames> {
         if !(every > 0.0 && every.is_finite() && until.is_finite()) {
             return Err(errors::value("`until` must be finite and `every` positive"));
         }
-        let start = slf.get().lock()?.run.time();
-        Ok(Frames { run: slf.clone().unbind(), start, until, every, next: Mutex::new(0) })
+        let start = slf.get().time()?;
+        let bar = Bar::start(slf.py(), progress, "run", [start, until])?;
+        Ok(Frames::new(slf.clone().unbind(), [start, until, every], bar))
+    }
+
+    /// Runs until a time [s] and records quantities at the start and after every interval [s]: a `riprap.Series`. The
+    /// quantities are functions of the simulation, by name with unit, which return numbers or vectors, such as
+    /// `{"height [m]": lambda run: run.body("ball").position[2]}`. Energies and the number of contacts are always recorded.
+    #[pyo3(signature = (*, until, every, quantities=None, progress=None))]
+    fn record<'py>(
+        slf: &Bound<'py, Self>,
+        until: f64,
+        every: f64,
+        quantities: Option<&Bound<'py, PyAny>>,
+        progress: Option<&Bound<PyAny>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let frames = Simulation::frames(slf, until, every, progress)?;
+        let module = slf.py().import("riprap.series")?;
+        module.call_method1("record", (frames, quantities))
     }
 
     /// Time [s].
@@ -511,49 +532,63 @@ impl Simulation {
         Ok(arrays)
     }
 
+    /// All bodies as a pandas.DataFrame with one row per body: name, mass, position, velocity and angular velocity, with units
+    /// in the names of the columns.
+    fn to_pandas<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        slf.py().import("riprap.tables")?.call_method1("bodies_to_pandas", (slf,))
+    }
+
+    /// All bodies as an xarray.Dataset over body and axis: mass, position, rotation, velocity and angular velocity, with
+    /// units as attributes.
+    fn to_xarray<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        slf.py().import("riprap.tables")?.call_method1("bodies_to_xarray", (slf,))
+    }
+
+    /// Sieve sizes [m] and masses [kg] of the free bodies: the smallest square aperture that a stone passes, the diameter of
+    /// a ball. Compounds have no sieve size and are left out.
+    #[allow(clippy::type_complexity)] // a pair of arrays
+    fn grading<'py>(
+        &self,
+        py: Python<'py>,
+    ) -> PyResult<(Bound<'py, PyArray1<f64>>, Bound<'py, PyArray1<f64>>)> {
+        let inner = self.lock()?;
+        let scene = inner.run.frame().scene;
+        let bodies = scene.bodies();
+        let free = (0..bodies.len()).filter(|i| bodies.movable[*i]);
+        let sized = free.filter_map(|i| {
+            let size = riprap::grains::aperture_of(scene.shape(scene.body_at(i)))?;
+            Some((size, bodies.mass[i]))
+        });
+        let (sizes, masses) = sized.unzip();
+        Ok((PyArray1::from_vec(py, sizes), PyArray1::from_vec(py, masses)))
+    }
+
+    /// Draws the bodies with `riprap.plot.show`, which has the options.
+    #[pyo3(signature = (**options))]
+    fn show<'py>(
+        slf: &Bound<'py, Self>,
+        options: Option<&Bound<'py, PyDict>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        slf.py().import("riprap.plot")?.call_method("show", (slf,), options)
+    }
+
+    /// A picture, for notebooks; None without matplotlib.
+    fn _repr_png_<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        slf.py().import("riprap.plot")?.call_method1("png", (slf,))
+    }
+
+    /// The surfaces of all bodies, as the content of a VTP file.
+    fn _surfaces<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
+        let inner = self.lock()?;
+        let frame = inner.run.frame();
+        let surfaces = Surfaces::new(frame.scene).bodies(&Snapshot::of(&frame));
+        Ok(PyBytes::new(py, &surfaces.to_vtp()))
+    }
+
     fn __repr__(&self) -> String {
         match self.lock() {
             Ok(inner) => format!("<Simulation at t = {:?} s>", inner.run.time()),
             Err(_) => "<Simulation in the middle of a step>".into(),
         }
-    }
-}
-
-/// The frames of a run: an iterator over the simulation at equal intervals [s].
-///
-/// >>> import riprap as rr
-/// >>> scene = rr.SceneBuilder()
-/// >>> ball = scene.add(rr.Body(rr.Shape.sphere(0.1), rr.Material("steel", density=7800.0)))
-/// >>> run = rr.Simulation(scene.build(), rr.MoreauJean(dt=1e-3))
-/// >>> [round(frame.time, 3) for frame in run.frames(until=0.02, every=0.01)]
-/// [0.0, 0.01, 0.02]
-#[pyclass(frozen, module = "riprap")]
-pub struct Frames {
-    run: Py<Simulation>,
-    start: f64,
-    until: f64,
-    every: f64,
-    next: Mutex<u64>,
-}
-
-#[pymethods]
-impl Frames {
-    fn __iter__(slf: Py<Self>) -> Py<Self> {
-        slf
-    }
-
-    fn __next__(&self, py: Python) -> PyResult<Option<Py<Simulation>>> {
-        let k = {
-            let mut next = self.next.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-            *next += 1;
-            *next - 1
-        };
-        let t = self.start + k as f64 * self.every;
-        // Decimal intervals are whole multiples up to rounding.
-        if t > self.until + 1e-9 * self.every {
-            return Ok(None);
-        }
-        Simulation::run_until(self.run.bind(py), t, None)?;
-        Ok(Some(self.run.clone_ref(py)))
     }
 }

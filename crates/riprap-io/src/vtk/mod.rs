@@ -160,6 +160,13 @@ impl PolyData {
         atomic::write(path, |out| self.write_to(out))
     }
 
+    /// The content of a `.vtp` file.
+    pub fn to_vtp(&self) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        self.write_to(&mut bytes).expect("writing to memory succeeds");
+        bytes
+    }
+
     /// Checks that indices are within the points and that arrays have the right lengths.
     fn check(&self) -> Result<(), String> {
         let n_points = self.points.len();

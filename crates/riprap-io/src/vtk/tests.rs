@@ -70,6 +70,7 @@ fn written_data_are_read_back() {
     let folder = folder("back");
     let path = folder.join("sample.vtp");
     sample().write(&path).unwrap();
+    assert_eq!(sample().to_vtp(), fs::read(&path).unwrap());
     let arrays = read(&path);
     assert_eq!(integers(&arrays["Verts connectivity"].2), [4]);
     assert_eq!(integers(&arrays["Verts offsets"].2), [1]);

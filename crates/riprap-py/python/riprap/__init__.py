@@ -88,7 +88,10 @@ from ._riprap import (
     scene_schema,
     solve,
 )
+from . import plot
 from .errors import BusyError, Error, FileError, HandleError, SceneError, StepError
+from .results import RunFolder, open_run
+from .series import Series
 
 __all__ = [
     "GROUND",
@@ -144,12 +147,14 @@ __all__ = [
     "RigidEvents",
     "RopeHandle",
     "Rotation",
+    "RunFolder",
     "RunReport",
     "RunSummary",
     "Scene",
     "SceneBuilder",
     "SceneError",
     "Scheme",
+    "Series",
     "Settle",
     "Shape",
     "SieveCurve",
@@ -164,6 +169,8 @@ __all__ = [
     "__version__",
     "dantzig",
     "force_network",
+    "open_run",
+    "plot",
     "rest_forces",
     "run",
     "scene_schema",
