@@ -544,25 +544,6 @@ impl Simulation {
         slf.py().import("riprap.tables")?.call_method1("bodies_to_xarray", (slf,))
     }
 
-    /// Sieve sizes [m] and masses [kg] of the free bodies: the smallest square aperture that a stone passes, the diameter of
-    /// a ball. Compounds have no sieve size and are left out.
-    #[allow(clippy::type_complexity)] // a pair of arrays
-    fn grading<'py>(
-        &self,
-        py: Python<'py>,
-    ) -> PyResult<(Bound<'py, PyArray1<f64>>, Bound<'py, PyArray1<f64>>)> {
-        let inner = self.lock()?;
-        let scene = inner.run.frame().scene;
-        let bodies = scene.bodies();
-        let free = (0..bodies.len()).filter(|i| bodies.movable[*i]);
-        let sized = free.filter_map(|i| {
-            let size = riprap::grains::aperture_of(scene.shape(scene.body_at(i)))?;
-            Some((size, bodies.mass[i]))
-        });
-        let (sizes, masses) = sized.unzip();
-        Ok((PyArray1::from_vec(py, sizes), PyArray1::from_vec(py, masses)))
-    }
-
     /// Draws the bodies with `riprap.plot.show`, which has the options.
     #[pyo3(signature = (**options))]
     fn show<'py>(
