@@ -67,6 +67,7 @@ __all__ = [
     "MassProperties",
     "Material",
     "Mechanism",
+    "MechanismForces",
     "MechanismHandle",
     "MechanismState",
     "Modes",
@@ -1298,6 +1299,48 @@ class Mechanism:
     def __repr__(self) -> str: ...
 
 @final
+class MechanismForces:
+    """Forces in a mechanism at the end of a step [N, N m], with the contact forces of the step.
+
+    >>> import riprap as rr
+    >>> arm = rr.Mechanism("arm")
+    >>> link = arm.revolute(rr.GROUND, axis="y", body=rr.Body.point(2.0, at=(0, 0, -1)), name="arm")
+    >>> arm.drive(link, rr.Motor.velocity(0.0, start=0.5))
+    >>> scene = rr.SceneBuilder()
+    >>> handle = scene.add_mechanism(arm)
+    >>> run = rr.Simulation(scene.build(), rr.MoreauJean(dt=1e-3))
+    >>> report = run.step()
+    >>> forces = run.mechanism_forces(handle)
+    >>> round(forces.drives["arm"], 3)  # m g l sin q
+    9.406
+    """
+    @property
+    def drives(self) -> Dict[str, float]:
+        """Forces of the prescribed coordinates by their names [N, N m]."""
+        ...
+    @property
+    def loops(self) -> Dict[str, float]:
+        """Forces in the cuts of the loops by the names of their equations [N, N m]."""
+        ...
+    @property
+    def springs(self) -> Dict[str, float]:
+        """Tensions of the springs between points by their names [N]."""
+        ...
+    @property
+    def laws(self) -> Dict[str, _Array]:
+        """Values of the laws by their names: one on a coordinate [N, N m]; force [N] and torque [N m], six, on a body."""
+        ...
+    @property
+    def joints(self) -> _Array:
+        """Force [N] and moment [N m] that each joint exerts on its body, in the world frame; one row per body of the mechanism."""
+        ...
+    @property
+    def acceleration(self) -> _Array:
+        """Accelerations of all joints [m/s², rad/s²]."""
+        ...
+    def __repr__(self) -> str: ...
+
+@final
 class MechanismHandle:
     """Handle of a mechanism of a scene.
 
@@ -2276,6 +2319,9 @@ class Simulation:
         ...
     def allow_degradation(self, on: bool) -> None:
         """Sets whether stones break and wear from now on as their materials say, which they do by default."""
+        ...
+    def mechanism_forces(self, mechanism: _MechanismLike) -> MechanismForces:
+        """Forces in a mechanism at the end of the last step: a MechanismHandle or its name. StepError in a singular position."""
         ...
     def force_network(self, law: str = "linear", *, friction: str = "associated", ratio: float = 0.2857142857142857, resultant: str = "balance", method: str = "newton", tolerance: float = 1e-10, max_iterations: int = 1000, write: Optional[_PathLike] = None, view: str = "y") -> ForceNetwork:
         """The unique contact forces of the last step. The force law of the contacts is linear or hertz; friction is associated
