@@ -113,6 +113,10 @@ ANY = {
     "ContactProblem.h_sparse.return": "Any",
     "ContactProblem.m_inverse_h_sparse.return": "Any",
     "Modes.shapes.return": "_Complex",
+    "MechanismForces.drives.return": "Dict[str, float]",
+    "MechanismForces.loops.return": "Dict[str, float]",
+    "MechanismForces.springs.return": "Dict[str, float]",
+    "MechanismForces.laws.return": "Dict[str, _Array]",
     "dantzig.w": "Union[ArrayLike, ContactProblem]",
     "rest_forces.law": "Optional[_DeformationLaw]",
 }

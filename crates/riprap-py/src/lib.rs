@@ -26,6 +26,7 @@ mod handle;
 mod imported;
 mod joint;
 mod law;
+mod loads;
 mod manifold;
 mod material;
 mod mechanism;
@@ -100,6 +101,7 @@ fn _riprap(module: &Bound<PyModule>) -> PyResult<()> {
     module.add_class::<view::GrainsState>()?;
     module.add_class::<view::MechanismState>()?;
     module.add_class::<view::JointState>()?;
+    module.add_class::<loads::MechanismForces>()?;
     module.add_class::<report::StepReport>()?;
     module.add_class::<report::RunReport>()?;
     module.add_class::<report::Balance>()?;

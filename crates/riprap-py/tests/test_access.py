@@ -172,3 +172,69 @@ def test_a_run_writes_its_folder(tmp_path: Path) -> None:
         rr.run(scene, tmp_path / "other", until=1e-9)
     with pytest.raises(rr.SceneError):
         rr.run(tmp_path / "missing.toml", tmp_path / "other")
+
+
+def test_shapes_have_distances_and_contact_points() -> None:
+    brick, ball = rr.Shape.cuboid(0.2, 0.1, 0.05), rr.Shape.sphere(0.1)
+    assert ball.distance(ball, other_pose=rr.Pose((0.5, 0, 0))) == pytest.approx(0.3)
+    assert ball.distance(ball, other_pose=rr.Pose((0.15, 0, 0))) == pytest.approx(-0.05)
+    # A corner above a floor, and far away from a brick: distances of points.
+    tilted = rr.Pose((0, 0, 1), rr.Rotation("y", 0.3))
+    corner = 1 - (0.1 * np.sin(0.3) + 0.025 * np.cos(0.3))
+    assert rr.Shape.half_space().distance(brick, other_pose=tilted) == pytest.approx(corner)
+    assert brick.distance(brick, other_pose=rr.Pose((3, 4, 0))) == pytest.approx(np.hypot(2.8, 3.9), rel=1e-6)
+    above = rr.Pose((0.05, 0, 0.06))
+    points = brick.manifold(brick, other_pose=above, alert=0.02)
+    assert len(points) == 4 and np.allclose(points["gap"], 0.01) and np.allclose(points["normal"], (0, 0, 1))
+    assert points["point"][:, 0].min() == pytest.approx(-0.05) and points["point"][:, 0].max() == pytest.approx(0.1)
+    assert np.allclose(points["point"][:, 2], 0.03) and len(set(points["feature"])) == 4
+    assert len(brick.manifold(brick, other_pose=above)) == 0
+    reversed_ = brick.manifold(brick, above, alert=0.02)
+    assert np.allclose(reversed_["normal"], (0, 0, -1))
+    pair = rr.Shape.compound([(rr.Pose((-1, 0, 0)), ball), (rr.Pose((1, 0, 0)), ball)])
+    both = pair.manifold(rr.Shape.half_space(), rr.Pose((0, 0, 0.1)), alert=1e-9)
+    assert both["parts"].tolist() == [[0, 0], [1, 0]] and np.allclose(both["normal"], (0, 0, -1))
+    with pytest.raises(ValueError, match="half-spaces"):
+        rr.Shape.half_space().distance(rr.Shape.half_space())
+    with pytest.raises(ValueError, match="planar"):
+        ball.distance(rr.Shape.polygon([(0, 0), (1, 0), (0, 1)]))
+    halves = brick.split("x", (0.05, 0, 0))
+    assert sum(half.volume for half in halves) == pytest.approx(brick.volume)
+    assert ball.sieve_size == pytest.approx(0.2) and brick.sieve_size == pytest.approx(0.1, rel=0.5)
+
+
+def test_meshes_are_read_from_files(tmp_path: Path) -> None:
+    path = tmp_path / "corner.obj"
+    path.write_text("v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nf 1 3 2\nf 1 2 4\nf 1 4 3\nf 2 3 4\n")
+    assert rr.Shape.from_file(path).volume == pytest.approx(1 / 6)
+    assert rr.Shape.from_file(path, scale=0.1, max_parts=4).volume == pytest.approx(1e-3 / 6, rel=1e-6)
+    with pytest.raises(rr.FileError, match="extension"):
+        rr.Shape.from_file(tmp_path / "corner.txt")
+    with pytest.raises(ValueError, match="scale"):
+        rr.Shape.from_file(path, scale=0.0)
+
+
+def test_analyses_of_a_pendulum_have_closed_forms() -> None:
+    pendulum = rr.Mechanism("pendulum")
+    arm = pendulum.revolute(rr.GROUND, axis="y", body=rr.Body.point(2.0, at=(0, 0, -1)), name="arm")
+    pendulum.spring(arm, stiffness=5.0, damping=0.4)
+    pendulum.start(arm, 0.5)
+    system = pendulum.build()
+    found = system.equilibrium()
+    assert found.q == pytest.approx([0.0], abs=1e-9) and found.stability == "stable" and found.coordinate is None
+    modes = system.modes(found.q, [0.0])
+    stiffness = 5.0 + 2.0 * 9.81
+    assert modes.stiffness.tolist() == [pytest.approx([stiffness], rel=1e-6)] and modes.mass.tolist() == [pytest.approx([2.0])]
+    assert modes.frequencies == pytest.approx([np.sqrt(stiffness / 2) / (2 * np.pi)], rel=1e-6)
+    assert modes.damping_ratios == pytest.approx([0.4 / (2 * np.sqrt(stiffness * 2))], rel=1e-5)
+    assert modes.poles.dtype == np.complex128 and modes.shapes.shape == (1, 1) and len(modes) == 1
+    force = system.inverse_dynamics([0.5], [0.0], [2.0])
+    assert force == pytest.approx([2.0 * 2.0 + 2.0 * 9.81 * np.sin(0.5)])
+    upside = rr.Mechanism("up")
+    top = upside.revolute(rr.GROUND, axis="y", body=rr.Body.point(2.0, at=(0, 0, 1)), name="top")
+    upside.start(top, 0.0)
+    assert upside.build().equilibrium([0.0]).stability == "unstable"
+    with pytest.raises(rr.HandleError):
+        system.modes(hold=["leg"])
+    with pytest.raises(rr.StepError, match="are free"):
+        system.follow([0.0, 1.0])

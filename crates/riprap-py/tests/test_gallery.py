@@ -35,11 +35,12 @@ def test_there_are_entries() -> None:
 def test_python_and_toml_give_the_same_bits(name: str, tmp_path: Path) -> None:
     folder = ROOT / "examples" / name
     main = load(folder / "main.py")
+    end: float = main.UNTIL
     built: rr.Simulation = main.simulation()
     scene = rr.Scene.from_toml(folder / "scene.toml")
-    assert scene.until == main.UNTIL
+    assert scene.until == end
     read = rr.Simulation(scene)
-    until = float(SHORT.get(name, main.UNTIL))
+    until = SHORT.get(name, end)
     report = built.until(until)
     read.until(until)
     assert report.steps > 100

@@ -192,3 +192,28 @@ def test_ctrl_c_ends_a_run_between_two_steps(ball: tuple[rr.Scene, rr.BodyHandle
     before = run.time
     run.step()
     assert run.time > before
+
+
+def test_forces_in_a_mechanism_carry_its_weight_and_its_drive() -> None:
+    arm = rr.Mechanism("arm")
+    upper = arm.revolute(rr.GROUND, axis="y", body=rr.Body.point(2.0, at=(0, 0, -1)), name="upper")
+    lower = arm.revolute(upper, axis="y", at=(0, 0, -1), body=rr.Body.point(1.0, at=(0, 0, -1)), name="lower")
+    arm.drive(upper, rr.Motor.velocity(0.0, start=0.5))
+    arm.drive(lower, rr.Motor.velocity(0.0, start=-0.5))
+    arm.point_spring(rr.GROUND, lower, at_a=(0, 0, -3), stiffness=10.0, length=0.5, name="tie")
+    arm.actuate(upper, "3.0 + 0*t", name="motor")
+    scene = rr.SceneBuilder()
+    handle = scene.add_mechanism(arm)
+    run = start(scene.build())
+    run.step()
+    forces = run.mechanism_forces(handle)
+    knee = np.array([-np.sin(0.5), 0, -np.cos(0.5)])
+    rope = np.array([0, 0, -3]) - knee
+    tension = 10.0 * (np.linalg.norm(rope) - 0.5)
+    assert forces.springs == {"tie": pytest.approx(tension)} and forces.laws["motor"] == pytest.approx([3.0])
+    pull = tension * rope / np.linalg.norm(rope)
+    assert forces.joints.shape == (2, 6) and forces.acceleration == pytest.approx([0, 0], abs=1e-9)
+    # The base carries both masses and the spring.
+    assert np.abs(forces.joints[0, :3]) == pytest.approx(np.abs(np.array([0, 0, 3 * 9.81]) - pull), rel=1e-6)
+    assert set(forces.drives) == {"upper", "lower"} and abs(forces.drives["lower"]) < 1e-9
+    assert run.mechanism_forces("arm").loops == {}

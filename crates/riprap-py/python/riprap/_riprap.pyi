@@ -2,16 +2,14 @@
 
 from os import PathLike
 from pathlib import Path
-from typing import Any, Callable, Dict, Iterator, List, Literal, Mapping, Optional, Sequence, Tuple, Union, final
+from typing import Any, Callable, Dict, Iterator, List, Literal, Optional, Sequence, Tuple, Union, final
 
 import numpy as np
-from matplotlib.axes import Axes
 from numpy.typing import ArrayLike, NDArray
 
-from .results import RunFolder
-from .series import Quantity, Series
-
 _Array = NDArray[np.float64]
+_Complex = NDArray[np.complex128]
+_Indices = NDArray[np.uint32]
 _Vector = Union[Sequence[float], NDArray[Any]]
 _Axis = Union[str, _Vector]
 _RotationLike = Union[Rotation, _Vector]
@@ -20,6 +18,8 @@ _MotionLaw = Union[float, str, Callable[[float], Sequence[float]]]
 _Floats = Tuple[float, ...]
 _ForceLaw = Union[float, str, Callable[[float, _Floats, _Floats], float]]
 _PhaseLaw = Union[float, str, Callable[[float, _Floats, _Floats, _Floats], float]]
+_Deformation = Callable[[int, float], float]
+_DeformationLaw = Union[Literal["linear", "hertz"], Tuple[_Deformation, _Deformation]]
 _CoordinateLike = Union[Coordinate, Link, str]
 _MechanismLike = Union[MechanismHandle, str]
 _BodyLike = Union[BodyHandle, str, Tuple[_MechanismLike, Link], Tuple[FlexibleHandle, int]]
@@ -29,7 +29,6 @@ _Grading = Union[str, Sequence[float], Sequence[Tuple[float, float]]]
 _Corners = Tuple[Sequence[float], Sequence[float]]
 _Inertia = Union[float, _Vector, Sequence[Sequence[float]]]
 _PathLike = Union[str, PathLike[str]]
-_Progress = Union[bool, Callable[..., Any]]
 
 GROUND: Link
 __version__: str
@@ -40,12 +39,22 @@ __all__ = [
     "BodyHandle",
     "BodyState",
     "ConeComplementarity",
+    "ContactCount",
     "ContactProblem",
     "Coordinate",
     "Cut",
+    "DantzigSolution",
+    "Degradation",
     "DormandPrince",
+    "EnergyAccount",
+    "Equilibrium",
+    "Events",
+    "Fabric",
     "Flexible",
     "FlexibleHandle",
+    "ForceDistribution",
+    "ForceNetwork",
+    "Fragmentation",
     "Frames",
     "GROUND",
     "GeneralizedAlpha",
@@ -58,15 +67,21 @@ __all__ = [
     "MassProperties",
     "Material",
     "Mechanism",
+    "MechanismForces",
     "MechanismHandle",
     "MechanismState",
+    "Modes",
     "MoreauJean",
     "Motor",
     "Multibody",
     "PairLaw",
     "Penalty",
     "Phase",
+    "Piece",
     "Pose",
+    "PrescribedMotion",
+    "RestForces",
+    "RigidEvents",
     "RopeHandle",
     "Rotation",
     "RunReport",
@@ -74,15 +89,21 @@ __all__ = [
     "Scene",
     "SceneBuilder",
     "Scheme",
+    "Settle",
     "Shape",
+    "SieveCurve",
     "Simulation",
     "Solution",
     "SolveReport",
     "Solver",
     "State",
     "StepReport",
+    "Wear",
     "__version__",
+    "dantzig",
+    "force_network",
     "main",
+    "rest_forces",
     "run",
     "scene_schema",
     "solve",
@@ -222,6 +243,43 @@ class ConeComplementarity(Scheme):
     def __new__(cls, dt: float, friction_law: str = "cone", solver: Optional[Union[Solver, str]] = None, *, recovery: Optional[float] = None) -> ConeComplementarity: ...
 
 @final
+class ContactCount:
+    """How many pairs of bodies touch, that is, carry an impulse above rounding errors. `add` is an observer.
+
+    >>> import riprap as rr
+    >>> steel = rr.Material("steel", density=7800.0)
+    >>> scene = rr.SceneBuilder()
+    >>> floor = scene.add_fixed(rr.Shape.half_space(), material=steel)
+    >>> ball = scene.add(rr.Body(rr.Shape.sphere(0.1), steel, position=(0, 0, 0.1)))
+    >>> run = rr.Simulation(scene.build(), rr.MoreauJean(dt=1e-3))
+    >>> count = rr.ContactCount()
+    >>> _ = run.until(0.1, observer=count.add)
+    >>> count.touching, count.onsets
+    ([(0, 1)], 1)
+    """
+    def __new__(cls) -> ContactCount: ...
+    def add(self, run: Simulation) -> None:
+        """Counts the last step of the simulation; a step that was counted before changes nothing."""
+        ...
+    @property
+    def touching(self) -> List[Tuple[int, int]]:
+        """Pairs that touched in the last step, as indices of bodies."""
+        ...
+    @property
+    def onsets(self) -> int:
+        """Number of times that a pair started to touch."""
+        ...
+    @property
+    def pair_steps(self) -> int:
+        """Sum over the steps of the number of touching pairs."""
+        ...
+    @property
+    def contact_steps(self) -> int:
+        """Number of steps with a touching pair."""
+        ...
+    def __repr__(self) -> str: ...
+
+@final
 class ContactProblem:
     """A contact problem: impulses I [N s] such that `V = W I + V_free` [m/s] obeys Signorini's condition and Coulomb's law at
     every contact, in frames (n, t1, t2). W [1/kg] is a matrix of 3n rows, v_free has n rows of three, friction [–] n entries.
@@ -231,7 +289,32 @@ class ContactProblem:
     >>> rr.solve(problem, tolerance=1e-12).impulses[0, :2].round(9).tolist()
     [2.0, -0.4]
     """
+    @property
+    def n_blocks(self) -> int:
+        """Number of blocks of six velocities: one per body that impulses move, several for a mechanism. 0 if only W is stored."""
+        ...
+    def h(self) -> _Array:
+        """H as a dense matrix: V = Hᵀ v + V_free for changes v of the block velocities [m/s, rad/s]. It has 6 rows per block and 3
+        columns per contact. ValueError if only W is stored, as in a file.
+        """
+        ...
+    def h_sparse(self) -> Any:
+        """H as a scipy.sparse.csr_matrix."""
+        ...
+    def m_inverse_h(self) -> _Array:
+        """M⁻¹ H as a dense matrix [1/kg, 1/(kg m)]; W = Hᵀ M⁻¹ H."""
+        ...
+    def m_inverse_h_sparse(self) -> Any:
+        """M⁻¹ H as a scipy.sparse.csr_matrix."""
+        ...
     def __new__(cls, w: ArrayLike, v_free: ArrayLike, friction: ArrayLike, *, law: str = "coulomb") -> ContactProblem: ...
+    @staticmethod
+    def factored(inverse_masses: ArrayLike, inverse_inertias: ArrayLike, bodies: ArrayLike, frames: ArrayLike, arms: ArrayLike, v_free: ArrayLike, friction: ArrayLike, *, law: str = "coulomb") -> ContactProblem:
+        """A problem whose W = Hᵀ M⁻¹ H is given by its factors: bodies with inverse masses [1/kg] and inverse inertias in the world
+        frame (matrices) [1/(kg m²)]; for each contact two bodies (−1 for an immovable one), its frame (rows n, t1, t2; n points
+        from the first to the second body), and the vectors from the centres of the bodies to the contact point [m].
+        """
+        ...
     @staticmethod
     def read(path: _PathLike) -> ContactProblem:
         """Reads a problem in the HDF5 layout of FCLib; the impulses of a stored solution come with it."""
@@ -328,6 +411,87 @@ class Cut:
     def __repr__(self) -> str: ...
 
 @final
+class DantzigSolution:
+    """The solution of a force problem: forces [N] (or impulses [N s]), the list of each contact, and how it was found.
+
+    >>> import riprap as rr
+    >>> rr.dantzig([[0.5, 0, 0], [0, 0.5, 0], [0, 0, 0.5]], [[-9.81, 0, 0]], [0.5]).classes
+    ['static']
+    """
+    @property
+    def forces(self) -> _Array:
+        """Forces on the second body along (n, t1, t2) [N], one row per contact."""
+        ...
+    @property
+    def classes(self) -> List[ str]:
+        """The list of each contact: breaking, static or sliding."""
+        ...
+    @property
+    def outcome(self) -> str:
+        """How it ended: solved, inconsistent or limit. Forces of an island that was not solved are zero."""
+        ...
+    @property
+    def inconsistent_contact(self) -> Optional[int]:
+        """The contact whose force grows without bound (Painlevé); None if there is none."""
+        ...
+    @property
+    def pivots(self) -> Tuple[int, int]:
+        """Changes of lists, and those that changed no force."""
+        ...
+    @property
+    def residual(self) -> float:
+        """Worst violation of the conditions, relative to the largest free acceleration [–]."""
+        ...
+    def __repr__(self) -> str: ...
+
+@final
+class Degradation:
+    """What has become of the stones of a run: counts, and mass and energy that have left the bodies.
+
+    >>> import riprap as rr
+    >>> rock = rr.Material("rock", density=2700.0, fragmentation=rr.Fragmentation(stress=1e6, smallest=0.005))
+    >>> scene = rr.SceneBuilder()
+    >>> stone = scene.add(rr.Body(rr.Shape.cuboid(0.1, 0.1, 0.1), rock))
+    >>> rr.Simulation(scene.build(), rr.MoreauJean(dt=1e-3)).degradation.breaks
+    0
+    """
+    def __eq__(self, other: object, /) -> bool: ...
+    __hash__ = None  # type: ignore[assignment]
+    @property
+    def breaks(self) -> int:
+        """Number of stones that broke."""
+        ...
+    @property
+    def pieces(self) -> int:
+        """Number of pieces that came from them, without dust."""
+        ...
+    @property
+    def chamfers(self) -> int:
+        """Number of chamfers by wear."""
+        ...
+    @property
+    def dust_mass(self) -> float:
+        """Mass that became dust [kg]."""
+        ...
+    @property
+    def worn_mass(self) -> float:
+        """Mass that was worn off [kg]."""
+        ...
+    @property
+    def lost_energy(self) -> Tuple[float, float]:
+        """Kinetic and potential energy that left with dust and worn mass [J]; the latter is zero at the origin."""
+        ...
+    @property
+    def lost_momentum(self) -> _Array:
+        """Linear momentum that left with dust and worn mass [kg m/s]."""
+        ...
+    @property
+    def friction_work(self) -> float:
+        """Work of friction at wearing stones, once for each of them [J]."""
+        ...
+    def __repr__(self) -> str: ...
+
+@final
 class DormandPrince(Scheme):
     """Adaptive integration of mechanisms without contacts, orders 5 and 4, observed every dt [s], to a relative tolerance [–].
 
@@ -336,6 +500,180 @@ class DormandPrince(Scheme):
     DormandPrince(dt=0.01, tolerance=1e-10)
     """
     def __new__(cls, dt: float, tolerance: float = 1e-9) -> DormandPrince: ...
+
+@final
+class EnergyAccount:
+    """Energies [J] of a simulation at the last step that was added, and dissipated energies [J] since the account was opened, by
+    cause. `add` is an observer: `run.until(t, observer=account.add)` adds every step.
+
+    >>> import riprap as rr
+    >>> steel = rr.Material("steel", density=7800.0, friction=0.3)
+    >>> scene = rr.SceneBuilder()
+    >>> floor = scene.add_fixed(rr.Shape.half_space(), material=steel)
+    >>> box = scene.add(rr.Body(rr.Shape.cuboid(0.1, 0.1, 0.1), steel, position=(0, 0, 0.05), velocity=(1, 0, 0)))
+    >>> run = rr.Simulation(scene.build(), rr.MoreauJean(dt=1e-3))
+    >>> account = rr.EnergyAccount(run)
+    >>> _ = run.until(0.5, observer=account.add)
+    >>> round(account.friction, 6)  # 7.8 kg at 1 m/s
+    3.9
+    """
+    def __new__(cls, run: Simulation) -> EnergyAccount: ...
+    def add(self, run: Simulation) -> None:
+        """Adds the last step of the simulation; a step that was added before changes nothing."""
+        ...
+    @property
+    def initial(self) -> float:
+        """Total energy when the account was opened [J]."""
+        ...
+    @property
+    def kinetic(self) -> float:
+        """Kinetic energy [J]."""
+        ...
+    @property
+    def potential(self) -> float:
+        """Potential energy in gravity, springs, elasticity and soft contacts [J]."""
+        ...
+    @property
+    def impact(self) -> float:
+        """Energy dissipated by normal impulses of contacts, or by their damping [J]."""
+        ...
+    @property
+    def friction(self) -> float:
+        """Energy dissipated by friction [J]."""
+        ...
+    @property
+    def rolling(self) -> float:
+        """Energy dissipated by rolling resistance [J]."""
+        ...
+    @property
+    def ropes(self) -> float:
+        """Energy dissipated by ropes that tighten [J]."""
+        ...
+    @property
+    def dissipated(self) -> float:
+        """All energy dissipated by contacts and ropes [J]."""
+        ...
+    @property
+    def other(self) -> float:
+        """The rest of the balance [J], positive if it was added: work of drives, of forces with a law and of dampers, and the
+        error of the time integration.
+        """
+        ...
+    def __repr__(self) -> str: ...
+
+@final
+class Equilibrium:
+    """A static equilibrium of a mechanism: positions [m, rad], whether it stays there, and the forces that hold it [N, N m].
+
+    >>> import riprap as rr
+    >>> pendulum = rr.Mechanism("pendulum")
+    >>> arm = pendulum.revolute(rr.GROUND, axis="y", body=rr.Body.point(2.0, at=(0, 0, -1)), name="arm")
+    >>> pendulum.start(arm, 0.5)
+    >>> found = pendulum.build().equilibrium()
+    >>> bool(abs(found.q[0]) < 1e-9), found.stability
+    (True, 'stable')
+    """
+    @property
+    def q(self) -> _Array:
+        """Positions of all joints [m, rad]."""
+        ...
+    @property
+    def residual(self) -> float:
+        """Largest remaining force on an independent coordinate [N, N m]."""
+        ...
+    @property
+    def iterations(self) -> int:
+        """Number of iterations."""
+        ...
+    @property
+    def stability(self) -> str:
+        """Whether it stays there: stable, neutral (some displacements meet no force) or unstable."""
+        ...
+    @property
+    def coordinate(self) -> Optional[str]:
+        """Name of the coordinate that moves most in the softest or worst displacement; None if it is stable."""
+        ...
+    @property
+    def loop_forces(self) -> _Array:
+        """Forces in the cuts of the loops, one per equation [N, N m]."""
+        ...
+    @property
+    def drive_forces(self) -> _Array:
+        """Forces that hold the prescribed joints [N, N m], in the order of `Multibody.driven`."""
+        ...
+    def __repr__(self) -> str: ...
+
+@final
+class Events:
+    """How often each kind of event happened in a run with `RigidEvents`.
+
+    >>> import riprap as rr
+    >>> scene = rr.SceneBuilder()
+    >>> ball = scene.add(rr.Body(rr.Shape.sphere(0.1), rr.Material("steel", density=7800.0)))
+    >>> rr.Simulation(scene.build(), rr.RigidEvents(dt=1e-3)).events.collisions
+    0
+    """
+    @property
+    def collisions(self) -> int:
+        """Collisions that were solved; simultaneous ones count once."""
+        ...
+    @property
+    def located(self) -> int:
+        """Steps that were shortened to end at an event."""
+        ...
+    @property
+    def halvings(self) -> int:
+        """Trial steps that were halved."""
+        ...
+    @property
+    def stops(self) -> int:
+        """Contacts that stopped sliding."""
+        ...
+    @property
+    def inconsistent(self) -> int:
+        """Inconsistent configurations (Painlevé) that were resolved by an impulse."""
+        ...
+    @property
+    def shortest(self) -> int:
+        """Steps of the shortest length that accepted an event within them."""
+        ...
+    def __repr__(self) -> str: ...
+
+@final
+class Fabric:
+    """The fabric tensor F = ⟨n ⊗ n⟩ of contact normals, each with a weight such as its normal force, or 1.
+
+    >>> import riprap as rr
+    >>> fabric = rr.Fabric([(0, 0, 1), (0, 0, 1), (1, 0, 0), (0, 1, 0)])
+    >>> fabric.values.tolist(), round(fabric.anisotropy, 3)
+    ([0.5, 0.25, 0.25], 1.25)
+    """
+    def __new__(cls, normals: ArrayLike, weights: Optional[ArrayLike] = None) -> Fabric: ...
+    @property
+    def tensor(self) -> _Array:
+        """The tensor in the world frame [–]; its trace is 1 for unit normals."""
+        ...
+    @property
+    def values(self) -> _Array:
+        """Principal values, the largest first [–]."""
+        ...
+    @property
+    def directions(self) -> _Array:
+        """Principal directions in the order of their values, one per row [–]."""
+        ...
+    @property
+    def planar(self) -> bool:
+        """Whether all normals are in the plane z = 0."""
+        ...
+    @property
+    def anisotropy(self) -> float:
+        """Anisotropy of the density of normals [–]: 0 if all directions are equally frequent."""
+        ...
+    @property
+    def angle(self) -> float:
+        """Angle of the first principal direction in the x–y plane [rad], between 0 and π."""
+        ...
+    def __repr__(self) -> str: ...
 
 @final
 class Flexible:
@@ -353,8 +691,9 @@ class Flexible:
     True
     """
     @staticmethod
-    def beam(name: str, points: ArrayLike, *, radius: Optional[float] = None, inner_radius: Optional[float] = None, rectangle: Optional[Sequence[float]] = None, up: Optional[_Vector] = None, young: float = 2.1e11, poisson: float = 0.3, density: float = 7800.0, elements: int = 1, damping: float = 0.0, start: str = "free", end: str = "free", velocity: _Vector = ..., angular_velocity: _Vector = ...) -> Flexible:
-        """A beam: a circle, a tube, or a rectangle (height, width) [m] whose height is along `up`. Its ends are free, pinned or
+    def beam(name: str, points: ArrayLike, *, radius: Optional[float] = None, inner_radius: Optional[float] = None, rectangle: Optional[Sequence[float]] = None, section: Optional[ArrayLike] = None, up: Optional[_Vector] = None, young: float = 2.1e11, poisson: float = 0.3, density: float = 7800.0, elements: int = 1, damping: float = 0.0, start: str = "free", end: str = "free", velocity: _Vector = ..., angular_velocity: _Vector = ...) -> Flexible:
+        """A beam: a circle, a tube, a rectangle (height, width) [m] whose height is along `up`, or any `section` by its constants: area
+        [m²], shear factors along y and z [–], second moments of area about y and z [m⁴], torsion constant [m⁴]. Its ends are free, pinned or
         clamped; velocity [m/s] of its first node and angular velocity [rad/s] of the whole beam about it.
         """
         ...
@@ -391,8 +730,180 @@ class FlexibleHandle:
     def __repr__(self) -> str: ...
 
 @final
+class ForceDistribution:
+    """The distribution P(f/⟨f⟩) of positive forces [N] in bins of a width [–].
+
+    >>> import riprap as rr
+    >>> distribution = rr.ForceDistribution([1.0, 2.0, 3.0], width=0.5)
+    >>> distribution.mean, distribution.density.round(3).tolist()
+    (2.0, [0.0, 0.667, 0.667, 0.667])
+    """
+    def __new__(cls, forces: ArrayLike, width: float = 0.25) -> ForceDistribution: ...
+    @property
+    def count(self) -> int:
+        """Number of forces."""
+        ...
+    @property
+    def mean(self) -> float:
+        """Mean force [N]."""
+        ...
+    @property
+    def largest(self) -> float:
+        """Largest force [N]."""
+        ...
+    @property
+    def width(self) -> float:
+        """Width of the bins of f/⟨f⟩ [–]; the first one starts at 0."""
+        ...
+    @property
+    def density(self) -> _Array:
+        """Probability density of each bin [–]; its integral is 1."""
+        ...
+    @property
+    def decay(self) -> Optional[float]:
+        """β of the tail exp(−β f/⟨f⟩) above the mean [–]; None if it has fewer than ten forces."""
+        ...
+    def __repr__(self) -> str: ...
+
+@final
+class ForceNetwork:
+    """The force network of a step: contact forces [N] that are unique although bodies are rigid (Schwager and Pöschel 2002),
+    beside those of the solver. `Simulation.force_network` and `force_network` compute it.
+
+    >>> import riprap as rr
+    >>> rock = rr.Material("rock", density=1000.0, friction=0.5)
+    >>> scene = rr.SceneBuilder()
+    >>> floor = scene.add_fixed(rr.Shape.half_space(), material=rock)
+    >>> cube = scene.add(rr.Body(rr.Shape.cuboid(0.2, 0.2, 0.2), rock, position=(0, 0, 0.1)))
+    >>> run = rr.Simulation(scene.build(), rr.MoreauJean(dt=1e-3))
+    >>> _ = run.until(0.02)
+    >>> network = run.force_network()
+    >>> network.contacts()["force"][:, 2].round(3).tolist()  # a quarter of the weight of 78.48 N each
+    [19.62, 19.62, 19.62, 19.62]
+    """
+    def contacts(self) -> NDArray[Any]:
+        """The contacts with at least one free body as a structured array: bodies (ids), point [m], normal from the first body to
+        the second, force of the solver and unique force on the second body [N], status (open, sticking or sliding).
+        """
+        ...
+    @property
+    def time(self) -> float:
+        """Time [s]."""
+        ...
+    @property
+    def n_bodies(self) -> int:
+        """Number of free bodies."""
+        ...
+    @property
+    def n_moving(self) -> int:
+        """Number of free bodies that have the resultant of the step instead of that at rest."""
+        ...
+    @property
+    def fastest(self) -> float:
+        """Fastest free body [m/s]."""
+        ...
+    @property
+    def converged(self) -> bool:
+        """Whether all bodies have their resultants."""
+        ...
+    @property
+    def iterations(self) -> int:
+        """Number of iterations."""
+        ...
+    @property
+    def residual(self) -> float:
+        """Largest error of a resultant, relative to the weight of its body [–]."""
+        ...
+    @property
+    def solver_residual(self) -> float:
+        """The same for the forces of the solver, over the bodies at rest [–]."""
+        ...
+    @property
+    def unbalanced(self) -> List[Tuple[str, float]]:
+        """Bodies whose contacts cannot provide their resultant: names and errors relative to their weight [–]."""
+        ...
+    @property
+    def counts(self) -> Tuple[int, int, int]:
+        """Numbers of open, sticking and sliding contacts."""
+        ...
+    @property
+    def distance(self) -> Tuple[float, float]:
+        """Distance between the forces of the solver and the unique ones: relative to the latter in the L2 norm [–], and the
+        largest difference at a contact [N].
+        """
+        ...
+    def normal_forces(self) -> _Array:
+        """Normal forces of the loaded contacts [N]."""
+        ...
+    def distribution(self, width: float = 0.25) -> ForceDistribution:
+        """Distribution of the normal forces in bins of a width of f/⟨f⟩ [–]."""
+        ...
+    def fabric(self, by_force: bool = False) -> Optional[Fabric]:
+        """Fabric of the loaded contacts; `by_force` weights each by its normal force. None if nothing is loaded."""
+        ...
+    def rose(self, sectors: int = 18) -> _Array:
+        """Rose of a planar packing: the density of contact normals in equal sectors from 0 to π, with mean 1 [–]. ValueError in
+        space.
+        """
+        ...
+    def __repr__(self) -> str: ...
+
+@final
+class Fragmentation:
+    """When stones of a material break: free convex polyhedra and polygons split along a plane into two pieces. Give the `stress`
+    [Pa] or the `peak_force` of a contact [N] that a stone survives. With a Weibull modulus [–], 37 % of the stones of
+    `reference_size` [m] survive it, and larger stones are weaker. Pieces smaller than `smallest` [m] become dust. Loads are
+    averaged over the time `average` [s].
+
+    >>> import riprap as rr
+    >>> weak = rr.Fragmentation(stress=1e5, smallest=0.005, weibull=4.0, reference_size=0.04)
+    >>> rock = rr.Material("rock", density=2700.0, friction=0.6, fragmentation=weak)
+    >>> round(weak.strength_of(0.08, quantile=0.5) / weak.strength_of(0.04, quantile=0.5), 3)  # 2^(-3/4)
+    0.595
+    """
+    def __eq__(self, other: object, /) -> bool: ...
+    __hash__ = None  # type: ignore[assignment]
+    def __new__(cls, *, stress: Optional[float] = None, peak_force: Optional[float] = None, smallest: float, weibull: Optional[float] = None, reference_size: Optional[float] = None, average: float = 0.0) -> Fragmentation: ...
+    @property
+    def stress(self) -> Optional[float]:
+        """Stress that a stone survives [Pa]; None if the force of a contact decides."""
+        ...
+    @property
+    def peak_force(self) -> Optional[float]:
+        """Force of a contact that a stone survives [N]; None if the stress decides."""
+        ...
+    @property
+    def smallest(self) -> float:
+        """Size below which pieces become dust [m]."""
+        ...
+    @property
+    def weibull(self) -> Optional[float]:
+        """Weibull modulus [–]; None if all stones have the same strength."""
+        ...
+    @property
+    def reference_size(self) -> Optional[float]:
+        """Size for which the strength holds [m]; None without a modulus."""
+        ...
+    @property
+    def average(self) -> float:
+        """Time over which loads are averaged [s]."""
+        ...
+    def strength_of(self, size: float, *, quantile: float, planar: bool = False) -> float:
+        """The load [Pa or N] that a stone of a size [m] survives, for its survival quantile between 0 and 1 [–]."""
+        ...
+    def __repr__(self) -> str: ...
+
+@final
 class Frames:
-    """The frames of a run: an iterator over the simulation at equal intervals."""
+    """The frames of a run: an iterator over the simulation at equal intervals [s].
+
+    >>> import riprap as rr
+    >>> scene = rr.SceneBuilder()
+    >>> ball = scene.add(rr.Body(rr.Shape.sphere(0.1), rr.Material("steel", density=7800.0)))
+    >>> run = rr.Simulation(scene.build(), rr.MoreauJean(dt=1e-3))
+    >>> [round(frame.time, 3) for frame in run.frames(until=0.02, every=0.01)]
+    [0.0, 0.01, 0.02]
+    """
     def __iter__(self) -> Iterator[Simulation]: ...
     def __next__(self) -> Simulation: ...
 
@@ -409,8 +920,8 @@ class GeneralizedAlpha(Scheme):
 
 @final
 class Grains:
-    """Description of a group of grains: spheres or stones with a grading, or copies of a shape; rained into a column or on a
-    lattice. All random choices follow from the seed. Sizes are in metres; a grading is a pair of sizes (mass distributed
+    """Description of a group of grains: spheres or stones with a grading, scanned stones, or copies of a shape; rained into a
+    column, on a lattice, or listed in a table. All random choices follow from the seed. Sizes are in metres; a grading is a pair of sizes (mass distributed
     uniformly between them), the name of a standard such as "EN 13450 31.5-50", or a list of (sieve [m], passing mass [%]).
 
     >>> import riprap as rr
@@ -420,15 +931,29 @@ class Grains:
     (20, 20)
     """
     @staticmethod
-    def spheres(count: int, *, material: Material, inside: _Corners, radius: Optional[Sequence[float]] = None, grading: Optional[_Grading] = None, seed: int = 0, name: str = "grains") -> Grains:
-        """Spheres rained into a column between two corners [m]; radius [m] from a pair, or a grading of diameters."""
+    def spheres(count: int, *, material: Material, inside: _Corners, radius: Optional[Sequence[float]] = None, grading: Optional[_Grading] = None, seed: int = 0, name: str = "grains", settle: Optional[Settle] = None) -> Grains:
+        """Spheres rained into a column between two corners [m]; radius [m] from a pair, or a grading of diameters. They `settle` before
+        t = 0, if asked to.
+        """
         ...
     @staticmethod
-    def stones(count: int, *, material: Material, inside: _Corners, grading: _Grading, vertices: int = 25, flatness: float = 0.75, elongation: float = 0.75, angularity: float = 0.7, seed: int = 0, name: str = "grains") -> Grains:
+    def stones(count: int, *, material: Material, inside: _Corners, grading: _Grading, vertices: int = 25, flatness: float = 0.75, elongation: float = 0.75, angularity: float = 0.7, seed: int = 0, name: str = "grains", settle: Optional[Settle] = None) -> Grains:
         """Random convex stones rained into a column between two corners [m]."""
         ...
     @staticmethod
-    def rain(count: int, shape: Shape, *, material: Material, inside: _Corners, seed: int = 0, name: str = "grains") -> Grains:
+    def scans(count: int, folder: _PathLike, *, material: Material, inside: _Corners, grading: _Grading, max_vertices: int = 25, seed: int = 0, name: str = "grains", settle: Optional[Settle] = None) -> Grains:
+        """Scanned stones rained into a column between two corners [m]: meshes of a folder (`.stl`, `.obj`, `.ply`), each reduced to a
+        convex polyhedron of at most `max_vertices`, drawn at random and scaled to the grading.
+        """
+        ...
+    @staticmethod
+    def table(path: _PathLike, shape: Shape, *, material: Material, name: str = "grains") -> Grains:
+        """Copies of a shape at positions, orientations and velocities of a CSV table in SI units, whose first line names the
+        columns: x,y,z, and optionally qw,qx,qy,qz, vx,vy,vz, wx,wy,wz and scale.
+        """
+        ...
+    @staticmethod
+    def rain(count: int, shape: Shape, *, material: Material, inside: _Corners, seed: int = 0, name: str = "grains", settle: Optional[Settle] = None) -> Grains:
         """Copies of a shape rained into a column between two corners [m], with random orientations."""
         ...
     @staticmethod
@@ -618,8 +1143,8 @@ class MassProperties:
 
 @final
 class Material:
-    """A material: density [kg/m³], friction [–], restitution [–], rolling resistance [m], and Young's modulus [Pa] with
-    Poisson's ratio [–] for Hertz's law. Two materials meet with the smaller values of both unless `SceneBuilder.pair` says
+    """A material: density [kg/m³], friction [–], restitution [–], rolling resistance [m], Young's modulus [Pa] with
+    Poisson's ratio [–] for Hertz's law, and how its stones break (Fragmentation) and wear (Wear). Two materials meet with the smaller values of both unless `SceneBuilder.pair` says
     otherwise. Materials are identified by their names; without one, a name is made from the values.
 
     >>> import riprap as rr
@@ -629,7 +1154,7 @@ class Material:
     """
     def __eq__(self, other: object, /) -> bool: ...
     __hash__ = None  # type: ignore[assignment]
-    def __new__(cls, name: Optional[str] = None, *, density: Optional[float] = None, friction: float = 0.0, restitution: float = 0.0, rolling: float = 0.0, young: Optional[float] = None, poisson: Optional[float] = None) -> Material: ...
+    def __new__(cls, name: Optional[str] = None, *, density: Optional[float] = None, friction: float = 0.0, restitution: float = 0.0, rolling: float = 0.0, young: Optional[float] = None, poisson: Optional[float] = None, fragmentation: Optional[Fragmentation] = None, wear: Optional[Wear] = None) -> Material: ...
     @property
     def name(self) -> str:
         """Name, by which pairs refer to it."""
@@ -650,6 +1175,22 @@ class Material:
     def rolling(self) -> float:
         """Rolling resistance against itself [m]."""
         ...
+    @property
+    def young(self) -> Optional[float]:
+        """Young's modulus [Pa]."""
+        ...
+    @property
+    def poisson(self) -> Optional[float]:
+        """Poisson's ratio [–]."""
+        ...
+    @property
+    def fragmentation(self) -> Optional[Fragmentation]:
+        """When its stones break."""
+        ...
+    @property
+    def wear(self) -> Optional[Wear]:
+        """How its stones wear."""
+        ...
     def __repr__(self) -> str: ...
 
 @final
@@ -664,6 +1205,39 @@ class Mechanism:
     >>> pendulum.build().n_v
     1
     """
+    def drive(self, coordinate: _CoordinateLike, motor: Motor) -> None:
+        """Prescribes the motion of a coordinate."""
+        ...
+    def actuate(self, coordinate: _CoordinateLike, law: _ForceLaw, *, name: Optional[str] = None) -> None:
+        """Adds a force on a coordinate [N, N m]: a number, an expression of `t`, `q.name` and `v.name`, or a callable of
+        (t, q, v), where q and v are tuples of all positions and velocities of the mechanism.
+        """
+        ...
+    def actuate_in_phases(self, coordinate: _CoordinateLike, phases: Sequence[Phase], *, name: Optional[str] = None) -> None:
+        """Adds a force on a coordinate [N, N m] whose law has phases."""
+        ...
+    def push(self, link: Link, phases: Sequence[Phase], *, point: _Vector = ..., in_body: bool = False, name: Optional[str] = None) -> None:
+        """Adds a wrench on a body at a point [m]: phases with six laws, force [N] and torque [N m], along the axes of the world,
+        or of the body.
+        """
+        ...
+    def latch_slot(self) -> int:
+        """A slot for a latched value, to be used in phases."""
+        ...
+    @staticmethod
+    def from_urdf(path: _PathLike, *, name: str = "robot", position: _Vector = ..., rotation: Optional[_RotationLike] = None, material: Optional[Material] = None, limits: Optional[Sequence[float]] = None) -> Mechanism:
+        """Reads bodies and joints from a URDF file. Its root is fixed to the base, which has a position [m] and a rotation. Collision
+        shapes have a `material`, or are ignored; `limits` turns limits of joints into stops of a stiffness [N/m, N m/rad] and a
+        damping [N s/m, N m s/rad]. The result can be driven and extended like any other mechanism.
+        """
+        ...
+    @staticmethod
+    def from_toml(path: _PathLike, name: Optional[str] = None) -> Mechanism:
+        """Reads a mechanism from a scene file, by its name if there are several; it can be driven and extended like any other."""
+        ...
+    def link_named(self, name: str) -> Link:
+        """The body with a name."""
+        ...
     def __new__(cls, name: str, position: _Vector = ..., rotation: Optional[_RotationLike] = None) -> Mechanism:
         """A mechanism without bodies, whose base frame has this position [m] and rotation."""
         ...
@@ -719,27 +1293,50 @@ class Mechanism:
     def dependent(self, coordinates: Sequence[_CoordinateLike]) -> None:
         """Names the coordinates that the loops determine, instead of an automatic choice."""
         ...
-    def drive(self, coordinate: _CoordinateLike, motor: Motor) -> None:
-        """Prescribes the motion of a coordinate."""
-        ...
-    def actuate(self, coordinate: _CoordinateLike, law: _ForceLaw, *, name: Optional[str] = None) -> None:
-        """Adds a force on a coordinate [N, N m]: a number, an expression of `t`, `q.name` and `v.name`, or a callable of
-        (t, q, v), where q and v are tuples of all positions and velocities of the mechanism.
-        """
-        ...
-    def actuate_in_phases(self, coordinate: _CoordinateLike, phases: Sequence[Phase], *, name: Optional[str] = None) -> None:
-        """Adds a force on a coordinate [N, N m] whose law has phases."""
-        ...
-    def push(self, link: Link, phases: Sequence[Phase], *, point: _Vector = ..., in_body: bool = False, name: Optional[str] = None) -> None:
-        """Adds a wrench on a body at a point [m]: phases with six laws, force [N] and torque [N m], along the axes of the world,
-        or of the body.
-        """
-        ...
-    def latch_slot(self) -> int:
-        """A slot for a latched value, to be used in phases."""
-        ...
     def build(self, gravity: _Vector = ...) -> Multibody:
         """Builds the mechanism alone, for direct access to its equations; gravity [m/s²]."""
+        ...
+    def __repr__(self) -> str: ...
+
+@final
+class MechanismForces:
+    """Forces in a mechanism at the end of a step [N, N m], with the contact forces of the step.
+
+    >>> import riprap as rr
+    >>> arm = rr.Mechanism("arm")
+    >>> link = arm.revolute(rr.GROUND, axis="y", body=rr.Body.point(2.0, at=(0, 0, -1)), name="arm")
+    >>> arm.drive(link, rr.Motor.velocity(0.0, start=0.5))
+    >>> scene = rr.SceneBuilder()
+    >>> handle = scene.add_mechanism(arm)
+    >>> run = rr.Simulation(scene.build(), rr.MoreauJean(dt=1e-3))
+    >>> report = run.step()
+    >>> forces = run.mechanism_forces(handle)
+    >>> round(forces.drives["arm"], 3)  # m g l sin q
+    9.406
+    """
+    @property
+    def drives(self) -> Dict[str, float]:
+        """Forces of the prescribed coordinates by their names [N, N m]."""
+        ...
+    @property
+    def loops(self) -> Dict[str, float]:
+        """Forces in the cuts of the loops by the names of their equations [N, N m]."""
+        ...
+    @property
+    def springs(self) -> Dict[str, float]:
+        """Tensions of the springs between points by their names [N]."""
+        ...
+    @property
+    def laws(self) -> Dict[str, _Array]:
+        """Values of the laws by their names: one on a coordinate [N, N m]; force [N] and torque [N m], six, on a body."""
+        ...
+    @property
+    def joints(self) -> _Array:
+        """Force [N] and moment [N m] that each joint exerts on its body, in the world frame; one row per body of the mechanism."""
+        ...
+    @property
+    def acceleration(self) -> _Array:
+        """Accelerations of all joints [m/s², rad/s²]."""
         ...
     def __repr__(self) -> str: ...
 
@@ -786,6 +1383,61 @@ class MechanismState:
         ...
 
 @final
+class Modes:
+    """Small vibrations of a mechanism about a pose: M δq̈ + C δq̇ + K δq = 0 over the independent coordinates, and its modes in
+    order of increasing frequency.
+
+    >>> import riprap as rr
+    >>> pendulum = rr.Mechanism("pendulum")
+    >>> arm = pendulum.revolute(rr.GROUND, axis="y", body=rr.Body.point(2.0, at=(0, 0, -1)), name="arm")
+    >>> modes = pendulum.build().modes([0.0])
+    >>> modes.kinds, modes.frequencies.round(4).tolist()  # sqrt(g / l) / 2 pi
+    (['oscillation'], [0.4985])
+    """
+    @property
+    def kinds(self) -> List[ str]:
+        """Kind of each mode: oscillation, real (monotonic) or rigid (without stiffness)."""
+        ...
+    @property
+    def frequencies(self) -> _Array:
+        """Natural frequencies |λ|/2π [Hz]."""
+        ...
+    @property
+    def damped_frequencies(self) -> _Array:
+        """Frequencies of the damped oscillations [Hz]."""
+        ...
+    @property
+    def damping_ratios(self) -> _Array:
+        """Damping ratios [–]; negative if a mode grows."""
+        ...
+    @property
+    def poles(self) -> _Complex:
+        """Poles λ [1/s]; of a pair the one with an imaginary part ≥ 0."""
+        ...
+    @property
+    def shapes(self) -> _Complex:
+        """Amplitude and phase of every coordinate (columns) in each mode (rows), with a largest component of 1 [m, rad]."""
+        ...
+    @property
+    def mass(self) -> _Array:
+        """M over the independent coordinates [kg, kg m, kg m²]."""
+        ...
+    @property
+    def damping(self) -> _Array:
+        """C over the independent coordinates [N s/m, …]."""
+        ...
+    @property
+    def stiffness(self) -> _Array:
+        """K over the independent coordinates [N/m, …]."""
+        ...
+    @property
+    def acceleration(self) -> float:
+        """Largest acceleration of a coordinate at the pose [m/s², rad/s²]: 0 at equilibrium."""
+        ...
+    def __len__(self) -> int: ...
+    def __repr__(self) -> str: ...
+
+@final
 class MoreauJean(Scheme):
     """Moreau–Jean: steps of dt [s] with contacts at velocity level, θ from 0.5 to 1 [–]. The corrections beyond Algorithm 1 are
     switches; `position_correction` removes deep overlaps and is off by default.
@@ -829,6 +1481,26 @@ class Multibody:
     >>> system.mass_matrix([0.0]).tolist()
     [[2.0]]
     """
+    @property
+    def driven(self) -> List[str]:
+        """Names of the prescribed coordinates."""
+        ...
+    def inverse_dynamics(self, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> _Array:
+        """Inverse dynamics of the tree, without loops and forces of laws: M v̇ + c for accelerations a [m/s², rad/s²], in N, N m."""
+        ...
+    def equilibrium(self, q: Optional[ArrayLike] = None, t: float = 0.0, *, hold: Sequence[str] = ...) -> Equilibrium:
+        """A static pose with closed loops, searched from positions q (the initial ones) with laws as at time t [s]; coordinates in
+        `hold` stay where they are. StepError if there is none.
+        """
+        ...
+    def modes(self, q: Optional[ArrayLike] = None, v: Optional[ArrayLike] = None, t: float = 0.0, *, hold: Sequence[str] = ...) -> Modes:
+        """Small vibrations about positions q with velocities v (those at the start) at time t [s]; coordinates in `hold` do not move."""
+        ...
+    def follow(self, times: ArrayLike) -> PrescribedMotion:
+        """Follows the prescribed motion through times [s], starting at t = 0, without time integration. All coordinates must be
+        prescribed or follow from prescribed ones through loops.
+        """
+        ...
     @property
     def name(self) -> str:
         """Its name."""
@@ -917,6 +1589,22 @@ class PairLaw:
         """Rolling resistance [m]."""
         ...
     @property
+    def stiffness(self) -> Optional[float]:
+        """Stiffness for the scheme `Penalty` [N/m]."""
+        ...
+    @property
+    def damping(self) -> Optional[float]:
+        """Damping for the scheme `Penalty` [N s/m]."""
+        ...
+    @property
+    def modulus(self) -> Optional[float]:
+        """Modulus of Hertz's law for the scheme `Penalty` [Pa]."""
+        ...
+    @property
+    def dissipation(self) -> Optional[float]:
+        """Dissipation constant of Hertz's law for the scheme `Penalty` [s]."""
+        ...
+    @property
     def law(self) -> str:
         """The law along the normal."""
         ...
@@ -943,6 +1631,39 @@ class Phase:
     >>> phases = [rr.Phase(10.0, until=0.5), rr.Phase(lambda t, q, v, latched: -3.0 * v[0])]
     """
     def __new__(cls, law: Union[_PhaseLaw, Sequence[_PhaseLaw]], until: Optional[_PhaseLaw] = None, latch: Sequence[Tuple[int, _PhaseLaw]] = ...) -> Phase: ...
+
+@final
+class Piece:
+    """A body that differs from its description: a piece of a broken stone, or a worn stone. Mass [kg], sieve size [m].
+
+    >>> import riprap as rr
+    >>> rock = rr.Material("rock", density=2700.0, fragmentation=rr.Fragmentation(stress=1e6, smallest=0.005))
+    >>> scene = rr.SceneBuilder()
+    >>> stone = scene.add(rr.Body(rr.Shape.cuboid(0.1, 0.1, 0.1), rock))
+    >>> rr.Simulation(scene.build(), rr.MoreauJean(dt=1e-3)).pieces()
+    []
+    """
+    @property
+    def name(self) -> str:
+        """Its name: that of the stone, followed by `.1` or `.2` for each break."""
+        ...
+    @property
+    def body(self) -> BodyHandle:
+        """Its handle."""
+        ...
+    @property
+    def origin(self) -> BodyHandle:
+        """Handle of the described body that it is a part of."""
+        ...
+    @property
+    def mass(self) -> float:
+        """Mass [kg]."""
+        ...
+    @property
+    def size(self) -> float:
+        """Size of the smallest square aperture that it passes [m]."""
+        ...
+    def __repr__(self) -> str: ...
 
 @final
 class Pose:
@@ -974,6 +1695,106 @@ class Pose:
         """The pose in the world of a frame that is given in this one."""
         ...
     def __repr__(self) -> str: ...
+
+@final
+class PrescribedMotion:
+    """A mechanism along its prescribed motion: one row per time.
+
+    >>> import riprap as rr
+    >>> arm = rr.Mechanism("arm")
+    >>> link = arm.revolute(rr.GROUND, axis="y", body=rr.Body.point(2.0, at=(0, 0, -1)), name="arm")
+    >>> arm.drive(link, rr.Motor.motion("0.5*t^2"))
+    >>> motion = arm.build().follow([0.0, 1.0])
+    >>> motion.drive_forces.round(3).tolist()  # m l² q̈ + m g l sin q
+    [[2.0], [11.406]]
+    """
+    @property
+    def times(self) -> _Array:
+        """Times [s]."""
+        ...
+    @property
+    def q(self) -> _Array:
+        """Positions of all joints [m, rad]."""
+        ...
+    @property
+    def v(self) -> _Array:
+        """Velocities of all joints [m/s, rad/s]."""
+        ...
+    @property
+    def a(self) -> _Array:
+        """Accelerations of all joints [m/s², rad/s²]."""
+        ...
+    @property
+    def drive_forces(self) -> _Array:
+        """Forces required by the motion [N, N m], in the order of `Multibody.driven`."""
+        ...
+    @property
+    def loop_forces(self) -> _Array:
+        """Forces in the cuts of the loops, one per equation [N, N m]."""
+        ...
+    def __len__(self) -> int: ...
+    def __repr__(self) -> str: ...
+
+@final
+class RestForces:
+    """Unique forces of contacts with given resultants: forces [N], what each contact does, and how they were found.
+
+    >>> import riprap as rr
+    >>> frame = [[0, 0, 1], [1, 0, 0], [0, 1, 0]]
+    >>> arms = [[[0, 0, 0], [x - 0.2, 0, 0]] for x in (-1, 0, 1)]  # a beam on three supports
+    >>> beam = rr.ContactProblem.factored([1 / 3], [[[1, 0, 0], [0, 1, 0], [0, 0, 1]]], [[-1, 0]] * 3, [frame] * 3, arms, [[0, 0, 0]] * 3, [0.5] * 3)
+    >>> found = rr.rest_forces(beam, [[0, 0, 30, 0, 0, 0]])  # 30 N are carried
+    >>> found.forces[:, 0].round(6).tolist(), found.converged
+    ([7.0, 10.0, 13.0], True)
+    """
+    @property
+    def forces(self) -> _Array:
+        """Forces on the second body along (n, t1, t2) [N], one row per contact."""
+        ...
+    @property
+    def status(self) -> List[ str]:
+        """What each contact does: open, sticking or sliding."""
+        ...
+    @property
+    def displacements(self) -> _Array:
+        """Displacements of the blocks for springs of 1 N/m, six numbers per row [m, rad]; a start for similar problems."""
+        ...
+    @property
+    def converged(self) -> bool:
+        """Whether all bodies have their resultants."""
+        ...
+    @property
+    def iterations(self) -> int:
+        """Number of iterations."""
+        ...
+    @property
+    def residual(self) -> float:
+        """Largest error of a resultant, relative to the weight of its body [–]."""
+        ...
+    @property
+    def unbalanced(self) -> List[Tuple[int, float]]:
+        """Blocks whose contacts cannot provide the resultant, with the error relative to their weight [–]; the worst first."""
+        ...
+    def __repr__(self) -> str: ...
+
+@final
+class RigidEvents(Scheme):
+    """Event-driven dynamics of rigid bodies (Schwager and Pöschel 2002): steps of at most dt [s] that end at collisions and other
+    events; a step within `dt_min` [s] (1e-7 of dt) accepts the event at its end. Bodies touch below a gap of `gap_tolerance`
+    and are at rest below `rest_velocity`, relative to the size of the smaller body and to √(g · size) [–]. `step_control` is
+    root-finding or halving, `collision_friction` coulomb or none. The other options are those of `dantzig`.
+
+    >>> import riprap as rr
+    >>> rubber = rr.Material("rubber", density=1100.0, restitution=0.8)
+    >>> scene = rr.SceneBuilder()
+    >>> floor = scene.add_fixed(rr.Shape.half_space(), material=rubber)
+    >>> ball = scene.add(rr.Body(rr.Shape.sphere(0.1), rubber, position=(0, 0, 1.1)))
+    >>> run = rr.Simulation(scene.build(), rr.RigidEvents(dt=0.02))
+    >>> _ = run.until(0.5)
+    >>> round(float(run.body(ball).position[2]), 9), run.events.collisions
+    (0.260252226, 1)
+    """
+    def __new__(cls, dt: float, *, dt_min: Optional[float] = None, gap_tolerance: float = 1e-8, rest_velocity: float = 1e-6, step_control: str = "root-finding", collision_friction: str = "coulomb", facets: int = 8, max_pivots: int = 10, rounds: int = 30, sweeps: int = 10, dense: bool = False) -> RigidEvents: ...
 
 @final
 class RopeHandle:
@@ -1017,10 +1838,10 @@ class Rotation:
         ...
     @property
     def wxyz(self) -> _Array:
-        """Components w, x, y, z."""
+        """Components w, x, y, z [–]."""
         ...
     def matrix(self) -> _Array:
-        """The matrix of the rotation."""
+        """The matrix of the rotation [–]."""
         ...
     def apply(self, vector: _Vector) -> _Array:
         """Rotates a vector."""
@@ -1053,7 +1874,7 @@ class RunReport:
         ...
     @property
     def mean_contacts(self) -> float:
-        """Mean number of contacts per step."""
+        """Mean number of contacts per step [–]."""
         ...
     @property
     def max_contacts(self) -> int:
@@ -1061,7 +1882,7 @@ class RunReport:
         ...
     @property
     def mean_sweeps(self) -> float:
-        """Mean number of sweeps per step."""
+        """Mean number of sweeps per step [–]."""
         ...
     @property
     def worst_residual(self) -> float:
@@ -1123,21 +1944,6 @@ class RunSummary:
     def warnings(self) -> List[str]:
         """Reasons to check the results before trusting them."""
         ...
-    def open(self) -> RunFolder:
-        """The series, frames and contacts in the folder: what `riprap.open_run` gives."""
-        ...
-    def to_pandas(self) -> Any:
-        """The series as a pandas.DataFrame: one row per output time [s], units in the names of the columns."""
-        ...
-    def to_xarray(self) -> Any:
-        """The series as an xarray.Dataset over time [s], units as attributes."""
-        ...
-    def show(self, **options: Any) -> Axes:
-        """Draws the last frame with `riprap.plot.show`, which has the options."""
-        ...
-    def _repr_html_(self) -> str:
-        """The summary and the last frame, for notebooks."""
-        ...
     def __repr__(self) -> str: ...
 
 @final
@@ -1168,8 +1974,14 @@ class Scene:
     def from_toml_str(text: str, folder: _PathLike = ...) -> Scene:
         """Reads a scene from text. Paths in it are relative to `folder`."""
         ...
-    def to_toml(self) -> Optional[str]:
-        """The scene file with all defaults written out; None if the scene was built in Python."""
+    def to_toml(self, scheme: Optional[Scheme] = None, until: Optional[float] = None, *, title: Optional[str] = None, output_every: Optional[float] = None) -> str:
+        """The scene as a scene file: with all defaults written out if it comes from one. A scene built in Python needs a scheme and an
+        end time [s] for `[run]`; single bodies come first in the file, then chains and grains. SceneError lists what has no form in
+        a scene file, such as callables.
+        """
+        ...
+    def save(self, path: _PathLike, scheme: Optional[Scheme] = None, until: Optional[float] = None, *, title: Optional[str] = None, output_every: Optional[float] = None) -> None:
+        """Writes `to_toml` to a file."""
         ...
     @property
     def n_bodies(self) -> int:
@@ -1230,7 +2042,8 @@ class Scene:
 class SceneBuilder:
     """Collects a description; `build()` checks it, reports all mistakes together as SceneError, and freezes it. Gravity [m/s²]
     is 9.81 downwards by default (−z, or −y in a planar scene); `alert` [m] is the gap up to which contacts are detected;
-    `drag` [1/s] slows free bodies; `accept_overlap` [–] is the initial overlap that is accepted, relative to the smaller body.
+    `drag` [1/s] slows free bodies; `accept_overlap` [–] is the initial overlap that is accepted, relative to the smaller body;
+    stones draw their strengths from `seed`.
 
     >>> import riprap as rr
     >>> steel = rr.Material("steel", density=7800.0, friction=0.3)
@@ -1240,7 +2053,7 @@ class SceneBuilder:
     >>> scene.build().n_bodies
     2
     """
-    def __new__(cls, *, gravity: Optional[_Vector] = None, planar: bool = False, alert: Optional[float] = None, detection: str = "separating-axes", drag: float = 0.0, accept_overlap: Optional[float] = None) -> SceneBuilder: ...
+    def __new__(cls, *, gravity: Optional[_Vector] = None, planar: bool = False, alert: Optional[float] = None, detection: str = "separating-axes", drag: float = 0.0, accept_overlap: Optional[float] = None, seed: int = 0) -> SceneBuilder: ...
     def pair(self, a: Material, b: Material, law: PairLaw) -> None:
         """Sets the law between two materials, instead of the one that follows from both."""
         ...
@@ -1251,8 +2064,8 @@ class SceneBuilder:
         """Adds a fixed body at a position [m]."""
         ...
     def add_moving(self, shape: Shape, *, material: Material, velocity: Optional[_VectorLaw] = None, path: Optional[_VectorLaw] = None, angular_velocity: Optional[_VectorLaw] = None, position: _Vector = ..., rotation: Optional[_RotationLike] = None, name: str = "") -> BodyHandle:
-        """Adds a body with a prescribed motion: the velocity of its origin [m/s], or its position [m] as a `path`, and its
-        angular velocity [rad/s]. Each is three numbers, three expressions of `t`, or a callable of t [s].
+        """Adds a body with a prescribed motion: the velocity of its origin [m/s] from a position [m], or its position [m] as a `path`,
+        and its angular velocity [rad/s]. Each is three numbers, three expressions of `t`, or a callable of t [s].
         """
         ...
     def add_grains(self, grains: Grains) -> GrainsHandle:
@@ -1307,6 +2120,39 @@ class Scheme:
     def __repr__(self) -> str: ...
 
 @final
+class Settle:
+    """Lets rained grains come to rest before t = 0, while everything else is held at its initial position: until all are slower
+    than `speed` [m/s], or for `at_most` [s]. `drag` [1/s] slows them meanwhile; of several groups, the largest applies to all.
+
+    >>> import riprap as rr
+    >>> rock = rr.Material("rock", density=2700.0, friction=0.6)
+    >>> scene = rr.SceneBuilder()
+    >>> box = scene.add_fixed(rr.Shape.open_box(0.2, 0.2, 0.2), material=rock)
+    >>> calm = rr.Settle(speed=0.05, at_most=1.0, drag=10.0)
+    >>> rocks = rr.Grains.spheres(5, radius=(0.02, 0.03), material=rock, inside=((-0.1, -0.1, 0), (0.1, 0.1, 1)), settle=calm)
+    >>> handle = scene.add_grains(rocks)
+    >>> run = rr.Simulation(scene.build(), rr.MoreauJean(dt=1e-3))
+    >>> run.time, bool(abs(run.velocities).max() < 0.05)
+    (0.0, True)
+    """
+    @property
+    def speed(self) -> float:
+        """Largest velocity of a settled grain [m/s]."""
+        ...
+    @property
+    def at_most(self) -> float:
+        """Maximum simulated time [s]."""
+        ...
+    @property
+    def drag(self) -> float:
+        """Drag while settling [1/s]."""
+        ...
+    def __eq__(self, other: object, /) -> bool: ...
+    __hash__ = None  # type: ignore[assignment]
+    def __new__(cls, *, speed: float = 1e-4, at_most: float = 5.0, drag: float = 0.0) -> Settle: ...
+    def __repr__(self) -> str: ...
+
+@final
 class Shape:
     """The shape of a body, in the frame of the body. Impossible sizes raise ValueError.
 
@@ -1315,6 +2161,16 @@ class Shape:
     >>> round(brick.volume, 6), round(brick.mass_properties(2000.0).mass, 6)
     (0.001, 2.0)
     """
+    def distance(self, other: Shape, pose: Optional[Pose] = None, other_pose: Optional[Pose] = None) -> float:
+        """Distance to another shape [m], or minus the depth of their overlap, at the given poses (the origin by default)."""
+        ...
+    def manifold(self, other: Shape, pose: Optional[Pose] = None, other_pose: Optional[Pose] = None, *, alert: float = 0.0, detection: str = "separating-axes") -> NDArray[Any]:
+        """The points at which this shape and another one touch or are closer than `alert` [m], as a structured array: point midway
+        between the surfaces [m], normal from this shape to the other, gap along it [m], feature (a number that stays the same as
+        long as the same faces, edges and corners meet), and the indices of the convex parts. Poses are the origin by
+        default; detection is separating-axes or common-plane.
+        """
+        ...
     @staticmethod
     def sphere(radius: float) -> Shape:
         """A ball around the origin; radius [m]."""
@@ -1336,6 +2192,12 @@ class Shape:
     @staticmethod
     def mesh(vertices: ArrayLike, triangles: ArrayLike, max_parts: int = 16) -> Shape:
         """A closed triangle mesh, decomposed into at most `max_parts` convex parts; vertices [m]."""
+        ...
+    @staticmethod
+    def from_file(path: _PathLike, *, scale: float = 1.0, max_parts: Optional[int] = None) -> Shape:
+        """Reads a mesh from a `.stl`, `.obj` or `.ply` file whose coordinates are multiplied by `scale` [–] (0.001 if they are in
+        mm): its convex hull, or at most `max_parts` convex parts.
+        """
         ...
     @staticmethod
     def compound(parts: Sequence[Tuple[Pose, Shape]]) -> Shape:
@@ -1368,6 +2230,15 @@ class Shape:
     def is_planar(self) -> bool:
         """Whether it is for planar scenes."""
         ...
+    @property
+    def sieve_size(self) -> Optional[float]:
+        """Size of the smallest square aperture that it passes, or of the narrowest gap in the plane; the diameter of balls and discs
+        [m]. None for half-spaces and compounds.
+        """
+        ...
+    def split(self, normal: _Axis, through: _Vector) -> Tuple[Shape, Shape]:
+        """Splits a convex polyhedron or polygon along a plane through a point [m] with a normal; first the part along the normal."""
+        ...
     def parts(self) -> List[Tuple[Pose, Shape]]:
         """Its convex parts with their poses."""
         ...
@@ -1377,11 +2248,48 @@ class Shape:
     def __repr__(self) -> str: ...
 
 @final
+class SieveCurve:
+    """A sieve curve: which fraction of the mass is finer than a size. Sizes [m] and masses [kg] are those of the grains; dust
+    [kg] is finer than every sieve. `Simulation.grading()` is the curve of a run, `Grains.sizes()` the sizes of a group.
+
+    >>> import riprap as rr
+    >>> before = rr.SieveCurve([0.02, 0.04, 0.08], [1.0, 1.0, 2.0])
+    >>> before.passing(0.05)
+    0.5
+    >>> after = rr.SieveCurve([0.02, 0.04, 0.04, 0.04], [1.0, 1.0, 1.0, 0.9], dust=0.1)
+    >>> 0 < before.breakage(after, smallest=0.005) < 1
+    True
+    """
+    def __eq__(self, other: object, /) -> bool: ...
+    __hash__ = None  # type: ignore[assignment]
+    def __new__(cls, sizes: ArrayLike, masses: ArrayLike, dust: float = 0.0) -> SieveCurve: ...
+    @property
+    def mass(self) -> float:
+        """Total mass [kg]."""
+        ...
+    @property
+    def largest(self) -> float:
+        """Largest size [m]."""
+        ...
+    def passing(self, aperture: float) -> float:
+        """Mass fraction that passes a sieve of an aperture [m] [–]."""
+        ...
+    def points(self) -> _Array:
+        """Sizes [m] and passing mass fractions [–] at every grain, one row each."""
+        ...
+    def breakage(self, now: SieveCurve, smallest: float) -> float:
+        """Einav's breakage index [–] of grains that had this curve once and have another one now: 0 without breakage, 1 at the
+        end of all breakage, when sizes down to `smallest` [m] are distributed fractally.
+        """
+        ...
+    def __repr__(self) -> str: ...
+
+@final
 class Simulation:
     """A scene being simulated with a scheme. A scene file brings its own scheme, settles its grains and decides what happens in
     steps that do not converge ("accept", "warn" or "fail"; "warn" only counts them here). Other Python threads run while it
     steps; Ctrl-C ends a run between two steps. Exceptions in laws are raised by the step, which then leaves the state as it
-    was. Rows of arrays are bodies in the order in which they were added.
+    was. Rows of arrays are bodies in the order in which they were added; see `ids` if stones break.
 
     >>> import riprap as rr
     >>> rubber = rr.Material("rubber", density=1100.0, friction=0.8, restitution=0.7)
@@ -1395,25 +2303,44 @@ class Simulation:
     0.2 s  0.804 m
     0.4 s  0.215 m
     """
-    def __new__(cls, scene: Scene, scheme: Optional[Scheme] = None, *, on_unconverged: Optional[str] = None, settle: bool = True, progress: Optional[_Progress] = None) -> Simulation: ...
+    @property
+    def events(self) -> Events:
+        """What happened so far in a run with `RigidEvents`; zeros for other schemes."""
+        ...
+    @property
+    def degradation(self) -> Degradation:
+        """What has become of the stones since the start."""
+        ...
+    def pieces(self) -> List[Piece]:
+        """Bodies that differ from their description: pieces of broken stones, and worn stones."""
+        ...
+    def grading(self) -> SieveCurve:
+        """The sieve curve of all free bodies that have a sieve size, with dust and worn mass."""
+        ...
+    def allow_degradation(self, on: bool) -> None:
+        """Sets whether stones break and wear from now on as their materials say, which they do by default."""
+        ...
+    def mechanism_forces(self, mechanism: _MechanismLike) -> MechanismForces:
+        """Forces in a mechanism at the end of the last step: a MechanismHandle or its name. StepError in a singular position."""
+        ...
+    def force_network(self, law: str = "linear", *, friction: str = "associated", ratio: float = 0.2857142857142857, resultant: str = "balance", method: str = "newton", tolerance: float = 1e-10, max_iterations: int = 1000, write: Optional[_PathLike] = None, view: str = "y") -> ForceNetwork:
+        """The unique contact forces of the last step. The force law of the contacts is linear or hertz; friction is associated
+        (unique; linear law) or clipped; `ratio` is the tangential stiffness over the normal one [–]. The resultant on each body
+        is that of `balance` (opposite to the weight for bodies at rest, that of the step for the others), `rest` or `step`.
+        `write` is a folder for forces.csv, force-chains.vtp and force-chains.svg, seen along an axis.
+        """
+        ...
+    def __new__(cls, scene: Scene, scheme: Optional[Scheme] = None, *, on_unconverged: Optional[str] = None, settle: bool = True) -> Simulation: ...
     def step(self) -> StepReport:
         """Performs one step. StepError if it fails; the state is then as it was."""
         ...
-    def until(self, t: float, observer: Optional[Callable[[Simulation], object]] = None, *, progress: Optional[_Progress] = None) -> RunReport:
+    def until(self, t: float, observer: Optional[Callable[[Simulation], object]] = None) -> RunReport:
         """Runs until a time [s]. The observer is called with the simulation at the start and after every step; a true answer
-        ends the run. `progress` shows a bar: True for that of tqdm, or a callable like it.
+        ends the run.
         """
         ...
-    def frames(self, *, until: float, every: float, progress: Optional[_Progress] = None) -> Frames:
-        """Runs until a time [s] and gives the simulation itself at the start and after every interval [s]. `progress` shows a
-        bar: True for that of tqdm, or a callable like it.
-        """
-        ...
-    def record(self, *, until: float, every: float, quantities: Optional[Mapping[str, Quantity]] = None, progress: Optional[_Progress] = None) -> Series:
-        """Runs until a time [s] and records quantities at the start and after every interval [s]: a `riprap.Series`. The
-        quantities are functions of the simulation, by name with unit, which return numbers or vectors, such as
-        `{"height [m]": lambda run: run.body("ball").position[2]}`. Energies and the number of contacts are always recorded.
-        """
+    def frames(self, *, until: float, every: float) -> Frames:
+        """Runs until a time [s] and gives the simulation itself at the start and after every interval [s]."""
         ...
     @property
     def time(self) -> float:
@@ -1430,6 +2357,23 @@ class Simulation:
     @property
     def report(self) -> RunReport:
         """Summary of all steps so far."""
+        ...
+    @property
+    def ids(self) -> _Indices:
+        """Index of the body in each row of the arrays (`BodyHandle.index`): 0, 1, 2, … until a stone breaks; then broken stones are
+        missing, and pieces follow.
+        """
+        ...
+    @property
+    def names(self) -> List[str]:
+        """Name of the body in each row of the arrays."""
+        ...
+    @property
+    def masses(self) -> _Array:
+        """Mass of the body in each row of the arrays [kg]; infinite for bodies that impulses do not move."""
+        ...
+    def shape(self, body: _BodyLike) -> Shape:
+        """Current shape of a body, in its own frame: worn stones and pieces have other shapes than described."""
         ...
     @property
     def positions(self) -> _Array:
@@ -1451,7 +2395,7 @@ class Simulation:
         """The current state of a body: a BodyHandle, a name, or a mechanism and a link."""
         ...
     def grains(self, group: _GrainsLike) -> GrainsState:
-        """The current state of a group of grains: a GrainsHandle or its name."""
+        """The current state of a group of grains: a GrainsHandle or its name. Grains that have broken are left out; see `pieces`."""
         ...
     def mechanism(self, mechanism: _MechanismLike) -> MechanismState:
         """The current coordinates of a mechanism: a MechanismHandle or its name."""
@@ -1463,7 +2407,7 @@ class Simulation:
         """Mean tension of a rope over the last step [N]."""
         ...
     def contacts(self) -> NDArray[Any]:
-        """The contacts of the last step as a structured array: bodies (indices), point [m], normal from the first body to the
+        """The contacts of the last step as a structured array: bodies (ids, `BodyHandle.index`), point [m], normal from the first body to the
         second, gap [m], force on the second body [N].
         """
         ...
@@ -1493,30 +2437,6 @@ class Simulation:
         ...
     def arrays(self) -> Dict[str, _Array]:
         """Positions, rotations, velocities and angular velocities in one dictionary, for storing."""
-        ...
-    def to_pandas(self) -> Any:
-        """All bodies as a pandas.DataFrame with one row per body: name, mass, position, velocity and angular velocity, with units
-        in the names of the columns.
-        """
-        ...
-    def to_xarray(self) -> Any:
-        """All bodies as an xarray.Dataset over body and axis: mass, position, rotation, velocity and angular velocity, with
-        units as attributes.
-        """
-        ...
-    def grading(self) -> Tuple[_Array, _Array]:
-        """Sieve sizes [m] and masses [kg] of the free bodies: the smallest square aperture that a stone passes, the diameter of
-        a ball. Compounds have no sieve size and are left out.
-        """
-        ...
-    def show(self, **options: Any) -> Axes:
-        """Draws the bodies with `riprap.plot.show`, which has the options."""
-        ...
-    def _repr_png_(self) -> Optional[bytes]:
-        """A picture, for notebooks; None without matplotlib."""
-        ...
-    def _surfaces(self) -> bytes:
-        """The surfaces of all bodies, as the content of a VTP file."""
         ...
     def __repr__(self) -> str: ...
 
@@ -1571,19 +2491,21 @@ class Solver:
     """A solver of contact problems and its criteria; all tolerances [–] must be met. Names and defaults are those of
     `[solver]` in scene files: coloured, conjugate-gradient, gauss-seidel; for cone complementarity apgd, barzilai-borwein,
     projected-gauss-seidel, projected-jacobi, admm, interior-point, which use tolerance, approach_tolerance and max_sweeps;
-    also anderson and accurate, for stored problems, which use tolerance and max_sweeps. With `stored`, only the residual
-    decides, relative to all data of the problem.
+    also anderson and accurate, for stored problems, which use tolerance and max_sweeps, and dantzig, which is exact in the plane
+    and uses neither. With `stored`, only the residual
+    decides, relative to all data of the problem. `omega` and `relaxation` [–] are the step length and the mixing of the two
+    projected methods.
 
     >>> import riprap as rr
     >>> scheme = rr.MoreauJean(dt=1e-3, solver=rr.Solver("coloured", tolerance=1e-6))
     >>> rr.Solver("cuda")
     Traceback (most recent call last):
         ...
-    ValueError: no solver `cuda`: coloured, conjugate-gradient, gauss-seidel, apgd, barzilai-borwein, projected-gauss-seidel, projected-jacobi, admm, interior-point, anderson, accurate
+    ValueError: no solver `cuda`: coloured, conjugate-gradient, gauss-seidel, apgd, barzilai-borwein, projected-gauss-seidel, projected-jacobi, admm, interior-point, anderson, accurate, dantzig
     """
     def __eq__(self, other: object, /) -> bool: ...
     __hash__ = None  # type: ignore[assignment]
-    def __new__(cls, method: str = "coloured", *, tolerance: float = 1e-4, refined_tolerance: Optional[float] = None, approach_tolerance: Optional[float] = None, velocity_change_tolerance: Optional[float] = None, max_velocity_change_tolerance: Optional[float] = None, max_sweeps: Optional[int] = None, stored: bool = False) -> Solver: ...
+    def __new__(cls, method: str = "coloured", *, tolerance: float = 1e-4, refined_tolerance: Optional[float] = None, approach_tolerance: Optional[float] = None, velocity_change_tolerance: Optional[float] = None, max_velocity_change_tolerance: Optional[float] = None, max_sweeps: Optional[int] = None, stored: bool = False, omega: Optional[float] = None, relaxation: Optional[float] = None) -> Solver: ...
     @property
     def method(self) -> str:
         """Name of the method."""
@@ -1695,6 +2617,101 @@ class StepReport:
         ...
     def __repr__(self) -> str: ...
 
+@final
+class Wear:
+    """Wear of a material by friction (Archard): each contact takes the volume `coefficient` [–] × work of friction / `hardness`
+    [Pa] from a stone, in chamfers of a volume relative to that of the stone [–]; a worn stone has at most `max_corners`.
+
+    >>> import riprap as rr
+    >>> wear = rr.Wear(coefficient=1e-3, hardness=1e9)
+    >>> rock = rr.Material("rock", density=2700.0, friction=0.6, wear=wear)
+    >>> wear.rate
+    1e-12
+    """
+    def __eq__(self, other: object, /) -> bool: ...
+    __hash__ = None  # type: ignore[assignment]
+    def __new__(cls, *, coefficient: float, hardness: float, chamfer: float = 1e-3, max_corners: int = 40) -> Wear: ...
+    @property
+    def coefficient(self) -> float:
+        """Wear coefficient [–]."""
+        ...
+    @property
+    def hardness(self) -> float:
+        """Hardness [Pa]."""
+        ...
+    @property
+    def chamfer(self) -> float:
+        """Volume of a chamfer, relative to that of the stone [–]."""
+        ...
+    @property
+    def max_corners(self) -> int:
+        """Corners of a worn stone at most."""
+        ...
+    @property
+    def rate(self) -> float:
+        """Volume worn off per work of friction [m³/J]."""
+        ...
+    def __repr__(self) -> str: ...
+
+def dantzig(w: Union[ArrayLike, ContactProblem], b: ArrayLike, friction: ArrayLike, *, sliding: Optional[Sequence[Optional[Sequence[float]]]] = None, classes: Optional[Sequence[str]] = None, forces: Optional[ArrayLike] = None, facets: int = 8, max_pivots: int = 10, rounds: int = 30, sweeps: int = 10, dense: bool = False) -> DantzigSolution:
+    """Finds forces f [N] and accelerations a = b + W f [m/s²] at contacts, each (n, t1, t2), such that bodies do not penetrate and
+    friction obeys Coulomb's law, by Dantzig's algorithm extended by friction (Schwager and Pöschel 2002); with velocities for
+    accelerations, impulses of a collision. `w` [1/kg] is a matrix or a ContactProblem. A contact sticks or begins to slide,
+    unless `sliding` gives its direction of friction along (t1, t2) (None for those that do not slide). `classes` and `forces`
+    are those to start from.
+
+    >>> import math, riprap as rr
+    >>> b = [[-9.81 * math.cos(0.35), -9.81 * math.sin(0.35), 0.0]]  # 2 kg on a slope of 0.35 rad
+    >>> solution = rr.dantzig([[0.5, 0, 0], [0, 0.5, 0], [0, 0, 0.5]], b, friction=[0.5])
+    >>> solution.forces.round(3).tolist(), solution.classes
+    ([[18.43, 6.728, 0.0]], ['static'])
+    """
+    ...
+
+def rest_forces(problem: ContactProblem, required: ArrayLike, law: Optional[_DeformationLaw] = None, *, friction: str = "associated", ratio: float = 0.2857142857142857, method: str = "newton", tolerance: float = 1e-10, max_iterations: int = 1000, stiffness: Optional[ArrayLike] = None, sliding: Optional[Sequence[Optional[Sequence[float]]]] = None, weights: Optional[ArrayLike] = None, start: Optional[ArrayLike] = None) -> RestForces:
+    """Unique forces of the contacts of a factored problem that have the resultants `required` on each block: force [N] and moment
+    about its centre [N m], six numbers per row. Contacts deform by microscopic displacements of the bodies (Schwager and Pöschel
+    2002, Sec. 8) under a law: linear, hertz, or two callables of (contact, deformation [m]) for the force [N] and the
+    stiffness [N/m]. `stiffness` is relative, per contact [–]; `sliding` gives velocities along (t1, t2) of contacts that
+    slide; `weights` [N] scale errors; `start` are displacements to start from. Other options are those of
+    `Simulation.force_network`.
+
+    >>> import riprap as rr
+    >>> frame = [[0, 0, 1], [1, 0, 0], [0, 1, 0]]
+    >>> ball = rr.ContactProblem.factored([1.0], [[[1, 0, 0], [0, 1, 0], [0, 0, 1]]], [[-1, 0]], [frame], [[[0, 0, 0], [0, 0, -0.1]]], [[0, 0, 0]], [0.5])
+    >>> rr.rest_forces(ball, [[0, 0, 9.81, 0, 0, 0]]).forces.round(6).tolist()
+    [[9.81, 0.0, 0.0]]
+    """
+    ...
+
+def force_network(folder: _PathLike, *, time: Optional[float] = None, law: str = "linear", friction: str = "associated", ratio: float = 0.2857142857142857, resultant: str = "balance", method: str = "newton", tolerance: float = 1e-10, max_iterations: int = 1000, write: bool = False, view: str = "y") -> ForceNetwork:
+    """The unique contact forces of a run in a folder at its last checkpoint or, continued in memory, at a later time [s], as
+    `riprap forces` computes them; nothing of the run is changed. Options are those of `Simulation.force_network`; with `write`,
+    forces.csv, force-chains.vtp and force-chains.svg are written into the folder.
+
+    FileError if the folder has no run or no checkpoint.
+
+    >>> import pathlib, tempfile, riprap as rr
+    >>> folder = pathlib.Path(tempfile.mkdtemp())
+    >>> _ = (folder / "ball.toml").write_text('''
+    ... run = { dt = "1 ms", until = "10 ms", checkpoint_every = "5 ms" }
+    ... materials.steel = { density = 1000, friction = 0.5 }
+    ... [[body]]
+    ... kind = "fixed"
+    ... material = "steel"
+    ... shape = { type = "half-space" }
+    ... [[body]]
+    ... material = "steel"
+    ... position = [0, 0, 0.1]
+    ... shape = { type = "sphere", radius = 0.1 }
+    ... ''')
+    >>> summary = rr.run(folder / "ball.toml", out=folder / "out")
+    >>> network = rr.force_network(folder / "out")
+    >>> round(float(network.normal_forces()[0]), 3)  # its weight [N]
+    41.092
+    """
+    ...
+
 def solve(problem: ContactProblem, solver: Optional[Union[Solver, str]] = None, *, tolerance: float = 1e-8, max_sweeps: Optional[int] = None, start: Optional[ArrayLike] = None) -> Solution:
     """Solves a contact problem. `solver` is a name as in `riprap solve` ("auto", "anderson", "gauss-seidel", …), which stops at a
     residual [–] relative to all data of the problem, or a Solver with its own criteria. It starts from `start` [N s], or from
@@ -1707,14 +2724,22 @@ def solve(problem: ContactProblem, solver: Optional[Union[Solver, str]] = None, 
     """
     ...
 
-def run(scene: _PathLike, out: _PathLike, *, until: Optional[float] = None, resume: bool = False, overwrite: bool = False, checkpoint_every: Optional[float] = None, problems_every: Optional[int] = None, bed: Optional[_PathLike] = None, cache: bool = True, progress: Optional[_Progress] = None) -> RunSummary:
+def run(scene: _PathLike, out: _PathLike, *, until: Optional[float] = None, resume: bool = False, overwrite: bool = False, checkpoint_every: Optional[float] = None, problems_every: Optional[int] = None, bed: Optional[_PathLike] = None, cache: bool = True) -> RunSummary:
     """Runs a scene file into a folder, as `riprap run` does: series, frames, checkpoints and a summary. `until` and
     `checkpoint_every` [s] override those of the scene; `resume` continues from a checkpoint if there is one; `overwrite`
-    replaces an existing run; `cache` keeps settled beds as the command line does; `progress` shows a bar: True for that of
-    tqdm, or a callable like it.
+    replaces an existing run; `cache` keeps settled beds as the command line does.
 
     SceneError if the scene has mistakes, StepError if a step fails, FileError if results cannot be read or written.
     KeyboardInterrupt ends the run between two steps with a checkpoint.
+
+    >>> import pathlib, tempfile, riprap as rr
+    >>> folder = pathlib.Path(tempfile.mkdtemp())
+    >>> scene = rr.SceneBuilder()
+    >>> ball = scene.add(rr.Body(rr.Shape.sphere(0.1), rr.Material("steel", density=7800.0)))
+    >>> scene.build().save(folder / "ball.toml", rr.MoreauJean(dt=1e-3), until=0.01)
+    >>> summary = rr.run(folder / "ball.toml", folder / "out")
+    >>> summary.time, (folder / "out" / "series.csv").is_file()
+    (0.01, True)
     """
     ...
 
@@ -1723,5 +2748,10 @@ def main(arguments: Sequence[str]) -> int:
     ...
 
 def scene_schema() -> str:
-    """The JSON schema of scene files."""
+    """The JSON schema of scene files.
+
+    >>> import json, riprap as rr
+    >>> "gravity" in json.loads(rr.scene_schema())["properties"]
+    True
+    """
     ...
