@@ -13,8 +13,8 @@ def voussoir(k: int) -> rr.Shape:
     """The k-th stone from the right, in coordinates of the arch."""
 
     def corner(radius: float, angle: float) -> tuple[float, float]:
-        # To the digits of scene.toml.
-        return round(radius * math.cos(angle), 15), round(radius * math.sin(angle), 15)
+        # To the nanometre, as in scene.toml.
+        return round(radius * math.cos(angle), 9), round(radius * math.sin(angle), 9)
 
     a, b = math.pi * k / STONES, math.pi * (k + 1) / STONES
     return rr.Shape.polygon([corner(INNER, a), corner(OUTER, a), corner(OUTER, b), corner(INNER, b)])

@@ -13,10 +13,11 @@ use riprap::scene::{
     MechanismId, Motion, On, PointContact, Rope, Scene as CoreScene, SceneBuilder as CoreBuilder,
     Tie,
 };
+use riprap_io::build::Settling;
 
 use crate::body::Body;
 use crate::flexible::Flexible;
-use crate::grains::Grains;
+use crate::grains::{Grains, Settle};
 use crate::handle::{
     BodyHandle, FlexibleHandle, GrainsHandle, Link, MechanismHandle, RopeHandle, fresh,
 };
@@ -48,6 +49,8 @@ pub struct SceneBuilder {
     poses: Vec<Option<CorePose>>,
     mechanisms: Vec<u64>,
     groups: Vec<Group>,
+    /// Which groups settle, and how.
+    settling: Vec<(Group, Settle)>,
     raised: Vec<Raised>,
     n_ropes: u32,
     n_flexible: u32,
@@ -100,6 +103,24 @@ impl SceneBuilder {
             On::World => return Ok(CorePose::IDENTITY),
         };
         Ok(scene.shape_pose(&scene.initial_state(), body))
+    }
+
+    /// The settling before the run, if a group settles; the longest time and the largest drag apply to all.
+    fn settling(&self, scene: &CoreScene) -> PyResult<Option<Settling>> {
+        if self.settling.is_empty() {
+            return Ok(None);
+        }
+        let bodies = |group: &Group| (group.start..group.end).map(CoreBody).collect();
+        let groups: Vec<Vec<CoreBody>> = self.settling.iter().map(|(g, _)| bodies(g)).collect();
+        let settles = || self.settling.iter().map(|(_, settle)| settle);
+        let slow: Vec<(&[CoreBody], f64)> = groups
+            .iter()
+            .zip(settles())
+            .map(|(group, settle)| (&group[..], settle.speed))
+            .collect();
+        let at_most = settles().map(|settle| settle.at_most).fold(0.0, f64::max);
+        let drag = settles().map(|settle| settle.drag).fold(0.0, f64::max);
+        Settling::new(&self.core, scene, &slow, at_most, drag).map(Some).map_err(errors::scene)
     }
 
     /// None or "world", a body, a mechanism and a link, or a flexible body and a node.
@@ -168,6 +189,7 @@ impl SceneBuilder {
             poses: Vec::new(),
             mechanisms: Vec::new(),
             groups: Vec::new(),
+            settling: Vec::new(),
             raised: Vec::new(),
             n_ropes: 0,
             n_flexible: 0,
@@ -260,7 +282,9 @@ impl SceneBuilder {
             self.push(body);
         }
         let end = self.n_bodies;
-        self.groups.push(Group { name: grains.name.clone(), start, end });
+        let group = Group { name: grains.name.clone(), start, end };
+        self.settling.extend(grains.settle.map(|settle| (group.clone(), settle)));
+        self.groups.push(group);
         Ok(GrainsHandle { scene: self.token, start, end })
     }
 
@@ -421,8 +445,10 @@ impl SceneBuilder {
     fn build(&self) -> PyResult<Scene> {
         let built = self.core.build();
         law::check(&self.raised)?;
+        let scene = built.map_err(errors::scene)?;
         Ok(Scene(Arc::new(SceneData {
-            scene: built.map_err(errors::scene)?,
+            settling: self.settling(&scene)?,
+            scene,
             token: self.token,
             mechanisms: self.mechanisms.clone(),
             groups: self.groups.clone(),

@@ -11,6 +11,45 @@ use crate::errors::{self, SceneError};
 use crate::material::Material;
 use crate::shape::Shape;
 
+/// When grains count as settled, before a run starts: all are slower than `speed` [m/s], or they have moved for `at_most` [s].
+/// Velocities decay at the rate `drag` [1/s] while they settle. Everything else is held until then.
+///
+/// >>> import riprap as rr
+/// >>> rock = rr.Material("rock", density=2700.0, friction=0.6)
+/// >>> scene = rr.SceneBuilder()
+/// >>> box = scene.add_fixed(rr.Shape.open_box(0.2, 0.2, 0.2), material=rock)
+/// >>> inside = ((-0.1, -0.1, 0.0), (0.1, 0.1, 1.0))
+/// >>> settle = rr.Settle(speed=0.01, at_most=1.0)
+/// >>> bed = scene.add_grains(rr.Grains.spheres(20, radius=(0.01, 0.02), material=rock, inside=inside, settle=settle))
+/// >>> run = rr.Simulation(scene.build(), rr.MoreauJean(dt=1e-3))  # settles the grains
+/// >>> bool(abs(run.grains(bed).velocities).max() < 0.01), run.time
+/// (True, 0.0)
+#[pyclass(frozen, from_py_object, module = "riprap")]
+#[derive(Clone, Copy)]
+pub struct Settle {
+    pub speed: f64,
+    pub at_most: f64,
+    pub drag: f64,
+}
+
+#[pymethods]
+impl Settle {
+    #[new]
+    #[pyo3(signature = (speed=1e-4, at_most=5.0, drag=0.0))]
+    fn new(speed: f64, at_most: f64, drag: f64) -> PyResult<Settle> {
+        if !(speed > 0.0 && at_most > 0.0 && drag >= 0.0 && (at_most + drag).is_finite()) {
+            let message = "`speed` and `at_most` must be positive, `drag` at least 0";
+            return Err(errors::value(message));
+        }
+        Ok(Settle { speed, at_most, drag })
+    }
+
+    fn __repr__(&self) -> String {
+        let Settle { speed, at_most, drag } = self;
+        format!("Settle(speed={speed:?}, at_most={at_most:?}, drag={drag:?})")
+    }
+}
+
 /// Description of a group of grains: spheres or stones with a grading, or copies of a shape; rained into a column or on a
 /// lattice. All random choices follow from the seed. Sizes are in metres; a grading is a pair of sizes (mass distributed
 /// uniformly between them), the name of a standard such as "EN 13450 31.5-50", or a list of (sieve [m], passing mass [%]).
@@ -28,6 +67,8 @@ pub struct Grains {
     keys: String,
     shape: Option<CoreShape>,
     planar: bool,
+    /// How it settles before the run, if it does.
+    pub settle: Option<Settle>,
 }
 
 /// A number as TOML.
@@ -76,7 +117,7 @@ impl Grains {
     fn new(name: &str, material: &Material, seed: u64, keys: String) -> Grains {
         let keys = format!("seed = {seed}\n{keys}");
         let (name, material) = (name.to_owned(), material.0.clone());
-        Grains { name, material, keys, shape: None, planar: false }
+        Grains { name, material, keys, shape: None, planar: false, settle: None }
     }
 
     /// The bodies and their sizes.
@@ -113,9 +154,10 @@ impl Grains {
 
 #[pymethods]
 impl Grains {
-    /// Spheres rained into a column between two corners [m]; radius [m] from a pair, or a grading of diameters.
+    /// Spheres rained into a column between two corners [m]; radius [m] from a pair, or a grading of diameters. With `settle`
+    /// they come to rest before the run starts.
     #[staticmethod]
-    #[pyo3(signature = (count, *, material, inside, radius=None, grading=None, seed=0, name="grains"))]
+    #[pyo3(signature = (count, *, material, inside, radius=None, grading=None, seed=1, name="grains", settle=None))]
     fn spheres(
         count: usize,
         material: &Material,
@@ -124,6 +166,7 @@ impl Grains {
         grading: Option<&Bound<PyAny>>,
         seed: u64,
         name: &str,
+        settle: Option<Settle>,
     ) -> PyResult<Grains> {
         let sizes = match (radius, grading) {
             (Some([min, max]), None) => {
@@ -133,12 +176,13 @@ impl Grains {
             _ => return Err(errors::value("give either `radius` or `grading`")),
         };
         let keys = format!("spheres = {{}}\n{sizes}{}", column(count, &inside)?);
-        Ok(Grains::new(name, material, seed, keys))
+        Ok(Grains { settle, ..Grains::new(name, material, seed, keys) })
     }
 
-    /// Random convex stones rained into a column between two corners [m].
+    /// Random convex stones rained into a column between two corners [m]. With `settle` they come to rest before the run
+    /// starts.
     #[staticmethod]
-    #[pyo3(signature = (count, *, material, inside, grading, vertices=25, flatness=0.75, elongation=0.75, angularity=0.7, seed=0, name="grains"))]
+    #[pyo3(signature = (count, *, material, inside, grading, vertices=25, flatness=0.75, elongation=0.75, angularity=0.7, seed=1, name="grains", settle=None))]
     fn stones(
         count: usize,
         material: &Material,
@@ -150,6 +194,7 @@ impl Grains {
         angularity: f64,
         seed: u64,
         name: &str,
+        settle: Option<Settle>,
     ) -> PyResult<Grains> {
         let stones = format!(
             "stones = {{ vertices = {vertices}, flatness = {}, elongation = {}, angularity = {} }}\n",
@@ -158,12 +203,13 @@ impl Grains {
             number(angularity)?
         );
         let keys = format!("{stones}{}{}", self::grading(grading)?, column(count, &inside)?);
-        Ok(Grains::new(name, material, seed, keys))
+        Ok(Grains { settle, ..Grains::new(name, material, seed, keys) })
     }
 
-    /// Copies of a shape rained into a column between two corners [m], with random orientations.
+    /// Copies of a shape rained into a column between two corners [m], with random orientations. With `settle` they come to
+    /// rest before the run starts.
     #[staticmethod]
-    #[pyo3(signature = (count, shape, *, material, inside, seed=0, name="grains"))]
+    #[pyo3(signature = (count, shape, *, material, inside, seed=1, name="grains", settle=None))]
     fn rain(
         count: usize,
         shape: &Shape,
@@ -171,17 +217,18 @@ impl Grains {
         inside: Inside,
         seed: u64,
         name: &str,
+        settle: Option<Settle>,
     ) -> PyResult<Grains> {
         let grains = Grains::new(name, material, seed, column(count, &inside)?);
-        Ok(Grains { shape: Some(shape.0.clone()), planar: shape.0.is_planar(), ..grains })
+        Ok(Grains { shape: Some(shape.0.clone()), planar: shape.0.is_planar(), settle, ..grains })
     }
 
     /// Grains on a lattice: counts along x, y, z, spacing [m], position of the first [m], random displacement up to jitter
     /// [m]. All have one shape, or are spheres with a grading.
     #[staticmethod]
     #[pyo3(
-        signature = (counts, spacing, *, material, shape=None, grading=None, origin=vec![0.0; 3], jitter=0.0, random_rotation=false, seed=0, name="grains"),
-        text_signature = "(counts, spacing, *, material, shape=None, grading=None, origin=(0.0, 0.0, 0.0), jitter=0.0, random_rotation=False, seed=0, name='grains')"
+        signature = (counts, spacing, *, material, shape=None, grading=None, origin=vec![0.0; 3], jitter=0.0, random_rotation=false, seed=1, name="grains"),
+        text_signature = "(counts, spacing, *, material, shape=None, grading=None, origin=(0.0, 0.0, 0.0), jitter=0.0, random_rotation=False, seed=1, name='grains')"
     )]
     fn lattice(
         counts: Vec<u32>,

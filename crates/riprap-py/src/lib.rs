@@ -46,6 +46,7 @@ fn _riprap(module: &Bound<PyModule>) -> PyResult<()> {
     module.add_class::<shape::MassProperties>()?;
     module.add_class::<body::Body>()?;
     module.add_class::<grains::Grains>()?;
+    module.add_class::<grains::Settle>()?;
     module.add_class::<flexible::Flexible>()?;
     module.add_class::<joint::Joint>()?;
     module.add_class::<joint::Cut>()?;

@@ -8,14 +8,14 @@ use pyo3::types::PyString;
 use riprap::math::Pose as CorePose;
 use riprap::multibody::{
     Coordinate as CoreCoordinate, GROUND, Joint as CoreJoint, JointMotion, JointSpring,
-    Link as CoreLink, Marker, Mechanism as CoreMechanism, Phase as CorePhase, PointSpring, Signal,
-    Stops, Until,
+    Link as CoreLink, Marker, Mechanism as CoreMechanism, Phase as CorePhase, PointSpring, Stops,
+    Until,
 };
 use riprap::scene::Material as CoreMaterial;
 
-use crate::body::Body;
+use crate::body::{Body, density_of};
 use crate::handle::{Coordinate, Link, fresh};
-use crate::joint::{Cut, Joint, Motor, MotorKind, Phase};
+use crate::joint::{Cut, Joint, Motor, MotorKind, Phase, Slot};
 use crate::law::{self, Names, Raised, Variable};
 use crate::material::Material;
 use crate::multibody::Multibody;
@@ -113,46 +113,62 @@ impl Mechanism {
         names
     }
 
-    fn signal(&mut self, given: &Bound<PyAny>, latched: bool) -> PyResult<Signal> {
-        let names = self.variables();
-        law::signal(given, &names, latched, &mut self.raised)
-    }
-
     /// Phases with `n` components each.
     fn phases(&mut self, py: Python, given: &[Py<Phase>], n: usize) -> PyResult<Vec<CorePhase>> {
         let mut phases = Vec::new();
+        // Values that are latched by name are known to the expressions that follow.
+        let mut names = self.variables();
         for phase in given {
             let phase = phase.get();
+            let mut latch = Vec::new();
+            for (slot, law) in &phase.latch {
+                let value = law::signal(law.bind(py), &names, true, &mut self.raised)?;
+                latch.push((self.slot(slot, &mut names)?, value));
+            }
+            let mut signal = |law: &Bound<PyAny>| law::signal(law, &names, true, &mut self.raised);
             let values = match n {
-                1 => vec![self.signal(phase.law.bind(py), true)?],
+                1 => vec![signal(phase.law.bind(py))?],
                 _ => {
                     let laws: [Bound<PyAny>; 6] = phase.law.extract(py).map_err(|_| {
                         errors::value("six laws are needed: force [N] and torque [N m]")
                     })?;
-                    laws.iter().map(|l| self.signal(l, true)).collect::<PyResult<_>>()?
+                    laws.iter().map(&mut signal).collect::<PyResult<_>>()?
                 }
             };
             let until = match phase.until.as_ref().map(|until| until.bind(py)) {
                 None => None,
                 Some(until) => Some(match until.extract::<f64>() {
                     Ok(time) => Until::Time(time),
-                    Err(_) => Until::Condition(self.signal(until, true)?),
+                    Err(_) => Until::Condition(signal(until)?),
                 }),
             };
-            let mut latch = Vec::new();
-            for (slot, law) in &phase.latch {
-                if *slot >= self.core_slots() {
-                    let message = format!("no slot {slot}: ask Mechanism.latch_slot() for one");
-                    return Err(errors::value(message));
-                }
-                latch.push((*slot, self.signal(law.bind(py), true)?));
-            }
             phases.push(CorePhase { latch, values, until });
         }
         if phases.is_empty() {
             return Err(errors::value("at least one phase is needed"));
         }
         Ok(phases)
+    }
+
+    /// The slot of a latched value. A new name gets the next one and becomes a variable; a known name keeps its slot.
+    fn slot(&mut self, given: &Slot, names: &mut Names) -> PyResult<usize> {
+        let name = match given {
+            Slot::Number(slot) if *slot < self.core_slots() => return Ok(*slot),
+            Slot::Number(slot) => {
+                let message = format!("no slot {slot}: ask Mechanism.latch_slot() for one");
+                return Err(errors::value(message));
+            }
+            Slot::Name(name) => name,
+        };
+        match names.iter().find(|(known, _)| known == name) {
+            Some((_, Variable::Latched(slot))) => Ok(*slot),
+            Some(_) => Err(errors::value(format!("`{name}` cannot be latched: it is a variable"))),
+            None => {
+                let slot = self.core.latch_slot();
+                names.push((name.clone(), Variable::Latched(slot)));
+                Ok(slot)
+            }
+        }
     }
 
     fn name_or(&mut self, name: Option<String>, kind: &str) -> String {
@@ -187,7 +203,13 @@ impl Mechanism {
         }
         self.n_links += 1;
         if let Some((solid, material)) = body.and_then(|body| body.solid.as_ref()) {
-            self.core.attach(link, solid.shape.clone(), solid.pose, &material.name);
+            let (shape, name) = (solid.shape.clone(), &material.name);
+            match (solid.mass, material.density) {
+                (None, Some(density)) => {
+                    self.core.attach_solid(link, shape, solid.pose, name, density);
+                }
+                _ => self.core.attach(link, shape, solid.pose, name),
+            }
             self.materials.push(material.clone());
         }
         Ok(Link { mechanism: self.token, id: link.0 })
@@ -280,10 +302,11 @@ impl Mechanism {
         self.add_link(joint, parent, body, pose(at, None)?, name, joint_name)
     }
 
-    /// Attaches a shape to a body, for contacts and pictures; it adds no mass.
+    /// Attaches a shape to a body, for contacts and pictures. With `solid` its mass is added to that of the other solids of
+    /// the body; otherwise it has no mass.
     #[pyo3(
-        signature = (link, shape, material, position=[0.0; 3], rotation=None),
-        text_signature = "($self, link, shape, material, position=(0.0, 0.0, 0.0), rotation=None)"
+        signature = (link, shape, material, position=[0.0; 3], rotation=None, *, solid=false),
+        text_signature = "($self, link, shape, material, position=(0.0, 0.0, 0.0), rotation=None, *, solid=False)"
     )]
     fn attach(
         &mut self,
@@ -292,9 +315,14 @@ impl Mechanism {
         material: &Material,
         position: [f64; 3],
         rotation: Option<&Bound<PyAny>>,
+        solid: bool,
     ) -> PyResult<()> {
-        let link = self.moving(link)?;
-        self.core.attach(link, shape.0.clone(), pose(position, rotation)?, &material.0.name);
+        let (link, pose) = (self.moving(link)?, pose(position, rotation)?);
+        let (shape, name) = (shape.0.clone(), &material.0.name);
+        match solid {
+            true => self.core.attach_solid(link, shape, pose, name, density_of(&material.0)?),
+            false => self.core.attach(link, shape, pose, name),
+        }
         self.materials.push(material.0.clone());
         Ok(())
     }
@@ -457,7 +485,7 @@ impl Mechanism {
         name: Option<String>,
     ) -> PyResult<()> {
         let at = self.coordinate_of(coordinate)?;
-        let law = self.signal(law, false)?;
+        let law = law::signal(law, &self.variables(), false, &mut self.raised)?;
         let name = self.name_or(name, "force");
         self.core.actuate(&name, at, law);
         Ok(())

@@ -1,10 +1,13 @@
 //! Shapes and mass properties.
 
+use std::path::PathBuf;
+
 use numpy::{PyArray1, PyArray2};
 use pyo3::prelude::*;
 
 use riprap::math::Vec3;
 use riprap::shape::{MassProperties as CoreMass, Shape as CoreShape, ShapeError};
+use riprap_io::mesh::Mesh;
 
 use crate::pose::Pose;
 use crate::{convert, errors};
@@ -36,7 +39,7 @@ impl Shape {
     #[staticmethod]
     #[pyo3(signature = (normal=[0.0, 0.0, 1.0]), text_signature = "(normal=(0.0, 0.0, 1.0))")]
     fn half_space(normal: [f64; 3]) -> PyResult<Shape> {
-        made(CoreShape::half_space(normal))
+        made(CoreShape::half_space(convert::direction(normal)?))
     }
 
     /// A box with these side lengths [m], centred at the origin.
@@ -63,6 +66,27 @@ impl Shape {
     ) -> PyResult<Shape> {
         let vertices: Vec<Vec3> = vertices.into_iter().map(Vec3::from).collect();
         py.detach(|| made(CoreShape::decomposed_mesh(&vertices, &triangles, max_parts)))
+    }
+
+    /// A triangle mesh from a file, `.stl`, `.obj` or `.ply`, with its coordinates multiplied by `scale` (0.001 if they are in
+    /// mm): its convex hull or, with `max_parts`, at most so many convex parts; it must then be closed.
+    #[staticmethod]
+    #[pyo3(signature = (path, *, scale=1.0, max_parts=None))]
+    fn from_file(
+        py: Python<'_>,
+        path: PathBuf,
+        scale: f64,
+        max_parts: Option<usize>,
+    ) -> PyResult<Shape> {
+        py.detach(|| {
+            let mesh = Mesh::read(&path).map_err(errors::file)?;
+            let vertices: Vec<Vec3> =
+                mesh.vertices.iter().map(|v| Vec3::from(*v) * scale).collect();
+            made(match max_parts {
+                None => CoreShape::hull(&vertices),
+                Some(n) => CoreShape::decomposed_mesh(&vertices, &mesh.triangles, n),
+            })
+        })
     }
 
     /// Several shapes that move together: pairs of a pose and a shape.

@@ -11,13 +11,14 @@ use pyo3::IntoPyObjectExt;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
+use riprap::scene::State as CoreState;
 use riprap::scheme::Scheme as CoreScheme;
-use riprap::simulation::{Frame, OnUnconverged, Simulation as CoreSimulation};
+use riprap::simulation::{Frame, Observer, OnUnconverged, Simulation as CoreSimulation};
 use riprap_io::run::{Phase, Watch};
 
 use crate::attached::Attached;
 use crate::errors::{self, BusyError};
-use crate::handle::{Link, RopeHandle};
+use crate::handle::Link;
 use crate::law;
 use crate::problem::ContactProblem;
 use crate::report::{Balance, RunReport, StepReport};
@@ -179,6 +180,41 @@ impl Simulation {
     }
 }
 
+impl Observer for Settling<'_> {
+    fn observe(&mut self, frame: &Frame) -> Result<(), Box<dyn std::error::Error + Send + Sync>> {
+        self.step(Phase::Settling, frame);
+        Ok(())
+    }
+
+    fn stop(&self) -> bool {
+        self.interrupt.load(Ordering::Relaxed)
+    }
+}
+
+/// The state in which the grains have settled; None if nothing settles.
+fn settled(
+    py: Python,
+    data: &SceneData,
+    scheme: Option<&Scheme>,
+    on_unconverged: OnUnconverged,
+) -> PyResult<Option<CoreState>> {
+    let interrupt = AtomicBool::new(false);
+    let mut watch = Settling { interrupt: &interrupt, last: Instant::now(), raised: None };
+    let settled = py.detach(|| match (&data.file, &data.settling, scheme) {
+        (Some((file, built)), _, _) => built.settling.as_ref().map(|settling| {
+            riprap_io::run::settle(file, built, settling, None, &interrupt, &mut watch)
+        }),
+        (None, Some(settling), Some(scheme)) => {
+            Some(settling.run(&data.scene, scheme.settling(), on_unconverged, &mut watch))
+        }
+        _ => None,
+    });
+    match watch.raised {
+        Some(raised) => Err(raised),
+        None => settled.map(|one| Ok(one.map_err(errors::step)?.state)).transpose(),
+    }
+}
+
 /// The scheme: the one given, or that of the scene file.
 fn scheme_of(data: &SceneData, scheme: Option<&Scheme>) -> PyResult<Box<dyn CoreScheme>> {
     match (scheme, &data.file) {
@@ -202,12 +238,13 @@ impl Simulation {
         settle: bool,
     ) -> PyResult<Simulation> {
         let data = Arc::clone(&scene.0);
-        let mut scheme = scheme_of(&data, scheme)?;
+        let given = scheme;
+        let mut scheme = scheme_of(&data, given)?;
         if !data.raised.is_empty() {
             scheme = Box::new(Attached(scheme));
         }
         let mut run = CoreSimulation::new(data.scene.clone(), scheme).map_err(errors::step)?;
-        run.on_unconverged(match (on_unconverged, &data.file) {
+        let on_unconverged = match (on_unconverged, &data.file) {
             (None, None) | (Some("accept"), _) => OnUnconverged::Accept,
             (None, Some((file, _))) => file.on_unconverged(),
             (Some("warn"), _) => OnUnconverged::Warn,
@@ -215,19 +252,10 @@ impl Simulation {
             (Some(other), _) => {
                 return Err(errors::value(format!("no `{other}`: accept, warn, fail")));
             }
-        });
-        if let Some((file, built)) = &data.file
-            && let Some(settling) = built.settling.as_ref().filter(|_| settle)
-        {
-            let interrupt = AtomicBool::new(false);
-            let mut watch = Settling { interrupt: &interrupt, last: Instant::now(), raised: None };
-            let settled = py.detach(|| {
-                riprap_io::run::settle(file, built, settling, None, &interrupt, &mut watch)
-            });
-            if let Some(raised) = watch.raised {
-                return Err(raised);
-            }
-            run.set_state(settled.map_err(errors::step)?.state).map_err(errors::step)?;
+        };
+        run.on_unconverged(on_unconverged);
+        if settle && let Some(state) = settled(py, &data, given, on_unconverged)? {
+            run.set_state(state).map_err(errors::step)?;
         }
         Ok(Simulation { inner: Mutex::new(Inner { run, wall: 0.0 }), data })
     }
@@ -361,13 +389,11 @@ impl Simulation {
     }
 
     /// Mean tension of a rope over the last step [N].
-    fn tension(&self, rope: &RopeHandle) -> PyResult<f64> {
-        if rope.scene != self.data.token {
-            return Err(errors::handle("the rope belongs to another scene"));
-        }
+    fn tension(&self, rope: &Bound<PyAny>) -> PyResult<f64> {
+        let index = self.data.rope(rope)?.index();
         let inner = self.lock()?;
         let frame = inner.run.frame();
-        Ok(frame.state.ropes[rope.id as usize].tension(frame.dt))
+        Ok(frame.state.ropes[index].tension(frame.dt))
     }
 
     /// The contacts of the last step as a structured array: bodies (indices), point [m], normal from the first body to the

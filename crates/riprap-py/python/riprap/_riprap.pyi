@@ -11,7 +11,7 @@ _Array = NDArray[np.float64]
 _Vector = Union[Sequence[float], NDArray[Any]]
 _Axis = Union[str, _Vector]
 _RotationLike = Union[Rotation, _Vector]
-_VectorLaw = Union[_Vector, Sequence[str], Callable[[float], _Vector]]
+_VectorLaw = Union[_Vector, Sequence[Union[float, str]], Callable[[float], _Vector]]
 _MotionLaw = Union[float, str, Callable[[float], Sequence[float]]]
 _Floats = Tuple[float, ...]
 _ForceLaw = Union[float, str, Callable[[float, _Floats, _Floats], float]]
@@ -21,6 +21,7 @@ _MechanismLike = Union[MechanismHandle, str]
 _BodyLike = Union[BodyHandle, str, Tuple[_MechanismLike, Link], Tuple[FlexibleHandle, int]]
 _On = Union[None, Literal["world"], BodyHandle, Tuple[MechanismHandle, Link], Tuple[FlexibleHandle, int]]
 _GrainsLike = Union[GrainsHandle, str]
+_RopeLike = Union[RopeHandle, str]
 _Grading = Union[str, Sequence[float], Sequence[Tuple[float, float]]]
 _Corners = Tuple[Sequence[float], Sequence[float]]
 _Inertia = Union[float, _Vector, Sequence[Sequence[float]]]
@@ -69,6 +70,7 @@ __all__ = [
     "Scene",
     "SceneBuilder",
     "Scheme",
+    "Settle",
     "Shape",
     "Simulation",
     "Solution",
@@ -415,19 +417,25 @@ class Grains:
     (20, 20)
     """
     @staticmethod
-    def spheres(count: int, *, material: Material, inside: _Corners, radius: Optional[Sequence[float]] = None, grading: Optional[_Grading] = None, seed: int = 0, name: str = "grains") -> Grains:
-        """Spheres rained into a column between two corners [m]; radius [m] from a pair, or a grading of diameters."""
+    def spheres(count: int, *, material: Material, inside: _Corners, radius: Optional[Sequence[float]] = None, grading: Optional[_Grading] = None, seed: int = 1, name: str = "grains", settle: Optional[Settle] = None) -> Grains:
+        """Spheres rained into a column between two corners [m]; radius [m] from a pair, or a grading of diameters. With `settle`
+        they come to rest before the run starts.
+        """
         ...
     @staticmethod
-    def stones(count: int, *, material: Material, inside: _Corners, grading: _Grading, vertices: int = 25, flatness: float = 0.75, elongation: float = 0.75, angularity: float = 0.7, seed: int = 0, name: str = "grains") -> Grains:
-        """Random convex stones rained into a column between two corners [m]."""
+    def stones(count: int, *, material: Material, inside: _Corners, grading: _Grading, vertices: int = 25, flatness: float = 0.75, elongation: float = 0.75, angularity: float = 0.7, seed: int = 1, name: str = "grains", settle: Optional[Settle] = None) -> Grains:
+        """Random convex stones rained into a column between two corners [m]. With `settle` they come to rest before the run
+        starts.
+        """
         ...
     @staticmethod
-    def rain(count: int, shape: Shape, *, material: Material, inside: _Corners, seed: int = 0, name: str = "grains") -> Grains:
-        """Copies of a shape rained into a column between two corners [m], with random orientations."""
+    def rain(count: int, shape: Shape, *, material: Material, inside: _Corners, seed: int = 1, name: str = "grains", settle: Optional[Settle] = None) -> Grains:
+        """Copies of a shape rained into a column between two corners [m], with random orientations. With `settle` they come to
+        rest before the run starts.
+        """
         ...
     @staticmethod
-    def lattice(counts: Sequence[int], spacing: ArrayLike, *, material: Material, shape: Optional[Shape] = None, grading: Optional[_Grading] = None, origin: ArrayLike = ..., jitter: float = 0.0, random_rotation: bool = False, seed: int = 0, name: str = "grains") -> Grains:
+    def lattice(counts: Sequence[int], spacing: ArrayLike, *, material: Material, shape: Optional[Shape] = None, grading: Optional[_Grading] = None, origin: ArrayLike = ..., jitter: float = 0.0, random_rotation: bool = False, seed: int = 1, name: str = "grains") -> Grains:
         """Grains on a lattice: counts along x, y, z, spacing [m], position of the first [m], random displacement up to jitter
         [m]. All have one shape, or are spheres with a grading.
         """
@@ -679,8 +687,10 @@ class Mechanism:
     def prismatic(self, parent: Link, axis: _Axis, at: _Vector = ..., body: Optional[Body] = None, *, name: Optional[str] = None, joint_name: Optional[str] = None) -> Link:
         """Adds a body that slides along an axis through a point of its parent [m]."""
         ...
-    def attach(self, link: Link, shape: Shape, material: Material, position: _Vector = ..., rotation: Optional[_RotationLike] = None) -> None:
-        """Attaches a shape to a body, for contacts and pictures; it adds no mass."""
+    def attach(self, link: Link, shape: Shape, material: Material, position: _Vector = ..., rotation: Optional[_RotationLike] = None, *, solid: bool = False) -> None:
+        """Attaches a shape to a body, for contacts and pictures. With `solid` its mass is added to that of the other solids of
+        the body; otherwise it has no mass.
+        """
         ...
     def coordinate(self, link: Link, k: int = 0) -> Coordinate:
         """The k-th coordinate of the joint that carries a link."""
@@ -931,13 +941,15 @@ class Penalty(Scheme):
 @final
 class Phase:
     """One phase of a force: a law (six for `Mechanism.push`), when it ends (a time [s], or a law that becomes nonzero), and
-    values that are stored when it starts: pairs of a slot (`Mechanism.latch_slot`) and a law. Laws are numbers, expressions,
-    or callables of (t, q, v, latched).
+    values that are stored when it starts: laws by name, for expressions of this phase and of later ones, or by slot
+    (`Mechanism.latch_slot`), for callables. Laws are numbers, expressions, or callables of (t, q, v, latched).
 
     >>> import riprap as rr
     >>> phases = [rr.Phase(10.0, until=0.5), rr.Phase(lambda t, q, v, latched: -3.0 * v[0])]
+    >>> lowered = rr.Phase("-100 - 30*v.lift", until="q.lift <= 0.2 or t >= 1")
+    >>> held = rr.Phase("-1e4*(q.lift - height)", latch={"height": "q.lift"})
     """
-    def __new__(cls, law: Union[_PhaseLaw, Sequence[_PhaseLaw]], until: Optional[_PhaseLaw] = None, latch: Sequence[Tuple[int, _PhaseLaw]] = ...) -> Phase: ...
+    def __new__(cls, law: Union[_PhaseLaw, Sequence[_PhaseLaw]], until: Optional[_PhaseLaw] = None, latch: Optional[Union[Dict[str, _PhaseLaw], Sequence[Tuple[int, _PhaseLaw]]]] = None) -> Phase: ...
 
 @final
 class Pose:
@@ -1287,6 +1299,25 @@ class Scheme:
     def __repr__(self) -> str: ...
 
 @final
+class Settle:
+    """When grains count as settled, before a run starts: all are slower than `speed` [m/s], or they have moved for `at_most` [s].
+    Velocities decay at the rate `drag` [1/s] while they settle. Everything else is held until then.
+
+    >>> import riprap as rr
+    >>> rock = rr.Material("rock", density=2700.0, friction=0.6)
+    >>> scene = rr.SceneBuilder()
+    >>> box = scene.add_fixed(rr.Shape.open_box(0.2, 0.2, 0.2), material=rock)
+    >>> inside = ((-0.1, -0.1, 0.0), (0.1, 0.1, 1.0))
+    >>> settle = rr.Settle(speed=0.01, at_most=1.0)
+    >>> bed = scene.add_grains(rr.Grains.spheres(20, radius=(0.01, 0.02), material=rock, inside=inside, settle=settle))
+    >>> run = rr.Simulation(scene.build(), rr.MoreauJean(dt=1e-3))  # settles the grains
+    >>> bool(abs(run.grains(bed).velocities).max() < 0.01), run.time
+    (True, 0.0)
+    """
+    def __new__(cls, speed: float = 1e-4, at_most: float = 5.0, drag: float = 0.0) -> Settle: ...
+    def __repr__(self) -> str: ...
+
+@final
 class Shape:
     """The shape of a body, in the frame of the body. Impossible sizes raise ValueError.
 
@@ -1316,6 +1347,12 @@ class Shape:
     @staticmethod
     def mesh(vertices: ArrayLike, triangles: ArrayLike, max_parts: int = 16) -> Shape:
         """A closed triangle mesh, decomposed into at most `max_parts` convex parts; vertices [m]."""
+        ...
+    @staticmethod
+    def from_file(path: _PathLike, *, scale: float = 1.0, max_parts: Optional[int] = None) -> Shape:
+        """A triangle mesh from a file, `.stl`, `.obj` or `.ply`, with its coordinates multiplied by `scale` (0.001 if they are in
+        mm): its convex hull or, with `max_parts`, at most so many convex parts; it must then be closed.
+        """
         ...
     @staticmethod
     def compound(parts: Sequence[Tuple[Pose, Shape]]) -> Shape:
@@ -1431,7 +1468,7 @@ class Simulation:
     def joint(self, mechanism: _MechanismLike, link: Link, k: int = 0) -> JointState:
         """The current position and velocity of the k-th coordinate of the joint that carries a link."""
         ...
-    def tension(self, rope: RopeHandle) -> float:
+    def tension(self, rope: _RopeLike) -> float:
         """Mean tension of a rope over the last step [N]."""
         ...
     def contacts(self) -> NDArray[Any]:
