@@ -1,5 +1,5 @@
 //! Every entry of the gallery gives the same state, bit by bit, from its Rust program and from its scene file. Long runs are
-//! compared over their first part: contacts, drives and phases are then already at work, and one different bit would spread.
+//! compared over their first part: contacts and drives are then already at work, and one different bit would spread.
 
 use gallery::*;
 use riprap::friction::GaussSeidelOptions;

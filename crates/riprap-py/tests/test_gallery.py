@@ -17,7 +17,7 @@ import riprap as rr
 
 GALLERY = ROOT / "examples"
 ENTRIES = sorted(path.parent.name for path in GALLERY.glob("*/scene.toml"))
-# Long runs are compared over their first part [s]: contacts, drives and phases are then already at work, and one different
+# Long runs are compared over their first part [s]: contacts and drives are then already at work, and one different
 # bit would spread.
 PARTS = {
     "bucket": 0.5,
