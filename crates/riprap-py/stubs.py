@@ -32,7 +32,7 @@ _Indices = NDArray[np.uint32]
 _Vector = Union[Sequence[float], NDArray[Any]]
 _Axis = Union[str, _Vector]
 _RotationLike = Union[Rotation, _Vector]
-_VectorLaw = Union[_Vector, Sequence[str], Callable[[float], _Vector]]
+_VectorLaw = Union[_Vector, Sequence[Union[float, str]], Callable[[float], _Vector]]
 _MotionLaw = Union[float, str, Callable[[float], Sequence[float]]]
 _Floats = Tuple[float, ...]
 _ForceLaw = Union[float, str, Callable[[float, _Floats, _Floats], float]]
@@ -44,6 +44,7 @@ _MechanismLike = Union[MechanismHandle, str]
 _BodyLike = Union[BodyHandle, str, Tuple[_MechanismLike, Link], Tuple[FlexibleHandle, int]]
 _On = Union[None, Literal["world"], BodyHandle, Tuple[MechanismHandle, Link], Tuple[FlexibleHandle, int]]
 _GrainsLike = Union[GrainsHandle, str]
+_RopeLike = Union[RopeHandle, str]
 _Grading = Union[str, Sequence[float], Sequence[Tuple[float, float]]]
 _Corners = Tuple[Sequence[float], Sequence[float]]
 _Inertia = Union[float, _Vector, Sequence[Sequence[float]]]
@@ -74,6 +75,7 @@ ANY = {
     "body": "_BodyLike",
     "mechanism": "_MechanismLike",
     "group": "_GrainsLike",
+    "rope": "_RopeLike",
     "a": "_On",
     "b": "_On",
     "observer": "Callable[[Simulation], object]",
@@ -85,7 +87,7 @@ ANY = {
     "Motor.motion.law": "_MotionLaw",
     "Phase.__new__.law": "Union[_PhaseLaw, Sequence[_PhaseLaw]]",
     "Phase.__new__.until": "Optional[_PhaseLaw]",
-    "Phase.__new__.latch": "Sequence[Tuple[int, _PhaseLaw]]",
+    "Phase.__new__.latch": "Optional[Union[Dict[str, _PhaseLaw], Sequence[Tuple[int, _PhaseLaw]]]]",
     "SceneBuilder.add_rope.path": "Sequence[Tuple[_On, _Vector]]",
     "SceneBuilder.add_chain.start": "Optional[Tuple[_On, _Vector]]",
     "SceneBuilder.add_chain.to": "Optional[Tuple[_On, _Vector]]",

@@ -31,3 +31,4 @@ pub mod vtk;
 
 pub use atomic::write_whole;
 pub use error::{Error, Place};
+pub use unit_vector::unit;

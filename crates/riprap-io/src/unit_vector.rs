@@ -1,8 +1,13 @@
 //! Normalization of user-supplied directions and quaternions.
 
-/// The vector scaled to unit length. It is unchanged if it already has unit length up to rounding, so that
+/// The vector scaled to unit length, as scene files treat directions and quaternions. It is unchanged if it already has unit length up to rounding, so that
 /// values that are written and read back stay bitwise identical. `None` if it has no direction.
-pub(crate) fn unit<const N: usize>(vector: [f64; N]) -> Option<[f64; N]> {
+///
+/// ```
+/// assert_eq!(riprap_io::unit([0.0, 0.0, -2.0]), Some([0.0, 0.0, -1.0]));
+/// assert_eq!(riprap_io::unit([0.0; 3]), None);
+/// ```
+pub fn unit<const N: usize>(vector: [f64; N]) -> Option<[f64; N]> {
     let largest = vector.iter().fold(0.0_f64, |largest, x| largest.max(x.abs()));
     if !(largest > 0.0 && largest.is_finite()) {
         return None;

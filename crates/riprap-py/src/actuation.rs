@@ -2,12 +2,12 @@
 
 use pyo3::prelude::*;
 
-use riprap::multibody::{JointMotion, Phase as CorePhase, Signal, Until};
+use riprap::multibody::{JointMotion, Phase as CorePhase, Until};
 
 use crate::errors;
 use crate::handle::Link;
-use crate::joint::{Motor, MotorKind, Phase};
-use crate::law;
+use crate::joint::{Motor, MotorKind, Phase, Slot};
+use crate::law::{self, Names, Variable};
 use crate::mechanism::Mechanism;
 use crate::saving::{self, Saved, Table, list_of, number, numbers, text};
 
@@ -35,7 +35,11 @@ fn saved_phases(py: Python, phases: &[Py<Phase>], n: usize) -> Saved {
         }
         let mut latch = Table::default();
         for (slot, law) in &phase.latch {
-            latch.set(&format!("latch_{slot}"), saving::law(law.bind(py))?);
+            let name = match slot {
+                Slot::Number(slot) => format!("latch_{slot}"),
+                Slot::Name(name) => name.clone(),
+            };
+            latch.set(&name, saving::law(law.bind(py))?);
         }
         if !phase.latch.is_empty() {
             table.set("latch", latch.inline());
@@ -54,46 +58,62 @@ impl Mechanism {
         }
     }
 
-    fn signal(&mut self, given: &Bound<PyAny>, latched: bool) -> PyResult<Signal> {
-        let names = self.variables();
-        law::signal(given, &names, latched, &mut self.raised)
-    }
-
     /// Phases with `n` components each.
     fn phases(&mut self, py: Python, given: &[Py<Phase>], n: usize) -> PyResult<Vec<CorePhase>> {
         let mut phases = Vec::new();
+        // Values that are latched by name are known to the expressions that follow.
+        let mut names = self.variables();
         for phase in given {
             let phase = phase.get();
+            let mut latch = Vec::new();
+            for (slot, law) in &phase.latch {
+                let value = law::signal(law.bind(py), &names, true, &mut self.raised)?;
+                latch.push((self.slot(slot, &mut names)?, value));
+            }
+            let mut signal = |law: &Bound<PyAny>| law::signal(law, &names, true, &mut self.raised);
             let values = match n {
-                1 => vec![self.signal(phase.law.bind(py), true)?],
+                1 => vec![signal(phase.law.bind(py))?],
                 _ => {
                     let laws: [Bound<PyAny>; 6] = phase.law.extract(py).map_err(|_| {
                         errors::value("six laws are needed: force [N] and torque [N m]")
                     })?;
-                    laws.iter().map(|l| self.signal(l, true)).collect::<PyResult<_>>()?
+                    laws.iter().map(&mut signal).collect::<PyResult<_>>()?
                 }
             };
             let until = match phase.until.as_ref().map(|until| until.bind(py)) {
                 None => None,
                 Some(until) => Some(match until.extract::<f64>() {
                     Ok(time) => Until::Time(time),
-                    Err(_) => Until::Condition(self.signal(until, true)?),
+                    Err(_) => Until::Condition(signal(until)?),
                 }),
             };
-            let mut latch = Vec::new();
-            for (slot, law) in &phase.latch {
-                if *slot >= self.core_slots() {
-                    let message = format!("no slot {slot}: ask Mechanism.latch_slot() for one");
-                    return Err(errors::value(message));
-                }
-                latch.push((*slot, self.signal(law.bind(py), true)?));
-            }
             phases.push(CorePhase { latch, values, until });
         }
         if phases.is_empty() {
             return Err(errors::value("at least one phase is needed"));
         }
         Ok(phases)
+    }
+
+    /// The slot of a latched value. A new name gets the next one and becomes a variable; a known name keeps its slot.
+    fn slot(&mut self, given: &Slot, names: &mut Names) -> PyResult<usize> {
+        let name = match given {
+            Slot::Number(slot) if *slot < self.core_slots() => return Ok(*slot),
+            Slot::Number(slot) => {
+                let message = format!("no slot {slot}: ask Mechanism.latch_slot() for one");
+                return Err(errors::value(message));
+            }
+            Slot::Name(name) => name,
+        };
+        match names.iter().find(|(known, _)| known == name) {
+            Some((_, Variable::Latched(slot))) => Ok(*slot),
+            Some(_) => Err(errors::value(format!("`{name}` cannot be latched: it is a variable"))),
+            None => {
+                let slot = self.core.latch_slot();
+                names.push((name.clone(), Variable::Latched(slot)));
+                Ok(slot)
+            }
+        }
     }
 
     fn core_slots(&self) -> usize {
@@ -136,7 +156,7 @@ impl Mechanism {
     ) -> PyResult<()> {
         let at = self.coordinate_of(coordinate)?;
         let saved = saving::law(law);
-        let law = self.signal(law, false)?;
+        let law = law::signal(law, &self.variables(), false, &mut self.raised)?;
         let name = self.name_or(name, "force");
         let mut keys = Table::default();
         keys.set("name", text(&name)).set("coordinate", text(&self.names[at.0 as usize]));

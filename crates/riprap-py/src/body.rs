@@ -40,6 +40,13 @@ fn nothing() -> Arc<Saved> {
     Arc::new(Err("it has no shape".into()))
 }
 
+/// The density of a solid of a mechanism [kg/m³].
+pub fn density_of(material: &CoreMaterial) -> PyResult<f64> {
+    material.density.ok_or_else(|| {
+        errors::value(format!("material `{}` has no density: give a mass", material.name))
+    })
+}
+
 /// Locked directions from their names.
 fn locks(names: &[String]) -> PyResult<Locks> {
     let mut locks = Locks::NONE;
@@ -139,17 +146,16 @@ impl Body {
 }
 
 impl Body {
-    /// Mass properties as a link of a mechanism; those that are not given are computed from the shape.
+    /// Mass properties as a link of a mechanism; those that are not given are computed from the shape, as those of solids in
+    /// scene files.
     pub fn link_mass(&self) -> PyResult<Option<CoreMass>> {
         let Some((body, material)) = &self.solid else { return Ok(self.mass) };
         let density = material.density.unwrap_or(1.0);
         let own = body.shape.mass_properties(density).map(|m| m.moved(&body.pose));
         let own = own.ok_or_else(|| errors::value("a half-space cannot be part of a mechanism"))?;
+        let own = CoreMass::sum(std::iter::once(Ok(own))).map_err(errors::value)?;
         let Some(mass) = body.mass else {
-            if material.density.is_none() {
-                let message = format!("material `{}` has no density: give a mass", material.name);
-                return Err(errors::value(message));
-            }
+            density_of(material)?;
             return Ok(Some(own));
         };
         let scaled = own.scaled(mass / own.mass);

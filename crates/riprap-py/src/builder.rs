@@ -13,7 +13,6 @@ use riprap::scene::{
     MechanismId, Motion, On, PointContact, Rope, Scene as CoreScene, SceneBuilder as CoreBuilder,
     Tie,
 };
-
 use riprap_io::build::Settling;
 
 use crate::body::Body;
@@ -52,9 +51,10 @@ pub struct SceneBuilder {
     n_bodies: u32,
     /// What a scene file needs to know.
     record: Record,
-    settling: Vec<(std::ops::Range<usize>, Settle)>,
     mechanisms: Vec<u64>,
     groups: Vec<Group>,
+    /// Which groups settle, and how.
+    settling: Vec<(Group, Settle)>,
     raised: Vec<Raised>,
     n_ropes: u32,
     n_flexible: u32,
@@ -113,6 +113,24 @@ impl SceneBuilder {
             On::World | On::Body(_) => return Ok(CorePose::IDENTITY),
         };
         Ok(scene.shape_pose(&scene.initial_state(), body))
+    }
+
+    /// The settling before the run, if a group settles; the longest time and the largest drag apply to all.
+    fn settling(&self, scene: &CoreScene) -> PyResult<Option<Settling>> {
+        if self.settling.is_empty() {
+            return Ok(None);
+        }
+        let bodies = |group: &Group| (group.start..group.end).map(CoreBody).collect();
+        let groups: Vec<Vec<CoreBody>> = self.settling.iter().map(|(g, _)| bodies(g)).collect();
+        let settles = || self.settling.iter().map(|(_, settle)| settle);
+        let slow: Vec<(&[CoreBody], f64)> = groups
+            .iter()
+            .zip(settles())
+            .map(|(group, settle)| (&group[..], settle.speed))
+            .collect();
+        let at_most = settles().map(|settle| settle.at_most).fold(0.0, f64::max);
+        let drag = settles().map(|settle| settle.drag).fold(0.0, f64::max);
+        Settling::new(&self.core, scene, &slow, at_most, drag).map(Some).map_err(errors::scene)
     }
 
     /// None or "world", a body, a mechanism and a link, or a flexible body and a node.
@@ -218,9 +236,9 @@ impl SceneBuilder {
             token: fresh(),
             n_bodies: 0,
             record,
-            settling: Vec::new(),
             mechanisms: Vec::new(),
             groups: Vec::new(),
+            settling: Vec::new(),
             raised: Vec::new(),
             n_ropes: 0,
             n_flexible: 0,
@@ -320,11 +338,10 @@ impl SceneBuilder {
             self.push(body);
         }
         let end = self.n_bodies;
+        let group = Group { name: grains.name.clone(), start, end };
         self.record.items.push(Item::Grains { count: end - start, keys: grains.saved() });
-        if let Some(settle) = &grains.settle {
-            self.settling.push((start as usize..end as usize, settle.clone()));
-        }
-        self.groups.push(Group { name: grains.name.clone(), start, end });
+        self.settling.extend(grains.settle.map(|settle| (group.clone(), settle)));
+        self.groups.push(group);
         Ok(GrainsHandle { scene: self.token, start, end })
     }
 
@@ -514,12 +531,9 @@ impl SceneBuilder {
         let built = self.core.build();
         law::check(&self.raised)?;
         let scene = built.map_err(errors::scene)?;
-        let settles: Vec<_> = self.settling.iter().map(|(g, s)| (g.clone(), s.core())).collect();
-        let settles = settles.iter().map(|(group, settle)| (group.clone(), settle));
-        let settling = Settling::new(settles, &self.core, &scene).map_err(errors::scene)?;
         Ok(Scene(Arc::new(SceneData {
+            settling: self.settling(&scene)?,
             scene,
-            settling,
             record: self.record.clone(),
             token: self.token,
             mechanisms: self.mechanisms.clone(),

@@ -6,6 +6,7 @@ use pyo3::types::PyString;
 
 use riprap::math::{Mat3, Quat, Vec3};
 use riprap::multibody::Axis;
+use riprap_io::unit;
 
 use crate::errors;
 use crate::pose::Rotation;
@@ -30,17 +31,12 @@ pub fn axis(given: &Bound<PyAny>) -> PyResult<Axis> {
         };
         return Ok(Axis(if sign < 0.0 { -axis } else { axis }));
     }
-    let axis = Vec3::from(given.extract::<[f64; 3]>()?);
-    let largest = axis.amax();
-    if !(largest > 0.0 && largest.is_finite()) {
-        return Err(errors::value("an axis must be finite and not zero"));
-    }
-    // As in scene files: unit vectors stay as they are, others are scaled without overflow.
-    if (axis.norm_squared() - 1.0).abs() < 1e-12 {
-        return Ok(Axis(axis));
-    }
-    let scaled = axis / largest;
-    Ok(Axis(scaled / scaled.norm()))
+    direction(given.extract()?).map(Axis::from)
+}
+
+/// Three components scaled to unit length, as in scene files.
+pub fn direction(components: [f64; 3]) -> PyResult<[f64; 3]> {
+    unit(components).ok_or_else(|| errors::value("a direction must be finite and not zero"))
 }
 
 /// A rotation: a `Rotation`, a quaternion (w, x, y, z), or None for none.
@@ -53,16 +49,10 @@ pub fn rotation(given: Option<&Bound<PyAny>>) -> PyResult<Quat> {
 }
 
 /// A rotation from a quaternion w, x, y, z of any length.
-pub fn quaternion([w, x, y, z]: [f64; 4]) -> PyResult<Quat> {
-    let given = riprap::math::Quat::new_unchecked([x, y, z, w].into());
-    let length = given.coords.norm();
-    if !(length > 0.0 && length.is_finite()) {
-        return Err(errors::value("a quaternion must be finite and not zero"));
-    }
-    if (length - 1.0).abs() < 1e-12 {
-        return Ok(given);
-    }
-    Ok(Quat::from_quaternion(given.into_inner()))
+pub fn quaternion(components: [f64; 4]) -> PyResult<Quat> {
+    let error = || errors::value("a quaternion must be finite and not zero");
+    let [w, x, y, z] = unit(components).ok_or_else(error)?;
+    Ok(Quat::new_unchecked([x, y, z, w].into()))
 }
 
 /// A quaternion as w, x, y, z.

@@ -49,7 +49,7 @@ pub struct Grains {
 /// >>> run.time, bool(abs(run.velocities).max() < 0.05)
 /// (0.0, True)
 #[pyclass(frozen, get_all, eq, from_py_object, module = "riprap")]
-#[derive(Clone, PartialEq)]
+#[derive(Clone, Copy, PartialEq)]
 pub struct Settle {
     /// Largest velocity of a settled grain [m/s].
     pub speed: f64,
@@ -82,12 +82,6 @@ impl Settle {
     fn key(&self) -> String {
         let Settle { speed, at_most, drag } = self;
         format!("settle = {{ speed = {speed:?}, at_most = {at_most:?}, drag = {drag:?} }}\n")
-    }
-
-    /// The keys of the libraries.
-    pub fn core(&self) -> riprap_io::scene_file::Settle {
-        let Settle { speed, at_most, drag } = *self;
-        riprap_io::scene_file::Settle { speed, at_most, drag }
     }
 }
 
@@ -196,7 +190,7 @@ impl Grains {
     /// Spheres rained into a column between two corners [m]; radius [m] from a pair, or a grading of diameters. They `settle` before
     /// t = 0, if asked to.
     #[staticmethod]
-    #[pyo3(signature = (count, *, material, inside, radius=None, grading=None, seed=0, name="grains", settle=None))]
+    #[pyo3(signature = (count, *, material, inside, radius=None, grading=None, seed=1, name="grains", settle=None))]
     fn spheres(
         count: usize,
         material: &Material,
@@ -218,9 +212,10 @@ impl Grains {
         Ok(Grains { settle, ..Grains::new(name, material, seed, keys) })
     }
 
-    /// Random convex stones rained into a column between two corners [m].
+    /// Random convex stones rained into a column between two corners [m]. With `settle` they come to rest before the run
+    /// starts.
     #[staticmethod]
-    #[pyo3(signature = (count, *, material, inside, grading, vertices=25, flatness=0.75, elongation=0.75, angularity=0.7, seed=0, name="grains", settle=None))]
+    #[pyo3(signature = (count, *, material, inside, grading, vertices=25, flatness=0.75, elongation=0.75, angularity=0.7, seed=1, name="grains", settle=None))]
     fn stones(
         count: usize,
         material: &Material,
@@ -248,7 +243,7 @@ impl Grains {
     /// Scanned stones rained into a column between two corners [m]: meshes of a folder (`.stl`, `.obj`, `.ply`), each reduced to a
     /// convex polyhedron of at most `max_vertices`, drawn at random and scaled to the grading.
     #[staticmethod]
-    #[pyo3(signature = (count, folder, *, material, inside, grading, max_vertices=25, seed=0, name="grains", settle=None))]
+    #[pyo3(signature = (count, folder, *, material, inside, grading, max_vertices=25, seed=1, name="grains", settle=None))]
     fn scans(
         count: usize,
         folder: PathBuf,
@@ -277,9 +272,10 @@ impl Grains {
         Ok(Grains { shape: Some(shape.clone()), planar: shape.0.is_planar(), ..grains })
     }
 
-    /// Copies of a shape rained into a column between two corners [m], with random orientations.
+    /// Copies of a shape rained into a column between two corners [m], with random orientations. With `settle` they come to
+    /// rest before the run starts.
     #[staticmethod]
-    #[pyo3(signature = (count, shape, *, material, inside, seed=0, name="grains", settle=None))]
+    #[pyo3(signature = (count, shape, *, material, inside, seed=1, name="grains", settle=None))]
     fn rain(
         count: usize,
         shape: &Shape,
@@ -299,8 +295,8 @@ impl Grains {
     /// [m]. All have one shape, or are spheres with a grading.
     #[staticmethod]
     #[pyo3(
-        signature = (counts, spacing, *, material, shape=None, grading=None, origin=vec![0.0; 3], jitter=0.0, random_rotation=false, seed=0, name="grains"),
-        text_signature = "(counts, spacing, *, material, shape=None, grading=None, origin=(0.0, 0.0, 0.0), jitter=0.0, random_rotation=False, seed=0, name='grains')"
+        signature = (counts, spacing, *, material, shape=None, grading=None, origin=vec![0.0; 3], jitter=0.0, random_rotation=false, seed=1, name="grains"),
+        text_signature = "(counts, spacing, *, material, shape=None, grading=None, origin=(0.0, 0.0, 0.0), jitter=0.0, random_rotation=False, seed=1, name='grains')"
     )]
     fn lattice(
         counts: Vec<u32>,

@@ -1,6 +1,7 @@
 //! Joints, cuts of loops, motors and phases of laws.
 
 use pyo3::prelude::*;
+use pyo3::types::PyDict;
 
 use riprap::multibody::{Axis, Cut as CoreCut, Joint as CoreJoint};
 
@@ -215,23 +216,47 @@ impl Motor {
 }
 
 /// One phase of a force: a law (six for `Mechanism.push`), when it ends (a time [s], or a law that becomes nonzero), and
-/// values that are stored when it starts: pairs of a slot (`Mechanism.latch_slot`) and a law. Laws are numbers, expressions,
-/// or callables of (t, q, v, latched).
+/// values that are stored when it starts: laws by name, for expressions of this phase and of later ones, or by slot
+/// (`Mechanism.latch_slot`), for callables. Laws are numbers, expressions, or callables of (t, q, v, latched).
 ///
 /// >>> import riprap as rr
 /// >>> phases = [rr.Phase(10.0, until=0.5), rr.Phase(lambda t, q, v, latched: -3.0 * v[0])]
+/// >>> lowered = rr.Phase("-100 - 30*v.lift", until="q.lift <= 0.2 or t >= 1")
+/// >>> held = rr.Phase("-1e4*(q.lift - height)", latch={"height": "q.lift"})
 #[pyclass(frozen, module = "riprap")]
 pub struct Phase {
     pub law: Py<PyAny>,
     pub until: Option<Py<PyAny>>,
-    pub latch: Vec<(usize, Py<PyAny>)>,
+    pub latch: Vec<(Slot, Py<PyAny>)>,
+}
+
+/// Where a latched value is stored.
+#[derive(FromPyObject)]
+pub enum Slot {
+    /// A slot that the mechanism has given.
+    Number(usize),
+    /// A slot of this force, by name.
+    Name(String),
 }
 
 #[pymethods]
 impl Phase {
     #[new]
-    #[pyo3(signature = (law, until=None, latch=vec![]), text_signature = "(law, until=None, latch=())")]
-    fn new(law: Py<PyAny>, until: Option<Py<PyAny>>, latch: Vec<(usize, Py<PyAny>)>) -> Phase {
-        Phase { law, until, latch }
+    #[pyo3(signature = (law, until=None, latch=None))]
+    fn new(
+        law: Py<PyAny>,
+        until: Option<Py<PyAny>>,
+        latch: Option<&Bound<PyAny>>,
+    ) -> PyResult<Phase> {
+        let latch = match latch {
+            None => Vec::new(),
+            Some(named) if named.is_instance_of::<PyDict>() => named
+                .call_method0("items")?
+                .try_iter()?
+                .map(|item| item?.extract())
+                .collect::<PyResult<_>>()?,
+            Some(pairs) => pairs.extract()?,
+        };
+        Ok(Phase { law, until, latch })
     }
 }

@@ -131,6 +131,8 @@ pub enum Variable {
     Position(usize),
     /// An entry of `v`.
     Velocity(usize),
+    /// A latched value.
+    Latched(usize),
 }
 
 /// A force: a number, an expression of `t`, `q.name` and `v.name`, or a callable of (t, q, v), with `latched` as the fourth
@@ -164,6 +166,7 @@ pub fn signal(
                 Variable::Time => inputs.t,
                 Variable::Position(at) => inputs.q[at],
                 Variable::Velocity(at) => inputs.v[at],
+                Variable::Latched(slot) => inputs.latched[slot],
             };
             let values: Vec<f64> = variables.iter().map(value).collect();
             law.evaluate(&values)

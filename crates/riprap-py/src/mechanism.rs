@@ -12,7 +12,7 @@ use riprap::multibody::{
 };
 use riprap::scene::Material as CoreMaterial;
 
-use crate::body::Body;
+use crate::body::{Body, density_of};
 use crate::handle::{Coordinate, Link, fresh};
 use crate::joint::{Cut, Joint};
 use crate::law::{self, Names, Raised, Variable};
@@ -182,9 +182,15 @@ impl Mechanism {
         if let Some(body) = body
             && let Some((solid, material)) = &body.solid
         {
-            let shape = ((*body.saved).clone(), material.name.clone(), solid.pose);
-            self.record.links[link.0 as usize].shapes.push(shape);
-            self.core.attach(link, solid.shape.clone(), solid.pose, &material.name);
+            let saved = ((*body.saved).clone(), material.name.clone(), solid.pose);
+            self.record.links[link.0 as usize].shapes.push(saved);
+            let (shape, name) = (solid.shape.clone(), &material.name);
+            match (solid.mass, material.density) {
+                (None, Some(density)) => {
+                    self.core.attach_solid(link, shape, solid.pose, name, density);
+                }
+                _ => self.core.attach(link, shape, solid.pose, name),
+            }
             self.materials.push(material.clone());
         }
         Ok(Link { mechanism: self.token, id: link.0 })
@@ -268,10 +274,11 @@ impl Mechanism {
         self.add_link(joint, parent, body, pose(at, None)?, name, joint_name)
     }
 
-    /// Attaches a shape to a body, for contacts and pictures; it adds no mass.
+    /// Attaches a shape to a body, for contacts and pictures. With `solid` its mass is added to that of the other solids of
+    /// the body; otherwise it has no mass.
     #[pyo3(
-        signature = (link, shape, material, position=[0.0; 3], rotation=None),
-        text_signature = "($self, link, shape, material, position=(0.0, 0.0, 0.0), rotation=None)"
+        signature = (link, shape, material, position=[0.0; 3], rotation=None, *, solid=false),
+        text_signature = "($self, link, shape, material, position=(0.0, 0.0, 0.0), rotation=None, *, solid=False)"
     )]
     fn attach(
         &mut self,
@@ -280,12 +287,20 @@ impl Mechanism {
         material: &Material,
         position: [f64; 3],
         rotation: Option<&Bound<PyAny>>,
+        solid: bool,
     ) -> PyResult<()> {
-        let link = self.moving(link)?;
-        let pose = pose(position, rotation)?;
+        let (link, pose) = (self.moving(link)?, pose(position, rotation)?);
         let saved = ((*shape.1).clone(), material.0.name.clone(), pose);
-        self.record.links[link.0 as usize].shapes.push(saved);
-        self.core.attach(link, shape.0.clone(), pose, &material.0.name);
+        let (shape, name) = (shape.0.clone(), &material.0.name);
+        match solid {
+            true => self.core.attach_solid(link, shape, pose, name, density_of(&material.0)?),
+            false => self.core.attach(link, shape, pose, name),
+        }
+        let record = &mut self.record.links[link.0 as usize];
+        record.shapes.push(saved);
+        if solid {
+            record.mass = self.core.mass(link).copied();
+        }
         self.materials.push(material.0.clone());
         Ok(())
     }

@@ -24,7 +24,6 @@ impl Rotation {
     fn new(axis: &Bound<PyAny>, angle: f64) -> PyResult<Rotation> {
         // As the scene file computes it.
         let axis = convert::axis(axis)?.0;
-        let axis = axis / axis.norm();
         let (sin, cos) = (0.5 * angle).sin_cos();
         convert::quaternion([cos, sin * axis.x, sin * axis.y, sin * axis.z]).map(Rotation)
     }

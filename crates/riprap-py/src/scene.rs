@@ -7,12 +7,14 @@ use numpy::PyArray1;
 use pyo3::prelude::*;
 use pyo3::types::PyString;
 
-use riprap::scene::{Body as CoreBody, FlexibleId, MechanismId, Scene as CoreScene};
+use riprap::scene::{Body as CoreBody, FlexibleId, MechanismId, RopeId, Scene as CoreScene};
 use riprap_io::build::{Built, Settling};
 use riprap_io::scene_file::{SceneErrors, SceneFile};
 
 use crate::errors::{self, SceneError};
-use crate::handle::{BodyHandle, FlexibleHandle, GrainsHandle, Link, MechanismHandle, fresh};
+use crate::handle::{
+    BodyHandle, FlexibleHandle, GrainsHandle, Link, MechanismHandle, RopeHandle, fresh,
+};
 use crate::law::Raised;
 use crate::material::Material;
 use crate::multibody::Multibody;
@@ -142,6 +144,22 @@ impl SceneData {
         found
             .map(|group| (group.start, group.end))
             .ok_or_else(|| errors::handle(format!("no group of grains `{name}` in the scene")))
+    }
+
+    /// A rope by handle or name.
+    pub fn rope(&self, given: &Bound<PyAny>) -> PyResult<RopeId> {
+        if let Ok(handle) = given.cast::<RopeHandle>() {
+            return match handle.get() {
+                handle if handle.scene == self.token => Ok(RopeId(handle.id)),
+                _ => Err(errors::handle("the rope belongs to another scene")),
+            };
+        }
+        let name = given
+            .cast::<PyString>()
+            .map_err(|_| errors::value("a rope is a RopeHandle or a name"))?
+            .to_string();
+        let found = self.scene.rope(&name);
+        found.ok_or_else(|| errors::handle(format!("no rope `{name}` in the scene")))
     }
 
     fn of_file(file: SceneFile) -> Result<SceneData, SceneErrors> {

@@ -8,7 +8,6 @@ use pyo3::prelude::*;
 
 use riprap::math::Vec3;
 use riprap::shape::{MassProperties as CoreMass, Shape as CoreShape, ShapeError};
-
 use riprap_io::mesh::Mesh;
 
 use crate::pose::Pose;
@@ -89,7 +88,7 @@ impl Shape {
     #[pyo3(signature = (normal=[0.0, 0.0, 1.0]), text_signature = "(normal=(0.0, 0.0, 1.0))")]
     fn half_space(normal: [f64; 3]) -> PyResult<Shape> {
         let saved = typed("half-space").set("normal", numbers(&normal)).inline();
-        made(CoreShape::half_space(normal), Ok(saved))
+        made(CoreShape::half_space(convert::direction(normal)?), Ok(saved))
     }
 
     /// A box with these side lengths [m], centred at the origin.

@@ -20,7 +20,7 @@ use crate::attached::Attached;
 use crate::backup::Backup;
 use crate::errors::{self, BusyError};
 use crate::frames::Frames;
-use crate::handle::{Link, RopeHandle};
+use crate::handle::Link;
 use crate::law;
 use crate::problem::ContactProblem;
 use crate::records::Records;
@@ -231,7 +231,7 @@ impl Simulation {
             scheme = Box::new(Attached(scheme));
         }
         let mut run = CoreSimulation::new(data.scene.clone(), scheme).map_err(errors::step)?;
-        run.on_unconverged(match (on_unconverged, &data.file) {
+        let on_unconverged = match (on_unconverged, &data.file) {
             (None, None) | (Some("accept"), _) => OnUnconverged::Accept,
             (None, Some((file, _))) => file.on_unconverged(),
             (Some("warn"), _) => OnUnconverged::Warn,
@@ -441,14 +441,11 @@ impl Simulation {
     }
 
     /// Mean tension of a rope over the last step [N].
-    fn tension(&self, rope: &RopeHandle) -> PyResult<f64> {
-        let known = (rope.id as usize) < self.data.scene.ropes().len();
-        if rope.scene != self.data.token || !known {
-            return Err(errors::handle("the rope belongs to another scene"));
-        }
+    fn tension(&self, rope: &Bound<PyAny>) -> PyResult<f64> {
+        let index = self.data.rope(rope)?.index();
         let inner = self.lock()?;
         let frame = inner.run.frame();
-        Ok(frame.state.ropes[rope.id as usize].tension(frame.dt))
+        Ok(frame.state.ropes[index].tension(frame.dt))
     }
 
     /// The contacts of the last step as a structured array: bodies (ids, `BodyHandle.index`), point [m], normal from the first body to the

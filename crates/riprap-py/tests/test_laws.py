@@ -97,6 +97,30 @@ def test_phases_latch_values_and_end_by_time_and_condition() -> None:
     assert len(set(seen)) == 1 and seen[0] == pytest.approx(0.201, abs=1.5e-3)
 
 
+def test_expressions_use_values_latched_by_name() -> None:
+    # A spring towards the angle that the arm has after 0.2 s: as an expression and as a callable.
+    named, arm = pendulum()
+    hold = rr.Phase("-500*(q.arm - angle) - 50*v.arm", latch={"angle": "q.arm"})
+    named.actuate_in_phases(arm, [rr.Phase(0.0, until="t > 0.2"), hold], name="brake")
+    numbered, arm = pendulum()
+    slot = numbered.latch_slot()
+    spring = rr.Phase(
+        lambda t, q, v, latched: -500 * (q[0] - latched[slot]) - 50 * v[0],
+        latch=[(slot, lambda t, q, v, latched: q[0])],
+    )
+    numbered.actuate_in_phases(arm, [rr.Phase(0.0, until="t > 0.2"), spring], name="brake")
+    states = []
+    for mechanism in (named, numbered):
+        run, _ = build(mechanism)
+        run.until(0.6)
+        states.append(run.state)
+    assert states[0] == states[1]
+    with pytest.raises(ValueError, match="height"):
+        named.actuate_in_phases("arm", [rr.Phase("height")], name="unknown")
+    with pytest.raises(ValueError, match="cannot be latched"):
+        named.actuate_in_phases("arm", [rr.Phase(0.0, latch={"t": 1.0})], name="clash")
+
+
 def test_an_exception_in_a_law_is_raised_and_the_state_kept() -> None:
     def law(t: float, q: tuple[float, ...], v: tuple[float, ...]) -> float:
         if armed and t > 0.1:

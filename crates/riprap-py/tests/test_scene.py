@@ -105,6 +105,28 @@ def test_grains_follow_from_their_seed(steel: rr.Material) -> None:
         rr.Grains.spheres(3, radius=(0.2, 0.3), material=steel, inside=inside).bodies()
 
 
+def test_meshes_are_read_from_files_and_scaled(tmp_path: Path) -> None:
+    stone = ROOT / "examples/tamping/stone-1.obj"
+    small, large = rr.Shape.from_file(stone), rr.Shape.from_file(stone, scale=2.0)
+    assert large.volume == pytest.approx(8 * small.volume)
+    assert len(rr.Shape.from_file(stone, max_parts=4).parts()) >= 1
+    with pytest.raises(rr.FileError, match="none.stl"):
+        rr.Shape.from_file(tmp_path / "none.stl")
+
+
+def test_solids_of_a_body_add_up_and_other_shapes_do_not(steel: rr.Material) -> None:
+    def moment(solid: bool) -> float:
+        hammer = rr.Mechanism("hammer")
+        handle = rr.Body(rr.Shape.cuboid(0.1, 0.1, 1.0), steel, position=(0, 0, -0.5))
+        arm = hammer.revolute(rr.GROUND, "y", body=handle, name="arm")
+        hammer.attach(arm, rr.Shape.cuboid(0.1, 0.1, 0.1), steel, (0, 0, -1), solid=solid)
+        return float(hammer.build().mass_matrix([0.0])[0, 0])
+
+    handle = 78 * ((1 + 0.01) / 12 + 0.25)
+    assert moment(False) == pytest.approx(handle)
+    assert moment(True) == pytest.approx(handle + 7.8 * (0.02 / 12 + 1))
+
+
 def test_pairs_of_materials_override_the_smaller_friction(steel: rr.Material) -> None:
     ice = rr.Material("ice", density=900.0, friction=0.0)
     stops = []
@@ -131,6 +153,9 @@ def test_joints_ropes_and_chains_hold_their_bodies(steel: rr.Material) -> None:
     run.until(0.3)
     assert np.linalg.norm(run.body(ball).position) == pytest.approx(1.0, abs=1e-9)
     assert run.tension(rope) == pytest.approx(3.0 * 9.81, rel=1e-6)
+    assert run.tension("rope") == run.tension(rope)
+    with pytest.raises(rr.HandleError, match="no rope `cable`"):
+        run.tension("cable")
     assert len(chain) == 5 and run.grains(chain).positions[-1, 2] == pytest.approx(-0.5, abs=1e-3)
     for wrong in ["glue", "hinge-joint"]:
         with pytest.raises(ValueError, match="ball, hinge"):
@@ -237,3 +262,22 @@ def test_grains_of_a_scene_file_settle_first(tmp_path: Path) -> None:
     summary = rr.run(tmp_path / "bed.toml", tmp_path / "out", cache=False)
     run.until(0.01)
     assert summary.state == run.state
+
+
+def test_grains_described_in_python_settle_as_those_of_a_scene_file() -> None:
+    read = rr.Simulation(rr.Scene.from_toml_str(SETTLING))
+    rock = rr.Material("rock", density=2700.0, friction=0.6)
+    scene = rr.SceneBuilder()
+    scene.add_fixed(rr.Shape.open_box(0.3, 0.3, 0.3), material=rock, name="box")
+    inside = ((-0.15, -0.15, 0), (0.15, 0.15, 1))
+    settle = rr.Settle(speed=0.01, at_most=2.0, drag=10.0)
+    bed = rr.Grains.spheres(
+        30, grading=(0.03, 0.04), material=rock, inside=inside, seed=1, name="bed", settle=settle
+    )
+    scene.add_grains(bed)
+    scheme = rr.MoreauJean(dt=1e-3)
+    built = rr.Simulation(scene.build(), scheme)
+    assert built.state == read.state and built.time == 0.0
+    assert rr.Simulation(scene.build(), scheme, settle=False).state != built.state
+    with pytest.raises(ValueError, match="positive"):
+        rr.Settle(speed=0.0)

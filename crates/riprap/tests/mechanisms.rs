@@ -468,3 +468,32 @@ fn a_mechanism_far_from_the_origin_moves_like_one_near_it() {
         }
     }
 }
+
+#[test]
+fn solids_of_a_body_add_their_masses() {
+    let parts = [("oak", 700.0, 0.5), ("steel", 7800.0, 1.0)].map(|(name, density, below)| {
+        (name, density, Shape::cuboid([0.1; 3]).unwrap(), Pose::at([0.0, 0.0, -below]))
+    });
+    let pendulum = |mass| {
+        let mut m = Mechanism::new("pendulum");
+        let arm = m.add("arm", GROUND, Joint::Revolute(Axis::Y), Pose::IDENTITY, mass);
+        m.start(m.coordinate(arm, 0), 0.5);
+        (m, arm)
+    };
+    let masses = parts
+        .iter()
+        .map(|(_, density, shape, pose)| Ok(shape.mass_properties(*density).unwrap().moved(pose)));
+    let (given, _) = pendulum(MassProperties::sum(masses).ok());
+    let (mut solid, arm) = pendulum(None);
+    for (name, density, shape, pose) in parts.clone() {
+        solid.attach_solid(arm, shape, pose, name, density);
+    }
+    assert_eq!(solid.shapes().len(), 2);
+    let swing = |m: &Mechanism| {
+        let system = m.build([0.0, 0.0, -G]).unwrap();
+        let mut state = system.start().clone();
+        advance(&system, &mut state, (0.0, 1.0), 1e-9);
+        state
+    };
+    assert_eq!(swing(&given), swing(&solid));
+}

@@ -2,9 +2,10 @@
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
-use std::sync::Arc;
 
-use riprap::grains::{Grading, Pcg64, StoneGenerator, lattice, pick, rain, seeded, sieve_size};
+use riprap::grains::{
+    Grading, Pcg64, StoneGenerator, lattice, pick, rain_shapes, seeded, sieve_size,
+};
 use riprap::math::{Pose, Quat, Vec3};
 use riprap::scene::BodyDescription;
 use riprap::shape::{Polyhedron, Shape};
@@ -59,7 +60,10 @@ pub(super) fn generate(
             }
             poses
         }
-        Placement::Rain { column, .. } => rained(&shapes, column.min, column.max, &mut rng)?,
+        Placement::Rain { column, .. } => {
+            let (min, [x, y, _]) = (column.min, column.max);
+            rain_shapes(&shapes, min, [x, y], &mut rng).map_err(|e| e.to_string())?
+        }
         Placement::File { .. } => Vec::new(),
     };
     let grains = shapes.into_iter().zip(poses).enumerate();
@@ -121,12 +125,8 @@ fn drawn_shapes(
                 angularity: stones.angularity,
             };
             let sizes = grading_of(grading)?.sample_many(n, rng);
-            let stones = sizes.iter().map(|size| {
-                let stone = generator.generate(*size, rng).map_err(|e| e.to_string())?;
-                Ok(Shape::Polyhedron(Arc::new(stone)))
-            });
-            let stones: Result<Vec<Shape>, String> = stones.collect();
-            Ok((stones?, sizes))
+            let stones = generator.generate_many(&sizes, rng).map_err(|e| e.to_string())?;
+            Ok((stones, sizes))
         }
         GrainShape::Scans { scans, grading, .. } => {
             let unit: Result<Vec<Vec<Vec3>>, String> = scans.iter().map(unit_stone).collect();
@@ -163,24 +163,6 @@ fn grading_of(grading: &file::Grading) -> Result<Grading, String> {
         file::Grading::Uniform { min, max } => Grading::uniform(*min..*max),
     }
     .map_err(|error| error.to_string())
-}
-
-/// Places the grains by rain, using bounding spheres about their centres of mass.
-fn rained(
-    shapes: &[Shape],
-    min: file::Vector,
-    max: file::Vector,
-    rng: &mut Pcg64,
-) -> Result<Vec<Pose>, String> {
-    let centre = |shape: &Shape| shape.mass_properties(1.0).map_or(Vec3::zeros(), |m| m.centre);
-    let centres: Vec<Vec3> = shapes.iter().map(centre).collect();
-    let radii: Vec<f64> =
-        shapes.iter().zip(&centres).map(|(shape, c)| shapes::radius_about(shape, *c)).collect();
-    let mut poses = rain(&radii, min, [max[0], max[1]], rng).map_err(|e| e.to_string())?;
-    for (pose, centre) in poses.iter_mut().zip(&centres) {
-        pose.position -= pose.rotation * centre;
-    }
-    Ok(poses)
 }
 
 /// The part of a rotation about z; uniformly distributed if the rotation is.

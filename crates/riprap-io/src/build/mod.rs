@@ -169,7 +169,7 @@ impl SceneFile {
         let settling = match settling {
             None => None,
             Some(plan) => {
-                let built = plan.build(self.builder(), bodies, &scene);
+                let built = plan.build(&builder, &scene);
                 Some(built.map_err(|errors| self.build_errors(&errors.0))?)
             }
         };

@@ -3,9 +3,7 @@
 
 use std::ops::Range;
 
-use riprap::scene::{
-    BodyDescription, BuildErrors, Kind, Material, MechanismId, Scene, SceneBuilder, State,
-};
+use riprap::scene::{Body, BuildErrors, Scene, SceneBuilder, State};
 use riprap::scheme::MoreauJean;
 use riprap::simulation::{Error, Frame, Observer, OnUnconverged, RunReport, Simulation};
 
@@ -45,50 +43,12 @@ impl Plan {
         (!plan.groups.is_empty()).then_some(plan)
     }
 
-    /// The scene in which only the settling groups move; `scene` is the scene of the run.
-    pub fn build(
-        self,
-        mut builder: SceneBuilder,
-        bodies: Vec<BodyDescription>,
-        scene: &Scene,
-    ) -> Result<Settling, BuildErrors> {
-        builder.alert(scene.detection().alert);
-        builder.accept_overlap(f64::INFINITY); // already checked with all bodies in their actual kinds
-        let first_held = bodies.len();
-        for (index, mut body) in bodies.into_iter().enumerate() {
-            if !self.groups.iter().any(|(group, _)| group.contains(&index)) {
-                body.kind = Kind::Fixed;
-            }
-            builder.add_body(body);
-        }
-        // Mechanisms and flexible bodies are held at their initial pose, with their shapes in the order of the scene, so that impulses carry over.
-        let state = scene.initial_state();
-        for (m, system) in scene.mechanisms().iter().enumerate() {
-            for link in system.links() {
-                let body = scene.link_body(MechanismId(m as u32), link);
-                let own = system.shapes().iter().filter(|part| part.link == link);
-                for (k, part) in own.enumerate() {
-                    let material = Material::new(&part.material);
-                    let name = format!("{}#{k}", scene.bodies().names[scene.slot(body)]);
-                    let mut held =
-                        BodyDescription::new(part.shape.clone(), &material).named(&name).fixed();
-                    held.pose = scene.shape_pose(&state, body).compose(&part.pose);
-                    builder.add_body(held);
-                }
-            }
-        }
-        for slot in (0..scene.flexible().len()).flat_map(|k| scene.nodes_of(k)) {
-            let own = scene.colliders().iter().find(|c| c.body as usize == slot);
-            let Some(own) = own else { continue };
-            let (body, name) = (scene.body_at(slot), &scene.bodies().names[slot]);
-            let material = &scene.materials()[own.material as usize];
-            let mut held =
-                BodyDescription::new(scene.shape(body).clone(), material).named(name).fixed();
-            held.pose = scene.shape_pose(&state, body);
-            builder.add_body(held);
-        }
+    /// The settling of `scene`, which `builder` has built.
+    pub fn build(self, builder: &SceneBuilder, scene: &Scene) -> Result<Settling, BuildErrors> {
         let Plan { groups, at_most, drag } = self;
-        Ok(Settling { scene: builder.build()?, groups, at_most, drag, first_held })
+        let moves = |index: usize| groups.iter().any(|(group, _)| group.contains(&index));
+        let held = builder.held(scene, moves).build()?;
+        Ok(Settling { scene: held, groups, at_most, drag, first_held: builder.n_bodies() })
     }
 }
 
@@ -118,15 +78,40 @@ pub struct Settled {
 }
 
 impl Settling {
-    /// The settling of groups, given by indices of their bodies, in a scene that was built from `builder`; `None` without groups.
-    pub fn new<'a>(
-        settles: impl IntoIterator<Item = (Range<usize>, &'a Settle)>,
+    /// Settling of the groups of `scene`, which `builder` has built: until the grains of each are slower than its speed
+    /// [m/s], for at most a time [s]. Velocities decay at the rate `drag` [1/s]; 0 for none.
+    ///
+    /// ```
+    /// use riprap::prelude::*;
+    /// use riprap_io::build::Settling;
+    ///
+    /// let rock = Material::new("rock").density(2700.0).friction(0.5);
+    /// let mut scene = Scene::builder();
+    /// scene.add_fixed(Shape::half_space([0.0, 0.0, 1.0])?, Pose::IDENTITY, &rock);
+    /// let ball = (Shape::sphere(0.01)?, Pose::at([0.0, 0.0, 0.02]));
+    /// let bed = scene.add_grains("ball", [ball], &rock);
+    ///
+    /// let built = scene.build()?;
+    /// let settling = Settling::new(&scene, &built, &[(&bed, 1e-3)], 1.0, 0.0)?;
+    /// let settled = settling.run(&built, MoreauJean::new(1e-3), OnUnconverged::Accept, &mut ())?;
+    /// assert!(settled.calm);
+    /// let mut run = Simulation::new(built, MoreauJean::new(1e-3))?;
+    /// run.set_state(settled.state)?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn new(
         builder: &SceneBuilder,
         scene: &Scene,
-    ) -> Result<Option<Settling>, BuildErrors> {
-        let plan = Plan::of(settles);
-        let bodies = || builder.bodies().to_vec();
-        plan.map(|plan| plan.build(builder.without_bodies(), bodies(), scene)).transpose()
+        groups: &[(&[Body], f64)],
+        at_most: f64,
+        drag: f64,
+    ) -> Result<Settling, BuildErrors> {
+        let ranges = groups.iter().flat_map(|(bodies, speed)| {
+            let follows = |a: &Body, b: &Body| a.0 + 1 == b.0;
+            let first = |run: &[Body]| run[0].0 as usize;
+            bodies.chunk_by(follows).map(move |run| (first(run)..first(run) + run.len(), *speed))
+        });
+        Plan { groups: ranges.collect(), at_most, drag }.build(builder, scene)
     }
 
     /// Maximum simulated time [s].

@@ -46,20 +46,3 @@ pub(super) fn make(
         }
     }
 }
-
-/// Radius of the bounding sphere about a point in the frame of the shape [m]; 0 for a half-space.
-pub(super) fn radius_about(shape: &Shape, centre: Vec3) -> f64 {
-    let part = |(pose, shape): &(riprap::math::Pose, Shape)| {
-        let reach = |point: Vec3| (pose.point(point) - centre).norm();
-        match shape {
-            Shape::Sphere { radius } | Shape::Disc { radius, .. } => reach(Vec3::zeros()) + radius,
-            Shape::Polyhedron(p) => p.vertices().iter().map(|v| reach(*v)).fold(0.0, f64::max),
-            Shape::Polygon(p) => {
-                let corners = p.vertices().iter().map(|v| reach(Vec3::new(v[0], v[1], 0.0)));
-                corners.fold(0.0, f64::max)
-            }
-            Shape::HalfSpace { .. } | Shape::Compound(_) => 0.0,
-        }
-    };
-    shape.parts().iter().map(part).fold(0.0, f64::max)
-}

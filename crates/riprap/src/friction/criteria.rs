@@ -123,8 +123,10 @@ impl Criterion {
 }
 
 impl Default for GaussSeidelOptions {
+    /// The defaults of scene files.
     fn default() -> Self {
-        GaussSeidelOptions { refined_tolerance: 1e-8, ..GaussSeidelOptions::tolerance(1e-4) }
+        let options = GaussSeidelOptions::tolerance(1e-4);
+        GaussSeidelOptions { refined_tolerance: 1e-8, max_sweeps: 5000, ..options }
     }
 }
 

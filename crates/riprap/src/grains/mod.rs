@@ -1,5 +1,5 @@
 //! Generation of bulk grains: their sizes ([`Grading`]), shapes ([`StoneGenerator`]) and initial
-//! positions ([`lattice`], [`rain`]).
+//! positions ([`lattice`], [`rain`], [`rain_shapes`]).
 //!
 //! All random numbers are drawn from a generator that the caller seeds ([`seeded`]). Only
 //! arithmetic operations that IEEE 754 rounds correctly are used, so a seed gives the same grains
@@ -14,7 +14,7 @@ mod stone;
 
 pub use breakage::{SieveCurve, aperture_of};
 pub use grading::{Grading, GradingError};
-pub use placement::{CLEARANCE, PlacementError, lattice, rain};
+pub use placement::{CLEARANCE, PlacementError, lattice, rain, rain_shapes};
 pub use rand_pcg::Pcg64;
 pub use sieve::sieve_size;
 pub use stone::StoneGenerator;

@@ -3,6 +3,7 @@
 
 use super::portable::any_rotation;
 use crate::math::{Pose, Vec3};
+use crate::shape::Shape;
 use rand::RngExt;
 use rand_pcg::Pcg64;
 
@@ -119,6 +120,40 @@ pub fn rain(
         poses.push(Pose { position: best, rotation: any_rotation(rng) });
     }
     Ok(poses)
+}
+
+/// Rains grains of the given shapes: [`rain`] with their bounding spheres about their centres of mass.
+pub fn rain_shapes(
+    shapes: &[Shape],
+    min: [f64; 3],
+    max: [f64; 2],
+    rng: &mut Pcg64,
+) -> Result<Vec<Pose>, PlacementError> {
+    let centre = |shape: &Shape| shape.mass_properties(1.0).map_or(Vec3::zeros(), |m| m.centre);
+    let centres: Vec<Vec3> = shapes.iter().map(centre).collect();
+    let radii: Vec<f64> = shapes.iter().zip(&centres).map(|(s, c)| radius_about(s, *c)).collect();
+    let mut poses = rain(&radii, min, max, rng)?;
+    for (pose, centre) in poses.iter_mut().zip(&centres) {
+        pose.position -= pose.rotation * centre;
+    }
+    Ok(poses)
+}
+
+/// Radius of the bounding sphere about a point in the frame of the shape [m]; 0 for a half-space.
+fn radius_about(shape: &Shape, centre: Vec3) -> f64 {
+    let part = |(pose, shape): &(Pose, Shape)| {
+        let reach = |point: Vec3| (pose.point(point) - centre).norm();
+        match shape {
+            Shape::Sphere { radius } | Shape::Disc { radius, .. } => reach(Vec3::zeros()) + radius,
+            Shape::Polyhedron(p) => p.vertices().iter().map(|v| reach(*v)).fold(0.0, f64::max),
+            Shape::Polygon(p) => {
+                let corners = p.vertices().iter().map(|v| reach(Vec3::new(v[0], v[1], 0.0)));
+                corners.fold(0.0, f64::max)
+            }
+            Shape::HalfSpace { .. } | Shape::Compound(_) => 0.0,
+        }
+    };
+    shape.parts().iter().map(part).fold(0.0, f64::max)
 }
 
 fn check(radii: &[f64], min: [f64; 3], max: [f64; 2]) -> Result<(), PlacementError> {

@@ -8,9 +8,10 @@
 use super::portable::{any_rotation, fibonacci_sphere, point_in_ball};
 use super::sieve::aperture;
 use crate::math::{Mat3, Vec3};
-use crate::shape::{Polyhedron, ShapeError};
+use crate::shape::{Polyhedron, Shape, ShapeError};
 use rand::RngExt;
 use rand_pcg::Pcg64;
+use std::sync::Arc;
 
 /// Generates stones of one kind.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -56,6 +57,12 @@ impl StoneGenerator {
             self.round_stone(rng)?.iter().map(|p| p.component_mul(&form)).collect();
         let scale = sieve_size / aperture(&corners);
         Polyhedron::from_points(&corners.iter().map(|p| p * scale).collect::<Vec<_>>())
+    }
+
+    /// One stone for each sieve size [m], as shapes of bodies.
+    pub fn generate_many(&self, sizes: &[f64], rng: &mut Pcg64) -> Result<Vec<Shape>, ShapeError> {
+        let stone = |size: &f64| Ok(Shape::Polyhedron(Arc::new(self.generate(*size, rng)?)));
+        sizes.iter().map(stone).collect()
     }
 
     fn check(&self, sieve_size: f64) -> Result<(), ShapeError> {

@@ -98,6 +98,51 @@ impl Phase {
     pub fn forever(value: Signal) -> Phase {
         Phase { latch: Vec::new(), values: vec![value], until: None }
     }
+
+    /// A phase with one component, which lasts forever unless it is given an end.
+    ///
+    /// ```
+    /// use riprap::prelude::*;
+    ///
+    /// // Lowers a load until it is at 0.2 m or for 1 s, then holds the height reached.
+    /// let mut m = Mechanism::new("hoist");
+    /// let load = m.prismatic(GROUND, Axis::Z, [0.0, 0.0, 1.0], MassProperties::point(2.0, [0.0; 3]));
+    /// let height = m.latch_slot();
+    /// let phases = vec![
+    ///     Phase::new(|x| 15.0 - 30.0 * x.v[0]).until_when(|x| x.q[0] <= -0.8 || x.t >= 1.0),
+    ///     Phase::new(move |x| 20.0 - 1e4 * (x.q[0] - x.latched[height])).latching(height, |x| x.q[0]),
+    /// ];
+    /// m.actuate_in_phases("winch", m.coordinate(load, 0), phases);
+    /// ```
+    pub fn new(law: impl Fn(&Inputs) -> f64 + Send + Sync + 'static) -> Phase {
+        Phase::forever(Signal::new(law))
+    }
+
+    /// Ends the phase at a time [s].
+    pub fn until(mut self, time: f64) -> Phase {
+        self.until = Some(Until::Time(time));
+        self
+    }
+
+    /// Ends the phase once a condition holds.
+    pub fn until_when(
+        mut self,
+        condition: impl Fn(&Inputs) -> bool + Send + Sync + 'static,
+    ) -> Phase {
+        let holds = Signal::new(move |inputs| f64::from(u8::from(condition(inputs))));
+        self.until = Some(Until::Condition(holds));
+        self
+    }
+
+    /// Stores a value in a slot ([`super::Mechanism::latch_slot`]) when the phase starts.
+    pub fn latching(
+        mut self,
+        slot: usize,
+        value: impl Fn(&Inputs) -> f64 + Send + Sync + 'static,
+    ) -> Phase {
+        self.latch.push((slot, Signal::new(value)));
+        self
+    }
 }
 
 /// The target of a force.

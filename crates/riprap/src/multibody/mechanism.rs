@@ -64,6 +64,8 @@ pub(super) struct LinkDescription {
     pub(super) joint: Joint,
     pub(super) place: Pose,
     pub(super) mass: Option<MassProperties>,
+    /// Masses of the solids it consists of.
+    pub(super) solids: Vec<MassProperties>,
     pub(super) first_column: u32,
 }
 
@@ -160,7 +162,8 @@ impl Mechanism {
             });
         }
         let name = name.to_owned();
-        self.links.push(LinkDescription { name, parent, joint, place, mass, first_column });
+        let solids = Vec::new();
+        self.links.push(LinkDescription { name, parent, joint, place, mass, solids, first_column });
         Link(self.links.len() as u32 - 1)
     }
 
@@ -319,7 +322,39 @@ impl Mechanism {
         self.dependent = coordinates.to_vec();
     }
 
-    /// Attaches a shape to a body, for contacts and visualization.
+    /// Attaches a solid to a body: a shape with its mass, for a density [kg/m³]. A body with several solids has the sum of
+    /// their masses; a mass that was set before is replaced.
+    ///
+    /// ```
+    /// use riprap::prelude::*;
+    ///
+    /// let mut hammer = Mechanism::new("hammer");
+    /// let head = hammer.add("swing", GROUND, Joint::Revolute(Axis::Y), Pose::IDENTITY, None);
+    /// hammer.attach_solid(head, Shape::cuboid([0.04, 0.04, 0.3])?, Pose::at([0.0, 0.0, -0.15]), "oak", 700.0);
+    /// hammer.attach_solid(head, Shape::cuboid([0.15, 0.05, 0.05])?, Pose::at([0.0, 0.0, -0.3]), "steel", 7800.0);
+    /// assert_eq!(hammer.build([0.0, 0.0, -9.81])?.n_v(), 1);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn attach_solid(
+        &mut self,
+        link: Link,
+        shape: Shape,
+        pose: Pose,
+        material: &str,
+        density: f64,
+    ) {
+        let body = &mut self.links[link.0 as usize];
+        body.solids.extend(shape.mass_properties(density).map(|mass| mass.moved(&pose)));
+        body.mass = MassProperties::sum(body.solids.iter().map(|mass| Ok(*mass))).ok();
+        self.attach(link, shape, pose, material);
+    }
+
+    /// The mass properties of a body, if it has a mass.
+    pub fn mass(&self, link: Link) -> Option<&MassProperties> {
+        self.links[link.0 as usize].mass.as_ref()
+    }
+
+    /// Attaches a shape to a body, for contacts and visualization; it adds no mass.
     pub fn attach(&mut self, link: Link, shape: Shape, pose: Pose, material: &str) {
         self.shapes.push(LinkShape { link, shape, pose, material: material.to_owned() });
     }

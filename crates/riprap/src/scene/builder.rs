@@ -162,22 +162,6 @@ impl SceneBuilder {
         &self.bodies
     }
 
-    /// A builder with the same materials, laws and options, but without bodies and anything between them.
-    pub fn without_bodies(&self) -> SceneBuilder {
-        SceneBuilder {
-            gravity: self.gravity,
-            drag: self.drag,
-            seed: self.seed,
-            planar: self.planar,
-            materials: self.materials.clone(),
-            pairs: self.pairs.clone(),
-            alert: self.alert,
-            method: self.method,
-            largest_overlap: self.largest_overlap,
-            ..SceneBuilder::default()
-        }
-    }
-
     /// Adds a fixed body.
     pub fn add_fixed(&mut self, shape: Shape, pose: Pose, material: &Material) -> Body {
         let mut body = BodyDescription::new(shape, material).fixed();

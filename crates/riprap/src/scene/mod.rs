@@ -12,6 +12,7 @@ mod checks;
 mod degradation;
 mod error;
 mod flexible;
+mod held;
 mod joint;
 mod material;
 mod mechanism;

@@ -95,6 +95,12 @@ struct Single {
     direction: [f64; 3],
 }
 
+impl From<GaussSeidelOptions> for Coloured {
+    fn from(options: GaussSeidelOptions) -> Coloured {
+        Coloured { options, ..Coloured::default() }
+    }
+}
+
 impl Coloured {
     /// Stops at a residual [–]; see [`GaussSeidelOptions::tolerance`].
     pub fn tolerance(tolerance: f64) -> Coloured {
