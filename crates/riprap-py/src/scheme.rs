@@ -40,16 +40,6 @@ enum Kind {
 }
 
 impl Scheme {
-    /// The scheme with which grains settle: Moreau–Jean, with this step and, if this is Moreau–Jean, with its parameters.
-    pub fn settling(&self) -> CoreMoreauJean {
-        let mut scheme = CoreMoreauJean::new(self.dt);
-        if let Kind::MoreauJean { theta, solver, stabilization } = &self.kind {
-            (scheme.theta, scheme.stabilization) = (*theta, *stabilization);
-            scheme.solver = solver.build();
-        }
-        scheme
-    }
-
     /// The scheme of the core.
     pub fn build(&self) -> Box<dyn CoreScheme> {
         let dt = self.dt;

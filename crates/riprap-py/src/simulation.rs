@@ -239,7 +239,8 @@ impl Simulation {
             (Some(other), _) => {
                 return Err(errors::value(format!("no `{other}`: accept, warn, fail")));
             }
-        });
+        };
+        run.on_unconverged(on_unconverged);
         if let Some(settling) = data.settling.as_ref().filter(|_| settle) {
             let state = settled(py, &data, settling, given, progress)?;
             run.set_state(state).map_err(errors::step)?;

@@ -2,10 +2,14 @@
 
 from os import PathLike
 from pathlib import Path
-from typing import Any, Callable, Dict, Iterator, List, Literal, Optional, Sequence, Tuple, Union, final
+from typing import Any, Callable, Dict, Iterator, List, Literal, Mapping, Optional, Sequence, Tuple, Union, final
 
 import numpy as np
+from matplotlib.axes import Axes
 from numpy.typing import ArrayLike, NDArray
+
+from .results import RunFolder
+from .series import Quantity, Series
 
 _Array = NDArray[np.float64]
 _Complex = NDArray[np.complex128]
@@ -13,7 +17,7 @@ _Indices = NDArray[np.uint32]
 _Vector = Union[Sequence[float], NDArray[Any]]
 _Axis = Union[str, _Vector]
 _RotationLike = Union[Rotation, _Vector]
-_VectorLaw = Union[_Vector, Sequence[str], Callable[[float], _Vector]]
+_VectorLaw = Union[_Vector, Sequence[Union[float, str]], Callable[[float], _Vector]]
 _MotionLaw = Union[float, str, Callable[[float], Sequence[float]]]
 _Floats = Tuple[float, ...]
 _ForceLaw = Union[float, str, Callable[[float, _Floats, _Floats], float]]
@@ -25,10 +29,12 @@ _MechanismLike = Union[MechanismHandle, str]
 _BodyLike = Union[BodyHandle, str, Tuple[_MechanismLike, Link], Tuple[FlexibleHandle, int]]
 _On = Union[None, Literal["world"], BodyHandle, Tuple[MechanismHandle, Link], Tuple[FlexibleHandle, int]]
 _GrainsLike = Union[GrainsHandle, str]
+_RopeLike = Union[RopeHandle, str]
 _Grading = Union[str, Sequence[float], Sequence[Tuple[float, float]]]
 _Corners = Tuple[Sequence[float], Sequence[float]]
 _Inertia = Union[float, _Vector, Sequence[Sequence[float]]]
 _PathLike = Union[str, PathLike[str]]
+_Progress = Union[bool, Callable[..., Any]]
 
 GROUND: Link
 __version__: str
@@ -895,15 +901,7 @@ class Fragmentation:
 
 @final
 class Frames:
-    """The frames of a run: an iterator over the simulation at equal intervals [s].
-
-    >>> import riprap as rr
-    >>> scene = rr.SceneBuilder()
-    >>> ball = scene.add(rr.Body(rr.Shape.sphere(0.1), rr.Material("steel", density=7800.0)))
-    >>> run = rr.Simulation(scene.build(), rr.MoreauJean(dt=1e-3))
-    >>> [round(frame.time, 3) for frame in run.frames(until=0.02, every=0.01)]
-    [0.0, 0.01, 0.02]
-    """
+    """The frames of a run: an iterator over the simulation at equal intervals."""
     def __iter__(self) -> Iterator[Simulation]: ...
     def __next__(self) -> Simulation: ...
 
@@ -931,17 +929,19 @@ class Grains:
     (20, 20)
     """
     @staticmethod
-    def spheres(count: int, *, material: Material, inside: _Corners, radius: Optional[Sequence[float]] = None, grading: Optional[_Grading] = None, seed: int = 0, name: str = "grains", settle: Optional[Settle] = None) -> Grains:
+    def spheres(count: int, *, material: Material, inside: _Corners, radius: Optional[Sequence[float]] = None, grading: Optional[_Grading] = None, seed: int = 1, name: str = "grains", settle: Optional[Settle] = None) -> Grains:
         """Spheres rained into a column between two corners [m]; radius [m] from a pair, or a grading of diameters. They `settle` before
         t = 0, if asked to.
         """
         ...
     @staticmethod
-    def stones(count: int, *, material: Material, inside: _Corners, grading: _Grading, vertices: int = 25, flatness: float = 0.75, elongation: float = 0.75, angularity: float = 0.7, seed: int = 0, name: str = "grains", settle: Optional[Settle] = None) -> Grains:
-        """Random convex stones rained into a column between two corners [m]."""
+    def stones(count: int, *, material: Material, inside: _Corners, grading: _Grading, vertices: int = 25, flatness: float = 0.75, elongation: float = 0.75, angularity: float = 0.7, seed: int = 1, name: str = "grains", settle: Optional[Settle] = None) -> Grains:
+        """Random convex stones rained into a column between two corners [m]. With `settle` they come to rest before the run
+        starts.
+        """
         ...
     @staticmethod
-    def scans(count: int, folder: _PathLike, *, material: Material, inside: _Corners, grading: _Grading, max_vertices: int = 25, seed: int = 0, name: str = "grains", settle: Optional[Settle] = None) -> Grains:
+    def scans(count: int, folder: _PathLike, *, material: Material, inside: _Corners, grading: _Grading, max_vertices: int = 25, seed: int = 1, name: str = "grains", settle: Optional[Settle] = None) -> Grains:
         """Scanned stones rained into a column between two corners [m]: meshes of a folder (`.stl`, `.obj`, `.ply`), each reduced to a
         convex polyhedron of at most `max_vertices`, drawn at random and scaled to the grading.
         """
@@ -953,11 +953,13 @@ class Grains:
         """
         ...
     @staticmethod
-    def rain(count: int, shape: Shape, *, material: Material, inside: _Corners, seed: int = 0, name: str = "grains", settle: Optional[Settle] = None) -> Grains:
-        """Copies of a shape rained into a column between two corners [m], with random orientations."""
+    def rain(count: int, shape: Shape, *, material: Material, inside: _Corners, seed: int = 1, name: str = "grains", settle: Optional[Settle] = None) -> Grains:
+        """Copies of a shape rained into a column between two corners [m], with random orientations. With `settle` they come to
+        rest before the run starts.
+        """
         ...
     @staticmethod
-    def lattice(counts: Sequence[int], spacing: ArrayLike, *, material: Material, shape: Optional[Shape] = None, grading: Optional[_Grading] = None, origin: ArrayLike = ..., jitter: float = 0.0, random_rotation: bool = False, seed: int = 0, name: str = "grains") -> Grains:
+    def lattice(counts: Sequence[int], spacing: ArrayLike, *, material: Material, shape: Optional[Shape] = None, grading: Optional[_Grading] = None, origin: ArrayLike = ..., jitter: float = 0.0, random_rotation: bool = False, seed: int = 1, name: str = "grains") -> Grains:
         """Grains on a lattice: counts along x, y, z, spacing [m], position of the first [m], random displacement up to jitter
         [m]. All have one shape, or are spheres with a grading.
         """
@@ -1258,8 +1260,10 @@ class Mechanism:
     def prismatic(self, parent: Link, axis: _Axis, at: _Vector = ..., body: Optional[Body] = None, *, name: Optional[str] = None, joint_name: Optional[str] = None) -> Link:
         """Adds a body that slides along an axis through a point of its parent [m]."""
         ...
-    def attach(self, link: Link, shape: Shape, material: Material, position: _Vector = ..., rotation: Optional[_RotationLike] = None) -> None:
-        """Attaches a shape to a body, for contacts and pictures; it adds no mass."""
+    def attach(self, link: Link, shape: Shape, material: Material, position: _Vector = ..., rotation: Optional[_RotationLike] = None, *, solid: bool = False) -> None:
+        """Attaches a shape to a body, for contacts and pictures. With `solid` its mass is added to that of the other solids of
+        the body; otherwise it has no mass.
+        """
         ...
     def coordinate(self, link: Link, k: int = 0) -> Coordinate:
         """The k-th coordinate of the joint that carries a link."""
@@ -1624,13 +1628,15 @@ class Penalty(Scheme):
 @final
 class Phase:
     """One phase of a force: a law (six for `Mechanism.push`), when it ends (a time [s], or a law that becomes nonzero), and
-    values that are stored when it starts: pairs of a slot (`Mechanism.latch_slot`) and a law. Laws are numbers, expressions,
-    or callables of (t, q, v, latched).
+    values that are stored when it starts: laws by name, for expressions of this phase and of later ones, or by slot
+    (`Mechanism.latch_slot`), for callables. Laws are numbers, expressions, or callables of (t, q, v, latched).
 
     >>> import riprap as rr
     >>> phases = [rr.Phase(10.0, until=0.5), rr.Phase(lambda t, q, v, latched: -3.0 * v[0])]
+    >>> lowered = rr.Phase("-100 - 30*v.lift", until="q.lift <= 0.2 or t >= 1")
+    >>> held = rr.Phase("-1e4*(q.lift - height)", latch={"height": "q.lift"})
     """
-    def __new__(cls, law: Union[_PhaseLaw, Sequence[_PhaseLaw]], until: Optional[_PhaseLaw] = None, latch: Sequence[Tuple[int, _PhaseLaw]] = ...) -> Phase: ...
+    def __new__(cls, law: Union[_PhaseLaw, Sequence[_PhaseLaw]], until: Optional[_PhaseLaw] = None, latch: Optional[Union[Dict[str, _PhaseLaw], Sequence[Tuple[int, _PhaseLaw]]]] = None) -> Phase: ...
 
 @final
 class Piece:
@@ -1943,6 +1949,21 @@ class RunSummary:
     @property
     def warnings(self) -> List[str]:
         """Reasons to check the results before trusting them."""
+        ...
+    def open(self) -> RunFolder:
+        """The series, frames and contacts in the folder: what `riprap.open_run` gives."""
+        ...
+    def to_pandas(self) -> Any:
+        """The series as a pandas.DataFrame: one row per output time [s], units in the names of the columns."""
+        ...
+    def to_xarray(self) -> Any:
+        """The series as an xarray.Dataset over time [s], units as attributes."""
+        ...
+    def show(self, **options: Any) -> Axes:
+        """Draws the last frame with `riprap.plot.show`, which has the options."""
+        ...
+    def _repr_html_(self) -> str:
+        """The summary and the last frame, for notebooks."""
         ...
     def __repr__(self) -> str: ...
 
@@ -2330,17 +2351,25 @@ class Simulation:
         `write` is a folder for forces.csv, force-chains.vtp and force-chains.svg, seen along an axis.
         """
         ...
-    def __new__(cls, scene: Scene, scheme: Optional[Scheme] = None, *, on_unconverged: Optional[str] = None, settle: bool = True) -> Simulation: ...
+    def __new__(cls, scene: Scene, scheme: Optional[Scheme] = None, *, on_unconverged: Optional[str] = None, settle: bool = True, progress: Optional[_Progress] = None) -> Simulation: ...
     def step(self) -> StepReport:
         """Performs one step. StepError if it fails; the state is then as it was."""
         ...
-    def until(self, t: float, observer: Optional[Callable[[Simulation], object]] = None) -> RunReport:
+    def until(self, t: float, observer: Optional[Callable[[Simulation], object]] = None, *, progress: Optional[_Progress] = None) -> RunReport:
         """Runs until a time [s]. The observer is called with the simulation at the start and after every step; a true answer
-        ends the run.
+        ends the run. `progress` shows a bar: True for that of tqdm, or a callable like it.
         """
         ...
-    def frames(self, *, until: float, every: float) -> Frames:
-        """Runs until a time [s] and gives the simulation itself at the start and after every interval [s]."""
+    def frames(self, *, until: float, every: float, progress: Optional[_Progress] = None) -> Frames:
+        """Runs until a time [s] and gives the simulation itself at the start and after every interval [s]. `progress` shows a
+        bar: True for that of tqdm, or a callable like it.
+        """
+        ...
+    def record(self, *, until: float, every: float, quantities: Optional[Mapping[str, Quantity]] = None, progress: Optional[_Progress] = None) -> Series:
+        """Runs until a time [s] and records quantities at the start and after every interval [s]: a `riprap.Series`. The
+        quantities are functions of the simulation, by name with unit, which return numbers or vectors, such as
+        `{"height [m]": lambda run: run.body("ball").position[2]}`. Energies and the number of contacts are always recorded.
+        """
         ...
     @property
     def time(self) -> float:
@@ -2403,7 +2432,7 @@ class Simulation:
     def joint(self, mechanism: _MechanismLike, link: Link, k: int = 0) -> JointState:
         """The current position and velocity of the k-th coordinate of the joint that carries a link."""
         ...
-    def tension(self, rope: RopeHandle) -> float:
+    def tension(self, rope: _RopeLike) -> float:
         """Mean tension of a rope over the last step [N]."""
         ...
     def contacts(self) -> NDArray[Any]:
@@ -2437,6 +2466,25 @@ class Simulation:
         ...
     def arrays(self) -> Dict[str, _Array]:
         """Positions, rotations, velocities and angular velocities in one dictionary, for storing."""
+        ...
+    def to_pandas(self) -> Any:
+        """All bodies as a pandas.DataFrame with one row per body: name, mass, position, velocity and angular velocity, with units
+        in the names of the columns.
+        """
+        ...
+    def to_xarray(self) -> Any:
+        """All bodies as an xarray.Dataset over body and axis: mass, position, rotation, velocity and angular velocity, with
+        units as attributes.
+        """
+        ...
+    def show(self, **options: Any) -> Axes:
+        """Draws the bodies with `riprap.plot.show`, which has the options."""
+        ...
+    def _repr_png_(self) -> Optional[bytes]:
+        """A picture, for notebooks; None without matplotlib."""
+        ...
+    def _surfaces(self) -> bytes:
+        """The surfaces of all bodies, as the content of a VTP file."""
         ...
     def __repr__(self) -> str: ...
 
@@ -2724,10 +2772,11 @@ def solve(problem: ContactProblem, solver: Optional[Union[Solver, str]] = None, 
     """
     ...
 
-def run(scene: _PathLike, out: _PathLike, *, until: Optional[float] = None, resume: bool = False, overwrite: bool = False, checkpoint_every: Optional[float] = None, problems_every: Optional[int] = None, bed: Optional[_PathLike] = None, cache: bool = True) -> RunSummary:
+def run(scene: _PathLike, out: _PathLike, *, until: Optional[float] = None, resume: bool = False, overwrite: bool = False, checkpoint_every: Optional[float] = None, problems_every: Optional[int] = None, bed: Optional[_PathLike] = None, cache: bool = True, progress: Optional[_Progress] = None) -> RunSummary:
     """Runs a scene file into a folder, as `riprap run` does: series, frames, checkpoints and a summary. `until` and
     `checkpoint_every` [s] override those of the scene; `resume` continues from a checkpoint if there is one; `overwrite`
-    replaces an existing run; `cache` keeps settled beds as the command line does.
+    replaces an existing run; `cache` keeps settled beds as the command line does; `progress` shows a bar: True for that of
+    tqdm, or a callable like it.
 
     SceneError if the scene has mistakes, StepError if a step fails, FileError if results cannot be read or written.
     KeyboardInterrupt ends the run between two steps with a checkpoint.
