@@ -7,7 +7,14 @@ use pyo3::prelude::*;
 use crate::simulation::Simulation;
 use crate::watch::Bar;
 
-/// The frames of a run: an iterator over the simulation at equal intervals.
+/// The frames of a run: an iterator over the simulation at equal intervals [s].
+///
+/// >>> import riprap as rr
+/// >>> scene = rr.SceneBuilder()
+/// >>> ball = scene.add(rr.Body(rr.Shape.sphere(0.1), rr.Material("steel", density=7800.0)))
+/// >>> run = rr.Simulation(scene.build(), rr.MoreauJean(dt=1e-3))
+/// >>> [round(frame.time, 3) for frame in run.frames(until=0.02, every=0.01)]
+/// [0.0, 0.01, 0.02]
 #[pyclass(frozen, module = "riprap")]
 pub struct Frames {
     run: Py<Simulation>,

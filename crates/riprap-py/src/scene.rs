@@ -150,7 +150,12 @@ impl SceneData {
     pub fn rope(&self, given: &Bound<PyAny>) -> PyResult<RopeId> {
         if let Ok(handle) = given.cast::<RopeHandle>() {
             return match handle.get() {
-                handle if handle.scene == self.token => Ok(RopeId(handle.id)),
+                handle
+                    if handle.scene == self.token
+                        && (handle.id as usize) < self.scene.ropes().len() =>
+                {
+                    Ok(RopeId(handle.id))
+                }
                 _ => Err(errors::handle("the rope belongs to another scene")),
             };
         }

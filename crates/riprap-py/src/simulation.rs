@@ -533,13 +533,13 @@ impl Simulation {
     /// All bodies as a pandas.DataFrame with one row per body: name, mass, position, velocity and angular velocity, with units
     /// in the names of the columns.
     fn to_pandas<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
-        slf.py().import("riprap.tables")?.call_method1("bodies_to_pandas", (slf,))
+        slf.py().import("riprap._tables")?.call_method1("bodies_to_pandas", (slf,))
     }
 
     /// All bodies as an xarray.Dataset over body and axis: mass, position, rotation, velocity and angular velocity, with
     /// units as attributes.
     fn to_xarray<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
-        slf.py().import("riprap.tables")?.call_method1("bodies_to_xarray", (slf,))
+        slf.py().import("riprap._tables")?.call_method1("bodies_to_xarray", (slf,))
     }
 
     /// Draws the bodies with `riprap.plot.show`, which has the options.

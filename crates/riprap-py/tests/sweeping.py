@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import itertools
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -56,6 +57,8 @@ def ball(folder: Path) -> Path:
 def small_tamping(folder: Path) -> Path:
     """The scene of examples/tamping with fewer stones and only the first part of the dive."""
     example = ROOT / "examples/tamping"
+    for mesh in example.glob("*.obj"):
+        shutil.copy(mesh, folder)
     document = toml.parse((example / "scene.toml").read_text())
     document["grains"] = document["grains"][:2]
     for group in document["grains"]:

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import riprap as rr
-from riprap import vtp
+from riprap import _vtp
 
 SCENE = """
 title = "two balls"
@@ -163,7 +163,7 @@ def test_surfaces_of_a_frame_are_those_of_the_simulation(summary: rr.RunSummary)
     frame = rr.open_run(summary.folder).surfaces(0.1)
     run = rr.Simulation(rr.Scene.from_toml_str(SCENE))
     run.until(0.1)
-    ours = vtp.parse(run._surfaces())
+    ours = _vtp.parse(run._surfaces())
     assert np.array_equal(frame.points, ours.points) and np.array_equal(frame.corners, ours.corners)
     assert frame.cell_data.keys() == {"body", "material", "speed [m/s]"}
     speed = frame.cell_data["speed [m/s]"][frame.cell_data["body"] == 2]
@@ -196,7 +196,7 @@ def test_damaged_frames_are_an_error(summary: rr.RunSummary, tmp_path: Path) -> 
     for damaged in [b"", frame[:50], frame[: len(frame) // 2], frame.replace(b"PolyData", b"Nothing!")]:
         (tmp_path / "frame.vtp").write_bytes(damaged)
         with pytest.raises(rr.FileError, match=r"frame\.vtp"):
-            vtp.read(tmp_path / "frame.vtp")
+            _vtp.read(tmp_path / "frame.vtp")
 
 
 # Tables

@@ -18,6 +18,7 @@ class Bar:
     `progress` is True for the bar of tqdm (a widget in notebooks), false for none, or a callable like `tqdm.tqdm`: it gets
     `total` [s], `desc`, `unit` and `bar_format`, and returns an object with `update(seconds)` and `close()`.
 
+    >>> from riprap.progress import Bar
     >>> class Printed:
     ...     def __init__(self, total, desc, **options):
     ...         print(desc, total, "s")

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Dict, List, Optional, Tuple, Union
 import numpy as np
 from numpy.typing import NDArray
 
-from . import vtp
+from . import _vtp
 from ._riprap import Scene
 from .errors import FileError
 from .series import Series
@@ -81,7 +81,7 @@ class RunFolder:
 
     @cached_property
     def _frames(self) -> Dict[str, List[Tuple[float, Path]]]:
-        return vtp.read_index(self.folder / "run.pvd")
+        return _vtp.read_index(self.folder / "run.pvd")
 
     @property
     def times(self) -> NDArray[np.float64]:
@@ -96,13 +96,13 @@ class RunFolder:
     def _times(self, part: str) -> NDArray[np.float64]:
         return np.array([time for time, _ in self._frames.get(part, [])], dtype=np.float64)
 
-    def _frame(self, part: str, time: Optional[float]) -> vtp.PolyData:
+    def _frame(self, part: str, time: Optional[float]) -> _vtp.PolyData:
         """The frame nearest to a time [s], or the last one."""
         times = self._times(part)
         if not len(times):
             raise FileError(f"the run in {self.folder} has no frames with {part}: `frames = false` in its scene?")
         nearest = len(times) - 1 if time is None else int(np.argmin(np.abs(times - time)))
-        return vtp.read(self._frames[part][nearest][1])
+        return _vtp.read(self._frames[part][nearest][1])
 
     def contacts(self, time: Optional[float] = None) -> NDArray[Any]:
         """The contacts of the frame nearest to a time [s], or of the last one, as `Simulation.contacts` gives them: bodies
@@ -137,7 +137,7 @@ class RunFolder:
             raise FileError(f"{path} is not a table of `riprap forces`: {error}") from None
         return contacts
 
-    def surfaces(self, time: Optional[float] = None) -> vtp.PolyData:
+    def surfaces(self, time: Optional[float] = None) -> _vtp.PolyData:
         """The surfaces of all bodies in the frame nearest to a time [s], or in the last one: points [m], polygons, and the
         arrays `body`, `material` and `speed [m/s]` of the polygons.
         """

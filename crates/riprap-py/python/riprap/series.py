@@ -27,6 +27,7 @@ AXES = "xyz"
 def split_unit(name: str) -> Tuple[str, str]:
     """A name and its unit in brackets, "-" if it has none.
 
+    >>> from riprap.series import split_unit
     >>> split_unit("kinetic_energy [J]"), split_unit("contacts")
     (('kinetic_energy', 'J'), ('contacts', '-'))
     """

@@ -384,7 +384,7 @@ pub enum StepError {
     },
     /// No contact forces were found.
     #[error(
-        "no contact forces were found at t = {t:.6} s for the bodies around `{a}` and `{b}`; allow more pivots, or use          moreau-jean for this scene"
+        "no contact forces were found at t = {t:.6} s for the bodies around `{a}` and `{b}`; allow more pivots, or use moreau-jean for this scene"
     )]
     NoForces {
         /// One body.

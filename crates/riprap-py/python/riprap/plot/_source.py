@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Optional, Sequence, Tuple, Union
 import numpy as np
 from numpy.typing import NDArray
 
-from .. import vtp
+from .. import _vtp
 from .._optional import need
 from .._riprap import RunSummary, Scene, Simulation
 from ..results import RunFolder, open_run
@@ -62,7 +62,7 @@ class Moment:
     #: As `Simulation.contacts` gives them; None if the frame has no contacts.
     contacts: Optional[NDArray[Any]]
     #: The polygons of all bodies.
-    surface: vtp.PolyData
+    surface: _vtp.PolyData
 
     def free(self, bodies: NDArray[Any]) -> NDArray[np.bool_]:
         """Whether each of these bodies moves freely. Pieces of broken stones, which the scene does not list, do."""
@@ -107,7 +107,7 @@ def sums(index: NDArray[Any], values: NDArray[Any], n: int) -> NDArray[np.float6
     return np.stack([sums(index, values[:, k], n) for k in range(values.shape[1])], axis=1)
 
 
-def triangulated(surface: vtp.PolyData) -> Tuple[NDArray[np.float64], NDArray[np.int64]]:
+def triangulated(surface: _vtp.PolyData) -> Tuple[NDArray[np.float64], NDArray[np.int64]]:
     """The polygons as triangles, with the body of each."""
     starts = np.concatenate([[0], surface.ends[:-1]]).astype(np.int64)
     lengths = surface.ends - starts
@@ -129,7 +129,7 @@ def moment_of(source: Source, time: Optional[float] = None, *, contacts: bool = 
             raise ValueError("unique forces are those of a folder, where `riprap forces` has written them")
         if time is not None:
             raise ValueError("a Simulation has only its present time: `time` chooses among the frames of a folder")
-        surface = vtp.parse(source._surfaces())
+        surface = _vtp.parse(source._surfaces())
         return Moment(source.time, source.scene, source.contacts() if contacts else None, surface)
     folder = folder_of(source)
     surface, times = folder.surfaces(time), folder.times

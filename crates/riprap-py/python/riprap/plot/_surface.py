@@ -8,7 +8,7 @@ from typing import List, SupportsIndex, Tuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ..vtp import PolyData
+from .._vtp import PolyData
 from ._source import Moment, sums
 
 __all__ = ["Faces", "Surface", "towards"]

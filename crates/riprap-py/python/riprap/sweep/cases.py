@@ -32,7 +32,14 @@ CHECKPOINTS = 10
 
 @dataclass(frozen=True)
 class Case:
-    """One run of a sweep; it has all that a worker needs and can be pickled."""
+    """One run of a sweep; it has all that a worker needs and can be pickled.
+
+    >>> from riprap.sweep import Sweep
+    >>> import tempfile
+    >>> sweep = Sweep(function="math:cos", parameters={"x": [0.0, 1.0]}, out=tempfile.mkdtemp())
+    >>> [(case.number, case.parameters) for case in sweep.cases]
+    [(0, {'x': 0.0}), (1, {'x': 1.0})]
+    """
 
     number: int
     parameters: Dict[str, Any]

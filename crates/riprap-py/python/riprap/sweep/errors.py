@@ -13,7 +13,12 @@ __all__ = ["Problem", "Problems", "SweepError", "optional", "suggestion"]
 
 
 class Problem(NamedTuple):
-    """One mistake: its line in the file (0 if there is none) and what to do about it."""
+    """One mistake: its line in the file (0 if there is none) and what to do about it.
+
+    >>> from riprap.sweep.errors import Problem
+    >>> Problem(3, "`seeds` must be positive").line
+    3
+    """
 
     line: int
     message: str

@@ -37,6 +37,7 @@ class Measure:
     ``summary.json``, with dots for entries inside others) or ``function`` (called with the run folder).
 
     >>> import tempfile, pathlib
+    >>> from riprap.sweep.measures import Measure
     >>> folder = pathlib.Path(tempfile.mkdtemp())
     >>> _ = (folder / "series.csv").write_text("time [s],force [N]\\n0,1\\n1,2\\n2,6\\n")
     >>> Measure("column", "force", start=1.0).evaluate(folder)

@@ -9,7 +9,12 @@ __all__ = ["Mean", "mean", "t_quantile"]
 
 
 class Mean(NamedTuple):
-    """A mean, the half-width of its confidence interval (NaN with fewer than two values), and the number of values."""
+    """A mean, the half-width of its confidence interval (NaN with fewer than two values), and the number of values.
+
+    >>> from riprap.sweep.statistics import Mean
+    >>> Mean(value=2.0, interval=0.5, n=8).interval
+    0.5
+    """
 
     value: float
     interval: float
@@ -19,6 +24,7 @@ class Mean(NamedTuple):
 def mean(values: Sequence[float], confidence: float = 0.95) -> Mean:
     """The mean of independent values: ``x̄ ± t s/√n``, with the sample standard deviation ``s``.
 
+    >>> from riprap.sweep.statistics import mean
     >>> result = mean([1.0, 2.0, 3.0])
     >>> result.value, round(result.interval, 3)
     (2.0, 2.484)

@@ -21,7 +21,14 @@ PathLike = Union[str, "os.PathLike[str]"]
 
 
 class Counts(NamedTuple):
-    """Numbers of cases by status; ``left`` includes those that were interrupted."""
+    """Numbers of cases by status; ``left`` includes those that were interrupted.
+
+    >>> from riprap.sweep import Sweep
+    >>> import tempfile
+    >>> sweep = Sweep(function="math:cos", parameters={"x": [0.0, 1.0]}, out=tempfile.mkdtemp())
+    >>> sweep.status()
+    Counts(finished=0, failed=0, running=0, left=2)
+    """
 
     finished: int
     failed: int
@@ -35,6 +42,12 @@ class Result:
 
     ``status`` is ``finished``, ``failed``, ``running``, ``interrupted`` or ``waiting``; ``error`` says why it failed or why a measure is missing.
     ``folder`` is that of the case; a scene has its run folder, with series and summary, in ``run`` below it.
+
+    >>> from riprap.sweep import Sweep
+    >>> import tempfile
+    >>> sweep = Sweep(function="math:cos", parameters={"x": [0.0, 1.0]}, out=tempfile.mkdtemp())
+    >>> [(result.parameters["x"], result.status) for result in sweep.results()]
+    [(0.0, 'waiting'), (1.0, 'waiting')]
     """
 
     number: int

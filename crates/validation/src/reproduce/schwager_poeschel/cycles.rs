@@ -23,13 +23,13 @@ pub(super) struct Beds {
 /// Runs all beds side by side.
 pub(super) fn run(effort: Effort) -> Beds {
     let full = effort == Effort::Full;
-    let (polygons, cycles, seeds) = if full { (500, 20, 1..=8) } else { (40, 4, 1..=2) };
+    let (polygons, cycles, seeds) = if full { (200, 10, 1..=6) } else { (40, 4, 1..=2) };
     let bed = |seed, wear| CyclicBed { cycles, wear, ..CyclicBed::polygons(polygons, seed) };
     let with = |wear: Option<Wear>| -> Vec<CyclicRecord> {
         seeds.clone().into_par_iter().map(|seed| bed(seed, wear).run()).collect()
     };
-    let law = Fragmentation::stress(1.5e6, 8e-3).weibull(3.0, 0.03).average(2e-3);
-    let (ballast, cycles) = if full { (400, 10) } else { (40, 3) };
+    let law = Fragmentation::stress(3e6, 8e-3).weibull(3.0, 0.03).average(2e-3);
+    let (ballast, cycles) = if full { (100, 5) } else { (40, 3) };
     let breaking = |seed| {
         let bed = CyclicBed::ballast(ballast, seed);
         CyclicBed { cycles, fragmentation: Some(law), ..bed }.run()

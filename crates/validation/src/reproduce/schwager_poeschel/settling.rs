@@ -34,7 +34,7 @@ pub(super) struct Settled {
 
 /// Lets the polygons settle.
 pub(super) fn run(effort: Effort) -> Result<Settled, Failure> {
-    let (n, until) = if effort == Effort::Full { (100, 1.0) } else { (12, 0.5) };
+    let (n, until) = if effort == Effort::Full { (50, 1.0) } else { (12, 0.5) };
     let (scene, _) = polygons_in_box(n, 0.5, 1);
     let mut run = Simulation::new(scene.build()?, settling_scheme())?;
     let (begin, mut rows) = (Instant::now(), Vec::new());

@@ -22,23 +22,23 @@ VECTORS = {
 def bodies_to_pandas(run: Simulation) -> Any:
     """One row per body: name, mass [kg], position [m], velocity [m/s], angular velocity [rad/s]."""
     pandas = need("pandas", by="Simulation.to_pandas")
-    arrays, scene = run.arrays(), run.scene
-    columns: dict[str, Any] = {"mass [kg]": scene.masses}
+    arrays = run.arrays()
+    columns: dict[str, Any] = {"mass [kg]": run.masses}
     for name, (key, unit) in VECTORS.items():
         columns.update({f"{name}_{axis} [{unit}]": arrays[key][:, k] for k, axis in enumerate(AXES)})
-    return pandas.DataFrame(columns, index=pandas.Index(scene.names, name="body"))
+    return pandas.DataFrame(columns, index=pandas.Index(run.names, name="body"))
 
 
 def bodies_to_xarray(run: Simulation) -> Any:
     """A dataset over body and axis, with the time [s] as a scalar coordinate."""
     xarray = need("xarray", by="Simulation.to_xarray")
-    arrays, scene = run.arrays(), run.scene
-    variables: dict[str, Any] = {"mass": ("body", scene.masses, {"units": "kg"})}
+    arrays = run.arrays()
+    variables: dict[str, Any] = {"mass": ("body", run.masses, {"units": "kg"})}
     for name, (key, unit) in VECTORS.items():
         variables[name] = (("body", "axis"), arrays[key], {"units": unit})
     variables["rotation"] = (("body", "component"), arrays["rotations"], {"units": "-"})
     coordinates = {
-        "body": scene.names,
+        "body": run.names,
         "axis": AXES,
         "component": ["w", "x", "y", "z"],
         "time": ((), run.time, {"units": "s"}),
