@@ -1,4 +1,4 @@
-//! The gallery: each entry is a scene file, a Python program and a Rust program that give the same results bit by bit. Here
+//! The gallery: each entry is a scene file, a Python program and a Rust program that give the same results bit for bit. Here
 //! the Rust programs are modules, so that a test can compare them with the scene files; `cargo run --release --example NAME`
 //! runs one.
 

@@ -1,4 +1,4 @@
-//! Every entry of the gallery gives the same state, bit by bit, from its Rust program and from its scene file. Long runs are
+//! Every entry of the gallery gives the same state, bit for bit, from its Rust program and from its scene file. Long runs are
 //! compared over their first part: contacts and drives are then already at work, and one different bit would spread.
 
 use gallery::*;

@@ -2,7 +2,7 @@
 
     python examples/fit-friction/fit.py
 
-The measured angle comes from heaps with a known friction, which play the laboratory, so that the answer can be checked.
+The measured angle comes from heaps with a known friction, which stand in for the laboratory, so that the answer can be checked.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from scipy.optimize import brentq, curve_fit
 from riprap.sweep import Mean, Sweep, mean
 
 HEAP = f"{Path(__file__).resolve().with_name('heap.py')}:repose"
-# Of the heaps that play the laboratory; only they and the last line of the output use it.
+# Of the heaps that stand in for the laboratory; only they and the last line of the output use it.
 TRUE_FRICTION = 0.33
 # Middle of the bracket, about which the curve is expanded.
 MIDDLE = 0.35

@@ -197,7 +197,7 @@ fn chain_item(chain: &Chain, material: &str) -> Item {
 #[pymethods]
 impl SceneBuilder {
     #[new]
-    #[pyo3(signature = (*, gravity=None, planar=false, alert=None, detection="separating-axes", drag=0.0, accept_overlap=None, seed=0))]
+    #[pyo3(signature = (*, gravity=None, planar=false, alert=None, detection="separating-axes", drag=0.0, accept_overlap=None, seed=1))]
     fn new(
         gravity: Option<[f64; 3]>,
         planar: bool,

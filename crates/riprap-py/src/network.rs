@@ -340,7 +340,7 @@ impl Fabric {
     }
 }
 
-/// Where the network is written, if at all.
+/// The axis along which the picture is seen.
 fn view(word_: &str) -> PyResult<View> {
     word("view", word_, &[("x", View::X), ("y", View::Y), ("z", View::Z)])
 }

@@ -172,6 +172,11 @@ def test_unique_forces_come_from_the_table_of_riprap_forces(tmp_path: Path) -> N
     assert forces["force"][:, 2] == pytest.approx(np.full(4, 2.7 * 9.81 / 4))
     assert forces["bodies"].tolist() == [[0, 1]] * 4
     assert plot.force_chains(out, unique=True).get_xlabel() == "x [m]"
+    with pytest.raises(ValueError, match="last checkpoint"):
+        plot.force_chains(out, unique=True, time=0.0)
+    run = rr.Simulation(rr.Scene.from_toml(tmp_path / "scene.toml"))
+    run.until(0.01)
+    assert plot.force_chains(run, unique=True).get_xlabel() == "x [m]"
 
 
 def test_no_contacts_are_an_error_that_says_when(ball: tuple[rr.Scene, rr.BodyHandle]) -> None:

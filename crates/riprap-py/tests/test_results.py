@@ -239,7 +239,7 @@ def test_missing_packages_are_named_with_a_remedy(
         (series.to_xarray, "xarray"),
         (lambda: run.until(0.02, progress=True), "tqdm"),
     ]:
-        with pytest.raises(ImportError, match=rf'`{package}`: pip install {package}, or pip install "riprap\[plot\]"'):
+        with pytest.raises(ImportError, match=rf"`{package}`: pip install {package}"):
             call()
     assert "Series" in series._repr_html_()
 

@@ -32,6 +32,25 @@ def same(scene: rr.Scene, scheme: rr.Scheme = SCHEME, until: float = 0.05) -> rr
     return read
 
 
+def test_strengths_of_stones_follow_the_seed() -> None:
+    brittle = rr.Fragmentation(stress=1e4, smallest=0.02, weibull=2.0, reference_size=0.1)
+    stone = rr.Material("stone", density=2700.0, friction=0.5, fragmentation=brittle)
+    scene = rr.SceneBuilder()
+    scene.add_fixed(rr.Shape.half_space(), material=STEEL)
+    for k in range(8):
+        scene.add(rr.Body(rr.Shape.cuboid(0.1, 0.1, 0.1), stone, position=(0.2 * k, 0, 0.06)))
+    same(scene.build(), until=0.1)
+
+
+def test_names_of_materials_are_made_valid_without_touching_others() -> None:
+    wet, other = rr.Material("wet sand", density=2000.0), rr.Material("material-1", density=1000.0)
+    scene = rr.SceneBuilder()
+    scene.pair(wet, other, rr.PairLaw(friction=0.1))
+    scene.add(rr.Body(rr.Shape.sphere(0.1), wet, name="wet sand"))
+    scene.add(rr.Body(rr.Shape.sphere(0.1), other, name="ball", position=(1, 0, 0)))
+    assert same(scene.build()).names == ["wet sand", "ball"]
+
+
 def test_bodies_of_all_kinds() -> None:
     scene = rr.SceneBuilder(gravity=(0, 0.5, -9.81), alert=0.01, detection="common-plane", seed=7)
     scene.pair(STEEL, ROCK, rr.PairLaw(friction=0.4, restitution=0.2, law="moreau-newton", stiffness=1e5, damping=3.0))

@@ -132,6 +132,8 @@ n = { summary = "steps", function = "math:cos" }
         ('function = "math:cos"\nparameters = { a = { from = 0, to = 1, scale = "log", count = 2 } }', "must be greater than 0"),
         ('function = "math:cos"\nseeds = [1, 1]', "contains a seed twice"),
         ('function = "math:cos"\nzip = [{ a = [1], b = [1, 2] }]', "vary together"),
+        ('function = "math:cos"\nzip = 3', "list of tables"),
+        ('function = "math:cos"\nzip = ["a"]', "list of tables"),
     ],
 )
 def test_a_wrong_sweep_file_says_what_to_do(text: str, message: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

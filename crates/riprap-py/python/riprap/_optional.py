@@ -16,7 +16,7 @@ def need(module: str, by: str) -> Any:
     >>> need("no_such_package.part", by="riprap.plot.show")
     Traceback (most recent call last):
         ...
-    ImportError: riprap.plot.show needs the package `no_such_package`: pip install no_such_package, or pip install "riprap[plot]"
+    ImportError: riprap.plot.show needs the package `no_such_package`: pip install no_such_package
     """
     package = module.partition(".")[0]
     try:
@@ -25,5 +25,4 @@ def need(module: str, by: str) -> Any:
         # A package that is there and lacks one of its own dependencies reports that itself.
         if (error.name or "").partition(".")[0] != package:
             raise
-        hint = f'pip install {package}, or pip install "riprap[plot]"'
-        raise ImportError(f"{by} needs the package `{package}`: {hint}", name=package) from None
+        raise ImportError(f"{by} needs the package `{package}`: pip install {package}", name=package) from None

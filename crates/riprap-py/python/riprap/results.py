@@ -124,6 +124,12 @@ class RunFolder:
             with path.open(newline="", encoding="utf-8") as file:
                 rows = list(csv.DictReader(file))
             index = {name: k for k, name in enumerate(self.scene.names)}
+            pieces = {name for row in rows for name in (row["first"], row["second"])} - set(index)
+            if pieces:
+                raise FileError(
+                    f"{path} has `{min(pieces)}`, a piece of a broken stone, which the scene does not list: "
+                    "use `riprap.force_network`"
+                )
             contacts = np.zeros(len(rows), CONTACT)
             contacts["gap"] = np.nan
             for contact, row in zip(contacts, rows):
@@ -133,6 +139,8 @@ class RunFolder:
                 contact["force"] = [float(row[f"force_{axis} [N]"]) for axis in "xyz"]
         except FileNotFoundError:
             raise FileError(f"there are no unique forces in {self.folder}: run `riprap forces {self.folder}`") from None
+        except FileError:
+            raise
         except (OSError, KeyError, ValueError, TypeError) as error:
             raise FileError(f"{path} is not a table of `riprap forces`: {error}") from None
         return contacts

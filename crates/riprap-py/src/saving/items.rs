@@ -73,9 +73,7 @@ impl Record {
         if self.planar {
             top.set("planar", "true");
         }
-        if self.seed != 0 {
-            top.set("seed", self.seed.to_string());
-        }
+        top.set("seed", self.seed.to_string());
         if let Some(gravity) = self.gravity {
             top.set("gravity", super::numbers(&gravity));
         }
@@ -95,15 +93,24 @@ impl Record {
         // In a file, single bodies come first, then chains and grains.
         writer.out.sort_by_key(|(kind, _)| *kind);
         file.extend(writer.out.into_iter().map(|(_, text)| text));
-        for (k, material) in scene.materials().iter().enumerate() {
-            // Names that were made from values have characters that scene files do not allow.
-            let allowed = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
-            if !material.name.chars().all(allowed) {
-                file = file.replace(&text(&material.name), &text(&format!("material-{}", k + 1)));
+        for (old, new) in renamed(scene.materials()) {
+            for place in ["material = ", "[materials."] {
+                let [old, new] = [&old, &new].map(|name| format!("{place}{}", text(name)));
+                file = file.replace(&old, &new);
             }
         }
         Ok(file)
     }
+}
+
+/// Names of materials that have characters which scene files do not allow, such as those made from values, and other names
+/// for them.
+fn renamed(materials: &[Material]) -> Vec<(String, String)> {
+    let allowed = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
+    let taken = |name: &String| materials.iter().any(|m| m.name == *name);
+    let names = (1..).map(|k| format!("material-{k}")).filter(|name| !taken(name));
+    let wrong = materials.iter().filter(|m| !m.name.chars().all(allowed));
+    wrong.map(|m| m.name.clone()).zip(names).collect()
 }
 
 /// A material as a table.
@@ -242,7 +249,12 @@ impl Writer<'_> {
             }
             Item::Pair(between, law) => {
                 let mut table = Table::default();
-                table.set("between", list_of(between.iter().map(|name| text(name))));
+                let renamed = renamed(self.scene.materials());
+                let name = |given: &String| {
+                    let other = renamed.iter().find(|(old, _)| old == given);
+                    text(other.map_or(given, |(_, new)| new))
+                };
+                table.set("between", list_of(between.iter().map(name)));
                 table.set("friction", number(law.friction));
                 table.set("restitution", number(law.restitution));
                 table.set("rolling", number(law.rolling)).set("law", law_word(law.law));

@@ -1,4 +1,4 @@
-"""Plots of runs with matplotlib: pictures, series, energies, forces, gradings, convergence. Install it with `riprap[plot]`.
+"""Plots of runs with matplotlib: pictures, series, energies, forces, gradings, convergence. Its packages come with `pip install ".[plot]"`.
 
 Functions take a `Simulation`, a `RunSummary`, a `RunFolder` or the path of the folder of a run; they draw into the axes `ax`, or
 into a new figure, and return the axes. Every axis has its unit.

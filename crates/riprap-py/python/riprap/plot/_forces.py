@@ -41,7 +41,7 @@ def force_chains(
     """Plots the forces between bodies as lines between their centres, with a width in proportion to the normal force [N].
 
     The pair with the largest force has a width of a third of a grain, and the colour shows the force as well. It is seen along
-    `view` (x, y or z; planar scenes along z), over the outlines of the free `bodies`. Of a folder, the frame nearest to `time`
+    `view` (x, y or z; planar scenes along z), over the outlines of the free `bodies`. For a folder, the frame nearest to `time`
     [s] is shown, or the last one. These are the forces of the solver in one step, which are not unique in general; with
     `unique`, those that `riprap forces` has written into the folder.
 

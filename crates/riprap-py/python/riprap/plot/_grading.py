@@ -23,8 +23,8 @@ def grading(
 ) -> Axes:
     """Plots the sieve curve: the mass that passes a square aperture [%] over its size [mm].
 
-    `source` is a run, a group of `Grains`, or a `SieveCurve`. Of a folder it is the curve of the stones in the scene, before
-    any of them breaks; of a simulation that of the present ones, with their dust. Draw several into one `ax` to compare them.
+    `source` is a run, a group of `Grains`, or a `SieveCurve`. For a folder it is the curve of the stones in the scene, before
+    any of them breaks; for a simulation that of the present ones, with their dust. Draw several into one `ax` to compare them.
 
     >>> import riprap as rr
     >>> ax = rr.plot.grading(rr.SieveCurve([0.02, 0.04], [1.0, 3.0]))

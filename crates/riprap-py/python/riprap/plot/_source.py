@@ -122,15 +122,17 @@ def triangulated(surface: _vtp.PolyData) -> Tuple[NDArray[np.float64], NDArray[n
 
 def moment_of(source: Source, time: Optional[float] = None, *, contacts: bool = True, unique: bool = False) -> Moment:
     """Bodies and contacts now, or in the frame of a run nearest to a time [s]; the last one by default. With `unique`, forces
-    are those of `riprap forces`.
+    are the unique ones: of a simulation, or those that `riprap forces` wrote into a folder.
     """
     if isinstance(source, Simulation):
-        if unique:
-            raise ValueError("unique forces are those of a folder, where `riprap forces` has written them")
         if time is not None:
             raise ValueError("a Simulation has only its present time: `time` chooses among the frames of a folder")
         surface = _vtp.parse(source._surfaces())
+        if unique:
+            return Moment(source.time, source.scene, source.force_network().contacts(), surface)
         return Moment(source.time, source.scene, source.contacts() if contacts else None, surface)
+    if unique and time is not None:
+        raise ValueError("unique forces are those of the last checkpoint: leave out `time`")
     folder = folder_of(source)
     surface, times = folder.surfaces(time), folder.times
     shown = times[-1] if time is None else times[np.argmin(np.abs(times - time))]

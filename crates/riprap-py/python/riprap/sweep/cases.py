@@ -113,7 +113,7 @@ def execute(case: Case, retry_failed: bool = False, wait: bool = False) -> str:
             with _interruptible():
                 result = _run_scene(case) if case.scene is not None else _run_function(case)
         except Exception as error:
-            result = {"status": "failed", "error": _told(error), "exit": 2 if isinstance(error, ValueError) else 1}
+            result = {"status": "failed", "error": _told(error)}
         result.setdefault("wall_s", time.perf_counter() - started)
         result["version"] = case.version
         store.write_result(case.folder, result)
@@ -191,7 +191,7 @@ def death(case: Case, times: int) -> str:
         result = store.read_result(case.folder)
         if result is None:
             error = f"the process died {times} times while running this case (killed, out of memory, or crashed)"
-            result = {"status": "failed", "error": error, "exit": None, "wall_s": None, "version": case.version}
+            result = {"status": "failed", "error": error, "wall_s": None, "version": case.version}
             store.write_result(case.folder, result)
         return str(result["status"])
 

@@ -145,6 +145,9 @@ def _read_axes(document: Dict[str, Any], design: str, problems: Problems) -> Lis
         rows, span = _read_values(name, entry, design, problems)
         axes.append(Axis((name,), [(value,) for value in rows], span))
     groups = [groups] if isinstance(groups, dict) else groups
+    if not isinstance(groups, list) or not all(isinstance(group, dict) for group in groups):
+        problems.add(["zip"], "`zip` must be a list of tables")
+        groups = []
     for number, group in enumerate(groups, 1):
         columns = [_read_values(name, entry, "grid", problems, "zip")[0] for name, entry in group.items()]
         if len({len(column) for column in columns}) > 1:

@@ -19,6 +19,7 @@ import time
 import weakref
 from typing import Any, Callable, Deque, Dict, List, Optional, Protocol, Sequence, Tuple, Type
 
+from ..errors import Error
 from . import store
 from .cases import BUSY, Case, death, execute, use_threads
 from .errors import optional
@@ -179,7 +180,7 @@ def _drive(cases: Sequence[Case], engine: Engine, retry_failed: bool, ended: Cal
         if again and len(store.starts(case.folder)) == before:
             false_starts += 1
             if false_starts > FALSE_STARTS:
-                raise RuntimeError(NO_WORKERS)
+                raise Error(NO_WORKERS)
             waiting.append(case)
             return None
         false_starts = 0

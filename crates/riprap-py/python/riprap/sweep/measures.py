@@ -84,7 +84,8 @@ class Measure:
         values = [value for time, value in table if self.start - slack <= time <= self.end + slack]
         if not values:
             raise ValueError(f"series.csv has no rows from {self.start} s to {self.end} s")
-        return REDUCTIONS[self.reduce](values), header[index].partition(" [")[2].rstrip("]").replace("-", "")
+        unit = header[index].partition(" [")[2].rstrip("]")
+        return REDUCTIONS[self.reduce](values), "" if unit == "-" else unit
 
 
 def _entry(summary: Any, name: str) -> Any:
@@ -130,7 +131,7 @@ def _read_measure(entry: Dict[str, Any], at: Tuple[str, str], folder: Path, prob
             if key in entry:
                 problems.add((*at, key), f"`{label}.{key}` only applies to a `column`")
     reduce = entry.get("reduce", "mean")
-    if reduce not in REDUCTIONS:
+    if not isinstance(reduce, str) or reduce not in REDUCTIONS:
         problems.add((*at, "reduce"), f"`{label}.reduce` is {reduce!r}{suggestion(str(reduce), REDUCTIONS)}")
     bounds = []
     for key, default in (("from", -math.inf), ("to", math.inf)):

@@ -147,8 +147,10 @@ def _set_path(table: Any, rest: str, value: Any, name: str) -> None:
         # A key that has a default; riprap reports it if it does not exist.
         table[rest] = value
         return
-    missing = rest.partition(".")[0]
-    raise ValueError(f"`{name}`: the scene has no `{missing}`{suggestion(missing, [key for key, _ in _entries(table)])}")
+    missing, known = rest.partition(".")[0], [key for key, _ in _entries(table)]
+    if missing in known:
+        raise ValueError(f"`{name}`: `{missing}` is a value, not a table")
+    raise ValueError(f"`{name}`: the scene has no `{missing}`{suggestion(missing, known)}")
 
 
 def _entries(table: Any) -> List[Tuple[str, Any]]:
