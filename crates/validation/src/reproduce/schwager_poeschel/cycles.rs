@@ -52,10 +52,10 @@ pub(super) fn report(beds: &Beds, tell: &mut Tell, table: &mut String) -> Figure
     ]
 }
 
-/// Wear that removes some per cent of the stones within the cycles of the study; real coefficients are far smaller, and the
+/// Wear that removes a seventh of the mass of the stones within the cycles of the study; real coefficients are far smaller, and the
 /// number of cycles far larger.
 fn wear() -> Wear {
-    Wear::new(0.1, 1e6)
+    Wear::new(0.1, 5e3)
 }
 
 /// Mean and standard error of a measure over beds.

@@ -14,6 +14,9 @@ use crate::figure::{Axis, Colour, Curve, Panel};
 use crate::reproduce::{Failure, Tell};
 use crate::scenes::polygons::{GRAIN, polygons_in_box, settling_scheme};
 
+/// Sectors of half a rose of contact directions.
+const SECTORS: usize = 12;
+
 /// Quantities at the end of a step.
 struct Row {
     t: f64,
@@ -131,9 +134,11 @@ fn statistics(network: &ForceNetwork) -> Vec<Panel> {
         curves,
     };
     let normals = network.normals();
-    let bins = rose(&normals, 36);
-    let ring = bins.iter().chain(bins.first()).enumerate().map(|(k, share)| {
-        let angle = (k as f64 + 0.5) * std::f64::consts::TAU / 36.0;
+    // A normal and its opposite are the same: both halves of the rose are equal.
+    let bins = rose(&normals, SECTORS);
+    let ring = (0..=2 * SECTORS).map(|k| {
+        let angle = (k as f64 + 0.5) * std::f64::consts::PI / SECTORS as f64;
+        let share = bins[k % SECTORS];
         [share * angle.cos(), share * angle.sin()]
     });
     let anisotropy = Fabric::of(normals.iter().map(|n| (*n, 1.0))).map_or(0.0, |f| f.anisotropy());
