@@ -125,7 +125,7 @@ class _Colors:
             return speed
         values = np.asarray(color, dtype=np.float64)
         if values.shape != (n,):
-            raise ValueError(f"color needs one number for each of {n} ids of bodies, not an array of shape {values.shape}")
+            raise ValueError(f"color needs one number for each of {n} bodies, by id, not an array of shape {values.shape}")
         return values
 
     def _numbers(self, values: Floats, moment: Moment, cmap: str) -> Floats:

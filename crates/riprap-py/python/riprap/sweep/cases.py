@@ -113,7 +113,7 @@ def execute(case: Case, retry_failed: bool = False, wait: bool = False) -> str:
             with _interruptible():
                 result = _run_scene(case) if case.scene is not None else _run_function(case)
         except Exception as error:
-            result = {"status": "failed", "error": _told(error)}
+            result = {"status": "failed", "error": _told(error), "wall_s": time.perf_counter() - started}
         result.setdefault("wall_s", time.perf_counter() - started)
         result["version"] = case.version
         store.write_result(case.folder, result)
