@@ -1,4 +1,4 @@
-"""Entries of the gallery give the same bits from Python and from their scene files."""
+"""Entries of the gallery give bitwise identical results from Python and from their scene files."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Scenes built in Python, saved as scene files and read again: the same bits, or a reason why not."""
+"""Scenes built in Python, saved as scene files and read again: bitwise identical results, or a reason why not."""
 
 from __future__ import annotations
 

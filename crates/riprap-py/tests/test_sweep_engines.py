@@ -83,7 +83,7 @@ def run_with_a_kill(sweep: Sweep, **engine: Any) -> Killer:
 
 
 def check(sweep: Sweep, killer: Killer, undisturbed: Sweep, workers: int) -> None:
-    """Nothing is lost, nothing is done twice, and the results have the same bits."""
+    """Nothing is lost, nothing is done twice, and the results are bitwise identical."""
     assert killer.victim is not None
     assert len(rows(sweep.out / "table.csv")) == 12
     counted = starts(sweep)

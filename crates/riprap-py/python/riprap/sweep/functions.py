@@ -49,7 +49,7 @@ def load(name: str, folder: Path) -> Callable[..., Any]:
 
 
 def source_hash(name: str, folder: Path) -> Optional[str]:
-    """SHA-256 of the file that defines a function, so that results of an older version are not taken for its own."""
+    """SHA-256 of the file that defines a function, so that results of an earlier definition are not reused."""
     module = sys.modules.get(load(name, folder).__module__)
     file = getattr(module, "__file__", None)
     return hashlib.sha256(Path(file).read_bytes()).hexdigest() if file and file.endswith(".py") else None
