@@ -93,7 +93,7 @@ impl Renumbering {
                 w.point_b = (Vec3::from(w.point_b) - shift).into();
             }
             if a.1.is_some() || b.1.is_some() {
-                // Features are numbered anew: the contact is recognized by its place.
+                // Features have new numbers: the contact is recognized by its place.
                 w.feature = u32::MAX;
             }
             true
@@ -107,7 +107,7 @@ impl Renumbering {
                 let pair = self.pair(s.colliders);
                 pair.map(|[a, b]| s.colliders = [a.0, b.0]).is_some()
             }),
-            // It starts anew, as at the beginning of a run.
+            // It starts again, as at the beginning of a run.
             scheme @ SchemeState::GeneralizedAlpha(_) => *scheme = SchemeState::None,
             SchemeState::RigidEvents(memory) => {
                 memory.contacts.retain_mut(|held| {

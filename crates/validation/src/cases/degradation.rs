@@ -328,7 +328,7 @@ fn corners(checks: &mut Checks) {
     }
 }
 
-/// A cube in a turning square drum becomes round; the same bits after a restart.
+/// A cube in a turning square drum becomes round; bitwise identical after a restart.
 fn rounding(checks: &mut Checks, effort: Effort) {
     let turns = if effort == Effort::Full { 30.0 } else { 4.0 };
     let [chalk, steel] = chalk(if effort == Effort::Full { 1.0 } else { 5.0 }, 1e-3);

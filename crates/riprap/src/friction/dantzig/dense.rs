@@ -1,4 +1,4 @@
-//! The matrix of an island multiplied out, factored anew for each basis: for stored problems, for
+//! The matrix of an island multiplied out, factored again for each basis: for stored problems, for
 //! mechanisms, and as a reference.
 
 use super::island::{Island, State, dot};
