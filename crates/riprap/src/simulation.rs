@@ -3,10 +3,12 @@
 
 mod account;
 mod fabric;
+mod measures;
 mod network;
 
 pub use account::{ContactCount, EnergyAccount};
 pub use fabric::{Fabric, ForceDistribution, rose};
+pub use measures::{Coordination, Flow, Impact, Measures, NormalForces, Region, Slope, impacts};
 pub use network::{ForceNetwork, NetworkContact, Resultant};
 
 use crate::degradation::{Degradation, Loads};

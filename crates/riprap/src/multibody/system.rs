@@ -317,6 +317,11 @@ impl Multibody {
         self.closures.iter().map(|c| (c.name.as_str(), c.cut))
     }
 
+    /// The points that each loop closes, in the frames of its two bodies [m].
+    pub fn loop_points(&self) -> impl Iterator<Item = (Vec3, Vec3)> + '_ {
+        self.closures.iter().map(|closure| (closure.a.point, closure.b.point))
+    }
+
     /// The two bodies of each loop.
     pub fn loop_links(&self) -> impl Iterator<Item = (Link, Link)> + '_ {
         let link = |node: u32| {

@@ -174,7 +174,7 @@ pub struct PenaltyState {
     /// Energy dissipated by friction and tangential damping since the start [J].
     pub rubbed: f64,
     /// The part of [`PenaltyState::rubbed`] since the springs were last cut, in the middle of the
-    /// step; the next step counts it anew [J].
+    /// step; the next step counts it again [J].
     pub pending: f64,
 }
 

@@ -1,6 +1,7 @@
 //! Shapes of bodies: spheres, half-spaces, convex polyhedra, compounds of convex parts and, for
 //! planar scenes, discs and polygons; their exact mass, centre and inertia.
 
+mod clip;
 mod hull;
 mod mass;
 mod mesh;

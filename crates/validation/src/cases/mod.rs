@@ -11,6 +11,7 @@ mod degradation;
 mod flexible;
 mod ggl;
 mod grains;
+mod measures;
 mod mechanisms;
 mod penalty;
 mod pinocchio;
@@ -277,6 +278,12 @@ pub const CASES: &[Case] = &[
         name: "wear",
         about: "a sliding block loses the volume of Archard's law; a tumbling cube becomes round, convex, with its mass accounted",
         run: degradation::wear,
+        long: false,
+    },
+    Case {
+        name: "measures",
+        about: "stress of columns under their weight, crystals: fabric, coordination, solid fraction; flow of mass, impacts",
+        run: measures::measures,
         long: false,
     },
 ];
