@@ -60,7 +60,7 @@ pub fn write_whole(path: &Path, content: &[u8]) -> Result<(), Error> {
 }
 
 /// A new hidden file next to `path`.
-fn temporary(path: &Path) -> io::Result<NamedTempFile<File>> {
+pub(crate) fn temporary(path: &Path) -> io::Result<NamedTempFile<File>> {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     let prefix = format!(".{name}.{}-", std::process::id());

@@ -17,7 +17,7 @@ pub const FILE: &str = "checkpoint.bin";
 
 const KIND: Kind = Kind {
     magic: *b"riprapCP",
-    layout: 6,
+    layout: 7,
     name: "checkpoint",
     advice: "restart the run, overwriting the old one",
 };
@@ -191,7 +191,7 @@ mod tests {
         let built = file.build().unwrap();
         let checkpoint = Checkpoint::read(&run, &file).unwrap();
         let series = fs::read(run.join("series.csv")).unwrap();
-        let frames = || fs::read_dir(run.join("frames")).unwrap().count();
+        let frames = || fs::read(run.join(crate::run_file::FILE)).unwrap();
         let before = frames();
         for (content, told) in [
             (&series[..series.len() / 3], "shorter than it was at the checkpoint"),

@@ -4,8 +4,10 @@
 //! out/scene.toml      the scene with all defaults, in SI units
 //! out/summary.json    run summary
 //! out/series.csv      one row per output
-//! out/run.pvd         index of the frames, for ParaView
-//! out/frames/         surfaces and contacts, one file per output
+//! out/impacts.csv     one row per impact, if requested
+//! out/run.vtkhdf      all frames, for ParaView
+//! out/run.pvd         index of the frames in frames/, if requested
+//! out/frames/         surfaces and contacts, one file per output, if requested
 //! out/problems/       contact problems, if requested
 //! out/checkpoint.bin  state from which the run can resume, if requested
 //! out/forces.csv      unique contact forces, and force-chains.vtp and .svg, if computed
@@ -24,12 +26,19 @@ use crate::error::Error;
 use crate::forces;
 use crate::lock::Lock;
 use crate::regular::read_limited;
+use crate::run_file;
 use crate::sealed::sha256;
 use crate::table::{Column, TableWriter};
 use crate::vtk::{PolyData, Pvd};
 
 /// Files that only a run writes. `scene.toml` is not among them: it may be the user's own.
-const SIGNS: [&str; 3] = ["summary.json", "series.csv", "run.pvd"];
+const SIGNS: [&str; 4] = ["summary.json", "series.csv", "run.pvd", run_file::FILE];
+
+/// The series as a Parquet file, with the feature `parquet`.
+pub(crate) const PARQUET: &str = "series.parquet";
+
+/// The impacts of a run.
+pub(crate) const IMPACTS: &str = "impacts.csv";
 
 /// The lock of a folder, held while a run writes to it.
 const LOCK: &str = "run.lock";
@@ -110,8 +119,7 @@ impl RunFolder {
         if Self::holds_run(&path) {
             remove_run(&path)?;
         }
-        let frames = path.join("frames");
-        fs::create_dir_all(&frames).map_err(Error::io("create the folder", &frames))?;
+        fs::create_dir_all(&path).map_err(Error::io("create the folder", &path))?;
         let index = Pvd::new(path.join("run.pvd"));
         Ok(Self { path, index, record: Record::default(), summary: json!({}) })
     }
@@ -146,7 +154,7 @@ impl RunFolder {
     pub fn resume(path: impl AsRef<Path>, parts: &[(&str, &[f64])]) -> Result<Self, Error> {
         let path = path.as_ref().to_owned();
         let frames = path.join("frames");
-        fs::create_dir_all(&frames).map_err(Error::io("create the folder", &frames))?;
+        fs::create_dir_all(&path).map_err(Error::io("create the folder", &path))?;
         let mut index = Pvd::new(path.join("run.pvd"));
         let mut kept = std::collections::HashSet::new();
         let of = |(part, times): &(&str, &[f64])| -> Vec<(f64, String, usize)> {
@@ -164,7 +172,7 @@ impl RunFolder {
             index.recall(*time, part, &format!("frames/{file}"));
             kept.insert(file);
         }
-        for entry in fs::read_dir(&frames).map_err(Error::io("open the folder", &frames))? {
+        for entry in entries(&frames)? {
             let entry = entry.map_err(Error::io("read", &frames))?;
             let name = entry.file_name().to_string_lossy().into_owned();
             let ours = parts.iter().any(|(part, _)| name.starts_with(&format!("{part}-")));
@@ -176,7 +184,9 @@ impl RunFolder {
             index.write()?;
         }
         atomic::sweep(&path)?;
-        atomic::sweep(&frames)?;
+        if frames.is_dir() {
+            atomic::sweep(&frames)?;
+        }
         // The checkpoint from which the run resumes is kept until the next one.
         let bed = Record::read(&path).unwrap_or_default().bed;
         let checkpoint = read_limited(&path.join(checkpoint::FILE), u64::MAX).ok();
@@ -244,8 +254,23 @@ impl RunFolder {
         data: &PolyData,
     ) -> Result<(), Error> {
         let file = frame_name(part, number);
+        if number == 0 {
+            let frames = self.frames();
+            fs::create_dir_all(&frames).map_err(Error::io("create the folder", &frames))?;
+        }
         data.write(&self.frames().join(&file))?;
         self.index.add(time, part, &format!("frames/{file}"))
+    }
+}
+
+/// The entries of a folder; none if it does not exist.
+fn entries(folder: &Path) -> Result<impl Iterator<Item = std::io::Result<fs::DirEntry>>, Error> {
+    match fs::read_dir(folder) {
+        Ok(entries) => Ok(Some(entries).into_iter().flatten()),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+            Ok(None.into_iter().flatten())
+        }
+        Err(error) => Err(Error::io("open the folder", folder)(error)),
     }
 }
 
@@ -261,7 +286,8 @@ fn frame_name(part: &str, number: usize) -> String {
 /// Removes the files of a run, and only those.
 fn remove_run(path: &Path) -> Result<(), Error> {
     atomic::sweep(path)?;
-    for name in SIGNS.into_iter().chain(["scene.toml", checkpoint::FILE]).chain(forces::FILES) {
+    let others = ["scene.toml", PARQUET, IMPACTS, checkpoint::FILE];
+    for name in SIGNS.into_iter().chain(others).chain(forces::FILES) {
         let file = path.join(name);
         if file.exists() {
             fs::remove_file(&file).map_err(Error::io("remove", &file))?;
@@ -398,7 +424,7 @@ mod tests {
         fs::remove_dir_all(&path).unwrap();
         // A missing folder is created again.
         let run = RunFolder::resume(&path, &[("surfaces", &[])]).unwrap();
-        assert!(run.frames().is_dir() && !RunFolder::holds_run(&path));
+        assert!(run.path().is_dir() && !RunFolder::holds_run(&path));
         fs::remove_dir_all(path).unwrap();
     }
 

@@ -81,7 +81,7 @@ pub(crate) fn read_with_hash<T: DeserializeOwned>(
 }
 
 /// SHA-256 in hexadecimal digits. The checksum in a file detects accidental damage; this hash, stored elsewhere, detects deliberate changes.
-pub(crate) fn sha256(bytes: &[u8]) -> String {
+pub fn sha256(bytes: &[u8]) -> String {
     use sha2::{Digest, Sha256};
     Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
 }

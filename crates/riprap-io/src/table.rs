@@ -93,28 +93,58 @@ impl TableWriter {
     /// Appends a row: one number per column, in the order of the columns. Numbers are written with
     /// enough digits to be read back exactly.
     pub fn row(&mut self, values: &[f64]) -> Result<(), Error> {
-        use std::fmt::Write as _;
-        if values.len() != self.n_columns {
-            let message = format!(
-                "the number of values ({}) differs from the number of columns ({})",
-                values.len(),
-                self.n_columns
-            );
-            return Err(Error::Data { path: self.path.clone(), message });
-        }
+        self.check_count(values.len())?;
         self.line.clear();
-        for (index, value) in values.iter().enumerate() {
-            if index > 0 {
-                self.line.push(',');
-            }
-            // Very large and small numbers are written as 1e-9; both forms use the shortest digits.
-            let size = value.abs();
-            let _ = match size == 0.0 || (1e-4..1e15).contains(&size) || !value.is_finite() {
-                true => write!(self.line, "{value}"),
-                false => write!(self.line, "{value:e}"),
-            };
+        for value in values {
+            self.number(*value);
         }
         self.end_line()
+    }
+
+    /// Appends a row with a time, names and numbers, in this order. In names, characters that would break the table are
+    /// replaced by `_`.
+    pub(crate) fn row_with_names(
+        &mut self,
+        time: f64,
+        names: &[String],
+        values: &[f64],
+    ) -> Result<(), Error> {
+        self.check_count(1 + names.len() + values.len())?;
+        self.line.clear();
+        self.number(time);
+        for name in names {
+            self.line.push(',');
+            self.line.push_str(&name.replace([',', '"', '\n', '\r'], "_"));
+        }
+        for value in values {
+            self.number(*value);
+        }
+        self.end_line()
+    }
+
+    fn check_count(&self, count: usize) -> Result<(), Error> {
+        if count == self.n_columns {
+            return Ok(());
+        }
+        let message = format!(
+            "the number of values ({count}) differs from the number of columns ({})",
+            self.n_columns
+        );
+        Err(Error::Data { path: self.path.clone(), message })
+    }
+
+    /// Adds a number to the line.
+    fn number(&mut self, value: f64) {
+        use std::fmt::Write as _;
+        if !self.line.is_empty() {
+            self.line.push(',');
+        }
+        // Very large and small numbers are written as 1e-9; both forms use the shortest digits.
+        let size = value.abs();
+        let _ = match size == 0.0 || (1e-4..1e15).contains(&size) || !value.is_finite() {
+            true => write!(self.line, "{value}"),
+            false => write!(self.line, "{value:e}"),
+        };
     }
 
     /// Writes the line to the file at once. If only a part is written, for example because the disk is full, that part is removed.

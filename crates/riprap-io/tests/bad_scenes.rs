@@ -328,3 +328,67 @@ fn mistakes_in_fragmentation_and_wear_are_reported() {
     assert!(error.to_string().contains("body `ball`: only convex polyhedra"), "{error}");
     assert_eq!(error.line_column(error.problems[0].span.start).0, 8);
 }
+
+#[test]
+fn mistakes_in_measures_are_reported() {
+    let region = |name, text: &str, says| after_ball(name, &format!("[[probe]]\n{text}"), 12, says);
+    let quantity = |name, target: &str, word: &str, says| {
+        after_ball(name, &format!("[[probe]]\n{target}\nquantities = [\"{word}\"]"), 13, says)
+    };
+    check(&[
+        region(
+            "empty region",
+            "region = { min = [0, 0, 0], max = [1, 0, 1] }",
+            "the region is empty along y",
+        ),
+        region("unknown region", "region = \"al\"", "did you mean \"all\"?"),
+        region("region without a corner", "region = { min = [0, 0, 0] }", "`max` is missing"),
+        region("number for a region", "region = 3", "expected one of \"all\""),
+        region("plane without normal", "plane = { point = [0, 0, 0] }", "`normal` is missing"),
+        region("no direction", "plane = { point = [0, 0, 0], normal = [0, 0, 0] }", "normal"),
+        region(
+            "negative radius",
+            "plane = { point = [0, 0, 0], normal = \"z\", radius = -1 }",
+            "greater than 0",
+        ),
+        after_ball(
+            "two targets",
+            "[[probe]]\nbody = \"ball\"\nregion = \"all\"",
+            13,
+            "a `body` or a `region`, not both",
+        ),
+        after_ball(
+            "two regions without names",
+            "[[probe]]\nregion = \"all\"\n[[probe]]\nregion = \"all\"",
+            14,
+            "two probes are named `region`",
+        ),
+        quantity("stress of all", "region = \"all\"", "stress", "give a box"),
+        quantity("solid fraction of all", "region = \"all\"", "solid_fraction", "give a box"),
+        quantity(
+            "velocity of a region",
+            "region = \"all\"",
+            "velocity",
+            "a region has no quantity",
+        ),
+        quantity(
+            "stress of a plane",
+            "plane = { point = [0, 0, 0], normal = \"z\" }",
+            "stress",
+            "a plane has no quantity",
+        ),
+        quantity("flow of a body", "body = \"ball\"", "flow_rate", "a body has no quantity"),
+        instead("negative impact speed", 3, "until = 1\nimpact_speed = -1", 4, "at least 0"),
+        instead(
+            "impacts of soft contacts",
+            3,
+            "until = 1\nscheme = \"penalty\"\nimpact_speed = 1",
+            5,
+            "has no impacts that take one step",
+        ),
+    ]);
+    let weightless = format!(
+        "gravity = [0, 0, 0]\n{START}{BALL}[[probe]]\nregion = \"all\"\nquantities = [\"slope\"]"
+    );
+    check(&[Case { name: "no gravity", text: weightless, line: 14, says: "needs gravity" }]);
+}

@@ -10,10 +10,16 @@ use mistakes::scenes::{BALL, START, after_ball, after_rain};
 use mistakes::{Case, check};
 use riprap::simulation::{Frame, Simulation};
 use riprap_io::run::{Event, Options, Phase, Run, Watch};
-use riprap_io::scene_file::{RopeQuantity, SceneFile, Target};
+use riprap_io::run_file::RunFile;
+use riprap_io::scene_file::{self, FrameFormat, RopeQuantity, SceneFile, Target};
 
 fn scene() -> SceneFile {
     SceneFile::read(Path::new("tests/data/ropes.toml")).unwrap_or_else(|e| panic!("{e}"))
+}
+
+/// The same, with frames in both formats.
+fn drawn() -> SceneFile {
+    SceneFile { run: scene_file::Run { frames: Some(FrameFormat::Both), ..scene().run }, ..scene() }
 }
 
 #[test]
@@ -99,7 +105,7 @@ fn a_run_records_tensions_draws_ropes_and_reports_the_one_that_breaks() {
     let out = tempfile::tempdir().unwrap();
     let folder = out.path().join("run");
     let mut notes = Notes(Vec::new(), None);
-    Run::new(&scene(), Options::new(&folder)).unwrap().execute(&mut notes).unwrap();
+    Run::new(&drawn(), Options::new(&folder)).unwrap().execute(&mut notes).unwrap();
     assert_eq!(notes.0, ["weak"]);
     let tension = column(&folder, "cable.tension_mean");
     // 2 kg at constant speed, once the winch has taken up the load.
@@ -118,19 +124,24 @@ fn a_run_records_tensions_draws_ropes_and_reports_the_one_that_breaks() {
     assert!(frame.contains("<Lines>") && frame.contains("Name=\"tension [N]\""));
     let index = std::fs::read_to_string(folder.join("run.pvd")).unwrap();
     assert!(index.contains("name=\"ropes\" file=\"frames/ropes-000000.vtp\""));
+    let file = RunFile::open(&folder).unwrap();
+    let [first, last] = [0, file.times().len() - 1].map(|k| file.frame(k).unwrap().ropes);
+    assert_eq!((first.len(), last.len()), (15, 14));
+    assert!(last.iter().all(|rope| rope.points.len() >= 2 && rope.tension >= 0.0));
 }
 
 #[test]
 fn an_interrupted_run_resumes_with_the_same_files() {
     let out = tempfile::tempdir().unwrap();
     let [whole, parts] = ["whole", "parts"].map(|name| out.path().join(name));
-    Run::new(&scene(), Options::new(&whole)).unwrap().execute(&mut ()).unwrap();
+    Run::new(&drawn(), Options::new(&whole)).unwrap().execute(&mut ()).unwrap();
     let options = Options::new(&parts);
     let interrupt = options.interrupt.clone();
     let mut notes = Notes(Vec::new(), Some((interrupt, 37)));
-    Run::new(&scene(), options).unwrap().execute(&mut notes).unwrap();
+    Run::new(&drawn(), options).unwrap().execute(&mut notes).unwrap();
     Run::resume_folder(&parts).unwrap().execute(&mut ()).unwrap();
-    for file in ["series.csv", "run.pvd", "frames/ropes-000003.vtp", "frames/ropes-000010.vtp"] {
+    let frames = ["frames/ropes-000003.vtp", "frames/ropes-000010.vtp"];
+    for file in ["series.csv", "run.pvd", "run.vtkhdf"].into_iter().chain(frames) {
         let [a, b] = [&whole, &parts].map(|folder| std::fs::read(folder.join(file)).unwrap());
         assert!(a == b, "{file} differs");
     }

@@ -54,8 +54,9 @@ impl Settling {
         scene.run.series_every = 0.0;
         scene.run.frames_every = 0.0;
         scene.run.contacts_every = 0.0;
-        scene.run.frames = false;
+        scene.run.frames = None;
         scene.run.force_chains = false;
+        scene.run.impact_speed = None;
         scene.run.checkpoint_every = None;
         scene.run.on_unconverged = OnUnconverged::Accept;
         scene.parameters.clear();
@@ -70,6 +71,8 @@ impl Settling {
         scene.joint_probes.clear();
         scene.contact_probes.clear();
         scene.rope_probes.clear();
+        scene.region_probes.clear();
+        scene.plane_probes.clear();
         for body in &mut scene.bodies {
             // It is held at its initial position.
             body.kind = BodyKind::Fixed;

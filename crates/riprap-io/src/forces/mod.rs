@@ -25,7 +25,7 @@ pub const FILES: [&str; 3] = ["forces.csv", "force-chains.vtp", "force-chains.sv
 pub enum Error {
     /// The folder does not contain a run.
     #[error(
-        "{} is not the folder of a run: it has no summary.json, series.csv or run.pvd; give the folder that `riprap run` wrote",
+        "{} is not the folder of a run: it has no summary.json, series.csv or run.vtkhdf; give the folder that `riprap run` wrote",
         folder.display()
     )]
     NotARun {

@@ -100,6 +100,11 @@ pub(super) fn inertial_columns(name: &str, columns: &mut Vec<Column>) {
     vector_columns(name, ["inertial_force", "momentum_change"], ["N", "N s"], columns);
 }
 
+/// Columns of an acceleration of `name`, in the order of [`Taken::vector`].
+pub(super) fn acceleration_columns(name: &str, columns: &mut Vec<Column>) {
+    vector_columns(name, ["acceleration", "velocity_change"], ["m/s^2", "m/s"], columns);
+}
+
 fn vector_columns(
     name: &str,
     [what, impulse]: [&str; 2],

@@ -4,11 +4,13 @@
 mod account;
 mod chains;
 mod degradation;
+mod impacts;
 mod loads;
+mod measures;
 mod mechanisms;
 mod multipliers;
 mod queue;
-mod ropes;
+pub(crate) mod ropes;
 mod series;
 mod summary;
 mod surfaces;
@@ -29,9 +31,11 @@ use serde::{Deserialize, Serialize};
 use crate::build::{Built, Settled};
 use crate::checkpoint::Checkpoint;
 use crate::error::Error;
-use crate::run_folder::{Existing, RunFolder};
+use crate::run_file::{self, Contents, Due, RunFileWriter, Shapes};
+use crate::run_folder::{Existing, IMPACTS, RunFolder};
 use crate::scene_file::{Run, SceneFile};
 use crate::table::TableWriter;
+use impacts::Impacts;
 use queue::{Files, Queue};
 use series::Series;
 use summary::Tally;
@@ -45,6 +49,8 @@ pub struct RunWriter {
     files: Queue<Files>,
     scene: Description,
     series: Series,
+    /// The impacts, if they are recorded.
+    impacts: Option<Impacts>,
     /// When rows of the series are due.
     rows: Schedule,
     /// When frames of each of the [`PARTS`] are due; `None` if disabled.
@@ -68,6 +74,8 @@ pub struct RunWriter {
 pub(crate) struct Progress {
     /// Length of `series.csv` [bytes].
     series: u64,
+    /// Length of `impacts.csv` [bytes]; 0 if there is none.
+    impacts: u64,
     /// Times of the frames of each part [s].
     frame_times: [Vec<f64>; 2],
     written: Option<u64>,
@@ -148,7 +156,9 @@ impl RunWriter {
         let folder = RunFolder::create(path, existing)?;
         let series = Series::new(file, built);
         let table = folder.series(&series.columns)?;
-        Self::begin(folder, series, table, file, built, threads)
+        let create = |_| TableWriter::create(folder.path().join(IMPACTS), &Impacts::columns());
+        let impacts = file.run.impact_speed.map(create).transpose()?;
+        Self::begin(folder, series, (table, impacts), file, built, threads, 0)
     }
 
     /// Continues the folder of a run after a checkpoint; everything written after it is removed. The run must continue
@@ -168,12 +178,19 @@ impl RunWriter {
             let message = "the probes of the checkpoint differ from those of the scene".into();
             return Err(Error::Data { path: Checkpoint::path(path), message });
         }
+        let columns = Impacts::columns();
+        let resume = |_| TableWriter::resume(path.join(IMPACTS), &columns, kept.impacts);
+        let impacts = file.run.impact_speed.map(resume).transpose()?;
+        let vtp = file.run.frames.is_some_and(|format| format.has_vtp());
         let frames = PARTS.iter().copied().zip(kept.frame_times.iter().map(Vec::as_slice));
         let ropes = (!built.scene.ropes().is_empty()).then_some((ROPES, &kept.frame_times[0][..]));
         let chains = file.run.force_chains.then_some((CHAINS, &kept.frame_times[1][..]));
-        let parts: Vec<_> = frames.chain(ropes).chain(chains).collect();
+        let parts = frames.chain(ropes).chain(chains).filter(|_| vtp);
+        let parts: Vec<_> = parts.collect();
         let folder = RunFolder::resume(path, &parts)?;
-        let mut writer = Self::begin(folder, series, table, file, built, threads)?;
+        let n_steps = n_times(&kept.frame_times);
+        let tables = (table, impacts);
+        let mut writer = Self::begin(folder, series, tables, file, built, threads, n_steps)?;
         writer.written = kept.written;
         writer.frame_times.clone_from(&kept.frame_times);
         writer.tally = kept.tally.clone();
@@ -181,24 +198,33 @@ impl RunWriter {
         Ok(writer)
     }
 
-    /// The writer for a prepared folder.
+    /// The writer for a prepared folder with the tables of the series and of impacts, and a number of steps that the run file
+    /// keeps.
     fn begin(
         folder: RunFolder,
         series: Series,
-        table: TableWriter,
+        (table, impacts): (TableWriter, Option<TableWriter>),
         file: &SceneFile,
         built: &Built,
         threads: usize,
+        n_steps: usize,
     ) -> Result<RunWriter, Error> {
         folder.write_scene(&file.to_toml())?;
         let scene = &built.scene;
         let run = &file.run;
         let schedule = |every: f64| Schedule::new(every, run);
         let path = folder.path().to_owned();
-        let surfaces = file.run.frames.then(|| Surfaces::new(scene));
+        let vtp = run.frames.is_some_and(|format| format.has_vtp());
+        let surfaces = vtp.then(|| Surfaces::new(scene));
+        let run_file = run.frames.is_some_and(|format| format.has_run_file()).then(|| {
+            let contents = Contents { ropes: !scene.ropes().is_empty(), chains: run.force_chains };
+            let shapes = Shapes::within(scene, extent(scene));
+            RunFileWriter::resume(path.join(run_file::FILE), shapes, contents, n_steps)
+        });
+        let run_file = run_file.transpose()?;
         let writer = RunWriter {
             path,
-            files: Queue::new(Files { folder, table, surfaces }),
+            files: Queue::new(Files { folder, table, impacts, surfaces, run: run_file }),
             scene: Description {
                 title: file.title.clone(),
                 seed: file.seed,
@@ -219,8 +245,9 @@ impl RunWriter {
                 settled: None,
             },
             series,
+            impacts: run.impact_speed.map(Impacts::new),
             rows: schedule(run.series_every),
-            frames: run.frames.then(|| [run.frames_every, run.contacts_every].map(schedule)),
+            frames: run.frames.map(|_| [run.frames_every, run.contacts_every].map(schedule)),
             checkpoints: run.checkpoint_every.map(schedule),
             identity: file.identity(),
             written: None,
@@ -291,11 +318,18 @@ impl RunWriter {
         {
             self.see(frame);
         }
+        self.write_impacts()?;
         if let Some(frame) = frame {
             self.output(frame, true)?;
         }
         self.write_summary(ending, frame)?;
-        self.files.wait()
+        self.files.wait()?;
+        #[cfg(feature = "parquet")]
+        crate::parquet::convert(
+            &self.path.join("series.csv"),
+            &self.path.join(crate::run_folder::PARQUET),
+        )?;
+        Ok(())
     }
 
     /// Replaces the checkpoint. All subsequent observations must come after it.
@@ -309,6 +343,7 @@ impl RunWriter {
         tally.report = self.report();
         let mut progress = Progress {
             series: 0,
+            impacts: 0,
             frame_times: self.frame_times.clone(),
             written: self.written,
             tally,
@@ -318,6 +353,8 @@ impl RunWriter {
         let (identity, state) = (self.identity.clone(), frame.state.clone());
         self.files.send(move |files| {
             progress.series = files.table.sync()?;
+            progress.impacts = files.impacts.as_mut().map_or(Ok(0), TableWriter::sync)?;
+            files.run.as_ref().map_or(Ok(()), RunFileWriter::sync)?;
             let folder = files.folder.path();
             let bytes = Checkpoint::bytes(folder, &identity, &state, &progress)?;
             files.folder.write_checkpoint(&bytes)
@@ -330,6 +367,9 @@ impl RunWriter {
             self.tally.begin = Some(Balance::of(frame.scene, frame.state));
         } else if frame.state.step > self.tally.seen {
             self.tally.add(frame.step);
+            if let Some(impacts) = &mut self.impacts {
+                impacts.add(frame);
+            }
         }
         self.tally.seen = frame.state.step;
         for joint in frame.scene.joints() {
@@ -339,11 +379,22 @@ impl RunWriter {
         self.series.step(frame);
     }
 
+    /// Writes the impacts that have been seen.
+    fn write_impacts(&mut self) -> Result<(), Error> {
+        let Some(rows) = self.impacts.as_mut().and_then(Impacts::take) else { return Ok(()) };
+        self.files.send(move |files| match &mut files.impacts {
+            Some(table) => impacts::write(&rows, table),
+            None => Ok(()),
+        })
+    }
+
     /// Writes output that is due at a frame and not yet written; at the end of a run, everything is due.
     fn output(&mut self, frame: &Frame, end: bool) -> Result<(), Error> {
         let (t, step) = (frame.state.t, frame.state.step);
         let due = |schedule: Schedule| end || schedule.is_due_at(frame);
         let row_due = due(self.rows) && self.written != Some(step);
+        // An interrupted run ends with all parts, some of which its last step may have written before.
+        let has_step = self.frame_times.iter().any(|times| times.last() == Some(&t));
         let mut numbers = [None; 2];
         for (part, schedule) in self.frames.into_iter().flatten().enumerate() {
             let times = &mut self.frame_times[part];
@@ -357,14 +408,21 @@ impl RunWriter {
             return Ok(());
         }
         let chains = (numbers[1].is_some() && self.scene.run.force_chains)
-            .then(|| Link::lines(&Link::all(frame), frame.scene.grain_size()));
+            .then(|| (Link::all(frame), frame.scene.grain_size()));
         let row = row_due.then(|| self.series.row(frame, &mut self.tally));
         if snapshot.is_some() && self.drawn.0 != frame.scene.collider_set() {
             // Stones have broken or worn.
             self.drawn.0 = frame.scene.collider_set();
-            let surfaces = Surfaces::within(frame.scene, self.drawn.1);
+            let format = self.scene.run.frames;
+            let vtp = format.is_some_and(|format| format.has_vtp());
+            let surfaces = vtp.then(|| Surfaces::within(frame.scene, self.drawn.1));
+            let shapes = format.is_some_and(|format| format.has_run_file());
+            let shapes = shapes.then(|| Shapes::within(frame.scene, self.drawn.1));
             self.files.send(move |files| {
-                files.surfaces = Some(surfaces);
+                files.surfaces = surfaces;
+                if let (Some(run), Some(shapes)) = (&mut files.run, shapes) {
+                    run.set_shapes(shapes);
+                }
                 Ok(())
             })?;
         }
@@ -372,9 +430,13 @@ impl RunWriter {
             if let Some(row) = row {
                 files.table.row(&row)?;
             }
-            let (Some(surfaces), Some(snapshot)) = (&files.surfaces, snapshot) else {
-                return Ok(());
-            };
+            let Some(snapshot) = snapshot else { return Ok(()) };
+            if let Some(run) = files.run.as_mut().filter(|_| !has_step) {
+                let [surfaces, contacts] = numbers.map(|number| number.is_some());
+                let chains = chains.as_ref().map(|(links, size)| (&links[..], *size));
+                run.write(&snapshot, &Due { surfaces, contacts, chains })?;
+            }
+            let Some(surfaces) = &files.surfaces else { return Ok(()) };
             for (part, number) in numbers.into_iter().enumerate() {
                 let Some(number) = number else { continue };
                 let data = match part {
@@ -386,8 +448,8 @@ impl RunWriter {
             if let (Some(number), Some(ropes)) = (numbers[0], snapshot.ropes()) {
                 files.folder.write_frame(ROPES, number, t, &ropes)?;
             }
-            if let (Some(number), Some(chains)) = (numbers[1], chains) {
-                files.folder.write_frame(CHAINS, number, t, &chains)?;
+            if let (Some(number), Some((links, size))) = (numbers[1], chains) {
+                files.folder.write_frame(CHAINS, number, t, &Link::lines(&links, size))?;
             }
             Ok(())
         })?;
@@ -416,7 +478,9 @@ impl Observer for RunWriter {
     fn observe(&mut self, frame: &Frame) -> Result<(), Box<dyn std::error::Error + Send + Sync>> {
         self.files.check()?;
         self.see(frame);
-        self.output(frame, false)?;
+        self.write_impacts()?;
+        // At the end everything is due, so that it has the same time.
+        self.output(frame, self.scene.run.is_over(frame.state.t))?;
         // At the end there is nothing left to resume.
         if self.checkpoints.is_some_and(|schedule| schedule.is_due_at(frame))
             && frame.state.step > 0
@@ -426,6 +490,12 @@ impl Observer for RunWriter {
         }
         Ok(())
     }
+}
+
+/// Number of different times in two increasing lists.
+fn n_times([a, b]: &[Vec<f64>; 2]) -> usize {
+    let shared = a.iter().filter(|t| b.binary_search_by(|other| other.total_cmp(t)).is_ok());
+    a.len() + b.len() - shared.count()
 }
 
 /// The initial bounding box of all bounded bodies: lower and upper corner [m].

@@ -1,11 +1,12 @@
 //! Columns of `series.csv` for constraints: gaps and multipliers of point contacts, residuals and multipliers of joints and
-//! loops. All are values at the time of the row, impulses those of the last step.
+//! loops. All are values at the time of the row, impulses those of the last step; only forces are means since the previous row.
 
 use riprap::math::Vec3;
 use riprap::multibody::Cut;
 use riprap::scene::{AlphaState, ConstraintOf, Hold, SchemeState, State};
 use riprap::simulation::Frame;
 
+use super::loads::{Taken, force_columns};
 use crate::scene_file::{ContactProbe, ContactQuantity};
 use crate::table::Column;
 
@@ -54,6 +55,10 @@ pub(super) fn contact_columns(probe: &ContactProbe, columns: &mut Vec<Column>) {
     for quantity in &probe.quantities {
         let all: &[(&str, &str)] = match quantity {
             ContactQuantity::Gap => &[("gap", "m"), ("gap_velocity", "m/s")],
+            ContactQuantity::Force => {
+                force_columns(&probe.name, columns);
+                &[]
+            }
             ContactQuantity::Multipliers => &[
                 ("impulse_n", "N s"),
                 ("impulse_t1", "N s"),
@@ -67,11 +72,30 @@ pub(super) fn contact_columns(probe: &ContactProbe, columns: &mut Vec<Column>) {
     }
 }
 
+/// The first collider of a point contact: each has two, after those of all shapes.
+fn collider_of(frame: &Frame, probe: &ContactProbe) -> u32 {
+    (frame.scene.colliders().len() + 2 * probe.contact) as u32
+}
+
+/// Collects the forces of point contacts in the last step, on the body of the point [N].
+pub(super) fn sample_contacts(probes: &[ContactProbe], frame: &Frame, forces: &mut Vec<Vec3>) {
+    for probe in probes.iter().filter(|p| p.quantities.contains(&ContactQuantity::Force)) {
+        let collider = collider_of(frame, probe);
+        let active = frame.work.contacts().active().zip(frame.work.impulses());
+        let own = active.filter(|(c, _)| c.point.colliders[0] == collider);
+        forces.push(own.map(|(c, impulse)| c.impulse_w(impulse) / frame.dt).sum());
+    }
+}
+
 /// Values of a point contact.
-pub(super) fn contact_row(frame: &Frame, probe: &ContactProbe, row: &mut Vec<f64>) {
+pub(super) fn contact_row(
+    frame: &Frame,
+    probe: &ContactProbe,
+    loads: &mut Taken,
+    row: &mut Vec<f64>,
+) {
     let contact = &frame.scene.point_contacts()[probe.contact];
-    // Each point contact has two colliders after those of all shapes.
-    let collider = (frame.scene.colliders().len() + 2 * probe.contact) as u32;
+    let collider = collider_of(frame, probe);
     for quantity in &probe.quantities {
         match quantity {
             ContactQuantity::Gap => {
@@ -86,6 +110,7 @@ pub(super) fn contact_row(frame: &Frame, probe: &ContactProbe, row: &mut Vec<f64
                 row.push(normal.dot(&(point - at[0].point(contact.places[0]))));
                 row.push(normal.dot(&(velocity(body) - velocity(plane))));
             }
+            ContactQuantity::Force => loads.vector(row),
             ContactQuantity::Multipliers => {
                 let active = frame.work.contacts().active().zip(frame.work.impulses());
                 let mut active = active.filter(|(c, _)| c.point.colliders[0] == collider);

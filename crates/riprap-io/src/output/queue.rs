@@ -7,6 +7,7 @@ use std::thread::JoinHandle;
 
 use super::surfaces::Surfaces;
 use crate::error::Error;
+use crate::run_file::RunFileWriter;
 use crate::run_folder::RunFolder;
 use crate::table::TableWriter;
 
@@ -15,8 +16,12 @@ use crate::table::TableWriter;
 pub(super) struct Files {
     pub folder: RunFolder,
     pub table: TableWriter,
-    /// `None` if frames are disabled.
+    /// The impacts, if they are written.
+    pub impacts: Option<TableWriter>,
+    /// For `.vtp` files, if they are written.
     pub surfaces: Option<Surfaces>,
+    /// The run file, if it is written.
+    pub run: Option<RunFileWriter>,
 }
 
 /// Something to write.

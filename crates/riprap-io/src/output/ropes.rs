@@ -59,13 +59,13 @@ pub(super) fn broken(frame: &Frame) -> Option<Value> {
 
 /// An unbroken rope at the time of a frame.
 #[derive(Debug)]
-pub(super) struct Drawn {
-    rope: usize,
-    points: Vec<Vec3>,
+pub(crate) struct Drawn {
+    pub rope: usize,
+    pub points: Vec<Vec3>,
     /// Mean tension over the last step [N].
-    tension: f64,
+    pub tension: f64,
     /// [m]
-    slack: f64,
+    pub slack: f64,
 }
 
 impl Drawn {

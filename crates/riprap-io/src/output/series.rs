@@ -1,6 +1,6 @@
 //! The columns of `series.csv` and how a row is filled: energies, momenta, contacts and solver, then the mechanisms and
-//! the probes. Positions, velocities and energies are those at the time of the row; forces have their impulse, mean and
-//! maximum since the previous row.
+//! the probes. Positions, velocities, energies and measures of packings are those at the time of the row; forces have their impulse,
+//! mean and maximum since the previous row.
 
 use riprap::assembly::{joint_drift, joint_wrenches};
 use riprap::math::{Twist, Vec3};
@@ -12,11 +12,13 @@ use serde::{Deserialize, Serialize};
 use super::account::Account;
 use super::degradation;
 use super::loads::{
-    AXES, Loads, Taken, force_columns, inertial_columns, scalar_columns, torque_columns,
+    AXES, Loads, Taken, acceleration_columns, force_columns, inertial_columns, scalar_columns,
+    torque_columns,
 };
+use super::measures::{KeptFlow, ManyBodies};
 use super::mechanisms::Mechanisms;
 use super::multipliers::{
-    constraint_columns, constraint_row, contact_columns, contact_row, cut_of,
+    constraint_columns, constraint_row, contact_columns, contact_row, cut_of, sample_contacts,
 };
 use super::ropes::{self, rope_columns, rope_row};
 use super::summary::Tally;
@@ -38,6 +40,7 @@ pub(super) struct Series {
     /// Where the energy goes, if that is recorded.
     account: Option<Account>,
     ropes: Vec<RopeProbe>,
+    many: ManyBodies,
     /// Forces since the last row.
     loads: Loads,
     /// Forces of one step, in the order of `loads`.
@@ -53,6 +56,8 @@ pub(crate) struct Kept {
     /// For each probe of a body, the velocity at the end of the last step and the work so far [J].
     probes: Vec<(Twist, f64)>,
     account: Option<Account>,
+    /// For each probe of a plane, the mass that has passed.
+    flows: Vec<KeptFlow>,
 }
 
 /// A probe of a body.
@@ -146,6 +151,7 @@ impl Series {
         for probe in &file.rope_probes {
             rope_columns(probe, &mut columns);
         }
+        let many = ManyBodies::new(file, &mut columns);
         let (contacts, ropes) = (file.contact_probes.clone(), file.rope_probes.clone());
         make_unique(&mut columns);
         let joints = file.joint_probes.clone();
@@ -161,6 +167,7 @@ impl Series {
             contacts,
             account,
             ropes,
+            many,
             loads,
             forces,
             counted,
@@ -177,7 +184,8 @@ impl Series {
     /// The state needed to resume.
     pub fn kept(&self) -> Kept {
         let probes = self.probes.iter().map(|follow| (follow.before, follow.work)).collect();
-        Kept { loads: self.loads.clone(), probes, account: self.account.clone() }
+        let (loads, account) = (self.loads.clone(), self.account.clone());
+        Kept { loads, probes, account, flows: self.many.kept() }
     }
 
     /// Continues after a step with the state stored then; false if it does not match.
@@ -190,7 +198,7 @@ impl Series {
         self.account.clone_from(&kept.account);
         self.loads.clone_from(&kept.loads);
         self.counted = step;
-        fits
+        self.many.resume(step, &kept.flows) && fits
     }
 
     /// Adds the forces of the last step and the work done by contacts in it.
@@ -198,6 +206,7 @@ impl Series {
         if let Some(account) = &mut self.account {
             account.add(frame);
         }
+        self.many.step(frame);
         if frame.state.step > self.counted {
             for follow in &mut self.probes {
                 let now = follow.slot(frame).map_or(follow.before, |i| frame.state.v[i]).linear;
@@ -221,7 +230,7 @@ impl Series {
         self.counted = frame.state.step;
     }
 
-    /// Collects the forces of the last step: mechanisms, bodies, joints, ropes.
+    /// Collects the forces of the last step: mechanisms, bodies, joints, point contacts, ropes.
     fn sample(&mut self, frame: &Frame) {
         self.forces.clear();
         self.mechanisms.sample(frame, &mut self.forces);
@@ -243,11 +252,13 @@ impl Series {
                         let mass = follow.slot(frame).map_or(0.0, |i| frame.scene.bodies().mass[i]);
                         self.forces.push(follow.acceleration * mass);
                     }
+                    Quantity::Acceleration => self.forces.push(follow.acceleration),
                     _ => {}
                 }
             }
         }
         self.sample_joints(frame);
+        sample_contacts(&self.contacts, frame, &mut self.forces);
         ropes::sample(&self.ropes, frame, &mut self.forces);
     }
 
@@ -319,11 +330,12 @@ impl Series {
             }
         }
         for probe in &self.contacts {
-            contact_row(frame, probe, &mut row);
+            contact_row(frame, probe, &mut loads, &mut row);
         }
         for probe in &self.ropes {
             rope_row(frame, probe, &mut loads, &mut row);
         }
+        self.many.row(frame, &mut row);
         row
     }
 }
@@ -359,7 +371,10 @@ impl Follow {
                     row.extend(q.map_or([f64::NAN; 4], |q| [q.w, q.i, q.j, q.k]));
                 }
                 Quantity::AngularVelocity => row.extend(spin.iter()),
-                Quantity::Force | Quantity::Torque | Quantity::InertialForce => loads.vector(row),
+                Quantity::Force
+                | Quantity::Torque
+                | Quantity::InertialForce
+                | Quantity::Acceleration => loads.vector(row),
                 Quantity::NormalForce => loads.scalar(row),
                 Quantity::Contacts => {
                     let active = frame.work.contacts().active();
@@ -431,6 +446,10 @@ fn body_columns(name: &str, quantities: &[Quantity], columns: &mut Vec<Column>) 
             }
             Quantity::InertialForce => {
                 inertial_columns(name, columns);
+                continue;
+            }
+            Quantity::Acceleration => {
+                acceleration_columns(name, columns);
                 continue;
             }
             Quantity::Contacts => ("contacts", "-", &[]),

@@ -4,7 +4,7 @@
 use std::ops::Range;
 
 use riprap::math::{Pose, Vec3};
-use riprap::scene::Scene;
+use riprap::scene::{Scene, Twist};
 use riprap::shape::Shape;
 use riprap::simulation::{ContactForce, Frame};
 
@@ -15,7 +15,7 @@ use crate::vtk::PolyData;
 /// Number of vertices of the polygon that approximates a disc.
 const DISC_CORNERS: usize = 48;
 /// With more spheres than this, each gets fewer faces.
-const MANY_SPHERES: usize = 2000;
+const MANY_SPHERES: usize = 300;
 
 /// The surfaces of all bodies in their own frames: generated once for a scene, then placed for each frame.
 #[derive(Debug)]
@@ -104,6 +104,11 @@ impl Surfaces {
 }
 
 impl Surfaces {
+    /// The convex parts of a body: corners in the frame of the shape [m], and faces.
+    pub(crate) fn parts(&self, body: usize) -> impl Iterator<Item = (&[Vec3], &[Vec<usize>])> {
+        self.bodies[body].iter().map(|part| (&part.corners[..], &part.faces[..]))
+    }
+
     /// The outlines of all convex parts as seen in a projection, each with the index of its body, anticlockwise.
     pub(crate) fn outlines(
         &self,
@@ -177,10 +182,15 @@ fn add_tube(nodes: &[(Pose, f64)], outline: &[[f64; 2]], data: &mut PolyData) ->
 pub struct Snapshot {
     /// Pose of each shape, and speed of its centre of mass [m/s].
     bodies: Vec<(Pose, f64)>,
-    contacts: Vec<ContactForce>,
+    pub(crate) contacts: Vec<ContactForce>,
     /// `None` if the scene has no ropes.
-    ropes: Option<Vec<Drawn>>,
+    pub(crate) ropes: Option<Vec<Drawn>>,
     dt: f64,
+    /// Time [s] and number of steps.
+    pub(crate) at: (f64, u64),
+    /// Poses and velocities of the bodies: of the centre of mass, for free bodies.
+    pub(crate) q: Vec<Pose>,
+    pub(crate) v: Vec<Twist>,
 }
 
 impl Snapshot {
@@ -190,7 +200,8 @@ impl Snapshot {
         let body = |i: usize| (scene.shape_pose(state, scene.body_at(i)), state.v[i].linear.norm());
         let bodies = (0..state.q.len()).map(body).collect();
         let ropes = (!scene.ropes().is_empty()).then(|| Drawn::all(frame));
-        Snapshot { bodies, contacts: frame.contacts().collect(), ropes, dt }
+        let (at, q, v) = ((state.t, state.step), state.q.clone(), state.v.clone());
+        Snapshot { bodies, contacts: frame.contacts().collect(), ropes, dt, at, q, v }
     }
 
     /// The ropes as lines, with the index of each, `tension [N]` and `slack [m]`; `None` if the scene has no ropes.

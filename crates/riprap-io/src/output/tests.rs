@@ -10,6 +10,7 @@ seed = 5
 dt = \"1 ms\"
 until = \"0.1 s\"
 output_every = \"30 ms\"
+frames = \"both\"
 [materials.rock]
 density = 1000
 friction = 0.5
@@ -426,7 +427,7 @@ fn series_surfaces_and_contacts_have_separate_intervals() {
     rest.set_state(checkpoint.state).unwrap();
     rest.until(file.run.until, &mut writer).unwrap();
     writer.finish(Some(&rest.frame()), &Ending::Finished).unwrap();
-    for name in ["series.csv", "run.pvd"] {
+    for name in ["series.csv", "run.pvd", "run.vtkhdf"] {
         let [a, b] = [&path, &stopped].map(|path| std::fs::read(path.join(name)).unwrap());
         assert!(a == b, "{name}");
     }

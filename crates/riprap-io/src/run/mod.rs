@@ -180,7 +180,7 @@ pub enum Error {
 /// let folder = std::env::temp_dir().join(format!("riprap-run-{}", std::process::id()));
 /// let summary = Run::new(&scene, Options::new(&folder))?.execute(&mut ())?;
 /// assert_eq!(summary.report.steps, 100);
-/// assert!(folder.join("series.csv").is_file() && folder.join("run.pvd").is_file());
+/// assert!(folder.join("series.csv").is_file() && folder.join("run.vtkhdf").is_file());
 /// # std::fs::remove_dir_all(&folder)?;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```

@@ -12,6 +12,7 @@ use crate::fclib;
 
 mod degradation;
 mod guarded;
+mod measures;
 
 /// A block that tips over an edge, so that its contacts change; two spheres connected by a joint next to it.
 const BLOCK: &str = r#"
@@ -129,7 +130,7 @@ impl Watch for Notes {
 fn contents(run: &Path) -> BTreeMap<String, Vec<u8>> {
     let mut files = BTreeMap::new();
     for part in ["", "frames"] {
-        for entry in fs::read_dir(run.join(part)).unwrap() {
+        for entry in fs::read_dir(run.join(part)).into_iter().flatten() {
             let entry = entry.unwrap();
             let name = entry.file_name().into_string().unwrap();
             if entry.file_type().unwrap().is_dir() || name == "checkpoint.bin" {

@@ -9,6 +9,7 @@ seed = 4
 dt = "1 ms"
 until = "0.12 s"
 output_every = "20 ms"
+frames = "both"
 [materials.steel]
 density = 7800
 friction = 0.5

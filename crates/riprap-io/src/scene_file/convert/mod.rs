@@ -187,6 +187,7 @@ impl<'a> Converter<'a> {
         if let (Some(steps), Some(run)) = (&steps, run) {
             self.check_ropes(&steps.scheme, run, scene);
             self.check_solver(&steps.scheme, scene);
+            self.check_impacts(&steps.scheme, run);
         }
         let mut source = source(scene);
         source.bodies.extend(ball_spans);
@@ -216,6 +217,8 @@ impl<'a> Converter<'a> {
             joint_probes: probes.joints,
             contact_probes: probes.contacts,
             rope_probes: probes.ropes,
+            region_probes: probes.regions,
+            plane_probes: probes.planes,
             source: Source {
                 mechanisms: mechanism_sources,
                 flexible: flexible_spans,
@@ -247,6 +250,22 @@ impl<'a> Converter<'a> {
             let message = format!("the method \"{word}\" is for the friction law `cone` only");
             let help = "write `scheme = \"cone-complementarity\"` in [run], or remove `method`";
             self.problems.advise(solver.value_span("method"), message, help);
+        }
+    }
+
+    /// Reports a log of impacts with a scheme that has none in single steps.
+    fn check_impacts(&mut self, scheme: &TimeScheme, run: &Entries) {
+        let one_step = matches!(
+            scheme,
+            TimeScheme::MoreauJean { .. }
+                | TimeScheme::ConeComplementarity { .. }
+                | TimeScheme::GeneralizedAlpha { .. }
+        );
+        if run.given("impact_speed").is_some() && !one_step {
+            let word = run.variant.unwrap_or_default();
+            let message = format!("the scheme \"{word}\" has no impacts that take one step");
+            let help = "use \"moreau-jean\", \"cone-complementarity\" or \"generalized-alpha\", or remove `impact_speed`";
+            self.problems.advise(run.key_span("impact_speed"), message, help);
         }
     }
 

@@ -3,10 +3,11 @@
 use std::collections::HashSet;
 
 use super::super::document::excerpt;
-use super::super::keys::Choice;
+use super::super::keys::{Choice, ReadKeys};
 use super::super::model::{
-    BodyJoint, ContactProbe, ContactQuantity, JointProbe, JointQuantity, MechanismProbe,
-    MechanismQuantity, PointContact, Probe, Quantity, Rope, RopeProbe, RopeQuantity, Target,
+    BodyJoint, Column, ContactProbe, ContactQuantity, JointProbe, JointQuantity, MechanismProbe,
+    MechanismQuantity, Passage, PlaneProbe, PlaneQuantity, PointContact, Probe, Quantity,
+    RegionProbe, RegionQuantity, Rope, RopeProbe, RopeQuantity, Target,
 };
 use super::super::values::{Entries, Node};
 use super::{Converter, did_you_mean};
@@ -19,6 +20,8 @@ pub(super) struct Probes {
     pub joints: Vec<JointProbe>,
     pub contacts: Vec<ContactProbe>,
     pub ropes: Vec<RopeProbe>,
+    pub regions: Vec<RegionProbe>,
+    pub planes: Vec<PlaneProbe>,
 }
 
 /// What a probe may refer to besides bodies and mechanisms.
@@ -38,11 +41,11 @@ impl Converter<'_> {
         let mut probes = Probes::default();
         let mut names = HashSet::new();
         for probe in nodes.iter().filter_map(Node::table) {
-            let keys = ["body", "mechanism", "joint", "point_contact", "rope"];
+            let keys = ["body", "mechanism", "joint", "point_contact", "rope", "region", "plane"];
             let given = keys.map(|key| (key, probe.given(key)));
             let mut given = given.into_iter().filter_map(|(key, node)| Some((key, node?)));
             let Some((key, node)) = given.next() else {
-                let message = "this probe has no target: `body`, `mechanism`, `joint`, `point_contact` or `rope` is missing";
+                let message = "this probe has no target: `body`, `mechanism`, `joint`, `point_contact`, `rope`, `region` or `plane` is missing";
                 self.problems.report(probe.span.clone(), message);
                 continue;
             };
@@ -51,7 +54,10 @@ impl Converter<'_> {
                 self.problems.advise(probe.key_span(other), message, "write two probes");
                 continue;
             }
-            let own = node.text().map(|name| name.replace('/', "."));
+            let own = match key {
+                "region" | "plane" => Some(key.to_owned()),
+                _ => node.text().map(|name| name.replace('/', ".")),
+            };
             let name = probe.text("name").map(str::to_owned).or(own).unwrap_or_default();
             if !names.insert(name.clone()) && !name.is_empty() {
                 let message = format!("two probes are named `{name}`");
@@ -92,6 +98,13 @@ impl Converter<'_> {
                         probes.ropes.push(RopeProbe { name, rope, quantities });
                     }
                 }
+                "region" => probes.regions.extend(self.region_probe(node, name, listed)),
+                "plane" => {
+                    let quantities = self.quantities(listed, &[PlaneQuantity::FlowRate], "a plane");
+                    if let Some(plane) = node.table().and_then(|t| Passage::read_keys(self, t)) {
+                        probes.planes.push(PlaneProbe { name, plane, quantities });
+                    }
+                }
                 _ => {
                     let usual = [ContactQuantity::Gap];
                     let quantities = self.quantities(listed, &usual, "a point contact");
@@ -124,6 +137,50 @@ impl Converter<'_> {
             self.problems.advise(probe.value_span("contact_with"), message, "name another body");
         }
         Some(Probe { name, body, point, contact_with, quantities })
+    }
+
+    fn region_probe(&mut self, node: &Node, name: String, listed: &[Node]) -> Option<RegionProbe> {
+        let usual = [RegionQuantity::Coordination, RegionQuantity::Rattlers];
+        let quantities = self.quantities(listed, &usual, "a region");
+        for node in listed {
+            let Some(quantity) = node.text().and_then(RegionQuantity::of) else { continue };
+            let word = quantity.word();
+            if quantity.needs_gravity() && self.gravity == 0.0 {
+                let message = format!("`{word}` needs gravity, which defines what is up");
+                self.problems.advise(node.span.clone(), message, "set `gravity`, or remove it");
+            }
+        }
+        let Some(entries) = node.table() else {
+            let boxed = |node: &&Node| {
+                node.text().and_then(RegionQuantity::of).is_some_and(RegionQuantity::needs_box)
+            };
+            for node in listed.iter().filter(boxed) {
+                let message = format!(
+                    "`{}` is a mean over a volume, and \"all\" has none",
+                    node.text().unwrap_or_default()
+                );
+                let help = "give a box: region = { min = [x, y, z], max = [x, y, z] }";
+                self.problems.advise(node.span.clone(), message, help);
+            }
+            return (node.text()? == "all").then_some(RegionProbe {
+                name,
+                region: None,
+                quantities,
+            });
+        };
+        let column = Column::read_keys(self, entries)?;
+        let axes = if self.planar { 2 } else { 3 };
+        if let Some(axis) = (0..axes).find(|&axis| column.min[axis] >= column.max[axis]) {
+            let message = format!(
+                "the region is empty along {}: min is {} m, max is {} m",
+                ["x", "y", "z"][axis],
+                column.min[axis],
+                column.max[axis]
+            );
+            let help = "`max` must be greater than `min` along each axis";
+            self.problems.advise(entries.value_span("max"), message, help);
+        }
+        Some(RegionProbe { name, region: Some(column), quantities })
     }
 
     /// Reports quantities that only the scheme `generalized-alpha` has.

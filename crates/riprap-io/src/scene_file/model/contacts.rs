@@ -167,7 +167,7 @@ codec! {
 
 codec! {
     /// A direction; in planar scenes it lies in the x–y plane.
-    Normal: Vector,
+    pub(super) Normal: Vector,
     |from, entries, key| from.normal(entries, key),
     |normal, _| normal
 }

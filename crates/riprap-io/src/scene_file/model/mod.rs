@@ -148,6 +148,10 @@ pub struct SceneFile {
     pub contact_probes: Vec<ContactProbe>,
     /// Ropes recorded in `series.csv`.
     pub rope_probes: Vec<RopeProbe>,
+    /// Measured packings.
+    pub region_probes: Vec<RegionProbe>,
+    /// Planes that bodies pass.
+    pub plane_probes: Vec<PlaneProbe>,
     /// The text it was read from, for messages.
     pub source: Source,
 }
@@ -262,7 +266,7 @@ pub(crate) static SCENE: Table = Table {
         chain: List { of: &CHAIN_KIND, min: 0, max: 1000 }, Default("[]");
         /// Bodies that do not collide: `[[ignore_contact]]`.
         ignore_contact: List { of: &IGNORE_CONTACT_KIND, min: 0, max: 10_000 }, Default("[]");
-        /// Bodies, mechanisms, joints, point contacts and ropes recorded in `series.csv`: `[[probe]]`.
+        /// Bodies, mechanisms, joints, point contacts, ropes, packings and planes recorded in `series.csv`: `[[probe]]`.
         probe: List { of: &PROBE_KIND, min: 0, max: 10_000 }, Default("[]");
     }],
     tag: None,

@@ -1,10 +1,12 @@
-//! Probes: bodies, mechanisms, joints, point contacts and ropes recorded in `series.csv`.
+//! Probes: bodies, mechanisms, joints, point contacts, ropes, packings and planes recorded in `series.csv`.
 
 use serde::ser::SerializeMap;
 
 use super::super::fields::{Kind, Table};
-use super::super::keys::{Choice, Names, WriteKeys, keys, words};
-use super::{LENGTH, SceneFile, Vector};
+use super::super::keys::{Choice, In, Names, WriteKeys, keys, table, words};
+use super::contacts::Normal;
+use super::grains::{COLUMN, Column};
+use super::{LENGTH, POSITIVE_LENGTH, SceneFile, Vector};
 
 /// A body whose motion is recorded in columns of `series.csv`.
 #[derive(Clone, Debug, PartialEq)]
@@ -90,6 +92,8 @@ pub enum Quantity {
     NormalForce,
     /// Mass times acceleration [N].
     InertialForce,
+    /// Acceleration of the centre of mass [m/s²].
+    Acceleration,
     /// Number of contacts.
     Contacts,
     /// Work of the contact forces on the body since the start [J].
@@ -102,10 +106,11 @@ words! {
         Velocity "velocity": "of the origin of the shape, or of `point` [m/s]",
         Rotation "rotation": "quaternion w, x, y, z [–]",
         AngularVelocity "angular_velocity": "in the world frame [rad/s]",
-        Force "force": "sum of the contact forces, or the force of a joint on the second body: mean and maximum [N], impulse [N s]",
+        Force "force": "sum of the contact forces, the force of a joint on the second body, or that of a point contact on the body of its point: mean and maximum [N], impulse [N s]",
         Torque "torque": "of the contact forces about the origin of the shape, or about `point`; or the torque of a joint on the second body, about the position of the joint on it: mean and maximum [N m], impulse [N m s]",
         NormalForce "normal_force": "of a body: sum of the magnitudes of its normal contact forces: mean and maximum [N], impulse [N s]",
         InertialForce "inertial_force": "of a body with a mass: mass times acceleration, from the change of velocity in a step: mean and maximum [N], change of momentum [N s]",
+        Acceleration "acceleration": "of the centre of mass of a body, from the change of velocity in a step: mean and maximum [m/s²], change of velocity [m/s]",
         Contacts "contacts": "number of contacts, including near ones that carry no force [–]",
         Work "work": "done by the contact forces on the body since the start [J]",
     }
@@ -196,6 +201,8 @@ pub struct ContactProbe {
 pub enum ContactQuantity {
     /// Gap [m] and its rate [m/s].
     Gap,
+    /// Force on the body of the point [N].
+    Force,
     /// Impulse [N s] and position correction [kg m].
     Multipliers,
 }
@@ -203,6 +210,7 @@ pub enum ContactQuantity {
 words! {
     ContactQuantity {
         Gap "gap": "of a point contact: gap [m] and its rate [m/s]",
+        Force "force": "see above",
         Multipliers "multipliers": "see above",
     }
 }
@@ -234,41 +242,163 @@ words! {
     }
 }
 
-/// All quantities. Forces and torques of joints are described with those of bodies, multipliers with those of mechanisms.
-const QUANTITIES: &[(&str, &str)] = &{
-    let [body, mechanism] = [Quantity::WORDS, MechanismQuantity::WORDS];
-    let mut all = [JointQuantity::WORDS[2]; 19];
-    let mut i = 0;
-    while i < body.len() {
-        all[i] = body[i];
-        i += 1;
+/// Measures of the free bodies, or of those in a box, in columns of `series.csv`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RegionProbe {
+    /// Prefix of the column names; unique among the probes.
+    pub name: String,
+    /// The box; `None` for all of space.
+    pub region: Option<Column>,
+    /// The recorded quantities, in column order.
+    pub quantities: Vec<RegionQuantity>,
+}
+
+/// A measure of a packing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RegionQuantity {
+    /// Mean number of touching bodies [–].
+    Coordination,
+    /// Fraction of rattlers [–].
+    Rattlers,
+    /// Solid fraction [–].
+    SolidFraction,
+    /// Mean stress [Pa].
+    Stress,
+    /// Fabric tensor and anisotropy [–].
+    Fabric,
+    /// Statistics of normal forces.
+    NormalForces,
+    /// Slope of the free surface [rad].
+    Slope,
+    /// Correlation of size and height [–].
+    Segregation,
+}
+
+impl RegionQuantity {
+    /// Whether it is a mean over a volume.
+    pub fn needs_box(self) -> bool {
+        matches!(self, RegionQuantity::SolidFraction | RegionQuantity::Stress)
     }
-    (all[10], all[11], all[12], all[14]) = (mechanism[0], mechanism[1], mechanism[2], mechanism[3]);
-    (all[15], all[16]) = (ContactQuantity::WORDS[0], mechanism[4]);
-    (all[17], all[18]) = (RopeQuantity::WORDS[0], RopeQuantity::WORDS[1]);
+
+    /// Whether it needs a vertical direction.
+    pub fn needs_gravity(self) -> bool {
+        matches!(self, RegionQuantity::Slope | RegionQuantity::Segregation)
+    }
+}
+
+words! {
+    RegionQuantity {
+        Coordination "coordination": "of a region: mean number of bodies that touch a free body, without rattlers and with all bodies [–]",
+        Rattlers "rattlers": "of a region: fraction of the free bodies that are rattlers, that is, touch fewer than two bodies; repeated without the rattlers until none are left [–]",
+        SolidFraction "solid_fraction": "of a box: fraction of its volume occupied by free bodies, in planar scenes of its area [–]",
+        Stress "stress": "of a box: mean stress from contact forces and velocity fluctuations, and its mean normal component, compression positive [Pa], in planar scenes [N/m]",
+        Fabric "fabric": "of a region: fabric tensor of the contact normals and its anisotropy [–]",
+        NormalForces "normal_forces": "of a region: mean, 90th percentile and maximum of the normal forces between bodies [N], and their participation number [–]",
+        Slope "slope": "of a region: angle of the plane that fits the highest bodies best, and the direction in which it descends, from x towards y [rad]",
+        Segregation "segregation": "of a region: correlation of size and height of the free bodies, 1 if larger ones are higher [–]",
+    }
+}
+
+table! {
+    /// A plane through which free bodies pass.
+    PASSAGE = "passage", "plane of a probe";
+    pub struct Passage {
+        /// A point of the plane.
+        point: Vector = Polar(&LENGTH), Required;
+        /// Normal, in the direction in which mass counts as positive.
+        normal: Vector = Axis, Required, with Normal;
+        /// Only bodies that pass within this distance of `point` count.
+        radius: Option<f64> = POSITIVE_LENGTH, Optional;
+    }
+}
+
+/// A plane whose flow of mass is recorded in columns of `series.csv`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PlaneProbe {
+    /// Prefix of the column names; unique among the probes.
+    pub name: String,
+    /// The plane.
+    pub plane: Passage,
+    /// The recorded quantities, in column order.
+    pub quantities: Vec<PlaneQuantity>,
+}
+
+/// A quantity of a plane.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PlaneQuantity {
+    /// Mass per time [kg/s].
+    FlowRate,
+}
+
+words! {
+    PlaneQuantity {
+        FlowRate "flow_rate": "of a plane: mass of the free bodies whose centre passes it along its normal, less that in the opposite direction: mean per time [kg/s], and sum since the start [kg]",
+    }
+}
+
+/// Joins lists of words.
+const fn joined<const N: usize>(
+    lists: &[&[(&'static str, &'static str)]],
+) -> [(&'static str, &'static str); N] {
+    let mut all = [("", ""); N];
+    let (mut k, mut list) = (0, 0);
+    while list < lists.len() {
+        let mut i = 0;
+        while i < lists[list].len() {
+            all[k] = lists[list][i];
+            (i, k) = (i + 1, k + 1);
+        }
+        list += 1;
+    }
+    assert!(k == N, "the number of quantities");
     all
+}
+
+/// Number of different quantities.
+const N_QUANTITIES: usize = 29;
+
+/// All quantities. Those of joints and point contacts with the same name as one of bodies or mechanisms are described there.
+const QUANTITIES: &[(&str, &str)] = &{
+    let (forces, rest) = MechanismQuantity::WORDS.split_at(3);
+    let (energy, multipliers) = rest.split_at(1);
+    joined::<N_QUANTITIES>(&[
+        Quantity::WORDS,
+        forces,
+        &[JointQuantity::WORDS[2]],
+        energy,
+        &[ContactQuantity::WORDS[0]],
+        multipliers,
+        RopeQuantity::WORDS,
+        RegionQuantity::WORDS,
+        PlaneQuantity::WORDS,
+    ])
 };
 static QUANTITY: Kind = Kind::Choice(QUANTITIES);
 
 pub(crate) static PROBE: Table = Table {
     name: "probe",
     title: "[[probe]]",
-    doc: "A body, mechanism, joint, point contact or rope whose motion and forces are recorded in columns of `series.csv`. Coordinates of mechanisms are \
+    doc: "A body, mechanism, joint, point contact or rope whose motion and forces are recorded in columns of `series.csv`, or a measure of many bodies. Coordinates of mechanisms are \
           recorded without a probe: `MECHANISM.COORDINATE.q` and `.v`, for driven ones also `.force`, all at the time of the row. \
           For a force, the columns over the interval since the previous row are its mean `NAME.force_mean_x` to `_z`, its \
           largest magnitude in a step `NAME.force_max` and its impulse `NAME.impulse_x` to `_z`; for a torque, \
           `NAME.torque_mean_x`, `NAME.torque_max`, `NAME.angular_impulse_x` and so on; for a normal force, \
           `NAME.normal_force_mean`, `NAME.normal_force_max` and `NAME.normal_impulse`; for an inertial force, \
-          `NAME.inertial_force_mean_x`, `NAME.inertial_force_max`, `NAME.momentum_change_x` and so on. `NAME` is the name of the probe; for \
+          `NAME.inertial_force_mean_x`, `NAME.inertial_force_max`, `NAME.momentum_change_x` and so on; for an acceleration, \
+          `NAME.acceleration_mean_x`, `NAME.acceleration_max`, `NAME.velocity_change_x` and so on. `NAME` is the name of the probe; for \
           mechanisms it is followed by the name of the force or joint, and the forces are those of the equations of motion at \
           the end of each step, with the mean contact forces of that step. The scalars of mechanisms are \
           `FORCE.force_mean`, `.force_max` and `.impulse` on a coordinate; `SPRING.tension_mean`, `.tension_max`, \
           `.tension_impulse` and `.length`; `COORDINATE.drive_mean`, `.drive_max` and `.drive_impulse` of driven coordinates; and \
           `LOOP.x_mean`, `.x_max`, `.x_impulse` and so on for each equation. The columns of joints between bodies are in the world \
           frame, with `JOINT.error` and `.error_angle` at the time of the row. The columns of a point contact are `NAME.gap`, \
-          `.gap_velocity`, `.impulse_n`, `.impulse_t1`, `.impulse_t2` and `.nu`; the multipliers of a joint or loop are \
+          `.gap_velocity`, those of a force, `.impulse_n`, `.impulse_t1`, `.impulse_t2` and `.nu`; the multipliers of a joint or loop are \
           `NAME.EQUATION.lambda`, `.impulse`, `.nu`, `.residual` and `.residual_velocity` (`NAME.LOOP.EQUATION…` for a mechanism). \
-          The columns of a rope are `NAME.tension_mean`, `.tension_max`, `.tension_impulse`, `.slack` and `.broken`.",
+          The columns of a rope are `NAME.tension_mean`, `.tension_max`, `.tension_impulse`, `.slack` and `.broken`. \
+          The columns of a region are `NAME.coordination`, `.coordination_all`, `.rattlers`, `.solid_fraction`, `.stress_xx` to `_yz`, \
+          `.pressure`, `.fabric_xx` to `_yz`, `.anisotropy`, `.normal_force_mean`, `.normal_force_p90`, `.normal_force_max`, \
+          `.participation`, `.slope`, `.slope_direction` and `.segregation`, at the time of the row with the contact forces of the last \
+          step; NaN where there is nothing to measure. Those of a plane are `NAME.flow_rate`, the mean since the previous row, and `.passed_mass`.",
     fields: &[keys! {
         /// Name of a body, of a grain such as `ballast-12`, of a body of a mechanism such as `robot/hand`, or of a node of a
         /// flexible body such as `spring/10`.
@@ -281,14 +411,19 @@ pub(crate) static PROBE: Table = Table {
         point_contact: Refers("point contact"), Optional;
         /// Name of a rope, instead of a body.
         rope: Refers("rope"), Optional;
+        /// A box whose free bodies and contacts are measured, or `"all"`, instead of a body. Bodies belong to the box if their
+        /// centre of mass does, contacts if their point does; in planar scenes z is ignored.
+        region: OneOf(&[Choice(&[("all", "all free bodies")]), Table(&COLUMN)]), Optional;
+        /// A plane that free bodies pass, instead of a body.
+        plane: Table(&PASSAGE), Optional;
         /// The recorded point, in the frame of the body; for bodies of mechanisms and nodes of flexible bodies.
         point: Polar(&LENGTH), Default("[0.0, 0.0, 0.0]");
         /// Another body: forces, work and number of contacts are those of the contacts with it alone.
         contact_with: Refers("body"), Optional;
         /// Recorded quantities.
-        quantities: List { of: &QUANTITY, min: 1, max: 19 }, Computed("`[\"position\", \"velocity\"]`; for a mechanism `[\"forces\"]`, for a joint `[\"force\"]`, for a point contact `[\"gap\"]`, for a rope `[\"tension\", \"slack\"]`");
+        quantities: List { of: &QUANTITY, min: 1, max: N_QUANTITIES }, Computed("`[\"position\", \"velocity\"]`; for a mechanism `[\"forces\"]`, for a joint `[\"force\"]`, for a point contact `[\"gap\"]`, for a rope `[\"tension\", \"slack\"]`, for a region `[\"coordination\", \"rattlers\"]`, for a plane `[\"flow_rate\"]`");
         /// Unique prefix of the column names.
-        name: Name, Computed("the name of the body (with `/` replaced by `.`), mechanism, joint, point contact or rope");
+        name: Name, Computed("the name of the body (with `/` replaced by `.`), mechanism, joint, point contact or rope; `region` or `plane`");
     }],
     tag: None,
 };
@@ -296,61 +431,74 @@ pub(crate) static PROBE: Table = Table {
 /// A probe of any kind, with the keys to serialize.
 pub(in super::super) struct AnyProbe<'a> {
     name: &'a str,
-    /// The key that names the recorded object, and its value.
-    follows: (&'static str, String),
+    follows: Follows<'a>,
     point: Option<Vector>,
     contact_with: Option<String>,
     quantities: Vec<&'static str>,
 }
 
-/// All probes: of mechanisms, of joints, of bodies, of point contacts, of ropes.
-pub(in super::super) fn all_probes(scene: &SceneFile) -> Vec<AnyProbe<'_>> {
-    fn words<T: Choice>(quantities: &[T]) -> Vec<&'static str> {
-        quantities.iter().map(|quantity| quantity.word()).collect()
+/// What a probe records.
+enum Follows<'a> {
+    /// The key that names the recorded object, and its value.
+    Named(&'static str, String),
+    Region(Option<&'a Column>),
+    Plane(&'a Passage),
+}
+
+impl<'a> AnyProbe<'a> {
+    fn new<T: Choice>(name: &'a str, follows: Follows<'a>, quantities: &[T]) -> Self {
+        let quantities = quantities.iter().map(|quantity| quantity.word()).collect();
+        AnyProbe { name, follows, point: None, contact_with: None, quantities }
     }
-    let mechanisms = scene.mechanism_probes.iter().map(|probe| AnyProbe {
-        name: &probe.name,
-        follows: ("mechanism", scene.mechanisms[probe.mechanism].name.clone()),
-        point: None,
-        contact_with: None,
-        quantities: words(&probe.quantities),
+}
+
+/// All probes: of mechanisms, of joints, of bodies, of point contacts, of ropes, of regions, of planes.
+pub(in super::super) fn all_probes(scene: &SceneFile) -> Vec<AnyProbe<'_>> {
+    let mechanisms = scene.mechanism_probes.iter().map(|probe| {
+        let follows = Follows::Named("mechanism", scene.mechanisms[probe.mechanism].name.clone());
+        AnyProbe::new(&probe.name, follows, &probe.quantities)
     });
-    let joints = scene.joint_probes.iter().map(|probe| AnyProbe {
-        name: &probe.name,
-        follows: ("joint", scene.joints[probe.joint].name.clone()),
-        point: None,
-        contact_with: None,
-        quantities: words(&probe.quantities),
+    let joints = scene.joint_probes.iter().map(|probe| {
+        let follows = Follows::Named("joint", scene.joints[probe.joint].name.clone());
+        AnyProbe::new(&probe.name, follows, &probe.quantities)
     });
-    let bodies = scene.probes.iter().map(|probe| AnyProbe {
-        name: &probe.name,
-        follows: ("body", scene.target_name(probe.body)),
-        point: matches!(probe.body, Target::MechanismBody { .. } | Target::Node { .. })
-            .then_some(probe.point),
-        contact_with: probe.contact_with.map(|other| scene.target_name(other)),
-        quantities: words(&probe.quantities),
+    let bodies = scene.probes.iter().map(|probe| {
+        let follows = Follows::Named("body", scene.target_name(probe.body));
+        let has_point = matches!(probe.body, Target::MechanismBody { .. } | Target::Node { .. });
+        AnyProbe {
+            point: has_point.then_some(probe.point),
+            contact_with: probe.contact_with.map(|other| scene.target_name(other)),
+            ..AnyProbe::new(&probe.name, follows, &probe.quantities)
+        }
     });
-    let contacts = scene.contact_probes.iter().map(|probe| AnyProbe {
-        name: &probe.name,
-        follows: ("point_contact", scene.point_contacts[probe.contact].name.clone()),
-        point: None,
-        contact_with: None,
-        quantities: words(&probe.quantities),
+    let contacts = scene.contact_probes.iter().map(|probe| {
+        let name = scene.point_contacts[probe.contact].name.clone();
+        AnyProbe::new(&probe.name, Follows::Named("point_contact", name), &probe.quantities)
     });
-    let ropes = scene.rope_probes.iter().map(|probe| AnyProbe {
-        name: &probe.name,
-        follows: ("rope", scene.ropes[probe.rope].name.clone()),
-        point: None,
-        contact_with: None,
-        quantities: words(&probe.quantities),
+    let ropes = scene.rope_probes.iter().map(|probe| {
+        let follows = Follows::Named("rope", scene.ropes[probe.rope].name.clone());
+        AnyProbe::new(&probe.name, follows, &probe.quantities)
     });
-    mechanisms.chain(joints).chain(bodies).chain(contacts).chain(ropes).collect()
+    let regions = scene.region_probes.iter().map(|probe| {
+        AnyProbe::new(&probe.name, Follows::Region(probe.region.as_ref()), &probe.quantities)
+    });
+    let planes = scene
+        .plane_probes
+        .iter()
+        .map(|probe| AnyProbe::new(&probe.name, Follows::Plane(&probe.plane), &probe.quantities));
+    let objects = mechanisms.chain(joints).chain(bodies).chain(contacts).chain(ropes);
+    objects.chain(regions).chain(planes).collect()
 }
 
 impl WriteKeys for AnyProbe<'_> {
-    fn write_keys<M: SerializeMap>(&self, _: Names<'_>, map: &mut M) -> Result<(), M::Error> {
+    fn write_keys<M: SerializeMap>(&self, names: Names<'_>, map: &mut M) -> Result<(), M::Error> {
         map.serialize_entry("name", self.name)?;
-        map.serialize_entry(self.follows.0, &self.follows.1)?;
+        match &self.follows {
+            Follows::Named(key, name) => map.serialize_entry(key, name)?,
+            Follows::Region(None) => map.serialize_entry("region", "all")?,
+            Follows::Region(Some(column)) => map.serialize_entry("region", &In(names, *column))?,
+            Follows::Plane(plane) => map.serialize_entry("plane", &In(names, *plane))?,
+        }
         map.serialize_entry("point", &self.point)?;
         map.serialize_entry("contact_with", &self.contact_with)?;
         map.serialize_entry("quantities", &self.quantities)

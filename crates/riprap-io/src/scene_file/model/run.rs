@@ -8,7 +8,7 @@ use riprap::scheme::{
 use riprap::simulation::OnUnconverged;
 
 use super::super::fields::Field;
-use super::super::keys::{codec, keys, table, variants, words, words_of};
+use super::super::keys::{Choice as _, codec, keys, table, variants, words, words_of};
 use super::super::number;
 use super::super::units::Dimension;
 use super::super::values::Entries;
@@ -33,17 +33,77 @@ table! {
         frames_every: f64 = TIME, Computed("`output_every`"), with Every;
         /// Interval between frames of the contacts.
         contacts_every: f64 = TIME, Computed("`frames_every`"), with ContactsEvery;
-        /// Whether frames for ParaView are written: surfaces and contacts as `.vtp`.
-        frames: bool = Flag, Default("true");
+        /// How frames for ParaView are written; `true` is `"vtkhdf"`, `false` writes none.
+        frames: Option<FrameFormat> = OneOf(&[Flag, Choice(words_of::<FrameFormat>())]), Default("\"vtkhdf\""), with Frames;
         /// Whether `series.csv` also records where the energy goes (`dissipated_impact`, `dissipated_friction`,
         /// `dissipated_rolling`, `dissipated_ropes`, `other_work`) and how often bodies touch (`touching_pairs`, `contact_onsets`, `contact_steps`).
         account: bool = Flag, Default("false");
         /// Whether frames include force chains: contacts as lines between bodies, with a radius by their normal force.
         force_chains: bool = Flag, Default("false");
+        /// Records impacts in `impacts.csv`: contacts with an impulse whose bodies approach each other faster than this along the
+        /// normal. For schemes in which an impact takes one step: `moreau-jean`, `cone-complementarity` and `generalized-alpha`.
+        impact_speed: Option<f64> = Quantity(Dimension::VELOCITY, NonNegative), Optional;
         /// Interval between checkpoints, from which an interrupted run resumes bitwise identically (`riprap run --resume`).
         checkpoint_every: Option<f64> = TIME, Optional;
         /// What happens when the solver does not converge in a step.
         on_unconverged: OnUnconverged = Choice(words_of::<OnUnconverged>()), Default("\"warn\"");
+    }
+}
+
+/// How frames are written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FrameFormat {
+    /// One file for the whole run, `run.vtkhdf`.
+    Vtkhdf,
+    /// A file per frame in `frames`, with the index `run.pvd`.
+    Vtp,
+    /// Both.
+    Both,
+}
+
+impl FrameFormat {
+    /// Whether `run.vtkhdf` is written.
+    pub fn has_run_file(self) -> bool {
+        self != FrameFormat::Vtp
+    }
+
+    /// Whether `.vtp` files are written.
+    pub fn has_vtp(self) -> bool {
+        self != FrameFormat::Vtkhdf
+    }
+}
+
+words! {
+    FrameFormat {
+        Vtkhdf "vtkhdf": "one file `run.vtkhdf` for the whole run",
+        Vtp "vtp": "a `.vtp` file per frame in `frames`, and their index `run.pvd`",
+        Both "both": "both",
+    }
+}
+
+codec! {
+    /// A format of frames, or whether there are any.
+    Frames: Option<FrameFormat>,
+    |_, run, key| {
+        let value = run.get(key)?;
+        match (value.flag(), value.text()) {
+            (Some(true), _) => Some(Some(FrameFormat::Vtkhdf)),
+            (Some(false), _) => Some(None),
+            (None, word) => FrameFormat::of(word?).map(Some),
+        }
+    },
+    |format, _| Word(format.map(FrameFormat::word))
+}
+
+/// A word, or `false` if there is none.
+struct Word(Option<&'static str>);
+
+impl serde::Serialize for Word {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self.0 {
+            Some(word) => serializer.serialize_str(word),
+            None => serializer.serialize_bool(false),
+        }
     }
 }
 
