@@ -13,6 +13,9 @@ pub fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("xtask is a folder of the workspace")
 }
 
+/// Folders with files that are built or installed.
+const SKIPPED: [&str; 4] = ["target", "out", "node_modules", "dist"];
+
 /// All files below a folder with the extension `ending`, sorted by path. Build outputs and hidden folders are skipped.
 pub fn files(folder: &Path, ending: &str) -> Result<Vec<PathBuf>, String> {
     let failed = |error: std::io::Error| format!("{}: {error}", folder.display());
@@ -24,8 +27,8 @@ pub fn files(folder: &Path, ending: &str) -> Result<Vec<PathBuf>, String> {
     for path in entries {
         let name = path.file_name().unwrap_or_default();
         if path.is_dir() {
-            let hidden = name.to_string_lossy().starts_with('.');
-            if !hidden && name != "target" && name != "out" {
+            let name = name.to_string_lossy();
+            if !name.starts_with('.') && !SKIPPED.contains(&&*name) {
                 found.extend(files(&path, ending)?);
             }
         } else if path.extension().is_some_and(|extension| extension == ending) {

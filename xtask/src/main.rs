@@ -1,11 +1,13 @@
 //! Repository tasks. `cargo xtask test` runs all tests, locally and in `.ci/run`. `cargo xtask book` builds the book as a site and
 //! checks its links. `cargo xtask python` installs the Python package and runs its tests; `cargo xtask wheel` builds a
-//! redistributable wheel and tests it in a clean environment. `cargo xtask fuzz` and `cargo xtask soak`
+//! redistributable wheel and tests it in a clean environment. `cargo xtask viewer` builds the page of the viewer into the
+//! repository. `cargo xtask fuzz` and `cargo xtask soak`
 //! are longer versions of the fuzz and soak tests. `cargo xtask count` prints the lines of code and of tests.
 
 mod fuzz;
 mod python;
 mod soak;
+mod viewer;
 mod wheel;
 
 use std::io::{BufRead, BufReader};
@@ -14,10 +16,11 @@ use std::process::{Command, ExitCode, Stdio};
 use std::time::Instant;
 
 /// Stages in order: name and arguments of cargo.
-const STAGES: [(&str, &[&str]); 4] = [
+const STAGES: [(&str, &[&str]); 5] = [
     ("format", &["fmt", "--all", "--check"]),
     ("clippy", &["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"]),
     ("tests", &["test", "--workspace", "--no-fail-fast"]),
+    ("parquet", &["test", "--package", "riprap-io", "--features", "parquet", "--lib", "parquet"]),
     ("documentation", &["doc", "--workspace", "--no-deps"]),
 ];
 
@@ -29,6 +32,7 @@ fn main() -> ExitCode {
         ["test"] => test(),
         ["python"] => told(python_stage(&mut Tests::default()).unwrap_or(Ok(()))),
         ["wheel"] => told(wheel()),
+        ["viewer"] => told(viewer::replace()),
         ["book"] => told(book().map(|page| println!("{}", page.display()))),
         ["count"] => count(),
         ["fuzz"] => told(fuzz::run(1.0)),
@@ -40,7 +44,7 @@ fn main() -> ExitCode {
         ["soak", "--short"] => told(soak(false, None)),
         _ => {
             eprintln!(
-                "usage: cargo xtask test | python | wheel | book | fuzz [--minutes N] | soak [--minutes N | --short] | count"
+                "usage: cargo xtask test | python | wheel | viewer | book | fuzz [--minutes N] | soak [--minutes N | --short] | count"
             );
             ExitCode::from(2)
         }
@@ -104,7 +108,7 @@ fn soak(release: bool, minutes: Option<f64>) -> Result<(), String> {
 /// The short soak test of the test command, with the binary that the tests have just used; building it alone would compile all
 /// dependencies again, with fewer features.
 fn soak_after_tests() -> Result<(), String> {
-    let binary = target().join("debug").join(format!("riprap{}", std::env::consts::EXE_SUFFIX));
+    let binary = built_riprap();
     if binary.is_file() { soak_with(&binary, None) } else { soak(false, None) }
 }
 
@@ -159,6 +163,10 @@ fn test() -> ExitCode {
         println!("── python FAILED: {message}");
         broken.push("python");
     }
+    if let Some(Err(message)) = viewer_stage(&mut tests) {
+        println!("── viewer FAILED: {message}");
+        broken.push("viewer");
+    }
     println!("── soak: cargo xtask soak --short");
     if let Err(message) = soak_after_tests() {
         println!("── soak FAILED: {message}");
@@ -183,8 +191,27 @@ fn python_stage(tests: &mut Tests) -> Option<Result<(), String>> {
         return None;
     };
     println!("── python: cargo xtask python");
+    Some(counted("python", tests, || python::run(&interpreter, &target())))
+}
+
+/// Builds the page of the viewer and runs its tests if there is npm.
+fn viewer_stage(tests: &mut Tests) -> Option<Result<(), String>> {
+    if !viewer::available() {
+        println!("── viewer skipped: npm was not found");
+        return None;
+    }
+    println!("── viewer: npm run build, npm test");
+    Some(counted("viewer", tests, || viewer::run(&built_riprap())))
+}
+
+/// Runs a stage and adds its tests.
+fn counted(
+    name: &str,
+    tests: &mut Tests,
+    stage: impl FnOnce() -> Result<python::Counts, String>,
+) -> Result<(), String> {
     let begin = Instant::now();
-    let result = python::run(&interpreter, &target()).and_then(|counts| {
+    let result = stage().and_then(|counts| {
         tests.passed += counts.passed;
         tests.failed += counts.failed;
         match counts.failed {
@@ -192,8 +219,13 @@ fn python_stage(tests: &mut Tests) -> Option<Result<(), String>> {
             n => Err(format!("{n} tests failed")),
         }
     });
-    println!("── python ended in {:.1} s", begin.elapsed().as_secs_f64());
-    Some(result)
+    println!("── {name} ended in {:.1} s", begin.elapsed().as_secs_f64());
+    result
+}
+
+/// The command that the tests have built.
+fn built_riprap() -> PathBuf {
+    target().join("debug").join(format!("riprap{}", std::env::consts::EXE_SUFFIX))
 }
 
 /// Checks licenses, duplicate versions and sources (`deny.toml`) if `cargo-deny` is installed. Advisories and yanked crates are not checked,

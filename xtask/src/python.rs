@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 /// What the tests of the package need from the package index.
-pub const TESTS: [&str; 12] = [
+pub const TESTS: [&str; 14] = [
     "numpy>=1.21",
     "pytest>=7",
     "mypy>=1.10",
@@ -20,6 +20,8 @@ pub const TESTS: [&str; 12] = [
     "tqdm",
     "nbclient",
     "ipykernel",
+    "vtk>=9.4",
+    "h5py",
 ];
 /// What builds and checks it. Pyright brings its own Node.
 const TOOLS: [&str; 2] = ["maturin>=1.9,<2", "pyright[nodejs]>=1.1.400"];

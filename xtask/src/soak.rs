@@ -221,6 +221,16 @@ impl Soak {
         if read("run.pvd").is_some_and(|index| !index.ends_with("</VTKFile>\n")) {
             return Some(format!("{out}: run.pvd is incomplete"));
         }
+        let out_folder = self.folder.join(out);
+        if out_folder.join("run.vtkhdf").exists() {
+            let picture = self.folder.join("frame.png");
+            let mut render = Command::new(&self.riprap);
+            render.arg("render").arg(&out_folder).arg("--out").arg(&picture);
+            render.args(["--size", "16x16", "--samples", "1"]);
+            if !render.output().is_ok_and(|output| output.status.success()) {
+                return Some(format!("{out}: run.vtkhdf is not readable"));
+            }
+        }
         if read("series.csv").is_some_and(|series| !series.is_empty() && !series.ends_with('\n')) {
             return Some(format!("{out}: the last row of series.csv is incomplete"));
         }

@@ -6,7 +6,6 @@ pub mod cases;
 pub mod chains;
 pub mod check;
 pub mod degradation;
-pub mod figure;
 pub mod mechanisms;
 pub mod nonsmooth;
 pub mod reproduce;
@@ -16,6 +15,7 @@ pub mod tamping;
 
 pub use cases::{CASES, Case};
 pub use check::{Check, Checks};
+pub use riprap_view::figure;
 
 /// How much work a case may do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

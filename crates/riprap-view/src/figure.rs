@@ -1,4 +1,4 @@
-//! Line plots as SVG for the studies of `riprap reproduce`: panels with axes and curves, and a common legend.
+//! Line plots as SVG: panels with axes and curves, and a common legend.
 
 use std::ops::Range;
 
@@ -352,14 +352,17 @@ impl Scale {
             return Scale { begin, end, logarithmic };
         }
         let usable = |v: &f64| v.is_finite() && (!logarithmic || *v > 0.0);
+        // Ranges that are finite, with ticks that are not zero.
+        let [least, most] = if logarithmic { [1e-150, 1e150] } else { [-1e300, 1e300] };
         let (mut low, mut high) = data
             .filter(usable)
+            .map(|v| v.clamp(least, most))
             .fold((f64::INFINITY, f64::NEG_INFINITY), |(a, b), v| (a.min(v), b.max(v)));
         if low > high {
             (low, high) = if logarithmic { (0.1, 10.0) } else { (0.0, 1.0) };
         }
-        if low == high {
-            let half = if low == 0.0 { 1.0 } else { 0.5 * low.abs() };
+        if high - low < 1e-300 {
+            let half = if low.abs() < 1e-290 { 1.0 } else { 0.5 * low.abs() };
             (low, high) = (low - half, high + half);
         }
         if logarithmic {
@@ -510,5 +513,48 @@ mod tests {
         let (size, columns) = ([200, 200], 1);
         let figure = Figure { title: String::new(), size, columns, panels: vec![panel] };
         assert!(figure.svg().ends_with("</svg>\n"));
+    }
+
+    #[test]
+    fn extreme_values_are_drawn_with_few_ticks() {
+        let cases: [&[f64]; 9] = [
+            &[0.0, 5e-324],
+            &[5e-324],
+            &[1e-310, 1.0],
+            &[-1.7e308, 1.7e308],
+            &[5e-324, 1.7e308],
+            &[1.0, 1.0 + f64::EPSILON],
+            &[1e300],
+            &[f64::NAN, f64::INFINITY, f64::NEG_INFINITY],
+            &[-1.0, 0.0],
+        ];
+        for values in cases {
+            for logarithmic in [false, true] {
+                let mut axis = Axis::new("y");
+                axis.logarithmic = logarithmic;
+                let scale = Scale::over(&axis, values.iter().copied(), 0.05);
+                assert!(scale.begin.is_finite() && scale.begin < scale.end, "{values:?}");
+                let ticks = scale.ticks();
+                let most = if logarithmic { 400 } else { 12 };
+                assert!(ticks.len() <= most, "{values:?}: {}", ticks.len());
+                let points = values.iter().enumerate().map(|(k, v)| [k as f64, *v]).collect();
+                let curves = vec![Curve::new("a", Colour::Blue, points)];
+                let panel = Panel { title: String::new(), x: Axis::new("x"), y: axis, curves };
+                let size = [300, 200];
+                let figure = Figure { title: String::new(), size, columns: 1, panels: vec![panel] };
+                assert!(figure.svg().ends_with("</svg>\n"), "{values:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn equal_values_are_in_the_middle_of_their_axis() {
+        for value in [0.0, 3.0, -2e-7, 1e9] {
+            let scale = Scale::over(&Axis::new("y"), [value; 3].into_iter(), 0.05);
+            assert!((scale.part(value) - 0.5).abs() < 1e-12, "{value}");
+            assert!(scale.ticks().len() >= 2, "{value}");
+        }
+        let scale = Scale::over(&Axis::new("y").logarithmic(), [1e-9].into_iter(), 0.05);
+        assert!((0.0..=1.0).contains(&scale.part(1e-9)));
     }
 }
