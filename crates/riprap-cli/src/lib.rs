@@ -21,7 +21,8 @@ use failure::Failure;
 use clap::{Parser, Subcommand};
 
 use commands::{
-    bench, check, equilibrium, forces, modes, new, reproduce, run, settle, solve, sweep, validate,
+    bench, check, compare, equilibrium, forces, modes, new, plot, render, report, reproduce, run,
+    settle, solve, sweep, validate, view,
 };
 
 /// Simulate granular media and multibody systems with exact contact laws.
@@ -39,6 +40,8 @@ enum Command {
     /// Run a scene over many parameters and seeds and collect one table (needs the Python package)
     #[command(disable_help_flag = true, disable_version_flag = true)]
     Sweep(sweep::Arguments),
+    /// Show runs in the browser, also runs in progress
+    View(view::Arguments),
     /// Settle the grains of a scene and cache the bed for later runs
     Settle(settle::Arguments),
     /// Check a scene without running it: bodies, masses, sizes, advice on the time step
@@ -49,6 +52,14 @@ enum Command {
     Modes(modes::Arguments),
     /// Compute the unique contact forces of a run and compare them with those of its solver
     Forces(forces::Arguments),
+    /// Draw a frame of a run as a picture, or all frames as a video
+    Render(render::Arguments),
+    /// Draw the series of a run: energies, momenta, contacts, mechanisms, probes
+    Plot(plot::Arguments),
+    /// Write one HTML page about a run: pictures, numbers, curves, warnings
+    Report(report::Arguments),
+    /// Show the differences of two runs: scenes, summaries, series
+    Compare(compare::Arguments),
     /// Create a folder with a template scene
     New(new::Arguments),
     /// Run the validation cases and compare the results with their references
@@ -74,11 +85,16 @@ pub fn main_with(arguments: impl IntoIterator<Item = OsString>) -> u8 {
     let result = match arguments.command {
         Command::Run(arguments) => run::run(&arguments),
         Command::Sweep(arguments) => sweep::sweep(&arguments),
+        Command::View(arguments) => view::view(&arguments),
         Command::Settle(arguments) => settle::command(&arguments),
         Command::Check(arguments) => check::check(&arguments),
         Command::Equilibrium(arguments) => equilibrium::equilibrium(&arguments),
         Command::Modes(arguments) => modes::modes(&arguments),
         Command::Forces(arguments) => forces::forces(&arguments),
+        Command::Render(arguments) => render::render(&arguments),
+        Command::Plot(arguments) => plot::plot(&arguments),
+        Command::Report(arguments) => report::report(&arguments),
+        Command::Compare(arguments) => compare::compare(&arguments),
         Command::New(arguments) => new::new(&arguments),
         Command::Validate(arguments) => validate::validate(&arguments),
         Command::Reproduce(arguments) => reproduce::reproduce(&arguments),

@@ -16,6 +16,7 @@ dt = \"0.5 ms\"
 until = \"0.4 s\"
 output_every = \"7 ms\"
 checkpoint_every = \"10 ms\"
+frames = \"both\"
 [materials.rock]
 density = 2700
 friction = 0.7
@@ -88,7 +89,7 @@ quantities = [\"force\", \"error\"]
 fn contents(folder: &Folder, run: &str) -> Vec<(String, Vec<u8>)> {
     let mut files = Vec::new();
     for part in ["", "frames"] {
-        for entry in std::fs::read_dir(folder.0.join(run).join(part)).unwrap() {
+        for entry in std::fs::read_dir(folder.0.join(run).join(part)).expect(part) {
             let entry = entry.unwrap();
             let name = entry.file_name().into_string().unwrap();
             if !entry.file_type().unwrap().is_file() || name == "checkpoint.bin" {

@@ -110,7 +110,8 @@ fn a_closed_pipe_ends_the_command_quietly() {
 #[test]
 fn a_file_size_limit_is_reported_and_the_run_is_marked_as_failed() {
     let folder = Folder::new("limit");
-    folder.write("ball.toml", BALL.replace("5 ms", "500 ms"));
+    let text = BALL.replace("5 ms", "500 ms").replace("[run]\n", "[run]\nframes = \"vtp\"\n");
+    folder.write("ball.toml", text);
     let limited = Command::new("sh")
         .current_dir(&folder.0)
         .args(["-c", "ulimit -f 80 && exec \"$0\" run ball.toml --out run"])

@@ -88,7 +88,8 @@ fn unreadable_files_are_named_the_others_solved_and_the_exit_code_is_2() {
         assert!(stderr(&output).contains(words), "{}", stderr(&output));
     }
     assert!(stdout(&output).contains("converged"), "{}", stdout(&output));
-    let empty = folder.riprap(&["solve", "out/frames"]);
+    std::fs::create_dir(folder.0.join("empty")).unwrap();
+    let empty = folder.riprap(&["solve", "empty"]);
     assert_eq!(code(&empty), Some(2));
     assert!(stderr(&empty).contains("contains no HDF5 files"), "{}", stderr(&empty));
 }

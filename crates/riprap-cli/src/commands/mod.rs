@@ -2,16 +2,21 @@
 
 pub mod bench;
 pub mod check;
+pub mod compare;
 pub mod equilibrium;
 pub mod forces;
 pub mod modes;
 pub mod new;
+pub mod plot;
+pub mod render;
+pub mod report;
 pub mod reproduce;
 pub mod run;
 pub mod settle;
 pub mod solve;
 pub mod sweep;
 pub mod validate;
+pub mod view;
 mod watch;
 
 use crate::failure::Failure;
@@ -59,5 +64,13 @@ fn parse_positive(text: &str) -> Result<f64, String> {
     match text.parse::<f64>() {
         Ok(x) if x > 0.0 && x.is_finite() => Ok(x),
         _ => Err("expected a number greater than 0".into()),
+    }
+}
+
+/// Parses a number that is not negative.
+fn parse_not_negative(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(x) if x >= 0.0 && x.is_finite() => Ok(x),
+        _ => Err("expected a number that is not negative".into()),
     }
 }

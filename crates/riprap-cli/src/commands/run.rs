@@ -6,12 +6,14 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use riprap_io::output::Ending;
 use riprap_io::run::{Error, Options, Run, Summary, reference_length};
+use riprap_io::run_file;
 use riprap_io::run_folder::Existing;
 use riprap_io::scene_file::{SceneFile, TimeScheme};
+use riprap_view::source::Source;
 
 use super::settle::Beds;
 use super::watch::Terminal;
-use super::{parse_threads, parse_time, set_threads};
+use super::{parse_threads, parse_time, set_threads, view};
 use crate::failure::Failure;
 use crate::progress::duration;
 use crate::text::{counted, number, print};
@@ -44,6 +46,9 @@ pub struct Arguments {
     bed: Option<PathBuf>,
     #[command(flatten)]
     beds: Beds,
+    /// Show the run in the browser while it is running
+    #[arg(long)]
+    view: bool,
     /// Overwrite an existing run in the folder; with --resume, only if it has no checkpoint
     #[arg(long)]
     force: bool,
@@ -73,9 +78,51 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     for note in prepared.scene().notes(&prepared.built().scene) {
         eprintln!("note: {note}");
     }
-    on_interrupt(prepared.interrupt());
+    let interrupt = prepared.interrupt();
+    on_interrupt(Arc::clone(&interrupt));
+    let viewer = match arguments.view {
+        true => Some(Viewer::start(&out)?),
+        false => None,
+    };
     let summary = prepared.execute(&mut Terminal::default())?;
-    conclude(&file, &summary)
+    conclude(&file, &summary)?;
+    viewer.map_or(Ok(()), |viewer| viewer.stay(&interrupt))
+}
+
+/// A viewer beside a run.
+struct Viewer {
+    url: String,
+    thread: std::thread::JoinHandle<std::io::Result<()>>,
+    stop: Arc<AtomicBool>,
+}
+
+impl Viewer {
+    /// Starts a viewer of the folder of a run.
+    fn start(folder: &Path) -> Result<Viewer, Failure> {
+        let server = view::bind(vec![Source::expected(folder)], "127.0.0.1", None)?;
+        let url = server.url();
+        eprintln!("viewer at {url}");
+        let stop = Arc::new(AtomicBool::new(false));
+        let stopped = Arc::clone(&stop);
+        let thread = std::thread::spawn(move || server.run(&stopped));
+        view::open_browser(&url);
+        Ok(Viewer { url, thread, stop })
+    }
+
+    /// Keeps the viewer after the end of the run, until Ctrl-C.
+    fn stay(self, interrupt: &AtomicBool) -> Result<(), Failure> {
+        eprintln!("the viewer stays at {} until Ctrl-C", self.url);
+        while !interrupt.load(Ordering::Relaxed) && !self.thread.is_finished() {
+            std::thread::sleep(std::time::Duration::from_millis(100));
+        }
+        self.stop.store(true, Ordering::Relaxed);
+        match self.thread.join() {
+            Ok(served) => {
+                served.map_err(|error| Failure::Run(format!("the viewer failed: {error}")))
+            }
+            Err(_) => Err(Failure::Run("the viewer failed".into())),
+        }
+    }
 }
 
 impl From<Error> for Failure {
@@ -168,7 +215,9 @@ fn conclude(file: &SceneFile, summary: &Summary) -> Result<(), Failure> {
     text += &format!("  {}  run summary\n", path("summary.json"));
     if summary.n_frames > 0 {
         let frames = counted(summary.n_frames, "frame");
-        text += &format!("  {}  {frames}: open in ParaView\n", path("run.pvd"));
+        let file =
+            if summary.folder.join(run_file::FILE).is_file() { run_file::FILE } else { "run.pvd" };
+        text += &format!("  {}  {frames}: open in ParaView\n", path(file));
     }
     print(&text);
     if *ending == Ending::Interrupted { Err(Failure::Interrupted) } else { Ok(()) }
