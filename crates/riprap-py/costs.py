@@ -161,7 +161,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         print(f"loop of steps in Python {100 * looping(run, 30, 6):+.1f} % compared with one in Rust")
-        step, more = stepping(scene, run, folder, steps=30, rounds=4)
+        step, more = stepping(scene, run, folder, steps=100, rounds=5)
         print(f"step of 5000 stones {1e3 * step:.1f} ms, {100 * more:+.1f} % compared with `riprap run`")
         print(f"positions of 5001 bodies {1e6 * best(lambda: run.positions, 200):.1f} µs")
         print(f"contacts, {len(run.contacts())} of them {1e6 * best(lambda: run.contacts(), 50):.1f} µs")

@@ -10,6 +10,7 @@ use riprap::multibody::{
 
 use crate::convert;
 use crate::errors;
+use crate::exit;
 use crate::law;
 use crate::multibody::Multibody;
 
@@ -331,7 +332,7 @@ impl Multibody {
         hold: Vec<String>,
     ) -> PyResult<Equilibrium> {
         let (system, state) = self.posed(q, None, &hold)?;
-        let found = py.detach(|| system.equilibrium(&state, t, &mut system.scratch()));
+        let found = exit::detach(py, || system.equilibrium(&state, t, &mut system.scratch()));
         law::check(&self.raised)?;
         let core = found.map_err(errors::step)?;
         let coordinate = match &core.stability {
@@ -354,7 +355,7 @@ impl Multibody {
         hold: Vec<String>,
     ) -> PyResult<Modes> {
         let (system, state) = self.posed(q, v, &hold)?;
-        let found = py.detach(|| system.modes(&state, t, &mut system.scratch()));
+        let found = exit::detach(py, || system.modes(&state, t, &mut system.scratch()));
         law::check(&self.raised)?;
         found.map(Modes).map_err(errors::step)
     }
@@ -365,7 +366,7 @@ impl Multibody {
         if !times.iter().all(|t| t.is_finite()) {
             return Err(errors::value("times must be finite"));
         }
-        let found = py.detach(|| self.core.follow(&times, &mut self.core.scratch()));
+        let found = exit::detach(py, || self.core.follow(&times, &mut self.core.scratch()));
         law::check(&self.raised)?;
         Ok(PrescribedMotion { samples: found.map_err(errors::step)? })
     }

@@ -1,17 +1,18 @@
 //! A scheme for scenes with callables. A step of a large scene runs on a worker thread, where every call of a callable would
 //! create a thread state of the interpreter; the step keeps one instead.
 
-use pyo3::prelude::*;
-
 use riprap::scene::{Scene, State};
 use riprap::scheme::{Scheme, StepError, StepResult, Workspace};
+
+use crate::exit;
 
 /// A scheme whose steps keep a thread state of the interpreter.
 pub struct Attached(pub Box<dyn Scheme>);
 
 /// Runs a step detached, with a thread state that callables attach to.
 fn with_thread_state(step: impl FnOnce() -> StepResult + Send) -> StepResult {
-    Python::attach(|py| py.detach(step))
+    // Only the interpreter's end makes attaching impossible, and that waits for this thread.
+    exit::attach(|py| exit::detach(py, step)).expect("an interpreter that runs")
 }
 
 impl Scheme for Attached {

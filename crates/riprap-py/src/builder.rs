@@ -16,6 +16,7 @@ use riprap::scene::{
 use riprap_io::build::Settling;
 
 use crate::body::Body;
+use crate::exit;
 use crate::flexible::Flexible;
 use crate::grains::{Grains, Settle};
 use crate::handle::{
@@ -331,7 +332,7 @@ impl SceneBuilder {
 
     /// Adds a group of grains.
     fn add_grains(&mut self, py: Python, grains: &Grains) -> PyResult<GrainsHandle> {
-        let (bodies, _) = py.detach(|| grains.generate())?;
+        let (bodies, _) = exit::detach(py, || grains.generate())?;
         self.core.material(&grains.material);
         let start = self.n_bodies;
         for body in bodies {

@@ -9,6 +9,7 @@ use riprap::friction::{
 
 use crate::convert::word;
 use crate::errors;
+use crate::exit;
 use crate::problem::{ContactProblem, blocks_of, triples};
 
 /// Options of the algorithm, checked.
@@ -175,7 +176,7 @@ pub fn dantzig(
     }
     let resumes = forces.is_some();
     let mut forces = forces.unwrap_or_default();
-    let report = py.detach(|| {
+    let report = exit::detach(py, || {
         let problem = ForceProblem { w: &w, b: &b, friction: &friction };
         let scratch = &mut Scratch::default();
         match resumes {

@@ -12,6 +12,7 @@ use riprap::friction::{
 };
 use riprap::math::Vec3;
 
+use crate::exit;
 use crate::law::{self, Callable, Raised};
 use crate::network::{rest_forces as rest_options, status_word};
 use crate::problem::{ContactProblem, triples};
@@ -289,7 +290,7 @@ pub fn rest_forces(
     let (stiffness, weights) = (stiffness.unwrap_or_default(), weights.unwrap_or_default());
     let sliding = sliding.unwrap_or_default();
     let mut displacements = start.unwrap_or_default();
-    let found = py.detach(|| {
+    let found = exit::detach(py, || {
         let problem = RestProblem {
             stiffness: &stiffness,
             sliding: &sliding,

@@ -9,6 +9,7 @@ use riprap::scene::Material as CoreMaterial;
 use riprap_io::scene_file::{SceneErrors, SceneFile};
 
 use crate::errors;
+use crate::exit;
 use crate::handle::Link;
 use crate::material::Material;
 use crate::mechanism::Mechanism;
@@ -125,7 +126,7 @@ impl Mechanism {
     #[staticmethod]
     #[pyo3(signature = (path, name=None))]
     fn from_toml(py: Python, path: PathBuf, name: Option<&str>) -> PyResult<Mechanism> {
-        let file = py.detach(|| SceneFile::read(&path));
+        let file = exit::detach(py, || SceneFile::read(&path));
         Mechanism::of_file(py, file, name, &[], &path)
     }
 

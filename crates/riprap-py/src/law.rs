@@ -14,7 +14,7 @@ use riprap::multibody::{Inputs, JointMotion, Signal};
 use riprap::scene::Law;
 use riprap_io::scene_file::Expression;
 
-use crate::errors;
+use crate::{errors, exit};
 
 /// The exception of a callable, until the simulation raises it.
 #[derive(Clone, Default)]
@@ -62,7 +62,7 @@ impl Callable {
 
     /// Calls it and converts the result; `otherwise` if it raises.
     fn call<T>(&self, otherwise: T, call: impl FnOnce(Python<'_>, &Py<PyAny>) -> PyResult<T>) -> T {
-        let result = Python::try_attach(|py| call(py, &self.function));
+        let result = exit::attach(|py| call(py, &self.function));
         match result {
             Some(Ok(value)) => value,
             Some(Err(error)) => {

@@ -18,6 +18,7 @@ mod convert;
 mod dantzig;
 mod degradation;
 mod errors;
+mod exit;
 mod factors;
 mod flexible;
 mod frames;
@@ -32,11 +33,13 @@ mod material;
 mod mechanism;
 mod multibody;
 mod network;
+mod page;
 mod pose;
 mod problem;
 mod records;
 mod report;
 mod run;
+mod run_file;
 mod saving;
 mod scene;
 mod scheme;
@@ -96,6 +99,7 @@ fn _riprap(module: &Bound<PyModule>) -> PyResult<()> {
     module.add_class::<scheme::RigidEvents>()?;
     module.add_class::<simulation::Simulation>()?;
     module.add_class::<frames::Frames>()?;
+    module.add_class::<run_file::RunFile>()?;
     module.add_class::<state::State>()?;
     module.add_class::<view::BodyState>()?;
     module.add_class::<view::GrainsState>()?;
@@ -117,6 +121,7 @@ fn _riprap(module: &Bound<PyModule>) -> PyResult<()> {
     module.add_class::<factors::RestForces>()?;
     module.add_class::<dantzig::DantzigSolution>()?;
     module.add_class::<run::RunSummary>()?;
+    module.add_class::<page::ViewerPage>()?;
     module.add_function(wrap_pyfunction!(problem::solve, module)?)?;
     module.add_function(wrap_pyfunction!(factors::rest_forces, module)?)?;
     module.add_function(wrap_pyfunction!(dantzig::dantzig, module)?)?;
@@ -124,5 +129,5 @@ fn _riprap(module: &Bound<PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(run::run, module)?)?;
     module.add_function(wrap_pyfunction!(run::main, module)?)?;
     module.add_function(wrap_pyfunction!(run::scene_schema, module)?)?;
-    Ok(())
+    exit::register(module)
 }

@@ -15,6 +15,7 @@ use riprap_io::forces::{self, Error, View};
 
 use crate::convert::{self, word};
 use crate::errors;
+use crate::exit;
 use crate::records::Records;
 use crate::scene::scene_errors;
 use crate::simulation::Simulation;
@@ -385,7 +386,7 @@ impl Simulation {
         let (resultant, view) = (self::resultant(resultant)?, self::view(view)?);
         let guard = self.lock()?;
         let run = &guard.run;
-        let made = py.detach(|| {
+        let made = exit::detach(py, || {
             let network = forces::network(run, &rest, resultant)?;
             if let Some(folder) = &write {
                 forces::write(folder, &run.frame(), &network, view)?;
@@ -438,7 +439,7 @@ pub fn force_network(
 ) -> PyResult<ForceNetwork> {
     let rest = rest_forces(law, friction, ratio, method, tolerance, max_iterations)?;
     let (resultant, view) = (self::resultant(resultant)?, self::view(view)?);
-    let made = py.detach(|| {
+    let made = exit::detach(py, || {
         let run = forces::load(&folder, time)?;
         let network = forces::network(&run, &rest, resultant)?;
         if write {

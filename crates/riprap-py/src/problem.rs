@@ -14,6 +14,7 @@ use riprap::friction::{
 };
 use riprap_io::fclib;
 
+use crate::exit;
 use crate::report::SolveReport;
 use crate::solver::Solver;
 use crate::{convert, errors};
@@ -178,7 +179,7 @@ impl ContactProblem {
     /// Reads a problem in the HDF5 layout of FCLib; the impulses of a stored solution come with it.
     #[staticmethod]
     fn read(py: Python, path: PathBuf) -> PyResult<ContactProblem> {
-        let stored = py.detach(|| fclib::read(&path)).map_err(errors::file)?;
+        let stored = exit::detach(py, || fclib::read(&path)).map_err(errors::file)?;
         Ok(ContactProblem::new(stored.problem, stored.solution))
     }
 
@@ -194,7 +195,7 @@ impl ContactProblem {
     ) -> PyResult<()> {
         let (title, description) = (title.to_owned(), description.to_owned());
         let info = fclib::Info { title, description, math_info: String::new() };
-        py.detach(|| fclib::write(&path, &self.core, &info, impulses.as_deref()))
+        exit::detach(py, || fclib::write(&path, &self.core, &info, impulses.as_deref()))
             .map_err(errors::file)
     }
 
@@ -371,7 +372,7 @@ pub fn solve(
     let mut impulses = start.unwrap_or_else(|| vec![[0.0; 3]; problem.core.len()]);
     problem.check(&impulses)?;
     let built = solver.build();
-    let (report, wall) = py.detach(|| {
+    let (report, wall) = exit::detach(py, || {
         let begin = Instant::now();
         let report = built.solve(&problem.core, &mut impulses, &mut Scratch::default());
         (report, begin.elapsed().as_secs_f64())

@@ -13,6 +13,7 @@ use riprap_io::run_folder::Existing;
 use riprap_io::scene_file::SceneFile;
 
 use crate::errors;
+use crate::exit;
 use crate::report::RunReport;
 use crate::scene::scene_errors;
 use crate::state::State;
@@ -155,7 +156,7 @@ pub fn run(
     };
     let interrupt = Arc::clone(&options.interrupt);
     let mut watch = Watching::new(&interrupt, progress);
-    let result = py.detach(|| {
+    let result = exit::detach(py, || {
         let file = SceneFile::read(&scene)?;
         let run = match resume {
             true => Run::resume_or_new(&file, options)?,
@@ -184,7 +185,7 @@ pub fn run(
 /// The command `riprap`: runs it with these arguments, the first being its name, and returns its exit code.
 #[pyfunction]
 pub fn main(py: Python, arguments: Vec<OsString>) -> u8 {
-    py.detach(|| riprap_cli::main_with(arguments))
+    exit::detach(py, || riprap_cli::main_with(arguments))
 }
 
 /// The JSON schema of scene files.

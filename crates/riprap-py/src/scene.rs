@@ -12,6 +12,7 @@ use riprap_io::build::{Built, Settling};
 use riprap_io::scene_file::{SceneErrors, SceneFile};
 
 use crate::errors::{self, SceneError};
+use crate::exit;
 use crate::handle::{
     BodyHandle, FlexibleHandle, GrainsHandle, Link, MechanismHandle, RopeHandle, fresh,
 };
@@ -228,7 +229,7 @@ impl Scene {
     #[staticmethod]
     fn from_toml(py: Python, path: PathBuf) -> PyResult<Scene> {
         let read = || SceneFile::read(&path).and_then(SceneData::of_file);
-        let data = py.detach(read).map_err(|errors| scene_errors(py, &errors))?;
+        let data = exit::detach(py, read).map_err(|errors| scene_errors(py, &errors))?;
         Ok(Scene(Arc::new(data)))
     }
 
@@ -237,7 +238,7 @@ impl Scene {
     #[pyo3(signature = (text, folder=PathBuf::from(".")), text_signature = "(text, folder='.')")]
     fn from_toml_str(py: Python, text: &str, folder: PathBuf) -> PyResult<Scene> {
         let read = || SceneFile::parse(text, &folder).and_then(SceneData::of_file);
-        let data = py.detach(read).map_err(|errors| scene_errors(py, &errors))?;
+        let data = exit::detach(py, read).map_err(|errors| scene_errors(py, &errors))?;
         Ok(Scene(Arc::new(data)))
     }
 

@@ -10,6 +10,7 @@ use riprap::math::Vec3;
 use riprap::shape::{MassProperties as CoreMass, Shape as CoreShape, ShapeError};
 use riprap_io::mesh::Mesh;
 
+use crate::exit;
 use crate::pose::Pose;
 use crate::saving::{Saved, Table, list_of, number, numbers, text, vector};
 use crate::{convert, errors};
@@ -116,7 +117,7 @@ impl Shape {
         max_parts: usize,
     ) -> PyResult<Shape> {
         let vertices: Vec<Vec3> = vertices.into_iter().map(Vec3::from).collect();
-        py.detach(|| CoreShape::decomposed_mesh(&vertices, &triangles, max_parts))
+        exit::detach(py, || CoreShape::decomposed_mesh(&vertices, &triangles, max_parts))
             .map(Shape::of)
             .map_err(errors::value)
     }
@@ -150,7 +151,7 @@ impl Shape {
             };
             made(shape, Ok(table.inline()))
         };
-        py.detach(read)
+        exit::detach(py, read)
     }
 
     /// Several shapes that move together: pairs of a pose and a shape.

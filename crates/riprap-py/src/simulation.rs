@@ -19,6 +19,7 @@ use riprap_io::output::{Snapshot, Surfaces};
 use crate::attached::Attached;
 use crate::backup::Backup;
 use crate::errors::{self, BusyError};
+use crate::exit;
 use crate::frames::Frames;
 use crate::handle::Link;
 use crate::law;
@@ -75,7 +76,7 @@ fn settled(
         (None, None) => return Err(errors::value("a scheme is needed")),
     };
     let mut watch = Watching::settling(settling.at_most(), progress);
-    let done = py.detach(|| {
+    let done = exit::detach(py, || {
         let done = settling.run(&data.scene, moreau_jean, on_unconverged, &mut watch);
         watch.close();
         done
@@ -140,7 +141,7 @@ impl Simulation {
         let mut guard = self.lock()?;
         let inner = &mut *guard;
         let data = &*self.data;
-        py.detach(|| {
+        exit::detach(py, || {
             let begin = Instant::now();
             let chooses = inner.run.scheme().chooses_steps();
             let result = loop {
@@ -255,7 +256,7 @@ impl Simulation {
     fn step(&self, py: Python) -> PyResult<StepReport> {
         let mut guard = self.lock()?;
         let (inner, data) = (&mut *guard, &*self.data);
-        py.detach(|| {
+        exit::detach(py, || {
             let begin = Instant::now();
             let report = inner.advance(data, None);
             inner.wall += begin.elapsed().as_secs_f64();
@@ -273,7 +274,7 @@ impl Simulation {
         progress: Option<&Bound<PyAny>>,
     ) -> PyResult<RunReport> {
         let bar = Bar::start(slf.py(), progress, "run", [slf.get().time()?, t])?;
-        let result = Simulation::run_until(slf, t, observer, &bar);
+        let result = exit::hold(slf.py(), || Simulation::run_until(slf, t, observer, &bar));
         bar.close(slf.py())?;
         result?;
         slf.get().report()

@@ -9,6 +9,8 @@ use pyo3::prelude::*;
 use riprap::simulation::{Frame, Observer};
 use riprap_io::run::{Event, Phase, Watch};
 
+use crate::exit;
+
 /// Looks for Ctrl-C, and moves bars, at most this often.
 pub const SIGNALS: Duration = Duration::from_millis(20);
 
@@ -92,7 +94,7 @@ impl Watching {
 
     /// Calls Python; an exception ends the run.
     fn call(&mut self, f: impl FnOnce(&mut Watching, Python) -> PyResult<()>) {
-        if let Err(error) = Python::attach(|py| f(self, py)) {
+        if let Some(Err(error)) = exit::attach(|py| f(self, py)) {
             self.interrupt.store(true, Ordering::Relaxed);
             self.raised.get_or_insert(error);
         }

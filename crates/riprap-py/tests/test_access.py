@@ -210,6 +210,8 @@ def test_meshes_are_read_from_files(tmp_path: Path) -> None:
     assert rr.Shape.from_file(path, scale=0.1, max_parts=4).volume == pytest.approx(1e-3 / 6, rel=1e-6)
     with pytest.raises(rr.FileError, match="extension"):
         rr.Shape.from_file(tmp_path / "corner.txt")
+    with pytest.raises(rr.FileError, match="none.stl"):
+        rr.Shape.from_file(tmp_path / "none.stl")
     with pytest.raises(ValueError, match="scale"):
         rr.Shape.from_file(path, scale=0.0)
 

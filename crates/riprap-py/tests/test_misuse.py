@@ -6,7 +6,6 @@ import copy
 import gc
 import inspect
 import pickle
-import signal
 import subprocess
 import sys
 import textwrap
@@ -255,22 +254,37 @@ def test_ctrl_c_during_a_run_is_a_keyboard_interrupt(large: bool) -> None:
     assert done.stdout.strip() == "interrupted True True", done.stdout + done.stderr
 
 
-def test_a_run_that_is_still_stepping_does_not_crash_the_exit_of_the_interpreter() -> None:
-    done = in_subprocess(
-        """
-        import threading, time, riprap as rr
+STEPPING = """
+    import atexit, threading, time
+    atexit.register(lambda: print(simulation(lambda t, q, v: 0.0).until(0.01).steps, "steps"))  # Called last.
+    import riprap as rr
+    def simulation(law):
         arm = rr.Mechanism("arm")
         link = arm.revolute(rr.GROUND, axis="y", body=rr.Body.point(2.0, at=(0, 0, -1)))
-        arm.actuate(link, lambda t, q, v: 0.0)
+        arm.actuate(link, law)
         scene = rr.SceneBuilder()
         scene.add_mechanism(arm)
-        run = rr.Simulation(scene.build(), rr.MoreauJean(dt=1e-5))
+        return rr.Simulation(scene.build(), rr.MoreauJean(dt=1e-5))
+    run = simulation(lambda t, q, v: 0.0)
+"""
+
+ENDINGS = {
+    "law": "threading.Thread(target=run.until, args=(1e6,), daemon=True).start()",
+    "law that takes time": """
+        run = simulation(lambda t, q, v: float(sum(range(1000)) < 0))
         threading.Thread(target=run.until, args=(1e6,), daemon=True).start()
-        time.sleep(0.3)
-        """
-    )
+    """,
+    "observer": "threading.Thread(target=run.until, args=(1e6, lambda run: None), daemon=True).start()",
+    "steps": "threading.Thread(target=lambda: [run.step() for _ in iter(int, 1)], daemon=True).start()",
+}
+
+
+@pytest.mark.parametrize("ending", ENDINGS)
+def test_a_run_that_is_still_stepping_does_not_crash_the_exit_of_the_interpreter(ending: str) -> None:
+    code = textwrap.dedent(STEPPING) + textwrap.dedent(ENDINGS[ending]) + "\ntime.sleep(0.3)\n"
+    done = in_subprocess(code)
     assert done.returncode == 0, done.stderr
-    assert signal.SIGSEGV not in (done.returncode, -done.returncode)
+    assert done.stdout == "1000 steps\n"
 
 
 def test_arrays_outlive_what_they_came_from() -> None:

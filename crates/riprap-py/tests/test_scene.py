@@ -105,15 +105,6 @@ def test_grains_follow_from_their_seed(steel: rr.Material) -> None:
         rr.Grains.spheres(3, radius=(0.2, 0.3), material=steel, inside=inside).bodies()
 
 
-def test_meshes_are_read_from_files_and_scaled(tmp_path: Path) -> None:
-    stone = ROOT / "examples/tamping/stone-1.obj"
-    small, large = rr.Shape.from_file(stone), rr.Shape.from_file(stone, scale=2.0)
-    assert large.volume == pytest.approx(8 * small.volume)
-    assert len(rr.Shape.from_file(stone, max_parts=4).parts()) >= 1
-    with pytest.raises(rr.FileError, match="none.stl"):
-        rr.Shape.from_file(tmp_path / "none.stl")
-
-
 def test_solids_of_a_body_add_up_and_other_shapes_do_not(steel: rr.Material) -> None:
     def moment(solid: bool) -> float:
         hammer = rr.Mechanism("hammer")

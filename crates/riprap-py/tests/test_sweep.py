@@ -286,7 +286,7 @@ def test_the_table_is_a_list_of_dictionaries_without_pandas(tmp_path: Path, monk
     sweep.run_case(1)
     assert [row["z"] for row in sweep.table()] == [None, 5.0]
     assert sweep.collect().is_file() and not (tmp_path / "out/table.parquet").exists()
-    with pytest.raises(rr.FileError, match="a plot of a sweep needs matplotlib"):
+    with pytest.raises(ImportError, match="a plot of a sweep needs the package `matplotlib`"):
         sweep.plot()
 
 

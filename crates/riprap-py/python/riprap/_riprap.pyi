@@ -90,6 +90,7 @@ __all__ = [
     "RigidEvents",
     "RopeHandle",
     "Rotation",
+    "RunFile",
     "RunReport",
     "RunSummary",
     "Scene",
@@ -104,6 +105,7 @@ __all__ = [
     "Solver",
     "State",
     "StepReport",
+    "ViewerPage",
     "Wear",
     "__version__",
     "dantzig",
@@ -1869,6 +1871,68 @@ class Rotation:
     def __repr__(self) -> str: ...
 
 @final
+class RunFile:
+    """A run file, `run.vtkhdf`: frames of a run by their number. `riprap.open_run` uses it to find frames by their time.
+
+    >>> import riprap as rr, tempfile, pathlib
+    >>> folder = pathlib.Path(tempfile.mkdtemp())
+    >>> _ = (folder / "ball.toml").write_text('''
+    ... run = { dt = "1 ms", until = "0.1 s", output_every = "50 ms" }
+    ... materials.steel = { density = 7800 }
+    ... [[body]]
+    ... name = "ball"
+    ... material = "steel"
+    ... shape = { type = "sphere", radius = 0.1 }
+    ... ''')
+    >>> _ = rr.run(folder / "ball.toml", out=folder / "out")
+    >>> file = rr.RunFile(folder / "out")
+    >>> file.times.tolist(), file.model(0)["names"], file.frame(2)["position"].shape
+    ([0.0, 0.05, 0.1], ['ball'], (1, 3))
+    """
+    def __new__(cls, path: _PathLike) -> RunFile:
+        """Opens the run file of a folder, or a file by its path; FileError if it cannot be read."""
+        ...
+    def refresh(self) -> bool:
+        """Looks for frames that a running simulation has added since; whether there are any."""
+        ...
+    @property
+    def times(self) -> _Array:
+        """Times of the frames [s]."""
+        ...
+    @property
+    def surface_times(self) -> _Array:
+        """Time of the surfaces of each frame [s]."""
+        ...
+    @property
+    def contact_times(self) -> _Array:
+        """Time of the contacts of each frame [s]."""
+        ...
+    @property
+    def models(self) -> _Indices:
+        """Number of the model of each frame."""
+        ...
+    def model(self, number: int) -> Dict[str, Any]:
+        """The bodies of a model: `names`, `ids`, `kinds`, `material`, `mass` [kg], `size` [m], `radius` of spheres [m], one entry
+        each, and the names of the `materials`.
+        """
+        ...
+    def frame(self, k: int) -> Dict[str, Any]:
+        """A frame: `time` [s], `step`, `model`, and one row per body: `position` [m], `rotation` (a quaternion w, x, y, z),
+        `velocity` [m/s], `angular_velocity` [rad/s].
+        """
+        ...
+    def contacts(self, k: int) -> Dict[str, Any]:
+        """The contacts of a frame: `time` [s], and one row per contact: ids of the two `bodies`, `point` [m], `normal`, `gap` [m],
+        `force` on the second body [N].
+        """
+        ...
+    def surfaces(self, k: int) -> Dict[str, Any]:
+        """The surfaces of a frame: `points` [m], `corners` and `ends` of the polygons, and `body` (id), `material` and `speed` [m/s] of each."""
+        ...
+    def __len__(self) -> int: ...
+    def __repr__(self) -> str: ...
+
+@final
 class RunReport:
     """Summary of all steps of a simulation; `str(report)` is that of the command line.
 
@@ -2671,6 +2735,46 @@ class StepReport:
     def wall(self) -> float:
         """Wall time of the step [s]."""
         ...
+    def __repr__(self) -> str: ...
+
+@final
+class ViewerPage:
+    """The viewer with a run inside: shows itself in a notebook, and can be saved as one file that opens in any browser.
+    `RunFolder.view` makes it.
+
+    >>> import riprap as rr, tempfile, pathlib
+    >>> folder = pathlib.Path(tempfile.mkdtemp())
+    >>> _ = (folder / "ball.toml").write_text('''
+    ... run = { dt = "1 ms", until = "0.1 s", output_every = "50 ms" }
+    ... materials.steel = { density = 7800 }
+    ... [[body]]
+    ... material = "steel"
+    ... shape = { type = "sphere", radius = 0.1 }
+    ... ''')
+    >>> page = rr.run(folder / "ball.toml", out=folder / "out").open().view(max_size=5)
+    >>> page.n_frames
+    3
+    >>> page.save(folder / "ball.html")
+    >>> (folder / "ball.html").read_text(encoding="utf-8")[:15]
+    '<!doctype html>'
+    """
+    def __new__(cls, folder: _PathLike, *, max_size: float = 20.0, height: int = 560) -> ViewerPage:
+        """The viewer of the run in a folder, of at most about `max_size` megabytes; frames are left out evenly if there are too many.
+        `height` is that in a notebook [pixels].
+        """
+        ...
+    @property
+    def n_frames(self) -> int:
+        """Number of frames in the page."""
+        ...
+    @property
+    def html(self) -> str:
+        """The page as text."""
+        ...
+    def save(self, path: _PathLike) -> None:
+        """Writes the page to a file."""
+        ...
+    def _repr_html_(self) -> str: ...
     def __repr__(self) -> str: ...
 
 @final

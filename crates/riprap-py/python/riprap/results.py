@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import _vtp
-from ._riprap import Scene
+from ._riprap import RunFile, Scene, ViewerPage
 from .errors import FileError
 from .series import Series
 
@@ -83,6 +83,11 @@ class RunFolder:
     def _frames(self) -> Dict[str, List[Tuple[float, Path]]]:
         return _vtp.read_index(self.folder / "run.pvd")
 
+    @cached_property
+    def file(self) -> Optional[RunFile]:
+        """The run file `run.vtkhdf`; None if the run wrote none. `RunFile.refresh` finds frames that a run has added since."""
+        return RunFile(self.folder) if (self.folder / "run.vtkhdf").is_file() else None
+
     @property
     def times(self) -> NDArray[np.float64]:
         """Times of the frames with surfaces [s]; empty if the run wrote none."""
@@ -94,20 +99,50 @@ class RunFolder:
         return self._times("contacts")
 
     def _times(self, part: str) -> NDArray[np.float64]:
+        if self.file is not None:
+            return np.unique(self.file.surface_times if part == "surfaces" else self.file.contact_times)
         return np.array([time for time, _ in self._frames.get(part, [])], dtype=np.float64)
 
-    def _frame(self, part: str, time: Optional[float]) -> _vtp.PolyData:
-        """The frame nearest to a time [s], or the last one."""
+    def _nearest(self, part: str, time: Optional[float]) -> int:
+        """The number of the frame nearest to a time [s], or of the last one."""
         times = self._times(part)
         if not len(times):
             raise FileError(f"the run in {self.folder} has no frames with {part}: `frames = false` in its scene?")
-        nearest = len(times) - 1 if time is None else int(np.argmin(np.abs(times - time)))
+        return len(times) - 1 if time is None else int(np.argmin(np.abs(times - time)))
+
+    def _stored(self, part: str, time: Optional[float], file: RunFile) -> int:
+        """The number of the frame of the run file with the part nearest to a time [s], or with the last one."""
+        chosen = self._times(part)[self._nearest(part, time)]
+        times = file.surface_times if part == "surfaces" else file.contact_times
+        return int(np.searchsorted(times, chosen))
+
+    def _frame(self, part: str, time: Optional[float]) -> _vtp.PolyData:
+        """The frame nearest to a time [s], or the last one."""
+        nearest = self._nearest(part, time)
         return _vtp.read(self._frames[part][nearest][1])
+
+    def poses(self, time: Optional[float] = None) -> Dict[str, Any]:
+        """Poses and velocities of all bodies in the frame nearest to a time [s], or in the last one: `time` [s], `names`, `ids`, and one
+        row per body of `position` [m] (the centre of mass of a free body), `rotation` (a quaternion w, x, y, z), `velocity` [m/s]
+        and `angular_velocity` [rad/s]. They are in the run file only, which `frames = "vtp"` leaves out.
+        """
+        if self.file is None:
+            raise FileError(f"there is no run.vtkhdf in {self.folder}: `frames` in its scene is \"vtp\" or false")
+        times = self.file.times
+        frame = self.file.frame(len(times) - 1 if time is None else int(np.argmin(np.abs(times - time))))
+        model = self.file.model(frame["model"])
+        return {**frame, "names": model["names"], "ids": model["ids"]}
 
     def contacts(self, time: Optional[float] = None) -> NDArray[Any]:
         """The contacts of the frame nearest to a time [s], or of the last one, as `Simulation.contacts` gives them: bodies
         (indices), point [m], normal from the first body to the second, gap [m], force on the second body [N].
         """
+        if self.file is not None:
+            stored = self.file.contacts(self._stored("contacts", time, self.file))
+            contacts = np.zeros(len(stored["gap"]), CONTACT)
+            for name in CONTACT.names or ():
+                contacts[name] = stored[name]
+            return contacts
         frame = self._frame("contacts", time)
         contacts = np.zeros(len(frame.points), CONTACT)
         contacts["point"] = frame.points
@@ -149,7 +184,13 @@ class RunFolder:
         """The surfaces of all bodies in the frame nearest to a time [s], or in the last one: points [m], polygons, and the
         arrays `body`, `material` and `speed [m/s]` of the polygons.
         """
-        return self._frame("surfaces", time)
+        if self.file is None:
+            return self._frame("surfaces", time)
+        stored = self.file.surfaces(self._stored("surfaces", time, self.file))
+        cells = {"body": stored["body"].astype(np.int64), "material": stored["material"].astype(np.int64)}
+        cells["speed [m/s]"] = stored["speed"]
+        corners, ends = stored["corners"].astype(np.int64), stored["ends"].astype(np.int64)
+        return _vtp.PolyData(stored["points"], corners, ends, cell_data=cells)
 
     def to_pandas(self, *, units: bool = True) -> Any:
         """The series as a pandas.DataFrame: one row per output time [s]; without `units` the columns have bare names."""
@@ -164,6 +205,13 @@ class RunFolder:
         from . import plot
 
         return plot.show(self, **options)
+
+    def view(self, *, max_size: float = 20.0, height: int = 560) -> ViewerPage:
+        """The viewer with this run inside, for a notebook, or to `save` as one file that opens in any browser: at most about `max_size`
+        megabytes, for which frames are left out evenly. `height` is that in a notebook [pixels]. `riprap view` shows a run without
+        a limit, and while it is going on.
+        """
+        return ViewerPage(self.folder, max_size=max_size, height=height)
 
     def _repr_html_(self) -> str:
         """The summary and a picture of the last frame, for notebooks."""

@@ -54,7 +54,7 @@ def main(arguments: Optional[Sequence[str]] = None) -> int:
         # The reader of the output has ended, as `head` does; nothing more is written, also not at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
-    except Error as error:
+    except (Error, ImportError) as error:
         for line in str(error).splitlines():
             print(f"error: {line}", file=sys.stderr)
         return 2 if isinstance(error, SweepError) else 1

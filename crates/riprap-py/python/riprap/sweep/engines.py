@@ -19,10 +19,10 @@ import time
 import weakref
 from typing import Any, Callable, Deque, Dict, List, Optional, Protocol, Sequence, Tuple, Type
 
+from .._optional import need
 from ..errors import Error
 from . import store
 from .cases import BUSY, Case, death, execute, use_threads
-from .errors import optional
 
 __all__ = ["DaskEngine", "PoolEngine", "drive"]
 
@@ -129,7 +129,7 @@ class DaskEngine:
         self._client = client
         self.slots = sys.maxsize
         self._futures: List[Any] = []
-        distributed = optional("distributed", "a sweep with a dask client")
+        distributed = need("distributed", by="a sweep with a dask client")
         self.died: Died = (distributed.KilledWorker,)
 
     def submit(self, case: Case, retry_failed: bool) -> Any:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import difflib
 from pathlib import Path
-from typing import Any, Iterable, List, NamedTuple, Optional, Sequence
+from typing import Iterable, List, NamedTuple, Optional, Sequence
 
-from ..errors import Error, FileError
+from ..errors import Error
 from . import toml
 
-__all__ = ["Problem", "Problems", "SweepError", "optional", "suggestion"]
+__all__ = ["Problem", "Problems", "SweepError", "suggestion"]
 
 
 class Problem(NamedTuple):
@@ -79,14 +79,3 @@ def suggestion(word: str, known: Iterable[str]) -> str:
     if near:
         return f"; did you mean `{near[0]}`?"
     return f"; known: {', '.join(known)}" if 0 < len(known) <= 30 else ""
-
-
-def optional(module: str, purpose: str) -> Any:
-    """An optional module; ``FileError`` says what it is needed for if it is not installed."""
-    import importlib
-
-    try:
-        return importlib.import_module(module)
-    except ImportError as error:
-        package = module.split(".")[0]
-        raise FileError(f"{purpose} needs {package}, which cannot be imported ({error}); pip install {package}") from error

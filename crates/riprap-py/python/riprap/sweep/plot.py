@@ -7,7 +7,8 @@ import math
 from pathlib import Path
 from typing import Any, Dict, List, Sequence, Tuple
 
-from .errors import Problem, SweepError, optional
+from .._optional import need
+from .errors import Problem, SweepError
 from .statistics import Mean, mean
 from .store import atomic_write
 from .values import quantity, shared_unit
@@ -37,8 +38,8 @@ def draw(results: Sequence[Any], units: Dict[str, str], title: str, path: Path) 
     measures = [name for name in units if any(result.measures.get(name) is not None for result in results)]
     if not measures:
         raise SweepError([Problem(0, "there is nothing to plot: no case has a value of any measure")])
-    matplotlib = optional("matplotlib", "a plot of a sweep")
-    figure_class = optional("matplotlib.figure", "a plot of a sweep").Figure
+    matplotlib = need("matplotlib", by="a plot of a sweep")
+    figure_class = need("matplotlib.figure", by="a plot of a sweep").Figure
     with matplotlib.rc_context({"svg.hashsalt": "riprap", "svg.fonttype": "none"}):
         figure = figure_class(figsize=(6.4, 0.6 + 3.2 * len(measures)), layout="constrained")
         for axes, name in zip(figure.subplots(len(measures), 1, squeeze=False)[:, 0], measures):

@@ -9,7 +9,7 @@ import json
 from pathlib import Path
 from typing import Any, Dict, List, Sequence
 
-from .errors import optional
+from .._optional import need
 from .store import atomic_write
 from .values import quantity, shared_unit
 
@@ -73,7 +73,7 @@ def _cell(value: Any) -> Any:
 
 
 def _parquet(rows: Sequence[Row], names: Sequence[str]) -> bytes:
-    arrow, parquet = optional("pyarrow", "a parquet table"), optional("pyarrow.parquet", "a parquet table")
+    arrow, parquet = need("pyarrow", by="a parquet table"), need("pyarrow.parquet", by="a parquet table")
     columns = {}
     for name in names:
         values = [row[name] for row in rows]
@@ -88,4 +88,4 @@ def convert(rows: List[Row]) -> Any:
     """A pandas data frame if pandas is installed, otherwise the rows."""
     if importlib.util.find_spec("pandas") is None:
         return rows
-    return optional("pandas", "a data frame").DataFrame(rows)
+    return need("pandas", by="a data frame").DataFrame(rows)
