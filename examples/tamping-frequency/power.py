@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import csv
 from pathlib import Path
+
+import riprap as rr
 
 
 def drive(run: Path) -> float:
     """Mean power [kW] of the drive: its torque, a mean over each output interval, times the speed of the shaft."""
-    with open(run / "series.csv", newline="") as file:
-        rows = list(csv.DictReader(file))[1:]
-    powers = [float(row["tamper.drive.force_mean [N m]"]) * float(row["tamper.phif.v [rad/s]"]) for row in rows]
-    return sum(powers) / len(powers) / 1000.0
+    series = rr.open_run(run).series
+    power = series["tamper.drive.force_mean"] * series["tamper.phif.v"]
+    return float(power[1:].mean()) / 1000.0
