@@ -485,11 +485,14 @@ impl Simulation {
         Ok(Balance(self.lock()?.run.frame().balance()))
     }
 
-    /// The contact problem of the last step, with its impulses [N s].
+    /// The contact problem of the last step, with the impulses that solve it [N s]: with cohesion, those that act on
+    /// the bodies together with the adhesive ones.
     fn contact_problem(&self) -> PyResult<ContactProblem> {
         let inner = self.lock()?;
         let work = inner.run.frame().work;
-        Ok(ContactProblem::new(work.problem().clone(), Some(work.impulses().clone())))
+        let mut impulses = work.impulses().clone();
+        work.contacts().adhere_to(&mut impulses);
+        Ok(ContactProblem::new(work.problem().clone(), Some(impulses)))
     }
 
     /// The state, from which a simulation of the same scene continues with bitwise identical results.

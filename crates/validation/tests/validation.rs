@@ -29,6 +29,7 @@ cases! {
     dantzigs_algorithm_solves_what_can_be_solved "dantzig",
     impacts_of_a_bouncing_ball_accumulate_when_they_should "bouncing-ball",
     a_block_sticks_and_slides_as_coulomb_says "slope",
+    what_adheres_parts_at_its_pull_off_force "cohesion",
     a_sliding_ball_rolls_at_five_sevenths "rolling",
     a_wedge_on_two_points_swings_undamped "hanging",
     three_balls_part_as_newton_says "three-balls",

@@ -220,7 +220,31 @@ fn materials(file: &SceneFile) -> String {
             ]);
         }
     }
-    table(&rows, &[1, 2, 3])
+    let mut out = table(&rows, &[1, 2, 3]);
+    out.push_str(&cohesion_and_grip(file));
+    out
+}
+
+/// Cohesion and static friction of the pairs that have them.
+fn cohesion_and_grip(file: &SceneFile) -> String {
+    let head = ["cohesion", "static friction", "force [N]", "surface energy [J/m^2]", "range [mm]"];
+    let mut rows = vec![head.map(str::to_owned).to_vec()];
+    for a in 0..file.materials.len() {
+        for b in a..file.materials.len() {
+            let pair = file.pair(a, b);
+            if pair.is_cohesive() || pair.static_friction.is_some() {
+                let range = pair.cohesion_range.filter(|_| pair.is_cohesive());
+                rows.push(vec![
+                    format!("{} – {}", file.materials[a].name, file.materials[b].name),
+                    number(pair.static_friction.unwrap_or(pair.friction)),
+                    number(pair.cohesion),
+                    number(pair.surface_energy),
+                    range.map_or_else(|| "default".to_owned(), |range| number(1e3 * range)),
+                ]);
+            }
+        }
+    }
+    if rows.len() == 1 { String::new() } else { table(&rows, &[1, 2, 3, 4]) }
 }
 
 /// Initial contacts.

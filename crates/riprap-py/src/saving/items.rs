@@ -120,6 +120,8 @@ fn material_table(material: &Material) -> Table {
     table.set("friction", number(material.friction));
     table.set("restitution", number(material.restitution));
     table.set("rolling", number(material.rolling));
+    let law = PairLaw::combined(material, material);
+    cohesion_and_grip(&mut table, &law);
     table.maybe("young", material.young).maybe("poisson", material.poisson);
     if let Some(f) = &material.fragmentation {
         let (word, strength) = match f.strength {
@@ -258,6 +260,7 @@ impl Writer<'_> {
                 table.set("friction", number(law.friction));
                 table.set("restitution", number(law.restitution));
                 table.set("rolling", number(law.rolling)).set("law", law_word(law.law));
+                cohesion_and_grip(&mut table, law);
                 table.maybe("stiffness", law.stiffness).maybe("damping", law.damping);
                 table.maybe("modulus", law.modulus).maybe("dissipation", law.dissipation);
                 self.out.push((0, table.section("[[pair]]")));
@@ -338,14 +341,31 @@ impl Writer<'_> {
     }
 }
 
+/// Cohesion and static friction as keys. Those of a pair hide those of its materials, so zeros are written.
+fn cohesion_and_grip(table: &mut Table, law: &PairLaw) {
+    table.maybe("static_friction", law.static_friction);
+    table.set("cohesion", number(law.cohesion));
+    table.set("surface_energy", number(law.surface_energy));
+    table.maybe("cohesion_range", law.cohesion_range);
+}
+
 /// The law of a point contact as keys; stiffness and damping belong to pairs of materials.
 pub fn point_law(table: &mut Table, law: &PairLaw) -> Result<(), String> {
     let PairLaw {
-        friction, restitution, rolling, stiffness, damping, modulus, dissipation, ..
+        friction,
+        restitution,
+        rolling,
+        static_friction,
+        stiffness,
+        damping,
+        modulus,
+        dissipation,
+        ..
     } = law;
     table.set("friction", number(*friction)).set("restitution", number(*restitution));
     table.set("law", law_word(law.law));
-    let others = [stiffness, damping, modulus, dissipation].into_iter().any(Option::is_some);
+    let others = [static_friction, stiffness, damping, modulus, dissipation];
+    let others = law.is_cohesive() || others.into_iter().any(Option::is_some);
     match *rolling != 0.0 || others {
         true => Err("a point contact has friction, restitution and law only".into()),
         false => Ok(()),

@@ -2,6 +2,7 @@
 //! `H` and `V_free`.
 
 use super::System;
+use super::adhesion::Adhesion;
 use super::flexible::Moves;
 use super::mechanisms::Mechanisms;
 use crate::detect::{CHUNK_POINTS, ContactDetection, ContactPoint, Detector, Query};
@@ -52,7 +53,8 @@ pub enum GapRule {
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Active {
     /// Its index in its chunk of detected points, plus [`CHUNK_POINTS`] for each preceding chunk;
-    /// the chosen points form a last chunk of any length. The highest bit is [`Active::CLOSES`].
+    /// the chosen points form a last chunk of any length. The highest bits are [`Active::CLOSES`]
+    /// and [`Active::APART`].
     place: u32,
     bodies: [u32; 2],
 }
@@ -60,6 +62,8 @@ pub(super) struct Active {
 impl Active {
     /// Set if the quasi-shock law holds, under which small gaps are closed.
     const CLOSES: u32 = 1 << 31;
+    /// Set if the law does not constrain the contact, which only adheres.
+    const APART: u32 = 1 << 30;
 }
 
 /// Index of a point that does not take part.
@@ -82,6 +86,8 @@ pub struct Contacts {
     pub(super) active: Vec<Active>,
     /// Contacts between two driven bodies.
     gone: Vec<bool>,
+    /// Adhesive impulses.
+    pub(super) adhesion: Adhesion,
     /// Depth of the deepest overlap [m].
     deepest: f64,
 }
@@ -113,7 +119,7 @@ impl<'a> Points<'a> {
     #[inline]
     pub(super) fn contact(&self, k: usize) -> ActiveContact<'a> {
         let Active { place, bodies } = self.active[k];
-        let place = (place & !Active::CLOSES) as usize;
+        let place = (place & !(Active::CLOSES | Active::APART)) as usize;
         let chunk = (place / CHUNK_POINTS).min(self.detected.len());
         let points = self.detected.get(chunk).map_or(self.chosen, |points| &points[..]);
         ActiveContact { point: &points[place - chunk * CHUNK_POINTS], bodies }
@@ -123,6 +129,12 @@ impl<'a> Points<'a> {
     #[inline]
     pub(super) fn closes(&self, k: usize) -> bool {
         self.active[k].place & Active::CLOSES != 0
+    }
+
+    /// Whether a contact only adheres: it is open under the law of Moreau and Newton.
+    #[inline]
+    fn is_apart(&self, k: usize) -> bool {
+        self.active[k].place & Active::APART != 0
     }
 }
 
@@ -138,6 +150,7 @@ impl Contacts {
             chosen: Vec::new(),
             active: Vec::new(),
             gone: Vec::new(),
+            adhesion: Adhesion::default(),
             deepest: 0.0,
         }
     }
@@ -185,6 +198,7 @@ impl Contacts {
     /// [`Contacts::found`], and states the deepest overlap [m].
     pub(crate) fn select(&mut self, scene: &Scene, chosen: impl Fn(usize) -> bool, deepest: f64) {
         self.active.clear();
+        self.adhesion.forget();
         self.deepest = deepest;
         let chunks = self.detector.chunks().iter().chain(std::iter::once(&self.chosen));
         let mut count = 0;
@@ -207,7 +221,8 @@ impl Contacts {
         points: impl Iterator<Item = ContactPoint>,
         deepest: f64,
     ) {
-        let Contacts { detector, chosen, active, .. } = self;
+        let Contacts { detector, chosen, active, adhesion, .. } = self;
+        adhesion.forget();
         chosen.clear();
         chosen.extend(points);
         let first = detector.chunks().len() * CHUNK_POINTS;
@@ -272,6 +287,11 @@ impl Contacts {
             let shift = match (rule, law.law) {
                 (GapRule::OverStep { recovery }, _) => (c.point.gap / dt).max(-recovery),
                 (GapRule::Overlapping, _) => 0.0,
+                // Beyond any approach in one step.
+                _ if points.is_apart(k) => {
+                    let [i, j] = c.bodies.map(|b| b as usize);
+                    smaller_size(scene, i, j) / dt
+                }
                 (_, ContactLaw::MoreauNewton) if law.restitution == 0.0 => 0.0,
                 // Exactly Eq. (6), also if V_n⁻ > 0.
                 (_, ContactLaw::MoreauNewton) => {
@@ -312,12 +332,16 @@ impl Contacts {
                 let point = &chunk(c)[k];
                 let (bodies, law) = meeting(scene, point);
                 let [i, j] = bodies.map(|b| b as usize);
+                let mut apart = 0;
                 let mut takes_part = match rule {
                     GapRule::Overlapping => point.gap < 0.0,
                     GapRule::OverStep { .. } => true,
+                    GapRule::ByLaw if law.law != ContactLaw::MoreauNewton => true,
                     GapRule::ByLaw => {
-                        law.law != ContactLaw::MoreauNewton
-                            || closed(scene, chunk(c), k, CLOSED * smaller_size(scene, i, j))
+                        closed(scene, chunk(c), k, CLOSED * smaller_size(scene, i, j)) || {
+                            apart = Active::APART;
+                            law.is_cohesive() && point.gap < scene.cohesion_range(law)
+                        }
                     }
                 };
                 if c == detected.len() {
@@ -329,7 +353,7 @@ impl Contacts {
                 }
                 let closes = if law.law == ContactLaw::QuasiShock { Active::CLOSES } else { 0 };
                 let place = (c * CHUNK_POINTS + k) as u32;
-                let place = if takes_part { place | closes } else { OPEN };
+                let place = if takes_part { place | closes | apart } else { OPEN };
                 *contact = Active { place, bodies };
                 if !takes_part {
                     some_open.store(true, Ordering::Relaxed);
@@ -462,6 +486,7 @@ impl Contacts {
             + bytes_of(&self.chosen)
             + bytes_of(&self.active)
             + bytes_of(&self.gone)
+            + self.adhesion.bytes()
     }
 
     /// The detector, for its statistics.
@@ -487,7 +512,7 @@ fn closed(scene: &Scene, points: &[ContactPoint], k: usize, limit: f64) -> bool 
 }
 
 /// Velocity of the second body relative to the first at a point with these arms [m/s].
-fn relative_velocity(v: &[Twist], bodies: [u32; 2], arms: [Vec3; 2]) -> Vec3 {
+pub(super) fn relative_velocity(v: &[Twist], bodies: [u32; 2], arms: [Vec3; 2]) -> Vec3 {
     let [i, j] = bodies.map(|b| &v[b as usize]);
     j.linear + j.angular.cross(&arms[1]) - i.linear - i.angular.cross(&arms[0])
 }

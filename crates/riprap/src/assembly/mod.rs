@@ -1,6 +1,7 @@
 //! The whole system at one configuration: free velocities, contacts with their laws, and the contact problem
 //! that the schemes hand to a solver.
 
+mod adhesion;
 mod bodies;
 mod contacts;
 pub mod equations;

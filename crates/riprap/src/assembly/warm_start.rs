@@ -2,6 +2,7 @@
 //! the impulses to remember.
 
 use super::System;
+use super::adhesion::slides;
 use super::contacts::{ActiveContact, Contacts, in_world};
 use super::stabilize::slipped;
 use crate::friction::{Contact3, ContactProblem, Impulses};
@@ -69,7 +70,8 @@ impl Contacts {
     }
 
     /// The initial impulses of contacts, joints, ropes and moments of rolling resistance: those of
-    /// the last step, rotated into the new frames.
+    /// the last step, rotated into the new frames, and together with the adhesive impulses of this
+    /// step.
     pub fn recall(
         &self,
         state: &State,
@@ -80,7 +82,7 @@ impl Contacts {
         let contacts = problem.w.contacts();
         parallel::fill(impulses, self.active.len(), |k| {
             let old = self.remembered(k, state);
-            old.map_or([0.0; 3], |old| turned(old, &contacts[k]))
+            old.map_or([0.0; 3], |old| turned(old, &contacts[k], self.adhesion(k)))
         });
         self.recall_constraints(state, system, problem, impulses);
         super::rolling::recall(self, state, problem, impulses);
@@ -121,11 +123,13 @@ impl Contacts {
         std::mem::swap(&mut state.warm_start, &mut next.warm_start);
         let State { v: v_next, warm_start, .. } = next;
         let (points, q_m, contacts) = (self.points(), system.q_m(), problem.w.contacts());
+        let grips = scene.has_static_friction();
         parallel::fill(warm_start, self.active.len(), |k| {
             let (c, r, law) = (points.contact(k), &impulses[k], problem.laws[k]);
             let frame = contacts[k].frame.map(Vec3::from);
             let slip = self.slips.get(k).map_or_else(Vec3::zeros, |before| {
-                slipped(scene, &c, *before, &frame, law, r, q_m, v_next, dt)
+                let r = [r[0] + self.adhesion(k), r[1], r[2]];
+                slipped(scene, &c, *before, &frame, law, &r, q_m, v_next, dt)
             });
             WarmContact {
                 colliders: c.point.colliders,
@@ -133,6 +137,7 @@ impl Contacts {
                 point_b: local(&c, q_m).into(),
                 impulse_w: in_world(&frame, r).into(),
                 slip_w: slip.into(),
+                slides: grips && slides(scene, &points, k, system, v_next, dt),
             }
         });
         self.remember_constraints(scene, system, dt, problem, impulses, state, next);
@@ -201,9 +206,9 @@ fn match_pair<'a>(
     found
 }
 
-/// A remembered impulse in the frame of a contact.
-fn turned(old: &WarmContact, contact: &Contact3) -> [f64; 3] {
+/// A remembered impulse in the frame of a contact, with the adhesive impulse of this step [N s].
+fn turned(old: &WarmContact, contact: &Contact3, adhesion: f64) -> [f64; 3] {
     let p = Vec3::from(old.impulse_w);
     let [n, t1, t2] = contact.frame.map(Vec3::from);
-    [n.dot(&p).max(0.0), t1.dot(&p), t2.dot(&p)]
+    [(n.dot(&p) + adhesion).max(0.0), t1.dot(&p), t2.dot(&p)]
 }

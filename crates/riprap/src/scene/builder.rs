@@ -1,6 +1,6 @@
 //! From a description to a [`Scene`]: errors are collected, and `build` reports them all.
 
-use super::checks::{check_law, overlaps};
+use super::checks::{check_cohesion, check_law, overlaps};
 use super::degradation::{check_stones, degrades};
 use super::mechanism::keep_contacts_direct;
 use super::{
@@ -107,7 +107,7 @@ impl SceneBuilder {
     }
 
     /// Sets the gap up to which contacts are detected [m]; the default is 1 % of the mean grain
-    /// size.
+    /// size, or the largest gap at which shapes adhere.
     pub fn alert(&mut self, alert: f64) -> &mut Self {
         self.alert = Some(alert);
         self
@@ -232,7 +232,9 @@ impl SceneBuilder {
         let grain_size = mean_size.unwrap_or(1.0);
         let length = mean_size.or_else(reach).unwrap_or(1.0);
         let resolution = smallest_clearance(&points, &initial, length);
-        let detection = self.detection_of(grain_size).map_err(|error| BuildErrors(vec![error]))?;
+        let laws = pairs.all().iter().chain(points.iter().map(|p| &p.law));
+        let detection =
+            self.detection_of(grain_size, laws).map_err(|error| BuildErrors(vec![error]))?;
         let first_links = (0..mechanisms.len() as u32)
             .map(|m| bodies.carried_by(MechanismId(m), Link(0)).unwrap_or(0))
             .collect();
@@ -264,12 +266,19 @@ impl SceneBuilder {
         };
         let mut errors = overlaps(&scene, self.largest_overlap);
         check_stones(&scene, &mut errors);
+        errors.extend(check_cohesion(&scene).err());
         if errors.is_empty() { Ok(scene) } else { Err(BuildErrors(errors)) }
     }
 
-    /// Settings of detection for a mean size of grains [m].
-    fn detection_of(&self, grain_size: f64) -> Result<Detection, BuildError> {
-        let alert = self.alert.unwrap_or(0.01 * grain_size);
+    /// Settings of detection for a mean size of grains [m]. All gaps at which shapes adhere are
+    /// detected.
+    fn detection_of<'a>(
+        &self,
+        grain_size: f64,
+        laws: impl Iterator<Item = &'a PairLaw>,
+    ) -> Result<Detection, BuildError> {
+        let ranges = laws.filter(|law| law.is_cohesive()).filter_map(|law| law.cohesion_range);
+        let alert = self.alert.unwrap_or_else(|| ranges.fold(0.01 * grain_size, f64::max));
         if !(alert >= 0.0 && alert.is_finite()) {
             let (item, range) = (Item::Contact, "a length of 0 m or more");
             return Err(BuildError::OutOfRange { item, what: "alert", value: alert, range });
@@ -286,7 +295,7 @@ impl SceneBuilder {
         let mut table = PairTable::new(&self.materials);
         for (a, b, law) in &self.pairs {
             let item = Item::Pair(a.clone(), b.clone());
-            check_law(&item, law.friction, law.restitution, law.rolling, errors);
+            check_law(&item, law, errors);
             if law.law == ContactLaw::QuasiShock && law.restitution > 0.0 {
                 errors.push(BuildError::InelasticRestitution { a: a.clone(), b: b.clone() });
             }

@@ -1,7 +1,7 @@
 //! Checks of a description before it becomes a scene: materials, dimensions, masses, and no initial
 //! overlaps.
 
-use super::{BodyDescription, BuildError, Item, Scene, SceneBuilder, Twist};
+use super::{BodyDescription, BuildError, Item, PairLaw, Scene, SceneBuilder, Twist};
 use crate::detect::{ContactPoint, Detector, Query};
 use crate::math::Mat3;
 use crate::shape::{MassProperties, Shape};
@@ -21,7 +21,7 @@ impl SceneBuilder {
                     range,
                 });
             }
-            check_law(&item(), m.friction, m.restitution, m.rolling, errors);
+            check_law(&item(), &PairLaw::combined(m, m), errors);
         }
         super::degradation::check_laws(&self.materials, errors);
     }
@@ -104,27 +104,62 @@ impl SceneBuilder {
     }
 }
 
-/// Checks friction, restitution and rolling resistance of a material or a pair.
-pub(super) fn check_law(
-    item: &Item,
-    friction: f64,
-    restitution: f64,
-    rolling: f64,
-    errors: &mut Vec<BuildError>,
-) {
+/// Checks the numbers of a law of hard contact.
+pub(super) fn check_law(item: &Item, law: &PairLaw, errors: &mut Vec<BuildError>) {
     let mut wrong = |what, value, range| {
         errors.push(BuildError::OutOfRange { item: item.clone(), what, value, range });
     };
-    if !(friction >= 0.0 && friction.is_finite()) {
-        wrong("friction", friction, "0 or more");
+    let amount = |x: f64| x >= 0.0 && x.is_finite();
+    if !amount(law.friction) {
+        wrong("friction", law.friction, "0 or more");
     }
-    if !(rolling >= 0.0 && rolling.is_finite()) {
-        wrong("rolling resistance", rolling, "0 or more");
+    if !amount(law.rolling) {
+        wrong("rolling resistance", law.rolling, "0 or more");
     }
-    if !(0.0..=1.0).contains(&restitution) {
-        wrong("restitution", restitution, "between 0 and 1");
+    if !(0.0..=1.0).contains(&law.restitution) {
+        wrong("restitution", law.restitution, "between 0 and 1");
+    }
+    if !amount(law.cohesion) {
+        wrong("cohesion", law.cohesion, "0 or more, in N");
+    }
+    if !amount(law.surface_energy) {
+        wrong("surface energy", law.surface_energy, "0 or more, in J/m²");
+    }
+    if let Some(range) = law.cohesion_range.filter(|x| !(*x > 0.0 && x.is_finite())) {
+        wrong("cohesion range", range, "positive, in m");
+    }
+    // A static friction below the other would let a contact creep: it slides only while it sticks.
+    if let Some(held) = law.static_friction.filter(|x| !(*x >= law.friction && x.is_finite())) {
+        wrong("static friction", held, "at least the friction of sliding contacts");
     }
 }
+
+/// Checks that contact detection sees every gap at which shapes adhere, and that round-off does not
+/// decide whether they do.
+pub(super) fn check_cohesion(scene: &Scene) -> Result<(), BuildError> {
+    let materials = scene.materials();
+    let n = materials.len();
+    let of_pairs = scene.pairs.all().iter().enumerate().map(|(k, law)| {
+        let name = |m: usize| materials[m].name.clone();
+        (Item::Pair(name(k / n), name(k % n)), law)
+    });
+    let of_points = scene.points.iter().map(|p| (Item::PointContact(p.name.clone()), &p.law));
+    for (item, law) in of_pairs.chain(of_points).filter(|(_, law)| law.is_cohesive()) {
+        let (range, alert) = (scene.cohesion_range(law), scene.detection.alert);
+        if range > alert {
+            return Err(BuildError::CohesionBeyondAlert { item, range, alert });
+        }
+        let smallest = SMALLEST_RANGE * scene.grain_size;
+        if range < smallest {
+            return Err(BuildError::CohesionRange { item, range, smallest });
+        }
+    }
+    Ok(())
+}
+
+/// Smallest range of cohesion, relative to the mean grain size [–]: ten times the gap that counts as
+/// closed.
+const SMALLEST_RANGE: f64 = 1e-6;
 
 /// Whether an inertia tensor is symmetric and positive definite, and no principal moment exceeds
 /// the sum of the others.

@@ -73,6 +73,32 @@ pub enum BuildError {
         /// The valid range.
         range: &'static str,
     },
+    /// Shapes adhere at gaps that detection does not see.
+    #[error(
+        "{item}: cohesion acts up to a gap of {range:.3e} m, but contacts are detected up to {alert:.3e} m only; reduce \
+         the cohesion range, or raise the alert distance"
+    )]
+    CohesionBeyondAlert {
+        /// The pair of materials or the point contact.
+        item: Item,
+        /// Gap up to which cohesion acts [m].
+        range: f64,
+        /// Alert distance [m].
+        alert: f64,
+    },
+    /// Shapes adhere only at gaps that solver errors may exceed.
+    #[error(
+        "{item}: cohesion acts up to a gap of {range:.3e} m, within the errors of touching contacts; make the cohesion \
+         range at least {smallest:.1e} m"
+    )]
+    CohesionRange {
+        /// The pair of materials or the point contact.
+        item: Item,
+        /// Gap up to which cohesion acts [m].
+        range: f64,
+        /// The smallest range [m].
+        smallest: f64,
+    },
     /// A name is used twice.
     #[error("two {what} are named `{name}`; rename one of them")]
     Duplicate {

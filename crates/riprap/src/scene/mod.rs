@@ -55,6 +55,9 @@ use crate::shape::Shape;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Body(pub u32);
 
+/// Gap up to which cohesion acts if none is given, relative to the mean grain size [–].
+pub(crate) const COHESION_RANGE: f64 = 0.01;
+
 /// Settings of contact detection.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Detection {
@@ -183,6 +186,22 @@ impl Scene {
     /// Whether any pair of materials or point contact resists rolling.
     pub fn has_rolling(&self) -> bool {
         self.pairs.any_rolling() || self.points.iter().any(|p| p.law.rolling > 0.0)
+    }
+
+    /// Whether any pair of materials or point contact is cohesive.
+    pub fn has_cohesion(&self) -> bool {
+        self.pairs.any_cohesion() || self.points.iter().any(|p| p.law.is_cohesive())
+    }
+
+    /// Whether any pair of materials or point contact has a static friction of its own.
+    pub fn has_static_friction(&self) -> bool {
+        let of_points = || self.points.iter().any(|p| p.law.static_friction.is_some());
+        self.pairs.any_static_friction() || of_points()
+    }
+
+    /// Gap up to which the cohesion of a law acts [m].
+    pub fn cohesion_range(&self, law: &PairLaw) -> f64 {
+        law.cohesion_range.unwrap_or(COHESION_RANGE * self.grain_size)
     }
 
     /// Contacts between chosen points and planes.

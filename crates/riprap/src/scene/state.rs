@@ -20,6 +20,9 @@ pub struct WarmContact {
     pub impulse_w: [f64; 3],
     /// Slip of the contact due to solver errors while sticking, in the world frame [m].
     pub slip_w: [f64; 3],
+    /// Whether it slid at the end of the step; always false without static friction.
+    #[serde(default)]
+    pub slides: bool,
 }
 
 /// A moment of rolling resistance remembered for the next step.

@@ -122,11 +122,14 @@ impl Scheme for ConeComplementarity {
         if self.law == FrictionLaw::Cone {
             clock.assemble(|| relax(problem));
         }
+        clock.assemble(|| contacts.adhere(scene, dt, problem));
 
         // γ ∈ Υ ⊥ −(N γ + r) ∈ Υ°, starting from the impulses of the last step.
         clock.assemble(|| contacts.trace(scene, state, system));
+        clock.assemble(|| contacts.grip(scene, state, system, dt, problem));
         clock.assemble(|| contacts.recall(state, system, problem, &mut impulses));
         let solve = clock.solve(|| self.solver.solve(problem, &mut impulses, solver));
+        contacts.release(&mut impulses);
 
         // v = v_l + M⁻¹ (h f + D γ), q = q_l + h v.
         let end = clock.update(|| system.finish(scene, state, &h, problem, &impulses, next))?;

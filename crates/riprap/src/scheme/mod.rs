@@ -349,6 +349,22 @@ pub enum StepError {
         /// The scheme.
         scheme: &'static str,
     },
+    /// The scheme has no cohesion.
+    #[error(
+        "{scheme} has no cohesion; set `cohesion` and `surface_energy` to 0 in all materials and pairs, or use moreau-jean for this scene"
+    )]
+    NoCohesion {
+        /// The scheme, as in a scene file.
+        scheme: &'static str,
+    },
+    /// The scheme has one friction for sticking and sliding contacts.
+    #[error(
+        "{scheme} has the same friction for sticking and sliding contacts; remove `static_friction` from all materials and pairs, or use moreau-jean for this scene"
+    )]
+    NoStaticFriction {
+        /// The scheme, as in a scene file.
+        scheme: &'static str,
+    },
     /// The scheme has no restitution.
     #[error(
         "{scheme} has inelastic impacts only, but {contact} has a restitution of {restitution}; set it to 0, or use \
@@ -442,6 +458,17 @@ fn check_no_ropes(scheme: &'static str, scene: &Scene) -> Result<(), StepError> 
         Some(rope) => Err(StepError::NoRopes { scheme, rope: rope.name.clone() }),
         None => Ok(()),
     }
+}
+
+/// Checks that nothing adheres and every pair has one friction, for a scheme without these laws.
+fn check_plain_contact(scheme: &'static str, scene: &Scene) -> Result<(), StepError> {
+    if scene.has_cohesion() {
+        return Err(StepError::NoCohesion { scheme });
+    }
+    if scene.has_static_friction() {
+        return Err(StepError::NoStaticFriction { scheme });
+    }
+    Ok(())
 }
 
 /// Checks that a step is a positive time.

@@ -95,7 +95,7 @@ impl ForceNetwork {
         let solver_residual = at_rest.map(|(w, _)| w.error).fold(0.0, f64::max);
         let world = |a: usize, f: [f64; 3]| {
             let [n, t1, t2] = assembled.contacts.contacts()[a].frame.map(Vec3::from);
-            n * f[0] + t1 * f[1] + t2 * f[2]
+            n * (f[0] - assembled.seen[a].adhesion) + t1 * f[1] + t2 * f[2]
         };
         let scene = frame.scene;
         let contact = |(a, seen): (usize, &Seen)| NetworkContact {
@@ -158,6 +158,8 @@ struct Seen {
     point: Vec3,
     normal: Vec3,
     force: Vec3,
+    /// Adhesive force [N].
+    adhesion: f64,
 }
 
 /// The contacts of a step as columns of `H` over the free bodies.
@@ -185,7 +187,7 @@ impl Assembled {
         let mut assembled = Assembled { contacts, laws: Vec::new(), seen: Vec::new(), slots };
         // Open contacts are in the lists of some laws.
         let touching = 1e-6 * scene.grain_size();
-        for (c, r) in work.contacts().active().zip(work.impulses()) {
+        for (k, (c, r)) in work.contacts().active().zip(work.impulses()).enumerate() {
             let pair = c.bodies.map(|b| b as usize);
             let blocks = pair.map(|i| block[i]);
             let force = c.impulse_w(r) / dt;
@@ -197,33 +199,50 @@ impl Assembled {
             let (t1, t2) = tangents(normal);
             let arms = pair.map(|i| (point - q[i].position).into());
             assembled.contacts.push(blocks, [normal, t1, t2].map(Into::into), arms);
-            assembled.laws.push(Law::Coulomb { friction: contact_law(scene, c.point).friction });
-            assembled.seen.push(Seen { slots: pair, point, normal, force });
+            let law = contact_law(scene, c.point);
+            // Contacts that do not slide at the end of the step may have a friction of their own.
+            let slides = state.warm_start.get(k).is_some_and(|warm| warm.slides);
+            let held = law.static_friction.filter(|_| !slides);
+            assembled.laws.push(Law::Coulomb { friction: held.unwrap_or(law.friction) });
+            let adhesion = work.contacts().adhesion(k) / dt;
+            assembled.seen.push(Seen { slots: pair, point, normal, force, adhesion });
         }
         assembled
     }
 
-    /// The resultants of each body.
+    /// The resultants of each body, without the adhesive forces: those obey Signorini and Coulomb.
     fn wrenches(&self, frame: &Frame) -> Vec<Wrenches> {
         let bodies = frame.scene.bodies();
         let mut step = vec![[0.0; 6]; self.slots.len()];
+        let mut adhesive = step.clone();
         let mut arm = vec![0.0_f64; self.slots.len()];
         for (c, seen) in self.contacts.contacts().iter().zip(&self.seen) {
+            let pull = seen.normal * seen.adhesion;
             for (side, sign) in [(0, -1.0), (1, 1.0)] {
                 let b = c.blocks[side] as usize;
                 let Some(sum) = step.get_mut(b) else { continue };
-                let moment = Vec3::from(c.arms[side]).cross(&seen.force);
+                let place = Vec3::from(c.arms[side]);
+                arm[b] = arm[b].max(place.norm());
+                let push = seen.force + pull;
+                let moment = place.cross(&push);
                 for k in 0..3 {
-                    sum[k] += sign * seen.force[k];
+                    sum[k] += sign * push[k];
                     sum[3 + k] += sign * moment[k];
                 }
-                arm[b] = arm[b].max(Vec3::from(c.arms[side]).norm());
+                if seen.adhesion > 0.0 {
+                    let moment = place.cross(&pull);
+                    for k in 0..3 {
+                        adhesive[b][k] += sign * pull[k];
+                        adhesive[b][3 + k] += sign * moment[k];
+                    }
+                }
             }
         }
         let of = |(b, &i): (usize, &usize)| {
             let force = -(frame.scene.gravity() * bodies.mass[i] + bodies.force[i]);
             let moment = -bodies.torque[i];
             let rest = [force.x, force.y, force.z, moment.x, moment.y, moment.z];
+            let rest: [f64; 6] = std::array::from_fn(|k| rest[k] + adhesive[b][k]);
             let free = |k: usize| match k {
                 0..3 => bodies.inverse_mass[i][k] > 0.0,
                 k => self.contacts.masses()[b].angular[k - 3] > 0.0,
@@ -262,7 +281,7 @@ impl Assembled {
             let [_, t1, t2] = c.frame.map(Vec3::from);
             let v = velocity(seen.slots[1], seen.point) - velocity(seen.slots[0], seen.point);
             let (along, f) = ([t1.dot(&v), t2.dot(&v)], seen.force);
-            let limit = law.friction().unwrap_or(0.0) * seen.normal.dot(&f);
+            let limit = law.friction().unwrap_or(0.0) * (seen.normal.dot(&f) + seen.adhesion);
             let full = t1.dot(&f).hypot(t2.dot(&f)) >= 0.999 * limit;
             (moves && full && along[0].hypot(along[1]) > slow).then_some(along)
         });

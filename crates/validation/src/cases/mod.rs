@@ -4,6 +4,7 @@ mod analyses;
 mod analytical;
 mod ccp;
 mod ccp_solvers;
+mod cohesion;
 mod corrections;
 mod coupling;
 mod dantzig;
@@ -61,6 +62,12 @@ pub const CASES: &[Case] = &[
         about: "two pendulums of ten balls each compared with an independent solution: contacts, energy, stretch of ropes",
         run: ccp::pendulums,
         long: true,
+    },
+    Case {
+        name: "cohesion",
+        about: "pull-off forces, surface energy, friction and heaps with cohesion; static friction on a slope and on a belt",
+        run: cohesion::cohesion,
+        long: false,
     },
     Case {
         name: "dantzig",

@@ -333,6 +333,7 @@ impl<'a> Converter<'a> {
                     // An invalid density is not missing.
                     material.density = entries.given("density").map(|_| 1.0);
                     material.set_keys(self, entries);
+                    self.check_frictions(entries, &PairLaw::combined(&material, &material));
                 }
                 None => material.density = Some(1.0),
             }
@@ -355,11 +356,24 @@ impl<'a> Converter<'a> {
                 self.problems.report(entries.value_span("between"), message);
             }
             let mut law = PairLaw::combined(first, second);
+            if entries.given("friction").is_some() {
+                // The static friction of the materials belongs to theirs.
+                law.static_friction = None;
+            }
             law.set_keys(self, entries);
             law.law = self.normal_law(entries, law.restitution, "pair");
+            self.check_frictions(entries, &law);
             pairs.push(Pair { between: [a, b], law });
         }
         pairs
+    }
+
+    /// Contacts that stick have at least the friction of those that slide.
+    fn check_frictions(&mut self, entries: &Entries, law: &PairLaw) {
+        let Some(held) = law.static_friction.filter(|held| *held < law.friction) else { return };
+        let message = format!("`static_friction` ({held}) is below `friction` ({})", law.friction);
+        let help = "`friction` is that of sliding contacts; give a larger static_friction, or none";
+        self.problems.advise(entries.value_span("static_friction"), message, help);
     }
 
     /// The law in the normal direction, as given or chosen from the restitution.

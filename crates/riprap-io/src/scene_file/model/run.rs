@@ -36,7 +36,7 @@ table! {
         /// How frames for ParaView are written; `true` is `"vtkhdf"`, `false` writes none.
         frames: Option<FrameFormat> = OneOf(&[Flag, Choice(words_of::<FrameFormat>())]), Default("\"vtkhdf\""), with Frames;
         /// Whether `series.csv` also records where the energy goes (`dissipated_impact`, `dissipated_friction`,
-        /// `dissipated_rolling`, `dissipated_ropes`, `other_work`) and how often bodies touch (`touching_pairs`, `contact_onsets`, `contact_steps`).
+        /// `dissipated_rolling`, `dissipated_ropes`, `dissipated_cohesion`, `other_work`) and how often bodies touch (`touching_pairs`, `contact_onsets`, `contact_steps`).
         account: bool = Flag, Default("false");
         /// Whether frames include force chains: contacts as lines between bodies, with a radius by their normal force.
         force_chains: bool = Flag, Default("false");

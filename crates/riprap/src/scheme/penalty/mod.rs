@@ -18,7 +18,7 @@ pub use restitution::{
 };
 
 use super::runge_kutta::not_free;
-use super::{Scheme, StepError, StepResult, Workspace, check_dt};
+use super::{Scheme, StepError, StepResult, Workspace, check_dt, check_plain_contact};
 use crate::detect::ColliderSet;
 use crate::friction::{Coloured, ContactSolver};
 use crate::math::{Buffers, Vec3};
@@ -169,6 +169,7 @@ impl Penalty {
         if scene.has_rolling() {
             Err(PenaltyError::NoRolling)?;
         }
+        check_plain_contact("penalty", scene)?;
         if self.integrator == Integrator::RungeKutta
             && let Some(what) = not_free(scene)
         {

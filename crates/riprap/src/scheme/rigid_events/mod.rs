@@ -15,7 +15,7 @@ mod sweeps;
 mod touch;
 
 use super::runge_kutta::not_free;
-use super::{Scheme, StepError, StepResult, Workspace, check_dt, next_time};
+use super::{Scheme, StepError, StepResult, Workspace, check_dt, check_plain_contact, next_time};
 use crate::friction::Dantzig;
 use crate::scene::{EventCount, RigidEventsState, Scene, SchemeState, State};
 
@@ -153,6 +153,7 @@ impl Scheme for RigidEvents {
         if scene.has_rolling() {
             return Err(StepError::NoRolling { scheme: "rigid-events" });
         }
+        check_plain_contact("rigid-events", scene)?;
         match not_free(scene) {
             Some(what) => Err(StepError::OnlyFree { scheme: "rigid-events", what }),
             None => Ok(()),

@@ -76,23 +76,25 @@ pub struct Impact {
 }
 
 /// The impacts of the last step: contacts with an impulse whose bodies approached each other faster
-/// than `speed` [m/s]. For schemes in which an impact takes place in one step, so neither for penalty
+/// than `speed` [m/s]. The impulse is that which keeps them apart, without the adhesive one. For schemes in which an impact takes place in one step, so neither for penalty
 /// forces nor for events within a step.
 pub fn impacts(frame: &Frame, speed: f64) -> Vec<Impact> {
     let system = &frame.work.system;
     let (q_m, before) = (system.q_m(), system.v_n());
-    let impact = |(c, r): (crate::assembly::ActiveContact<'_>, &[f64; 3])| {
+    let contacts = frame.work.contacts();
+    let impact = |(k, (c, r)): (usize, (crate::assembly::ActiveContact<'_>, &[f64; 3]))| {
         let velocity = |b: u32| {
             let (v, arm) = (&before[b as usize], c.point.point - q_m[b as usize].position);
             v.linear + v.angular.cross(&arm)
         };
         let approach = c.point.normal.dot(&(velocity(c.bodies[0]) - velocity(c.bodies[1])));
-        (r[0] > 0.0 && approach > speed).then(|| Impact {
+        let impulse = r[0] + contacts.adhesion(k);
+        (impulse > 0.0 && approach > speed).then(|| Impact {
             bodies: c.bodies.map(|slot| frame.scene.body_at(slot as usize)),
             point: c.point.point,
-            impulse: r[0],
+            impulse,
             speed: approach,
         })
     };
-    frame.work.contacts().active().zip(frame.work.impulses()).filter_map(impact).collect()
+    contacts.active().zip(frame.work.impulses()).enumerate().filter_map(impact).collect()
 }
