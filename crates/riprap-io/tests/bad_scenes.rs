@@ -206,6 +206,53 @@ fn mistakes_in_names_are_reported() {
 }
 
 #[test]
+fn mistakes_in_cohesion_and_static_friction_are_reported() {
+    let material = |name, line, at, says| instead(name, 6, line, at, says);
+    check(&[
+        material("cohesion without sense", "cohesion = \"-1 N\"", 6, "at least 0; got -1"),
+        material("cohesion as a pressure", "cohesion = \"1 kPa\"", 6, "expected a force"),
+        material(
+            "negative energy",
+            "surface_energy = -0.1",
+            6,
+            "`surface_energy` must be at least 0",
+        ),
+        material("energy without area", "surface_energy = \"1 J\"", 6, "expected a stiffness"),
+        material("no range", "cohesion_range = 0", 6, "`cohesion_range` must be greater than 0"),
+        material(
+            "negative friction",
+            "static_friction = -0.1",
+            6,
+            "`static_friction` must be at least 0",
+        ),
+        material(
+            "slides before it sticks",
+            "friction = 0.5\nstatic_friction = 0.4",
+            7,
+            "`static_friction` (0.4) is below `friction` (0.5)",
+        ),
+        after_ball(
+            "slides before it sticks, in a pair",
+            "[[pair]]\nbetween = [\"rock\", \"rock\"]\nstatic_friction = 0.2",
+            13,
+            "give a larger static_friction, or none",
+        ),
+        after_ball(
+            "range beyond the alert distance",
+            "[contact]\nalert = \"1 mm\"\n[[pair]]\nbetween = [\"rock\", \"rock\"]\ncohesion = 1\ncohesion_range = \"2 mm\"",
+            16,
+            "remove alert: its default is large enough",
+        ),
+        after_ball(
+            "cohesion of a point contact",
+            "[[point_contact]]\npoint = { body = \"ball\" }\nplane = { body = \"world\", normal = [0, 0, 1] }\ncohesion = 1",
+            14,
+            "unknown key",
+        ),
+    ]);
+}
+
+#[test]
 fn all_mistakes_are_reported_at_once_in_file_order() {
     let text = "[run]\ndt = \"1 kg\"\nuntil = -1\ntheata = 0.5\n[materials.rock]\n[[body]]\nmaterial = \"rok\"\n";
     let errors = errors(text);

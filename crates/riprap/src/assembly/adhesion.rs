@@ -6,15 +6,15 @@
 //! solver finds `r̄` of a problem whose free velocities contain the adhesive impulses.
 
 use super::System;
-use super::contacts::{Contacts, NOISE, Points, meeting, relative_velocity, smaller_size};
+use super::contacts::{Contacts, Points, meeting, relative_velocity, smaller_size};
 use crate::detect::Geometry;
-use crate::friction::{BlockVelocities, ContactProblem, Impulses, Law};
-use crate::math::{Vec3, bytes_of, parallel};
+use crate::friction::{BlockVelocities, ContactProblem, Delassus, Impulses, Law, Operator};
+use crate::math::{Vec3, bytes_of, length2, parallel};
 use crate::scene::{Scene, State, Twist};
 
-/// A contact slides if it slips in a step by more than this fraction of the smaller body's size: ten
-/// times what counts as noise.
-const SLIPS: f64 = 10.0 * NOISE;
+/// A contact slides if its velocity exceeds this fraction of what its normal impulse, or gravity,
+/// changes in a step: ten times the error of a solver at its default tolerance.
+const SLIPS: f64 = 1e-3;
 
 /// Adhesive impulses of the contacts of a step; empty if nothing adheres.
 #[derive(Debug, Default)]
@@ -95,13 +95,13 @@ impl Contacts {
         if !scene.has_static_friction() {
             return;
         }
-        let points = self.points();
+        let (points, gravity) = (self.points(), scene.gravity().norm());
         parallel::for_each(&mut problem.laws[..self.active.len()], |k, law| {
             let c = points.contact(k);
             let Some(held) = meeting(scene, c.point).1.static_friction else { return };
             let slides = match self.remembered(k, state) {
                 Some(old) => old.slides,
-                None => slides(scene, &points, k, system, system.v_n(), dt),
+                None => slip(&points, k, system, system.v_n()) > SLIPS * gravity * dt,
             };
             if let (false, Law::Coulomb { friction } | Law::Cone { friction }) = (slides, law) {
                 *friction = held;
@@ -151,19 +151,31 @@ fn radius(scene: &Scene, colliders: [u32; 2], bodies: [u32; 2]) -> f64 {
     if sum > 0.0 { 1.0 / sum } else { scene.grain_size() }
 }
 
-/// Whether the bodies of a contact slide along each other with given velocities.
-pub(super) fn slides(
+/// Tangential velocity of a contact with given velocities of its bodies [m/s].
+fn slip(points: &Points, k: usize, system: &System, v: &[Twist]) -> f64 {
+    let c = points.contact(k);
+    let arms = c.bodies.map(|b| c.point.point - system.q_m()[b as usize].position);
+    let (v, n): (Vec3, Vec3) = (relative_velocity(v, c.bodies, arms), c.point.normal);
+    (v - n * n.dot(&v)).norm()
+}
+
+/// Whether a contact slid in a step with the impulse `r̄` [N s]: it is on its cone, and faster than
+/// solver errors explain.
+pub(super) fn slid(
     scene: &Scene,
     points: &Points,
     k: usize,
-    system: &System,
-    v: &[Twist],
-    dt: f64,
+    (problem, r): (&ContactProblem, &[f64; 3]),
+    (system, v_next, dt): (&System, &[Twist], f64),
 ) -> bool {
-    let c = points.contact(k);
-    let q_m = system.q_m();
-    let arms = c.bodies.map(|b| c.point.point - q_m[b as usize].position);
-    let (v, n): (Vec3, Vec3) = (relative_velocity(v, c.bodies, arms), c.point.normal);
-    let [i, j] = c.bodies.map(|b| b as usize);
-    (v - n * n.dot(&v)).norm() * dt > SLIPS * smaller_size(scene, i, j)
+    let friction = problem.laws[k].friction().unwrap_or(0.0);
+    if length2(r[1], r[2]) < (1.0 - 1e-6) * friction * r[0] {
+        return false;
+    }
+    let mobility = match &problem.w {
+        Delassus::Factored(w) => w.diagonal(k)[0][0],
+        Delassus::Blocks(w) => w.diagonal(k)[0][0],
+    };
+    let gained = (mobility * r[0]).max(scene.gravity().norm() * dt);
+    slip(points, k, system, v_next) > SLIPS * gained
 }

@@ -2,7 +2,7 @@
 //! the impulses to remember.
 
 use super::System;
-use super::adhesion::slides;
+use super::adhesion::slid;
 use super::contacts::{ActiveContact, Contacts, in_world};
 use super::stabilize::slipped;
 use crate::friction::{Contact3, ContactProblem, Impulses};
@@ -127,9 +127,10 @@ impl Contacts {
         parallel::fill(warm_start, self.active.len(), |k| {
             let (c, r, law) = (points.contact(k), &impulses[k], problem.laws[k]);
             let frame = contacts[k].frame.map(Vec3::from);
+            // Together with the adhesive impulse it obeys the law.
+            let obeys = [r[0] + self.adhesion(k), r[1], r[2]];
             let slip = self.slips.get(k).map_or_else(Vec3::zeros, |before| {
-                let r = [r[0] + self.adhesion(k), r[1], r[2]];
-                slipped(scene, &c, *before, &frame, law, &r, q_m, v_next, dt)
+                slipped(scene, &c, *before, &frame, law, &obeys, q_m, v_next, dt)
             });
             WarmContact {
                 colliders: c.point.colliders,
@@ -137,7 +138,8 @@ impl Contacts {
                 point_b: local(&c, q_m).into(),
                 impulse_w: in_world(&frame, r).into(),
                 slip_w: slip.into(),
-                slides: grips && slides(scene, &points, k, system, v_next, dt),
+                slides: grips
+                    && slid(scene, &points, k, (problem, &obeys), (system, &v_next[..], dt)),
             }
         });
         self.remember_constraints(scene, system, dt, problem, impulses, state, next);

@@ -128,7 +128,7 @@ pub(super) fn check_law(item: &Item, law: &PairLaw, errors: &mut Vec<BuildError>
     if let Some(range) = law.cohesion_range.filter(|x| !(*x > 0.0 && x.is_finite())) {
         wrong("cohesion range", range, "positive, in m");
     }
-    // A static friction below the other would let a contact creep: it slides only while it sticks.
+    // A contact that starts to slide would stick again at once.
     if let Some(held) = law.static_friction.filter(|x| !(*x >= law.friction && x.is_finite())) {
         wrong("static friction", held, "at least the friction of sliding contacts");
     }

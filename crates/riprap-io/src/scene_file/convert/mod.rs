@@ -3,6 +3,7 @@
 //! and conversion continues, so that one pass finds them all.
 
 mod bodies;
+mod cohesion;
 mod contacts;
 mod flexible;
 mod forces;
@@ -158,6 +159,7 @@ impl<'a> Converter<'a> {
         let steps = run.and_then(|run| self.run(run));
         self.materials(scene);
         let pairs = self.pairs(list("pair"));
+        self.check_ranges(scene);
         let shapes = self.named_shapes(scene);
         let mut bodies: Vec<Option<Body>> = self.bodies(list("body"));
         let grains: Vec<Option<Grains>> = self.grains(list("grains"));
@@ -366,14 +368,6 @@ impl<'a> Converter<'a> {
             pairs.push(Pair { between: [a, b], law });
         }
         pairs
-    }
-
-    /// Contacts that stick have at least the friction of those that slide.
-    fn check_frictions(&mut self, entries: &Entries, law: &PairLaw) {
-        let Some(held) = law.static_friction.filter(|held| *held < law.friction) else { return };
-        let message = format!("`static_friction` ({held}) is below `friction` ({})", law.friction);
-        let help = "`friction` is that of sliding contacts; give a larger static_friction, or none";
-        self.problems.advise(entries.value_span("static_friction"), message, help);
     }
 
     /// The law in the normal direction, as given or chosen from the restitution.

@@ -475,7 +475,7 @@ table! {
     CONTACT = "contact", "[contact]";
     pub struct Contact {
         /// Gap below which a pair of surfaces enters the contact problem.
-        alert: Option<f64> = Quantity(Dimension::LENGTH, Positive), Computed("1 % of the mean grain size");
+        alert: Option<f64> = Quantity(Dimension::LENGTH, Positive), Computed("1 % of the mean grain size, or the largest `cohesion_range`");
         /// Method for pairs of polyhedra.
         detection: Method = Choice(words_of::<Method>()), Default("\"separating-axes\"");
     }
