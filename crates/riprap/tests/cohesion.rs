@@ -1,6 +1,7 @@
 //! Cohesion and static friction through the public interface: what holds and what parts, which forces
 //! are reported, what a restart remembers, and what is refused.
 
+use riprap::friction::RestForces;
 use riprap::prelude::*;
 use riprap::scene::PairLaw;
 use riprap::scheme::{ConeComplementarity, Penalty, RigidEvents, Scheme, Workspace};
