@@ -13,7 +13,7 @@ use toml_types::{KIND, inline, is_number, is_table, is_text, kind_of};
 
 use super::fields::{Field, Kind, Limits, Need, Table, Variant, tuple_names};
 use super::number as shown;
-use super::parameters::Parameters;
+use super::parameters::{Parameters, looks_like_quantity};
 use super::problem::{Problem, Problems};
 use super::suggest;
 use super::units::{Dimension, QuantityError};
@@ -249,7 +249,7 @@ impl Checker<'_> {
             (Kind::Integer(low, high), _) if is_number(value) => {
                 self.integer(*low, *high, what, value)
             }
-            (Kind::Law(_) | Kind::Value, _) if is_number(value) => {
+            (Kind::Law(_) | Kind::Load(_) | Kind::Value, _) if is_number(value) => {
                 match self.plain_number(what, value) {
                     Some(number) => Item::Number(number),
                     None => Item::Invalid,
@@ -260,6 +260,16 @@ impl Checker<'_> {
                     self.problems.report(span.clone(), format!("`{what}`: {mistake}"));
                 }
                 Item::Text(source.to_string())
+            }
+            (Kind::Load(dimension), DeValue::String(source)) => {
+                match self.parameters.quantity(source, *dimension) {
+                    Ok(number) => Item::Number(number),
+                    Err(error) if looks_like_quantity(source) => {
+                        self.parsed(Err(error), Limits::Any, what, source, &span)
+                    }
+                    // An expression, which is compiled when all bodies are known.
+                    Err(_) => Item::Text(source.to_string()),
+                }
             }
             (Kind::Value, DeValue::String(source)) => Item::Text(source.to_string()),
             (Kind::Axis, DeValue::String(word)) => self.axis(what, word, &span),
@@ -516,10 +526,10 @@ impl Checker<'_> {
         let numbers: Option<Vec<f64>> = nodes.iter().map(Node::number).collect();
         let (true, Some([x, y, z])) = (self.planar, numbers.as_deref()) else { return };
         let message = match kind {
-            Kind::Polar(Kind::Quantity(..) | Kind::Number(_)) if *z != 0.0 => {
+            Kind::Polar(Kind::Quantity(..) | Kind::Number(_) | Kind::Load(_)) if *z != 0.0 => {
                 format!("the scene is planar: the third component of `{what}` must be 0")
             }
-            Kind::Axial(Kind::Quantity(..)) if *x != 0.0 || *y != 0.0 => {
+            Kind::Axial(Kind::Quantity(..) | Kind::Load(_)) if *x != 0.0 || *y != 0.0 => {
                 format!("the scene is planar: `{what}` must be about z, as [0, 0, z] or z")
             }
             _ => return,

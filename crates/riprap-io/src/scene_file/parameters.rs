@@ -107,6 +107,23 @@ impl Parameters {
         with_time.check(expression, expected)
     }
 
+    /// A message if a law of time and state has the wrong dimension, as far as the dimension is known; `variables` are those it
+    /// uses.
+    pub fn load_mistake<'a>(
+        &self,
+        text: &str,
+        variables: impl Iterator<Item = (&'a str, Dimension)>,
+        expected: Dimension,
+    ) -> Option<String> {
+        if self.names.is_empty() {
+            return None; // plain numbers match any dimension
+        }
+        let mut all = self.clone();
+        variables.for_each(|(name, dimension)| all.add(name, 0.0, Some(dimension)));
+        let expression = all.parse(text).ok()?;
+        all.check(expression, expected)
+    }
+
     fn parse(&self, text: &str) -> Result<Expression, super::ExpressionError> {
         let names: Vec<&str> = self.names.iter().map(String::as_str).collect();
         Expression::parse(text, &names)
