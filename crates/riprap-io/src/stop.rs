@@ -10,7 +10,9 @@ use riprap::scene::{Body, Scene};
 use riprap::simulation::Frame;
 use serde::{Deserialize, Serialize};
 
-use crate::scene_file::{BodyCoordinate, Dimension, Expression, Problem, SceneFile, Scope, parse_quantity};
+use crate::scene_file::{
+    BodyCoordinate, Dimension, Expression, Problem, SceneFile, Scope, parse_quantity,
+};
 use crate::table::Column;
 
 /// The condition of a run, and whether it holds.
@@ -64,10 +66,12 @@ impl Stop {
         };
         let hold = match duration.clone() {
             None => 0.0,
-            Some(range) => parse_quantity(&text[range.clone()], Dimension::TIME).map_err(|error| {
-                let span = range.start + error.span.start..range.start + error.span.end;
-                reject(span, error.message)
-            })?,
+            Some(range) => {
+                parse_quantity(&text[range.clone()], Dimension::TIME).map_err(|error| {
+                    let span = range.start + error.span.start..range.start + error.span.end;
+                    reject(span, error.message)
+                })?
+            }
         };
         if hold < 0.0 {
             return Err(reject(duration.unwrap_or_default(), "the time is negative".into()));
@@ -153,9 +157,7 @@ impl Input {
                 BodyCoordinate::Velocity(axis) => {
                     frame.scene.shape_velocity(frame.state, body)[axis]
                 }
-                BodyCoordinate::Spin(axis) => {
-                    frame.state.v[frame.scene.slot(body)].angular[axis]
-                }
+                BodyCoordinate::Spin(axis) => frame.state.v[frame.scene.slot(body)].angular[axis],
             },
         }
     }

@@ -83,7 +83,8 @@ fn a_torque_law_turns_a_tumbling_body_as_its_momentum_demands() {
     run.until(1.0, &mut ()).unwrap();
     let slot = run.scene().slot(brick);
     let pose = run.pose(brick);
-    let momentum = run.scene().bodies().inertia_w(slot, &pose.rotation) * run.velocity(brick).angular;
+    let momentum =
+        run.scene().bodies().inertia_w(slot, &pose.rotation) * run.velocity(brick).angular;
     let exact = Vec3::new(0.5, 0.5, -1.0 / 3.0);
     assert!((momentum - exact).norm() < 1e-6, "{momentum}");
 }
@@ -175,7 +176,7 @@ fn a_servo_accelerates_with_its_force_to_its_speed_and_then_pushes_with_exactly_
     let schemes: [(Box<dyn Scheme>, f64); 3] = [
         (Box::new(MoreauJean::new(1e-3)), 1e-9),
         (Box::new(ConeComplementarity::new(1e-3)), 1e-6),
-        (Box::new(Penalty::new(1e-5).stiffness(1e6)), 1e-3),
+        (Box::new(Penalty::new(2e-4).stiffness(1e5)), 1e-3),
     ];
     for (scheme, tolerance) in schemes {
         let (scene, body) = plate(Servo::along(DOWN, StateLaw::constant(5.0)).speed(0.1));
@@ -252,7 +253,7 @@ fn a_servo_about_an_axis_spins_up_to_its_limit() {
     assert!((spin - Vec3::z() * (0.04 / inertia)).norm() < 1e-12, "{spin}");
     run.until(2.0, &mut ()).unwrap();
     assert!((run.velocity(vane).angular - Vec3::z() * 3.0).norm() < 1e-9);
-    assert_eq!(run.pose(vane).position, Vec3::zeros());
+    assert!(run.pose(vane).position.norm() < 1e-15);
 }
 
 #[test]
@@ -313,14 +314,12 @@ fn schemes_without_servos_say_so() {
     };
     let (scene, _) = plate(Servo::along(DOWN, StateLaw::constant(5.0)));
     let soft = Penalty::new(1e-5).stiffness(1e6).integrator(Integrator::RungeKutta);
-    let schemes: [Box<dyn Scheme>; 3] = [
-        Box::new(GeneralizedAlpha::new(1e-3)),
-        Box::new(RigidEvents::new(1e-3)),
-        Box::new(soft),
-    ];
+    let schemes: [Box<dyn Scheme>; 3] =
+        [Box::new(GeneralizedAlpha::new(1e-3)), Box::new(RigidEvents::new(1e-3)), Box::new(soft)];
     for scheme in schemes {
         let text = refuse(&scene, scheme);
-        assert!(text.contains("`plate`") && text.contains("moreau-jean"), "{text}");
+        let remedy = text.contains("moreau-jean") || text.contains("verlet");
+        assert!(text.contains("`plate`") && remedy, "{text}");
     }
     let text = refuse(&piston(0.1), Box::new(GeneralizedAlpha::new(1e-3)));
     assert!(text.contains("in mechanism `press`"), "{text}");

@@ -3,7 +3,9 @@
 use riprap::math::Vec3;
 use riprap::scene::{Body, LoadInputs, Servo, StateLaw};
 
-use crate::scene_file::{self as file, BodyCoordinate, LoadComponent, LoadInput, LoadLaw, ServoTarget};
+use crate::scene_file::{
+    self as file, BodyCoordinate, LoadComponent, LoadInput, LoadLaw, ServoTarget,
+};
 
 /// Number of variables of a law that are collected without allocating.
 const FEW: usize = 16;

@@ -7,8 +7,8 @@ use riprap::scene::State;
 use riprap::simulation::RunReport;
 
 use crate::output::{Ending, RunWriter};
-use crate::stop::Stopped;
 use crate::scene_file::{OnUnconverged, SceneFile};
+use crate::stop::Stopped;
 
 /// Overlap, or drift of joints, relative to the grain size, beyond which a warning is issued [–].
 pub const LARGE_OVERLAP: f64 = 0.02;

@@ -2,6 +2,7 @@
 //! converted to SI units, missing keys get their defaults, and every mistake is recorded with its location. The result
 //! is still a tree of keys and values; `convert/` turns it into the model.
 
+mod laws;
 mod toml_types;
 
 use std::ops::Range;
@@ -13,7 +14,7 @@ use toml_types::{KIND, inline, is_number, is_table, is_text, kind_of};
 
 use super::fields::{Field, Kind, Limits, Need, Table, Variant, tuple_names};
 use super::number as shown;
-use super::parameters::{Parameters, looks_like_quantity};
+use super::parameters::Parameters;
 use super::problem::{Problem, Problems};
 use super::suggest;
 use super::units::{Dimension, QuantityError};
@@ -249,29 +250,11 @@ impl Checker<'_> {
             (Kind::Integer(low, high), _) if is_number(value) => {
                 self.integer(*low, *high, what, value)
             }
-            (Kind::Law(_) | Kind::Load(_) | Kind::Value, _) if is_number(value) => {
-                match self.plain_number(what, value) {
-                    Some(number) => Item::Number(number),
-                    None => Item::Invalid,
-                }
+            (Kind::Law(_) | Kind::Load(_) | Kind::Value, _)
+                if is_number(value) || is_text(value) =>
+            {
+                self.law(kind, what, value)
             }
-            (Kind::Law(dimension), DeValue::String(source)) => {
-                if let Some(mistake) = self.parameters.law_mistake(source, *dimension) {
-                    self.problems.report(span.clone(), format!("`{what}`: {mistake}"));
-                }
-                Item::Text(source.to_string())
-            }
-            (Kind::Load(dimension), DeValue::String(source)) => {
-                match self.parameters.quantity(source, *dimension) {
-                    Ok(number) => Item::Number(number),
-                    Err(error) if looks_like_quantity(source) => {
-                        self.parsed(Err(error), Limits::Any, what, source, &span)
-                    }
-                    // An expression, which is compiled when all bodies are known.
-                    Err(_) => Item::Text(source.to_string()),
-                }
-            }
-            (Kind::Value, DeValue::String(source)) => Item::Text(source.to_string()),
             (Kind::Axis, DeValue::String(word)) => self.axis(what, word, &span),
             (Kind::Axis, DeValue::Array(items)) => {
                 self.space(&AXIS_COMPONENT, what, items, items.len() == 3, &span)

@@ -107,6 +107,12 @@ impl Parameters {
         with_time.check(expression, expected)
     }
 
+    /// A quantity, also as an expression of parameters; `None` if the text is an expression of other names.
+    pub fn load(&self, text: &str, expected: Dimension) -> Option<Result<f64, QuantityError>> {
+        let parsed = self.quantity(text, expected);
+        (parsed.is_ok() || looks_like_quantity(text)).then_some(parsed)
+    }
+
     /// A message if a law of time and state has the wrong dimension, as far as the dimension is known; `variables` are those it
     /// uses.
     pub fn load_mistake<'a>(

@@ -1,7 +1,7 @@
 //! Forces and torques given by laws of time and state, in the free motion.
 
 use super::Interval;
-use crate::math::{Mat3, Pose, Vec3, Twist};
+use crate::math::{Mat3, Pose, Twist, Vec3};
 use crate::scene::{Push, Scene};
 
 /// Buffers for the loads of one step.
@@ -49,7 +49,8 @@ impl Loads {
             let part = step.before / step.dt;
             middle.clear();
             middle.extend_from_slice(v_n);
-            for (i, v) in middle.iter_mut().enumerate().filter(|(i, _)| scene.bodies().movable[*i]) {
+            for (i, v) in middle.iter_mut().enumerate().filter(|(i, _)| scene.bodies().movable[*i])
+            {
                 v.linear += (v_free[i].linear - v.linear) * part;
                 v.angular += (v_free[i].angular - v.angular) * part;
             }

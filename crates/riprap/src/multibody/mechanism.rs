@@ -272,6 +272,11 @@ impl Mechanism {
         self.coordinates[coordinate.0 as usize].stops = Some(stops);
     }
 
+    /// Whether a coordinate is an angle.
+    pub fn is_angle(&self, coordinate: Coordinate) -> bool {
+        self.coordinates[coordinate.0 as usize].angle
+    }
+
     /// Limits the speed of a coordinate in either direction [m/s, rad/s]. With a force on it ([`Mechanism::actuate`]) this is
     /// a servo: it pushes with exactly that force as long as it is slower than the limit. For schemes that solve contact
     /// problems.

@@ -162,6 +162,11 @@ impl SceneBuilder {
         &self.bodies
     }
 
+    /// The description of a body so far, to complete it, for example with laws that refer to bodies that were added later.
+    pub fn description_mut(&mut self, body: Body) -> Option<&mut BodyDescription> {
+        self.bodies.get_mut(body.0 as usize)
+    }
+
     /// Adds a fixed body.
     pub fn add_fixed(&mut self, shape: Shape, pose: Pose, material: &Material) -> Body {
         let mut body = BodyDescription::new(shape, material).fixed();

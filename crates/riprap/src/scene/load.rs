@@ -39,8 +39,7 @@ impl LoadInputs<'_> {
     /// no longer exists.
     pub fn velocity_of(&self, body: Body) -> Twist {
         let gone = Vec3::repeat(f64::NAN);
-        self.slot(body)
-            .map_or(Twist { linear: gone, angular: gone }, |slot| self.velocity_at(slot))
+        self.slot(body).map_or(Twist { linear: gone, angular: gone }, |slot| self.velocity_at(slot))
     }
 
     fn slot(&self, body: Body) -> Option<usize> {
@@ -187,7 +186,9 @@ impl Servo {
     pub(super) fn check(&self, item: &Item, planar: bool, errors: &mut Vec<BuildError>) {
         let mut wrong = |problem| errors.push(BuildError::BadServo { item: item.clone(), problem });
         match self.direction() {
-            None => wrong("its axis is not x, y or z; for another one, use the servo of a joint of a mechanism"),
+            None => wrong(
+                "its axis is not x, y or z; for another one, use the servo of a joint of a mechanism",
+            ),
             Some(k) if planar && Locks::PLANAR.0[k] => {
                 wrong("it leaves the x–y plane of a planar scene");
             }

@@ -3,8 +3,8 @@
 //! contacts: shapes pass through each other.
 
 use super::{
-    Clock, Pulse, Scheme, StepError, StepReport, StepResult, Workspace, check_dt, check_no_ropes, check_no_servos,
-    next_time,
+    Clock, Pulse, Scheme, StepError, StepReport, StepResult, Workspace, check_dt, check_no_ropes,
+    check_no_servos, next_time,
 };
 use crate::friction::SolveReport;
 use crate::math::Buffers;

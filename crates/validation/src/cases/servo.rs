@@ -145,7 +145,8 @@ fn bed(checks: &mut Checks, effort: Effort) {
         scene.add(BodyDescription::new(ball, &grit).at(at), &grit);
     }
     let double = 0.8;
-    let target = StateLaw::new(move |at: &LoadInputs| if at.t < double { force } else { 2.0 * force });
+    let target =
+        StateLaw::new(move |at: &LoadInputs| if at.t < double { force } else { 2.0 * force });
     let servo = Servo::along(DOWN, target).speed(limit);
     let top = pitch * f64::from(layers) + 0.03;
     let plate = plate(side - 0.002).mass(5.0).at([0.0, 0.0, top]).servo(servo);
@@ -226,11 +227,46 @@ shape = {{ type = "half-space" }}
     let width_x = "(right.x - left.x - thickness)";
     let width_y = "(back.y - front.y - thickness)";
     let plates = [
-        ("left", "x", [-half, 0.0, 0.5 * height], [0.02, wide, wide], "confining", format!("{width_y}*{depth}")),
-        ("right", "-x", [half, 0.0, 0.5 * height], [0.02, wide, wide], "confining", format!("{width_y}*{depth}")),
-        ("front", "y", [0.0, -half, 0.5 * height], [wide, 0.02, wide], "confining", format!("{width_x}*{depth}")),
-        ("back", "-y", [0.0, half, 0.5 * height], [wide, 0.02, wide], "confining", format!("{width_x}*{depth}")),
-        ("top", "-z", [0.0, 0.0, height + 0.02], [wide, wide, 0.02], "axial", format!("{width_x}*{width_y}")),
+        (
+            "left",
+            "x",
+            [-half, 0.0, 0.5 * height],
+            [0.02, wide, wide],
+            "confining",
+            format!("{width_y}*{depth}"),
+        ),
+        (
+            "right",
+            "-x",
+            [half, 0.0, 0.5 * height],
+            [0.02, wide, wide],
+            "confining",
+            format!("{width_y}*{depth}"),
+        ),
+        (
+            "front",
+            "y",
+            [0.0, -half, 0.5 * height],
+            [wide, 0.02, wide],
+            "confining",
+            format!("{width_x}*{depth}"),
+        ),
+        (
+            "back",
+            "-y",
+            [0.0, half, 0.5 * height],
+            [wide, 0.02, wide],
+            "confining",
+            format!("{width_x}*{depth}"),
+        ),
+        (
+            "top",
+            "-z",
+            [0.0, 0.0, height + 0.02],
+            [wide, wide, 0.02],
+            "axial",
+            format!("{width_x}*{width_y}"),
+        ),
     ];
     for (name, along, [x, y, z], [a, b, c], stress, area) in &plates {
         text += &format!(

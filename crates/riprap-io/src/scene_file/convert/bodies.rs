@@ -31,7 +31,8 @@ impl Known {
         grains: &[Option<Grains>],
         mechanisms: &[Mechanism],
     ) -> Known {
-        let free = |body: &Body| matches!(body.kind, BodyKind::Free { .. } | BodyKind::Servo { .. });
+        let free =
+            |body: &Body| matches!(body.kind, BodyKind::Free { .. } | BodyKind::Servo { .. });
         let settles =
             |grains: &Grains| matches!(grains.placement, Placement::Rain { settle: Some(_), .. });
         let names = |mechanism: &Mechanism| {

@@ -35,7 +35,9 @@ impl LoadScope {
 
     fn add(&mut self, name: &str, input: LoadInput) {
         if input != LoadInput::Time && self.scope.contains(name) {
-            let reason = format!("it is both a parameter and a coordinate of the body; rename the parameter `{name}`");
+            let reason = format!(
+                "it is both a parameter and a coordinate of the body; rename the parameter `{name}`"
+            );
             self.scope.unusable(name, reason);
             return;
         }
@@ -121,7 +123,9 @@ impl Converter<'_> {
         if turns == given("along") {
             let (span, message) = match turns {
                 true => (body.key_span("about"), "give `along` or `about`, not both"),
-                false => (body.span.clone(), "the servo has no axis: `along` or `about` is missing"),
+                false => {
+                    (body.span.clone(), "the servo has no axis: `along` or `about` is missing")
+                }
             };
             self.problems.report(span, message);
             return None;
@@ -139,7 +143,8 @@ impl Converter<'_> {
         let speed = match body.given(speed_key) {
             Some(node) => node.number(),
             None => {
-                let message = format!("the speed of the servo is not limited: `{speed_key}` is missing");
+                let message =
+                    format!("the speed of the servo is not limited: `{speed_key}` is missing");
                 self.problems.report(body.span.clone(), message);
                 None
             }
@@ -154,7 +159,8 @@ impl Converter<'_> {
         let length = axis.iter().fold(0.0_f64, |longest, x| longest.max(x.abs()));
         let unit = axis.map(|x| x / length);
         if unit.iter().filter(|x| **x != 0.0).count() != 1 {
-            let message = format!("`{key}` of a servo must be \"x\", \"y\", \"z\" or the opposite of one");
+            let message =
+                format!("`{key}` of a servo must be \"x\", \"y\", \"z\" or the opposite of one");
             let help = "for another axis, use the `servo` of a joint of a [[mechanism]]";
             self.problems.advise(node.span.clone(), message, help);
             return None;
@@ -198,7 +204,8 @@ impl Converter<'_> {
                 None
             }
             (None, None, _) => {
-                let message = "the servo has no target: `force`, or `stress` and `area`, is missing";
+                let message =
+                    "the servo has no target: `force`, or `stress` and `area`, is missing";
                 self.problems.report(body.span.clone(), message);
                 None
             }

@@ -354,7 +354,8 @@ impl<'a> Parser<'a> {
         self.at = end;
         match self.text[start..end].parse::<f64>() {
             Ok(value) if value.is_finite() => {
-                let value = if self.scope.quantities { self.with_unit(start, value)? } else { value };
+                let value =
+                    if self.scope.quantities { self.with_unit(start, value)? } else { value };
                 self.push(Op::Constant(value))
             }
             _ => Err((start..end, format!("`{}` is not a number", &self.text[start..end]), None)),

@@ -17,7 +17,9 @@ pub(super) fn add(
     tangents: Option<(&mut [f64], &mut [f64])>,
     residual: &mut [f64],
 ) {
-    let Some(load) = scene.loads().iter().position(|(body, _)| scene.slot(*body) == i) else { return };
+    let Some(load) = scene.loads().iter().position(|(body, _)| scene.slot(*body) == i) else {
+        return;
+    };
     let six = |push: Option<Push>| {
         push.map_or([0.0; 6], |Push { force: f, torque: m, .. }| [f.x, f.y, f.z, m.x, m.y, m.z])
     };

@@ -123,7 +123,15 @@ impl Leg<'_> {
     ) -> Result<(), Unsolved> {
         let Leg { scheme, scene, t, h } = *self;
         let Stages {
-            moving, rates, poses, twists, inverse_inertia: inverse, free, loads, rows, ..
+            moving,
+            rates,
+            poses,
+            twists,
+            inverse_inertia: inverse,
+            free,
+            loads,
+            rows,
+            ..
         } = stages;
         let (moving, rates) = (&moving[s], &mut rates[s]);
         poses.clear();
