@@ -47,11 +47,11 @@ use crate::{convert, errors};
 /// 2
 #[pyclass(module = "riprap")]
 pub struct SceneBuilder {
-    core: CoreBuilder,
+    pub core: CoreBuilder,
     token: u64,
     n_bodies: u32,
     /// What a scene file needs to know.
-    record: Record,
+    pub record: Record,
     mechanisms: Vec<u64>,
     groups: Vec<Group>,
     /// Which groups settle, and how.
@@ -59,6 +59,7 @@ pub struct SceneBuilder {
     raised: Vec<Raised>,
     n_ropes: u32,
     n_flexible: u32,
+    pub n_insertions: u64,
     n_unnamed: usize,
 }
 
@@ -243,6 +244,7 @@ impl SceneBuilder {
             raised: Vec::new(),
             n_ropes: 0,
             n_flexible: 0,
+            n_insertions: 0,
             n_unnamed: 0,
         })
     }

@@ -7,6 +7,7 @@ mod grains;
 mod mechanisms;
 mod memory;
 mod notes;
+mod population;
 mod settle;
 mod shapes;
 
@@ -164,6 +165,10 @@ impl SceneFile {
         }
         for [a, b] in &self.ignored_contacts {
             builder.ignore_contact(on(*a), on(*b));
+        }
+        self.add_population(&mut builder, &mut problems);
+        if !problems.is_empty() {
+            return Err(self.errors(problems));
         }
         let scene = builder.build().map_err(|errors| self.build_errors(&errors.0))?;
         let settling = match settling {
@@ -453,6 +458,11 @@ impl SceneFile {
             Item::Scene | Item::Contact | Item::Material(_) | Item::Pair(..) | Item::Chain(_) => {
                 0..0
             }
+            Item::Insertion(name) => {
+                let index = self.insertions.iter().position(|one| one.name == *name);
+                index.map_or(0..0, |index| place(&source.insertions, index))
+            }
+            Item::Removal(number) => place(&source.removals, number - 1),
             Item::Rope(name) => {
                 let index = self.ropes.iter().position(|rope| rope.name == *name);
                 index.map_or(0..0, |index| place(&source.ropes, index))
