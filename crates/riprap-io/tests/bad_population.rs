@@ -43,7 +43,12 @@ fn mistakes_in_insertions_are_reported() {
         feed("a word", "rate = 1\nrandom_rotation = \"no\"", 13, "true or false"),
         feed("a bad name", "rate = 1\nname = \"a,b\"", 13, "not a name"),
         feed("a bad seed", "rate = 1\nseed = -1", 13, "at least 0"),
-        feed("a shape too", "rate = 1\nshape = { type = \"sphere\", radius = 1 }", 13, "mutually exclusive"),
+        feed(
+            "a shape too",
+            "rate = 1\nshape = { type = \"sphere\", radius = 1 }",
+            13,
+            "mutually exclusive",
+        ),
         feed("misspelt", "rate = 1\nvelocty = [0, 0, 1]", 13, "did you mean `velocity`?"),
         feed(
             "the names of grains",
@@ -57,14 +62,55 @@ fn mistakes_in_insertions_are_reported() {
             13,
             "`a`",
         ),
-        after_ball("no box", "[[insert]]\nmaterial = \"rock\"\nrate = 1\nshape = { type = \"sphere\", radius = 1 }", 11, "`box` is missing"),
-        after_ball("no shape", "[[insert]]\nmaterial = \"rock\"\nrate = 1\nbox = { min = [0, 0, 0], max = [1, 1, 1] }", 11, "`shape`, `stones` or `spheres` is missing"),
-        after_ball("no material", "[[insert]]\nrate = 1\nshape = { type = \"sphere\", radius = 1 }\nbox = { min = [0, 0, 0], max = [1, 1, 1] }", 11, "`material` is missing"),
-        after_ball("no grading", "[[insert]]\nmaterial = \"rock\"\nrate = 1\nspheres = {}\nbox = { min = [0, 0, 0], max = [1, 1, 1] }", 14, "need a `grading`"),
-        after_ball("an empty box", "[[insert]]\nmaterial = \"rock\"\nrate = 1\nbox = { min = [0, 0, 3], max = [1, 1, 2] }\nshape = { type = \"sphere\", radius = 1 }", 14, "the box is empty along z"),
-        after_ball("a floor", "[[insert]]\nmaterial = \"rock\"\nrate = 1\nbox = { min = [0, 0, 0], max = [1, 1, 1] }\nshape = { type = \"half-space\" }", 15, "a half-space has no mass"),
-        after_ball("a disc", "[[insert]]\nmaterial = \"rock\"\nrate = 1\nbox = { min = [0, 0, 0], max = [1, 1, 1] }\nshape = { type = \"disc\", radius = 1 }", 15, "planar"),
-        instead("no contacts", 3, "until = 1\nscheme = \"dormand-prince\"\n[[insert]]\nmaterial = \"rock\"\nrate = 1\nbox = { min = [0, 0, 0], max = [1, 1, 1] }\nshape = { type = \"sphere\", radius = 1 }", 4, "for mechanisms only"),
+        after_ball(
+            "no box",
+            "[[insert]]\nmaterial = \"rock\"\nrate = 1\nshape = { type = \"sphere\", radius = 1 }",
+            11,
+            "`box` is missing",
+        ),
+        after_ball(
+            "no shape",
+            "[[insert]]\nmaterial = \"rock\"\nrate = 1\nbox = { min = [0, 0, 0], max = [1, 1, 1] }",
+            11,
+            "`shape`, `stones` or `spheres` is missing",
+        ),
+        after_ball(
+            "no material",
+            "[[insert]]\nrate = 1\nshape = { type = \"sphere\", radius = 1 }\nbox = { min = [0, 0, 0], max = [1, 1, 1] }",
+            11,
+            "`material` is missing",
+        ),
+        after_ball(
+            "no grading",
+            "[[insert]]\nmaterial = \"rock\"\nrate = 1\nspheres = {}\nbox = { min = [0, 0, 0], max = [1, 1, 1] }",
+            14,
+            "need a `grading`",
+        ),
+        after_ball(
+            "an empty box",
+            "[[insert]]\nmaterial = \"rock\"\nrate = 1\nbox = { min = [0, 0, 3], max = [1, 1, 2] }\nshape = { type = \"sphere\", radius = 1 }",
+            14,
+            "the box is empty along z",
+        ),
+        after_ball(
+            "a floor",
+            "[[insert]]\nmaterial = \"rock\"\nrate = 1\nbox = { min = [0, 0, 0], max = [1, 1, 1] }\nshape = { type = \"half-space\" }",
+            15,
+            "a half-space has no mass",
+        ),
+        after_ball(
+            "a disc",
+            "[[insert]]\nmaterial = \"rock\"\nrate = 1\nbox = { min = [0, 0, 0], max = [1, 1, 1] }\nshape = { type = \"disc\", radius = 1 }",
+            15,
+            "planar",
+        ),
+        instead(
+            "no contacts",
+            3,
+            "until = 1\nscheme = \"dormand-prince\"\n[[insert]]\nmaterial = \"rock\"\nrate = 1\nbox = { min = [0, 0, 0], max = [1, 1, 1] }\nshape = { type = \"sphere\", radius = 1 }",
+            4,
+            "for mechanisms only",
+        ),
     ]);
 }
 
@@ -76,7 +122,12 @@ fn mistakes_in_removals_are_reported() {
         remove("a time", "below = \"1 s\"", 12, "a length such as"),
         remove("before the start", "at = \"-1 s\"", 12, "at least 0"),
         remove("half a box", "outside = { min = [0, 0, 0] }", 12, "`max` is missing"),
-        remove("a flat box", "outside = { min = [0, 0, 0], max = [1, 0, 1] }", 12, "the box is empty along y"),
+        remove(
+            "a flat box",
+            "outside = { min = [0, 0, 0], max = [1, 0, 1] }",
+            12,
+            "the box is empty along y",
+        ),
         remove("a number", "below = 0\nbodies = 3", 13, "a text in quotes"),
         remove("no patterns", "below = 0\nbodies = []", 13, "at least one item"),
     ]);
@@ -86,7 +137,8 @@ fn mistakes_in_removals_are_reported() {
         remove("nobody", "below = 0\nbodies = \"bell\"", 11, "no free body has a name like `bell`"),
         remove("hung", hung, 11, "`ball` cannot be removed, because a joint, a rope"),
     ] {
-        let scene = SceneFile::parse(&case.text, ".").unwrap_or_else(|e| panic!("{}: {e}", case.name));
+        let scene =
+            SceneFile::parse(&case.text, ".").unwrap_or_else(|e| panic!("{}: {e}", case.name));
         let errors = scene.build().map(|_| ()).expect_err(case.name);
         let told = errors.to_string();
         assert!(told.contains(case.says), "{told}");

@@ -30,7 +30,7 @@ use crate::simulation::Simulation;
 /// >>> scene.remove(rr.Removal(outside=((-0.1, -0.1, -1), (0.1, 0.1, 1)), bodies="feed-*"))
 /// >>> run = rr.Simulation(scene.build(), rr.MoreauJean(dt=1e-3))
 /// >>> _ = run.until(1.0)
-/// >>> run.population.inserted, run.n_bodies - 1 == run.population.inserted - run.population.removed
+/// >>> run.population.inserted, len(run.ids) - 1 == run.population.inserted - run.population.removed
 /// (50, True)
 #[pyclass(frozen, module = "riprap")]
 pub struct Insertion {
@@ -61,7 +61,8 @@ impl Insertion {
             table.set("shape", format!("{{ type = \"{kind}\", radius = 1 }}"));
         }
         let Some(density) = self.material.density else {
-            let message = format!("material `{}` of an insertion has no density", self.material.name);
+            let message =
+                format!("material `{}` of an insertion has no density", self.material.name);
             return Err(errors::scene(message));
         };
         let scene = format!(
@@ -309,7 +310,8 @@ impl Population {
 impl SceneBuilder {
     /// Inserts bodies during the run.
     fn insert(&mut self, insertion: &Insertion) -> PyResult<()> {
-        let described = insertion.describe(self.record.planar, self.record.seed + self.n_insertions)?;
+        let described =
+            insertion.describe(self.record.planar, self.record.seed + self.n_insertions)?;
         self.n_insertions += 1;
         self.core.insert(described, &insertion.material);
         self.record.items.push(Item::Population("insert", insertion.saved()));

@@ -16,7 +16,9 @@ fn scheme(name: &str) -> Box<dyn Scheme> {
     match name {
         "moreau-jean" => Box::new(MoreauJean::new(1e-3)),
         "cone" => Box::new(cone()),
-        "coulomb" => Box::new(cone().law(FrictionLaw::Coulomb).solver(GaussSeidel::tolerance(1e-8))),
+        "coulomb" => {
+            Box::new(cone().law(FrictionLaw::Coulomb).solver(GaussSeidel::tolerance(1e-8)))
+        }
         "penalty" => Box::new(Penalty::new(1e-4)),
         "generalized-alpha" => Box::new(GeneralizedAlpha::new(1e-3)),
         _ => Box::new(RigidEvents::new(1e-3)),

@@ -163,9 +163,7 @@ pub(crate) fn random_rotation(planar: bool, rng: &mut Pcg64) -> Quat {
     match planar {
         false => rotation,
         true if length < 1e-12 => Quat::identity(),
-        true => {
-            Quat::new_unchecked([0.0, 0.0, rotation.k / length, rotation.w / length].into())
-        }
+        true => Quat::new_unchecked([0.0, 0.0, rotation.k / length, rotation.w / length].into()),
     }
 }
 

@@ -11,8 +11,8 @@ use crate::detect::ColliderSet;
 use crate::grains::{random_rotation, seeded};
 use crate::math::{Pose, Quat, Twist, Vec3};
 use crate::scene::{
-    Added, Edit, FeedState, Fresh, InsertedBody, Insertion, SOON, Scene, State, Where, carry_stones,
-    motion_of, record, seed_of,
+    Added, Edit, FeedState, Fresh, InsertedBody, Insertion, SOON, Scene, State, Where,
+    carry_stones, motion_of, record, seed_of,
 };
 use rand::RngExt;
 use room::Room;

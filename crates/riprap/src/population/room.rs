@@ -1,8 +1,6 @@
 //! What is in the box of an insertion, and whether a ball has room there.
 
-use crate::detect::{
-    Ask, Collider, Geometry, NarrowScratch, PairCache, Placed, narrow_phase,
-};
+use crate::detect::{Ask, Collider, Geometry, NarrowScratch, PairCache, Placed, narrow_phase};
 use crate::grains::CLEARANCE;
 use crate::math::{Pose, Vec3};
 use crate::scene::{Added, Edit, Insertion, Scene, State};

@@ -23,7 +23,8 @@ impl Converter<'_> {
         self.check_box(&insertion.column, entries.table("box"), true);
         let prefix = format!("{}-", insertion.name);
         let number_of = |name: &str| {
-            name.strip_prefix(&prefix).is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()))
+            name.strip_prefix(&prefix)
+                .is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()))
         };
         let clash = self.names.keys().find(|name| number_of(name)).cloned();
         let group = self.groups.iter().map(|(name, _)| name).find(|name| number_of(name)).cloned();

@@ -28,7 +28,7 @@ table! {
         /// Material; it must have a density.
         material: usize = Refers("material"), Required, with HeavyMaterial;
         /// Shapes and sizes.
-        shape: GrainShape => SHAPE, with AnyGrains;
+        shape: GrainShape => GRAIN_SHAPE, with AnyGrains;
         /// Seed for the random choices of this group.
         seed: u64 = Integer(0, i64::MAX), Computed("the `seed` of the scene"), with Seed;
         /// Initial positions.
@@ -84,7 +84,7 @@ pub enum GrainShape {
     },
 }
 
-pub(super) const SHAPE: &[Field] = keys! {
+pub(super) const GRAIN_SHAPE: &[Field] = keys! {
     /// The shape of every grain, inline or by name.
     shape: OneOf(&SHAPE_OR_NAME), Optional;
 };

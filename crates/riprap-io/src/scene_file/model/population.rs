@@ -9,7 +9,7 @@ use super::super::units::Dimension;
 use super::super::values::Entries;
 use super::bodies::{ANGULAR_VELOCITY, VELOCITY};
 use super::contacts::HeavyMaterial;
-use super::grains::{AnyGrains, COLUMN, DRAWN, SHAPE};
+use super::grains::{AnyGrains, COLUMN, DRAWN, GRAIN_SHAPE};
 use super::{Column, GrainShape, MAX_GRAINS, OwnName, TIME, Vector};
 
 table! {
@@ -22,7 +22,7 @@ table! {
         /// Material; it must have a density.
         material: usize = Refers("material"), Required, with HeavyMaterial;
         /// Shapes and sizes.
-        shape: GrainShape => SHAPE, with InsertedShape;
+        shape: GrainShape => GRAIN_SHAPE, with InsertedShape;
         /// Seed of shapes, sizes and places.
         seed: Option<u64> = Integer(0, i64::MAX), Computed("one for each insertion, from the `seed` of the scene");
         /// The box in which they appear. Along an axis on which a body is too large for it, the body is in the middle: a flat
