@@ -105,7 +105,7 @@ fn a_mass_rate_is_exact_to_one_body() {
         let due = 2.0 * (run.time() - 1e-3 - 0.1).clamp(0.0, 0.7);
         assert!(came >= due - 1e-9 && came <= due + largest + 1e-9, "{}: {came} {due}", run.time());
     }
-    assert!(run.state().population.account.inserted > 50);
+    assert!(run.state().population.account.inserted > 25);
 }
 
 #[test]
@@ -231,10 +231,11 @@ fn ids_never_repeat_over_insertion_breakage_and_removal() {
         alive = now;
         run.step().unwrap();
     }
+    gone.extend(alive.keys().filter(|id| !run.scene().contains(Body(**id))));
     let (stones, account) = (run.state().degradation.account, run.state().population.account);
     assert!(stones.breaks > 10 && stones.chamfers > 0, "{stones:?}");
     assert!(account.inserted == 38 && account.removed > 5, "{account:?}");
-    assert!(gone.len() as u64 >= stones.breaks + account.removed - 1);
+    assert!(gone.len() as u64 >= stones.breaks + account.removed);
     assert!(imbalance(&run, described).abs() < 1e-12);
     assert!(!run.scene().contains(Body(1)), "the first stone has left");
 }
@@ -292,7 +293,7 @@ fn threads_do_not_change_runs_with_insertion_and_removal() {
             let more = Insertion::new("more", cubes, &weak);
             scene.insert(more.within([-0.25, -0.25, 0.1], [0.25, 0.25, 1.0]).at(0.0, 600), &weak);
             let mut run = start(&scene, "moreau-jean");
-            run.until(0.05, &mut ()).unwrap();
+            run.until(0.03, &mut ()).unwrap();
             assert!(n_free(&run) > 500);
             run.state().clone()
         })
@@ -326,6 +327,58 @@ fn as_much_leaves_a_chute_as_enters_it_after_a_while() {
 }
 
 #[test]
+fn bodies_come_and_go_without_notice_by_a_flexible_body_whose_nodes_are_the_last_bodies() {
+    // A bar that bounces off a wall, once alone and once with a feed far away; its contact refers to a node.
+    let moved = |fed: bool| {
+        let mut scene = Scene::builder();
+        scene.gravity([0.0; 3]).alert(1e-3);
+        let bar = Bar::new("bar")
+            .points(&[[0.005, 0.0, 0.0], [1.0, 0.0, 0.0]])
+            .area(0.01)
+            .material(Elastic::new(1e6, 0.0, 1000.0))
+            .elements(10)
+            .velocity(-1.0);
+        let bar = scene.add_flexible(bar);
+        let steel = Material::new("steel").friction(0.0);
+        scene.add_point_contact(PointContact {
+            name: "stop".into(),
+            point: (On::Node(bar, 0), Vec3::zeros()),
+            plane: (On::World, Vec3::zeros()),
+            normal: Vec3::x(),
+            law: PairLaw::combined(&steel, &steel),
+        });
+        if fed {
+            let rock = rock();
+            let feed = Insertion::new("feed", balls(), &rock).within([5.0; 3], [6.0; 3]);
+            scene.insert(feed.rate(500.0).velocity([4.0, 0.0, 0.0]), &rock);
+            scene.remove(Removal::outside([-1.0; 3], [6.01, 9.0, 9.0]));
+        }
+        let scheme = MoreauJean::new(1e-3).solver(GaussSeidel::tolerance(1e-10));
+        let mut run = Simulation::new(scene.build().unwrap(), scheme).unwrap();
+        run.until(0.15, &mut ()).unwrap();
+        if fed {
+            assert!(run.state().population.account.removed > 5);
+            let last = run.scene().bodies().len() - 1;
+            assert_eq!(run.scene().slot(run.scene().node_body(bar, 10)), last);
+            let state = run.state().clone();
+            let mut again = Simulation::new(scene.build().unwrap(), MoreauJean::new(1e-3)).unwrap();
+            again.set_state(state).unwrap();
+            assert_eq!(again.scene().bodies().ids, run.scene().bodies().ids);
+            assert_eq!(again.scene().bodies().names, run.scene().bodies().names);
+            assert_eq!(again.scene().bodies().mass, run.scene().bodies().mass);
+        }
+        let node = |k| run.pose(run.scene().node_body(bar, k)).position.x;
+        (0..=10).map(node).collect::<Vec<f64>>()
+    };
+    let (alone, fed) = (moved(false), moved(true));
+    // It has rebounded.
+    assert!(alone[0] > 0.05, "{alone:?}");
+    for (a, b) in alone.iter().zip(&fed) {
+        assert!((a - b).abs() < 1e-9, "{alone:?} {fed:?}");
+    }
+}
+
+#[test]
 fn planar_scenes_insert_discs_that_stay_in_the_plane() {
     let rock = rock();
     let mut scene = Scene::builder();
@@ -334,12 +387,12 @@ fn planar_scenes_insert_discs_that_stay_in_the_plane() {
     let bar = [[-0.05, -0.01], [0.05, -0.01], [0.05, 0.01], [-0.05, 0.01]];
     let bars = Supply::same(Shape::polygon(&bar, 0.1).unwrap());
     let feed = Insertion::new("feed", bars, &rock).within([-0.5, 0.3, 0.0], [0.5, 1.0, 0.0]);
-    scene.insert(feed.rate(200.0).velocity([0.0, -1.0, 5.0]), &rock);
-    scene.remove(Removal::below(0.02));
+    scene.insert(feed.rate(80.0).velocity([0.0, -1.0, 5.0]), &rock);
+    scene.remove(Removal::below(0.04));
     let mut run = Simulation::new(scene.build().unwrap(), MoreauJean::new(1e-3)).unwrap();
-    run.until(0.5, &mut ()).unwrap();
+    run.until(0.6, &mut ()).unwrap();
     let account = run.state().population.account;
-    assert!(account.inserted == 100 && account.removed > 10, "{account:?}");
+    assert!(account.inserted == 48 && account.removed > 5, "{account:?}");
     for (q, v) in run.state().q.iter().zip(&run.state().v) {
         assert_eq!((q.position.z, v.linear.z), (0.0, 0.0));
         assert!(q.rotation.imag().xy().norm() < 1e-12);
@@ -351,6 +404,7 @@ fn mistakes_in_insertions_and_removals_are_reported_together() {
     let rock = rock();
     let errors = |edit: &dyn Fn(&mut SceneBuilder)| -> Vec<String> {
         let mut scene = feed(10.0);
+        scene.material(&Material { name: "weak".into(), ..weak() });
         edit(&mut scene);
         let errors = scene.build().map(|_| ()).unwrap_err();
         errors.0.iter().map(ToString::to_string).collect()
@@ -372,11 +426,17 @@ fn mistakes_in_insertions_and_removals_are_reported_together() {
             "its body 1 needs a spatial shape of finite size",
         ),
         (
+            Insertion { material: "weak".into(), ..insertion() },
+            "its material breaks or wears, which only convex polyhedra and polygons do",
+        ),
+        (
             Insertion { supply: Supply::cycle(Vec::new()), ..insertion() },
             "its body 1 needs a spatial shape of finite size",
         ),
     ] {
-        let told = errors(&|scene| drop(scene.insert(insertion.clone(), &rock)));
+        let told = errors(&|scene| {
+            scene.insert(insertion.clone(), &rock);
+        });
         assert!(told.iter().any(|line| line.contains(expected)), "{told:?}");
     }
     let hung = |scene: &mut SceneBuilder| {
@@ -393,7 +453,9 @@ fn mistakes_in_insertions_and_removals_are_reported_together() {
         (Removal::at(-1.0), "its time must be 0 s or more"),
         (Removal::below(0.0).only(["food-*"]), "no free body has a name like `food-*`"),
     ] {
-        let told = errors(&|scene| drop(scene.remove(removal.clone())));
+        let told = errors(&|scene| {
+            scene.remove(removal.clone());
+        });
         assert!(told.iter().any(|line| line.contains(expected)), "{told:?}");
     }
     let named = errors(&|scene| {

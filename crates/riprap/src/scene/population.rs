@@ -451,6 +451,13 @@ impl Insertion {
                 wrong(format!("its body {} needs a {kind} shape of finite size", k + 1));
                 return;
             }
+            let splits = matches!(shape, Shape::Polyhedron(_) | Shape::Polygon(_));
+            if super::degradation::degrades(material) && !splits {
+                let problem = "its material breaks or wears, which only convex polyhedra and polygons do; use another shape, or \
+                               another material";
+                wrong(problem.into());
+                return;
+            }
         }
     }
 }

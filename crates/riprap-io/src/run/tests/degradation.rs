@@ -47,7 +47,7 @@ body = "slider"
 quantities = ["position"]
 "#;
 
-pub(super) fn table(folder: &Path) -> (Vec<String>, Vec<Vec<f64>>) {
+fn table(folder: &Path) -> (Vec<String>, Vec<Vec<f64>>) {
     let text = fs::read_to_string(folder.join("series.csv")).unwrap();
     let mut lines = text.lines().filter(|line| !line.starts_with('#'));
     let names = lines.next().unwrap().split(',').map(|name| name.to_owned()).collect();

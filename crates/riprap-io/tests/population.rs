@@ -1,7 +1,16 @@
-//! Runs in which bodies are inserted and removed.
+//! Scene files in which bodies are inserted and removed: restarts, series, summary, run file, resolved scene.
 
-use super::*;
-use crate::run_file::RunFile;
+use riprap::simulation::Frame;
+use riprap_io::output::Ending;
+use riprap_io::run::{Options, Phase, Run, Watch};
+use riprap_io::run_file::{self, RunFile};
+use riprap_io::scene_file::SceneFile;
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use tempfile::TempDir;
 
 /// A feed of weak stones and one of spheres that come with a mass rate, above a floor; what leaves a box is removed.
 const FED: &str = r#"
@@ -51,9 +60,44 @@ at = "0.1 s"
 bodies = ["beads-1*", "stones-3*"]
 "#;
 
+fn scene(text: &str) -> SceneFile {
+    SceneFile::parse(text, ".").unwrap_or_else(|e| panic!("{e}"))
+}
+
+/// Interrupts a run after a step.
+struct Stop(u64, Arc<AtomicBool>);
+
+impl Watch for Stop {
+    fn step(&mut self, _: Phase, frame: &Frame) {
+        if frame.state.step >= self.0 {
+            self.1.store(true, Ordering::Relaxed);
+        }
+    }
+}
+
+/// Series, run file and frames of a run.
+fn contents(run: &Path) -> BTreeMap<String, Vec<u8>> {
+    let mut files = BTreeMap::new();
+    let frames = fs::read_dir(run.join("frames")).unwrap().map(|entry| entry.unwrap().path());
+    let others = ["series.csv", run_file::FILE].map(|name| run.join(name));
+    for path in frames.chain(others) {
+        files.insert(path.file_name().unwrap().display().to_string(), fs::read(&path).unwrap());
+    }
+    files
+}
+
+/// The names of the columns of a series, and its rows.
+fn table(folder: &Path) -> (Vec<String>, Vec<Vec<f64>>) {
+    let text = fs::read_to_string(folder.join("series.csv")).unwrap();
+    let mut lines = text.lines().filter(|line| !line.starts_with('#'));
+    let names = lines.next().unwrap().split(',').map(str::to_owned).collect();
+    let rows = lines.map(|line| line.split(',').map(|x| x.parse().unwrap_or(f64::NAN)).collect());
+    (names, rows.collect())
+}
+
 #[test]
 fn a_run_with_insertion_and_removal_resumes_bitwise_identically() {
-    let out = folder();
+    let out = TempDir::new().unwrap();
     let scene = scene(FED);
     let whole = Run::new(&scene, Options::new(out.path().join("whole"))).unwrap();
     let whole = whole.execute(&mut ()).unwrap();
@@ -62,25 +106,25 @@ fn a_run_with_insertion_and_removal_resumes_bitwise_identically() {
     let (account, stones) = (state.population.account, state.degradation.account);
     assert!(account.removed > 3 && stones.breaks > 0, "{account:?} {stones:?}");
     assert_eq!(state.population.feeds[0].next, 15);
-    for step in [1, 20, 21, 57, 100, 101, 149] {
+    for step in [1, 21, 100, 149] {
         let path = out.path().join(step.to_string());
         let run = Run::new(&scene, Options::new(&path)).unwrap();
-        let mut notes = Notes::stopping(&run, Phase::Running, step);
-        assert_eq!(run.execute(&mut notes).unwrap().ending, Ending::Interrupted);
+        let mut stop = Stop(step, run.interrupt());
+        assert_eq!(run.execute(&mut stop).unwrap().ending, Ending::Interrupted);
         let summary = Run::resume_folder(&path).unwrap().execute(&mut ()).unwrap();
         assert_eq!(summary.state, whole.state, "interrupted after {step} steps");
-        same_files(&out.path().join("whole"), &path);
+        assert!(contents(&out.path().join("whole")) == contents(&path), "after {step} steps");
     }
 }
 
 #[test]
 fn series_summary_and_run_file_show_who_comes_and_goes() {
-    let out = folder();
+    let out = TempDir::new().unwrap();
     let path = out.path().join("run");
     let run = Run::new(&scene(FED), Options::new(&path)).unwrap();
     let summary = run.execute(&mut ()).unwrap();
     let state = summary.state.unwrap();
-    let (names, rows) = super::degradation::table(&path);
+    let (names, rows) = table(&path);
     let column = |name: &str| {
         let at = names.iter().position(|n| n.starts_with(name)).unwrap_or_else(|| panic!("{name}"));
         rows.iter().map(move |row| row[at]).collect::<Vec<f64>>()
@@ -99,7 +143,7 @@ fn series_summary_and_run_file_show_who_comes_and_goes() {
     assert_eq!(told["population"]["insertions"][0]["waited"], 0);
 
     // Each frame of the run file has the bodies of its time, with names and ids that belong together.
-    let mut file = RunFile::open(&path.join(crate::run_file::FILE)).unwrap();
+    let mut file = RunFile::open(&path.join(run_file::FILE)).unwrap();
     file.refresh().unwrap();
     let mut known = BTreeMap::new();
     for k in 0..file.times().len() {
