@@ -59,6 +59,7 @@ pub struct SceneBuilder {
     pub(crate) raised: Vec<Raised>,
     n_ropes: u32,
     n_flexible: u32,
+    pub n_insertions: u64,
     n_unnamed: usize,
 }
 
@@ -244,6 +245,7 @@ impl SceneBuilder {
             raised: Vec::new(),
             n_ropes: 0,
             n_flexible: 0,
+            n_insertions: 0,
             n_unnamed: 0,
         })
     }

@@ -35,6 +35,7 @@ mod mechanism;
 mod multibody;
 mod network;
 mod page;
+mod population;
 mod pose;
 mod problem;
 mod records;
@@ -71,6 +72,9 @@ fn _riprap(module: &Bound<PyModule>) -> PyResult<()> {
     module.add_class::<body::Body>()?;
     module.add_class::<grains::Grains>()?;
     module.add_class::<grains::Settle>()?;
+    module.add_class::<population::Insertion>()?;
+    module.add_class::<population::Removal>()?;
+    module.add_class::<population::Population>()?;
     module.add_class::<flexible::Flexible>()?;
     module.add_class::<joint::Joint>()?;
     module.add_class::<joint::Cut>()?;

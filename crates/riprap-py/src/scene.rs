@@ -63,7 +63,7 @@ impl SceneData {
         match now.contains(body) {
             true => Ok(body),
             false => Err(errors::handle(
-                "the stone has broken, or the handle is that of a piece of another run: `Simulation.pieces()` lists the pieces",
+                "the body has broken or was removed, or the handle is that of another run: `Simulation.pieces()` lists the pieces of broken stones",
             )),
         }
     }

@@ -67,6 +67,8 @@ impl Settling {
         scene.point_contacts.clear();
         scene.ropes.clear();
         scene.ignored_contacts.clear();
+        scene.insertions.clear();
+        scene.removals.clear();
         scene.probes.clear();
         scene.mechanism_probes.clear();
         scene.joint_probes.clear();

@@ -8,6 +8,7 @@ mod loads;
 mod mechanisms;
 mod memory;
 mod notes;
+mod population;
 mod settle;
 mod shapes;
 
@@ -166,6 +167,10 @@ impl SceneFile {
         }
         for [a, b] in &self.ignored_contacts {
             builder.ignore_contact(on(*a), on(*b));
+        }
+        self.add_population(&mut builder, &mut problems);
+        if !problems.is_empty() {
+            return Err(self.errors(problems));
         }
         let scene = builder.build().map_err(|errors| self.build_errors(&errors.0))?;
         let settling = match settling {
@@ -446,6 +451,7 @@ impl SceneFile {
             | BuildError::RopeTooShort { item, .. }
             | BuildError::Chain { item, .. }
             | BuildError::CannotDegrade { item, .. }
+            | BuildError::Population { item, .. }
             | BuildError::BadInertia { item, .. } => self.item_place(item),
             BuildError::Duplicate { name, .. } => self.place_of(name).unwrap_or_default(),
             BuildError::Mechanism(error) => self.mechanism_place(error),
@@ -468,6 +474,11 @@ impl SceneFile {
             Item::Scene | Item::Contact | Item::Material(_) | Item::Pair(..) | Item::Chain(_) => {
                 0..0
             }
+            Item::Insertion(name) => {
+                let index = self.insertions.iter().position(|one| one.name == *name);
+                index.map_or(0..0, |index| place(&source.insertions, index))
+            }
+            Item::Removal(number) => place(&source.removals, number - 1),
             Item::Rope(name) => {
                 let index = self.ropes.iter().position(|rope| rope.name == *name);
                 index.map_or(0..0, |index| place(&source.ropes, index))

@@ -9,6 +9,7 @@ mod loads;
 mod measures;
 mod mechanisms;
 mod multipliers;
+mod population;
 mod queue;
 pub(crate) mod ropes;
 mod series;
@@ -227,7 +228,11 @@ impl RunWriter {
         let vtp = run.frames.is_some_and(|format| format.has_vtp());
         let surfaces = vtp.then(|| Surfaces::new(scene));
         let run_file = run.frames.is_some_and(|format| format.has_run_file()).then(|| {
-            let contents = Contents { ropes: !scene.ropes().is_empty(), chains: run.force_chains };
+            let contents = Contents {
+                ropes: !scene.ropes().is_empty(),
+                chains: run.force_chains,
+                insertions: scene.population().is_some_and(|p| !p.insertions.is_empty()),
+            };
             let shapes = Shapes::within(scene, extent(scene));
             RunFileWriter::resume(path.join(run_file::FILE), shapes, contents, n_steps)
         });
@@ -442,7 +447,7 @@ impl RunWriter {
             stop.row(frame, row);
         }
         if snapshot.is_some() && self.drawn.0 != frame.scene.collider_set() {
-            // Stones have broken or worn.
+            // Stones have broken or worn, or bodies have come or gone.
             self.drawn.0 = frame.scene.collider_set();
             let format = self.scene.run.frames;
             let vtp = format.is_some_and(|format| format.has_vtp());
@@ -503,6 +508,9 @@ impl RunWriter {
         }
         if let Some(degradation) = frame.and_then(degradation::summary) {
             summary["degradation"] = degradation;
+        }
+        if let Some(population) = frame.and_then(population::summary) {
+            summary["population"] = population;
         }
         self.files.send(move |files| files.folder.write_summary(&summary))
     }

@@ -20,6 +20,7 @@ use super::mechanisms::Mechanisms;
 use super::multipliers::{
     constraint_columns, constraint_row, contact_columns, contact_row, cut_of, sample_contacts,
 };
+use super::population;
 use super::ropes::{self, rope_columns, rope_row};
 use super::summary::Tally;
 use crate::build::Built;
@@ -33,6 +34,8 @@ pub(super) struct Series {
     has_loops: bool,
     /// Whether stones break or wear.
     degrades: bool,
+    /// Whether bodies are inserted or removed.
+    exchanges: bool,
     mechanisms: Mechanisms,
     probes: Vec<Follow>,
     joints: Vec<JointProbe>,
@@ -108,6 +111,10 @@ impl Series {
         if degrades {
             columns.extend(degradation::columns());
         }
+        let exchanges = built.scene.population().is_some();
+        if exchanges {
+            columns.extend(population::columns());
+        }
         let mechanisms = Mechanisms::new(file, built, &mut columns);
         let mut probes = Vec::new();
         let begin = built.scene.initial_state();
@@ -161,6 +168,7 @@ impl Series {
             columns,
             has_loops,
             degrades,
+            exchanges,
             mechanisms,
             probes,
             joints,
@@ -303,6 +311,9 @@ impl Series {
         if self.degrades {
             degradation::row(frame, &mut row);
         }
+        if self.exchanges {
+            population::row(frame, &mut row);
+        }
         if self.loads.is_empty() {
             self.sample(frame);
         }
@@ -341,7 +352,7 @@ impl Series {
 }
 
 impl Follow {
-    /// Index of the body; `None` if it has broken.
+    /// Index of the body; `None` if it has broken or was removed.
     fn slot(&self, frame: &Frame) -> Option<usize> {
         frame.scene.contains(self.body).then(|| frame.scene.slot(self.body))
     }

@@ -35,6 +35,13 @@ impl SceneFile {
                 *file = by_content(table);
             }
         }
+        for insertion in &mut self.insertions {
+            match &mut insertion.shape {
+                GrainShape::Shape(shape) => rename_ref(shape),
+                GrainShape::Scans { folder, scans, .. } => *folder = by_content(scans),
+                GrainShape::Stones { .. } | GrainShape::Spheres { .. } => {}
+            }
+        }
         for part in self.flexible.iter_mut().flat_map(|body| &mut body.shapes) {
             rename_ref(&mut part.shape);
         }

@@ -45,6 +45,8 @@ impl Serialize for SceneFile {
         map.serialize_entry("point_contact", &All(names, &self.point_contacts))?;
         map.serialize_entry("rope", &All(names, &self.ropes))?;
         map.serialize_entry("ignore_contact", &All(names, &self.ignored_contacts))?;
+        map.serialize_entry("insert", &All(names, &self.insertions))?;
+        map.serialize_entry("remove", &All(names, &self.removals))?;
         map.serialize_entry("probe", &All(names, &all_probes(self)))?;
         map.end()
     }

@@ -69,6 +69,7 @@ __all__ = [
     "Grains",
     "GrainsHandle",
     "GrainsState",
+    "Insertion",
     "Joint",
     "JointState",
     "Link",
@@ -86,8 +87,10 @@ __all__ = [
     "Penalty",
     "Phase",
     "Piece",
+    "Population",
     "Pose",
     "PrescribedMotion",
+    "Removal",
     "RestForces",
     "RigidEvents",
     "RopeHandle",
@@ -1038,6 +1041,31 @@ class GrainsState:
     def __len__(self) -> int: ...
 
 @final
+class Insertion:
+    """Bodies that are inserted during a run, in a box between two corners [m], at random places where they touch nothing, with the
+    names name-1, name-2, …: copies of a `shape`, or `spheres` or `stones` with a grading as in Grains. They come at a `rate` [1/s] or a `mass_rate`
+    [kg/s] from `start` to `until` [s], at most `count`; or all `count` of them `at` a time [s]. A body for which there is no
+    room waits, and the others wait behind it. New bodies have a velocity [m/s] and an angular velocity [rad/s].
+
+    >>> import riprap as rr
+    >>> rock = rr.Material("rock", density=2700.0, friction=0.6)
+    >>> scene = rr.SceneBuilder()
+    >>> floor = scene.add_fixed(rr.Shape.half_space(), material=rock)
+    >>> scene.insert(rr.Insertion("feed", material=rock, spheres=(0.02, 0.03), inside=((-0.2, -0.2, 0.3), (0.2, 0.2, 0.5)), rate=50))
+    >>> scene.remove(rr.Removal(outside=((-0.1, -0.1, -1), (0.1, 0.1, 1)), bodies="feed-*"))
+    >>> run = rr.Simulation(scene.build(), rr.MoreauJean(dt=1e-3))
+    >>> _ = run.until(1.0)
+    >>> run.population.inserted, len(run.ids) - 1 == run.population.inserted - run.population.removed
+    (50, True)
+    """
+    def __new__(cls, name: str, *, material: Material, inside: _Corners, shape: Optional[Shape] = None, spheres: Optional[_Grading] = None, stones: Optional[_Grading] = None, vertices: int = 25, flatness: float = 0.75, elongation: float = 0.75, angularity: float = 0.7, rate: Optional[float] = None, mass_rate: Optional[float] = None, at: Optional[float] = None, count: Optional[int] = None, start: Optional[float] = None, until: Optional[float] = None, velocity: ArrayLike = ..., angular_velocity: ArrayLike = ..., random_rotation: bool = True, seed: Optional[int] = None) -> Insertion: ...
+    @property
+    def name(self) -> str:
+        """Its name; the bodies are name-1, name-2, …"""
+        ...
+    def __repr__(self) -> str: ...
+
+@final
 class Joint:
     """How a body of a mechanism moves relative to its parent. Axes are "x", "y", "z", "-x", … or three components.
 
@@ -1694,6 +1722,45 @@ class Piece:
     def __repr__(self) -> str: ...
 
 @final
+class Population:
+    """What was inserted and removed since the start of a run."""
+    def __eq__(self, other: object, /) -> bool: ...
+    __hash__ = None  # type: ignore[assignment]
+    @property
+    def inserted(self) -> int:
+        """Number of bodies inserted."""
+        ...
+    @property
+    def removed(self) -> int:
+        """Number of bodies removed; pieces of a stone count one by one."""
+        ...
+    @property
+    def inserted_mass(self) -> float:
+        """Mass of the bodies inserted [kg]."""
+        ...
+    @property
+    def removed_mass(self) -> float:
+        """Mass of the bodies removed [kg]."""
+        ...
+    @property
+    def momentum(self) -> _Vector:
+        """Momentum that came with inserted bodies less that which left with removed ones [kg m/s]."""
+        ...
+    @property
+    def energy(self) -> Tuple[float, float]:
+        """Kinetic and potential energy that came with inserted bodies less those that left with removed ones [J]; the latter is zero at the origin."""
+        ...
+    @property
+    def waited(self) -> int:
+        """Number of bodies that were inserted later than due, for lack of room."""
+        ...
+    @property
+    def waits(self) -> bool:
+        """Whether a body waits for room now."""
+        ...
+    def __repr__(self) -> str: ...
+
+@final
 class Pose:
     """Position [m] and orientation of a frame.
 
@@ -1761,6 +1828,24 @@ class PrescribedMotion:
         """Forces in the cuts of the loops, one per equation [N, N m]."""
         ...
     def __len__(self) -> int: ...
+    def __repr__(self) -> str: ...
+
+@final
+class Removal:
+    """Free bodies that are removed during a run: `below` a height [m], `outside` of a box between two corners [m], or `at` a time [s].
+    `bodies` is a pattern of names or a list of them, in which * stands for any characters. Their handles are then no longer valid.
+
+    >>> import riprap as rr
+    >>> rr.Removal(below=-1.0)
+    Removal(below=-1.0, bodies=['*'])
+    """
+    def __eq__(self, other: object, /) -> bool: ...
+    __hash__ = None  # type: ignore[assignment]
+    def __new__(cls, *, below: Optional[float] = None, outside: Optional[_Corners] = None, at: Optional[float] = None, bodies: Optional[Union[str, Sequence[str]]] = None) -> Removal: ...
+    @property
+    def bodies(self) -> List[str]:
+        """Patterns of the names of the bodies that it is for."""
+        ...
     def __repr__(self) -> str: ...
 
 @final
@@ -2249,6 +2334,12 @@ class SceneBuilder:
         0.01
         """
         ...
+    def insert(self, insertion: Insertion) -> None:
+        """Inserts bodies during the run."""
+        ...
+    def remove(self, removal: Removal) -> None:
+        """Removes bodies during the run."""
+        ...
 
 class Scheme:
     """A time-stepping scheme: one of its subclasses.
@@ -2473,6 +2564,10 @@ class Simulation:
         is that of `balance` (opposite to the weight for bodies at rest, that of the step for the others), `rest` or `step`.
         `write` is a folder for forces.csv, force-chains.vtp and force-chains.svg, seen along an axis.
         """
+        ...
+    @property
+    def population(self) -> Population:
+        """What was inserted and removed since the start."""
         ...
     def __new__(cls, scene: Scene, scheme: Optional[Scheme] = None, *, on_unconverged: Optional[str] = None, settle: bool = True, progress: Optional[_Progress] = None) -> Simulation: ...
     def step(self) -> StepReport:

@@ -36,6 +36,8 @@ pub enum Item {
     Apart([On; 2]),
     /// The law of two materials.
     Pair([String; 2], PairLaw),
+    /// An insertion or a removal: the name of its table, and its keys.
+    Population(&'static str, Saved),
 }
 
 /// Everything that a scene was built from.
@@ -253,6 +255,10 @@ impl Writer<'_> {
                 let mut table = Table::default();
                 table.set("between", list_of(between.map(|on| self.on(on))));
                 self.out.push((8, table.section("[[ignore_contact]]")));
+            }
+            Item::Population(table, keys) => {
+                let keys = self.take(keys, &format!("[[{table}]]"));
+                self.out.push((9, format!("\n[[{table}]]\n{keys}")));
             }
             Item::Pair(between, law) => {
                 let mut table = Table::default();

@@ -108,6 +108,11 @@ pub struct Placed {
 }
 
 impl Placed {
+    /// A ball around a point.
+    pub(crate) fn ball(centre: Vec3, radius: f64) -> Placed {
+        Placed { rot: Mat3::identity(), origin: centre, centre, radius }
+    }
+
     /// Places a collider of a body with the given pose.
     pub fn new(collider: &Collider, body: &Pose) -> Placed {
         let pose = body.compose(&collider.pose);

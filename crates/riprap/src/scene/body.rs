@@ -1,9 +1,10 @@
 //! Bodies: their description by the user, and their storage in a built scene as a structure of
 //! arrays.
 
+use super::builder::is_round;
 use super::{Material, Servo, StateLaw};
 use crate::math::{Mat3, Pose, Quat, Vec3};
-use crate::shape::Shape;
+use crate::shape::{MassProperties, Shape};
 use std::fmt;
 use std::sync::Arc;
 
@@ -281,6 +282,20 @@ impl Bodies {
     pub(super) fn give_id(&mut self) {
         self.slots.push(self.ids.len() as u32);
         self.ids.push(self.slots.len() as u32 - 1);
+    }
+
+    /// Adds mass, inertia and locks of a body; the mass is infinite if it is not movable.
+    pub(super) fn push_solid(&mut self, movable: bool, m: &MassProperties, locks: Locks) {
+        self.movable.push(movable);
+        self.mass.push(m.mass);
+        let inverse = |k: usize| if movable && !locks.0[k] { 1.0 / m.mass } else { 0.0 };
+        self.inverse_mass.push(std::array::from_fn(inverse));
+        self.inertia.push(m.inertia);
+        self.inverse_inertia.push(m.inertia.try_inverse().unwrap_or_else(Mat3::zeros));
+        let turns = locks.0[3..].iter().filter(|locked| !**locked).count();
+        self.tumbles.push(movable && !is_round(&m.inertia) && turns > 1);
+        self.centre.push(m.centre);
+        self.locks.push(locks);
     }
 
     /// Number of bodies.

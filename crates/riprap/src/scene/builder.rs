@@ -3,10 +3,11 @@
 use super::checks::{check_cohesion, check_law, overlaps};
 use super::degradation::{check_stones, degrades};
 use super::mechanism::keep_contacts_direct;
+use super::population::check_population;
 use super::{
     Bodies, Body, BodyDescription, BodyJoint, BuildError, BuildErrors, ContactLaw, Detection,
-    Flexible, Item, Kind, Load, Locks, Material, MechanismId, Motion, On, PairLaw, PairTable,
-    PointContact, ResolvedPoint, Rope, Scene, State, Twist,
+    Flexible, Insertion, Item, Kind, Load, Locks, Material, MechanismId, Motion, On, PairLaw,
+    PairTable, PointContact, Removal, ResolvedPoint, Rope, Scene, State, Twist,
 };
 use crate::detect::{Collider, ColliderSet, Geometry, Method};
 use crate::flexible::Structure;
@@ -14,6 +15,7 @@ use crate::math::{Mat3, Pose, Vec3};
 use crate::multibody::{Link, Mechanism, Multibody};
 use crate::shape::{MassProperties, Shape};
 use std::collections::HashMap;
+use std::sync::Arc;
 
 /// Collects a description; [`SceneBuilder::build`] checks and freezes it.
 ///
@@ -39,7 +41,7 @@ use std::collections::HashMap;
 pub struct SceneBuilder {
     pub(super) gravity: Option<Vec3>,
     drag: f64,
-    seed: u64,
+    pub(super) seed: u64,
     pub(super) planar: bool,
     pub(super) materials: Vec<Material>,
     pairs: Vec<(String, String, PairLaw)>,
@@ -53,6 +55,8 @@ pub struct SceneBuilder {
     pub(super) joints: Vec<BodyJoint>,
     pub(super) ropes: Vec<Rope>,
     pub(super) apart: Vec<(On, On)>,
+    pub(super) insertions: Vec<Insertion>,
+    pub(super) removals: Vec<Removal>,
     pub(super) errors: Vec<BuildError>,
 }
 
@@ -75,6 +79,8 @@ impl Default for SceneBuilder {
             joints: Vec::new(),
             ropes: Vec::new(),
             apart: Vec::new(),
+            insertions: Vec::new(),
+            removals: Vec::new(),
             errors: Vec::new(),
         }
     }
@@ -174,6 +180,19 @@ impl SceneBuilder {
         self.add(body, material)
     }
 
+    /// Inserts bodies during the run, and registers their material.
+    pub fn insert(&mut self, insertion: Insertion, material: &Material) -> &mut Self {
+        self.material(material);
+        self.insertions.push(insertion);
+        self
+    }
+
+    /// Removes bodies during the run.
+    pub fn remove(&mut self, removal: Removal) -> &mut Self {
+        self.removals.push(removal);
+        self
+    }
+
     /// Checks the description and freezes it; the error lists all mistakes.
     pub fn build(&self) -> Result<Scene, BuildErrors> {
         let mut errors = self.errors.clone();
@@ -222,7 +241,10 @@ impl SceneBuilder {
         let joints = self.resolve_joints(&bodies, &mut errors);
         let ropes = self.resolve_ropes(&bodies, &mut initial, &mut errors);
         let only_bodies = self.mechanisms.is_empty() && self.flexible.is_empty();
-        if !bodies.movable.contains(&true) && only_bodies && errors.is_empty() {
+        let population = self.population(&mut errors);
+        initial.population = self.initial_population();
+        let none_comes = self.insertions.is_empty();
+        if !bodies.movable.contains(&true) && only_bodies && none_comes && errors.is_empty() {
             errors.push(BuildError::NothingMoves);
         }
         if !errors.is_empty() {
@@ -230,7 +252,7 @@ impl SceneBuilder {
         }
 
         let loads = self.loads();
-        let mean_size = mean_size(&bodies, &loads);
+        let mean_size = mean_size(&bodies, &loads, &self.inserted_sizes());
         let reach = || {
             let lengths = flexible.iter().map(Structure::reach);
             mechanisms.iter().map(Multibody::reach).chain(lengths).max_by(f64::total_cmp)
@@ -270,10 +292,12 @@ impl SceneBuilder {
             initial,
             seed: self.seed,
             degrades: self.materials.iter().any(degrades),
+            population: population.map(Arc::new),
         };
         let mut errors = overlaps(&scene, self.largest_overlap);
         check_stones(&scene, &mut errors);
         errors.extend(check_cohesion(&scene).err());
+        check_population(&scene, &mut errors);
         if errors.is_empty() { Ok(scene) } else { Err(BuildErrors(errors)) }
     }
 
@@ -403,17 +427,7 @@ impl SceneBuilder {
             MassProperties { mass: f64::INFINITY, centre: Vec3::zeros(), inertia: Mat3::zeros() };
         let m = properties.unwrap_or(massless);
         bodies.give_id();
-        bodies.movable.push(movable);
-        bodies.mass.push(m.mass);
-        bodies
-            .inverse_mass
-            .push(std::array::from_fn(|k| if movable && !locks.0[k] { 1.0 / m.mass } else { 0.0 }));
-        bodies.inertia.push(m.inertia);
-        bodies.inverse_inertia.push(m.inertia.try_inverse().unwrap_or_else(Mat3::zeros));
-        let turns = locks.0[3..].iter().filter(|locked| !**locked).count();
-        bodies.tumbles.push(movable && !is_round(&m.inertia) && turns > 1);
-        bodies.centre.push(m.centre);
-        bodies.locks.push(locks);
+        bodies.push_solid(movable, &m, locks);
         bodies.force.push(body.force);
         bodies.torque.push(body.torque);
         bodies.size.push(body.shape.size().unwrap_or(0.0));
@@ -475,12 +489,12 @@ pub(super) fn reach_of(colliders: &[Collider]) -> f64 {
     colliders.iter().map(reach).fold(0.0, f64::max)
 }
 
-/// Mean size of the free bodies without those of servos; if there are none, of the bodies of mechanisms and the nodes of
-/// flexible bodies that have a shape.
-fn mean_size(bodies: &Bodies, loads: &[(Body, Load)]) -> Option<f64> {
-    let mean = |of: &dyn Fn(usize) -> bool| {
-        let sizes: Vec<f64> =
-            (0..bodies.len()).filter(|&i| of(i)).map(|i| bodies.size[i]).collect();
+/// Mean size of the free bodies without those of servos, and of the first of those inserted; if there are none, of the bodies of
+/// mechanisms and the nodes of flexible bodies that have a shape.
+fn mean_size(bodies: &Bodies, loads: &[(Body, Load)], inserted: &[f64]) -> Option<f64> {
+    let mean = |of: &dyn Fn(usize) -> bool, more: &[f64]| {
+        let own = (0..bodies.len()).filter(|&i| of(i)).map(|i| bodies.size[i]);
+        let sizes: Vec<f64> = own.chain(more.iter().copied()).collect();
         (!sizes.is_empty()).then(|| sizes.iter().sum::<f64>() / sizes.len() as f64)
     };
     let first_node = bodies.first_nodes.first().map_or(bodies.len(), |first| *first as usize);
@@ -488,8 +502,10 @@ fn mean_size(bodies: &Bodies, loads: &[(Body, Load)]) -> Option<f64> {
     let servos: Vec<u32> =
         loads.iter().filter(|(_, load)| load.servo.is_some()).map(|(body, _)| body.0).collect();
     let free = |i: usize| bodies.movable[i] && !servos.contains(&(i as u32));
-    let drives = || mean(&|i| bodies.movable[i]);
-    mean(&free).or_else(drives).or_else(|| mean(&|i| carried(i) && bodies.size[i] > 0.0))
+    let drives = || mean(&|i| bodies.movable[i], &[]);
+    mean(&free, inserted)
+        .or_else(drives)
+        .or_else(|| mean(&|i| carried(i) && bodies.size[i] > 0.0, &[]))
 }
 
 /// The smallest initial gap of a point contact [m] that is not closed, at most `size`.

@@ -30,6 +30,10 @@ pub enum Item {
     Rope(String),
     /// A granular chain, by its name.
     Chain(String),
+    /// An insertion of bodies, by its name.
+    Insertion(String),
+    /// A removal of bodies, by its number from 1.
+    Removal(usize),
 }
 
 impl std::fmt::Display for Item {
@@ -46,6 +50,8 @@ impl std::fmt::Display for Item {
             Item::Flexible(name) => write!(f, "flexible body `{name}`"),
             Item::Rope(name) => write!(f, "rope `{name}`"),
             Item::Chain(name) => write!(f, "chain `{name}`"),
+            Item::Insertion(name) => write!(f, "insertion `{name}`"),
+            Item::Removal(number) => write!(f, "removal {number}"),
         }
     }
 }
@@ -211,6 +217,14 @@ pub enum BuildError {
         item: Item,
         /// What is wrong.
         problem: &'static str,
+    },
+    /// Bodies that cannot be inserted or removed.
+    #[error("{item}: {problem}")]
+    Population {
+        /// Which insertion or removal.
+        item: Item,
+        /// What is wrong.
+        problem: String,
     },
     /// A mistake in a mechanism.
     #[error(transparent)]

@@ -18,6 +18,7 @@ mod load;
 mod material;
 mod mechanism;
 mod pieces;
+mod population;
 mod rope;
 mod state;
 
@@ -35,6 +36,10 @@ pub use joint::{BodyJoint, Hold, ResolvedJoint};
 pub use load::{Load, LoadInputs, Push, Servo, StateLaw};
 pub use material::{ContactLaw, Material, PairLaw, PairTable};
 pub use mechanism::{Carried, MechanismId, On, PointContact, ResolvedPoint};
+pub use population::{
+    FeedState, InsertedBody, Insertion, Pace, Population, PopulationAccount, PopulationState,
+    Removal, Supply, Where,
+};
 pub use rope::{ResolvedRope, Rope, RopeId};
 pub use state::{
     AlphaState, ConstraintMultipliers, ConstraintOf, ContactMultipliers, ContactSpring, EventCount,
@@ -42,15 +47,17 @@ pub use state::{
     WarmContact, WarmMoment,
 };
 
-pub(crate) use degradation::motion_of;
+pub(crate) use degradation::{mixed, motion_of};
 pub(crate) use mechanism::{place_links, twist};
-pub(crate) use pieces::{Edit, Renumbering};
+pub(crate) use pieces::{Added, Edit, Origin, Renumbering, carry_stones, differs, record};
+pub(crate) use population::{Fresh, SOON, seed_of};
 
 use crate::detect::{Collider, ColliderSet, Method};
 use crate::flexible::Structure;
 use crate::math::{Pose, Vec3, parallel, turn};
 use crate::multibody::{Link, Multibody};
 use crate::shape::Shape;
+use std::sync::Arc;
 
 /// Handle of a body: an id that is assigned once and valid for the whole run. [`Scene::slot`] gives
 /// the index of the body in the arrays of a [`State`].
@@ -101,6 +108,8 @@ pub struct Scene {
     pub(crate) seed: u64,
     /// Whether stones of some material break or wear.
     pub(crate) degrades: bool,
+    /// What is inserted and removed during a run, if anything is.
+    pub(crate) population: Option<Arc<Population>>,
 }
 
 impl Scene {

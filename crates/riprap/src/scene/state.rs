@@ -2,6 +2,7 @@
 //! next solve starts.
 
 use super::degradation::DegradationState;
+use super::population::PopulationState;
 use crate::flexible::StructureState;
 use crate::math::{Pose, Twist};
 use crate::multibody::{MultibodyState, SmoothHistory};
@@ -85,6 +86,9 @@ pub struct State {
     /// Broken and worn stones.
     #[serde(default)]
     pub degradation: DegradationState,
+    /// Inserted and removed bodies.
+    #[serde(default)]
+    pub population: PopulationState,
 }
 
 /// Data that a particular scheme needs to resume.
@@ -263,6 +267,7 @@ impl State {
         next.t = t;
         // No scheme touches it.
         std::mem::swap(&mut self.degradation, &mut next.degradation);
+        std::mem::swap(&mut self.population, &mut next.population);
         std::mem::swap(self, next);
     }
 }

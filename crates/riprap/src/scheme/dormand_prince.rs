@@ -69,6 +69,9 @@ impl Scheme for DormandPrince {
         check_no_servos("dormand-prince", scene)?;
         check_no_ropes("dormand-prince", scene)?;
         let bodies = scene.bodies();
+        if let Some(insertion) = scene.population().and_then(|p| p.insertions.first()) {
+            return Err(StepError::NeedsContacts { body: format!("{}-1", insertion.name) });
+        }
         let is_node = |i: usize| scene.node_at(i).is_some();
         match (0..bodies.len()).find(|&i| {
             bodies.carried[i].is_none()

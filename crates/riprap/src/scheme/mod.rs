@@ -511,7 +511,7 @@ fn check_inelastic(scene: &Scene, scheme: &'static str) -> Result<(), StepError>
         return Err(StepError::NoRolling { scheme });
     }
     let materials = scene.materials();
-    let used = |m: usize| scene.colliders().iter().any(|c| c.material as usize == m);
+    let used = |m: usize| scene.uses_material(m);
     for (i, a) in materials.iter().enumerate() {
         for (j, b) in materials.iter().enumerate().skip(i) {
             let restitution = scene.pair_law(i, j).restitution;

@@ -13,6 +13,7 @@ mod laws;
 mod links;
 mod loads;
 mod mechanisms;
+mod population;
 mod probes;
 mod ropes;
 mod shapes;
@@ -190,6 +191,8 @@ impl<'a> Converter<'a> {
         let (point_contacts, point_contact_spans) = self.point_contacts(list("point_contact"));
         let (ropes, rope_spans) = self.ropes(list("rope"), chain_ropes);
         let ignored_contacts = self.ignored_contacts(list("ignore_contact"));
+        let (insertions, insertion_spans) = self.insertions(list("insert"));
+        let (removals, removal_spans) = self.removals(list("remove"));
         let multipliers = steps
             .as_ref()
             .is_none_or(|run| matches!(run.scheme, TimeScheme::GeneralizedAlpha { .. }));
@@ -199,6 +202,7 @@ impl<'a> Converter<'a> {
         self.check_whole(scene, run);
         if let (Some(steps), Some(run)) = (&steps, run) {
             self.check_ropes(&steps.scheme, run, scene);
+            self.check_population(&steps.scheme, run, scene);
             self.check_solver(&steps.scheme, scene);
             self.check_impacts(&steps.scheme, run);
         }
@@ -225,6 +229,8 @@ impl<'a> Converter<'a> {
             point_contacts,
             ropes,
             ignored_contacts,
+            insertions,
+            removals,
             probes: probes.bodies,
             mechanism_probes: probes.mechanisms,
             joint_probes: probes.joints,
@@ -238,6 +244,8 @@ impl<'a> Converter<'a> {
                 joints: joint_spans,
                 point_contacts: point_contact_spans,
                 ropes: rope_spans,
+                insertions: insertion_spans,
+                removals: removal_spans,
                 ..source
             },
         })
@@ -285,7 +293,7 @@ impl<'a> Converter<'a> {
     /// Checks of the scene as a whole.
     fn check_whole(&mut self, scene: &Entries, run: Option<&Entries>) {
         let any = |keys: &[&str]| keys.iter().any(|key| scene.given(key).is_some());
-        if !any(&["body", "grains", "mechanism", "flexible", "chain"]) {
+        if !any(&["body", "grains", "mechanism", "flexible", "chain", "insert"]) {
             let message = "there is nothing to simulate: the scene has no bodies, grains, mechanisms or flexible bodies";
             self.problems.advise(0..0, message, "add a [[body]], [[grains]] or a [[mechanism]]");
         }

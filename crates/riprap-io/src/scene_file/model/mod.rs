@@ -11,6 +11,7 @@ mod grains;
 mod joints;
 mod loads;
 mod mechanism;
+mod population;
 mod probes;
 mod ropes;
 mod run;
@@ -23,6 +24,7 @@ pub use grains::*;
 pub use joints::*;
 pub use loads::*;
 pub use mechanism::*;
+pub use population::*;
 pub use probes::*;
 pub use ropes::*;
 pub(super) use run::is_adaptive;
@@ -64,6 +66,8 @@ static POINT_CONTACT_KIND: Kind = Kind::Table(&POINT_CONTACT);
 static IGNORE_CONTACT_KIND: Kind = Kind::Table(&IGNORE_CONTACT);
 static ROPE_KIND: Kind = Kind::Table(&ROPE);
 static CHAIN_KIND: Kind = Kind::Table(&CHAIN);
+static INSERT_KIND: Kind = Kind::Table(&INSERT);
+static REMOVE_KIND: Kind = Kind::Table(&REMOVE);
 static PROBE_KIND: Kind = Kind::Table(&PROBE);
 
 /// A vector along x, y, z.
@@ -140,6 +144,10 @@ pub struct SceneFile {
     pub ropes: Vec<Rope>,
     /// Pairs of bodies that do not collide.
     pub ignored_contacts: Vec<[Target; 2]>,
+    /// Bodies inserted during the run, in file order.
+    pub insertions: Vec<Insert>,
+    /// Bodies removed during the run, in file order.
+    pub removals: Vec<Remove>,
     /// Bodies recorded in `series.csv`.
     pub probes: Vec<Probe>,
     /// Mechanisms whose forces are recorded in `series.csv`.
@@ -184,6 +192,10 @@ pub struct Source {
     pub point_contacts: Vec<Range<usize>>,
     /// Locations of [`SceneFile::ropes`].
     pub ropes: Vec<Range<usize>>,
+    /// Locations of [`SceneFile::insertions`].
+    pub insertions: Vec<Range<usize>>,
+    /// Locations of [`SceneFile::removals`].
+    pub removals: Vec<Range<usize>>,
 }
 
 /// Where the parts of a mechanism are defined; parts from a URDF file have the location where that file is named.
@@ -277,6 +289,10 @@ pub(crate) static SCENE: Table = Table {
         chain: List { of: &CHAIN_KIND, min: 0, max: 1000 }, Default("[]");
         /// Bodies that do not collide: `[[ignore_contact]]`.
         ignore_contact: List { of: &IGNORE_CONTACT_KIND, min: 0, max: 10_000 }, Default("[]");
+        /// Bodies that are inserted during the run: `[[insert]]`.
+        insert: List { of: &INSERT_KIND, min: 0, max: 1000 }, Default("[]");
+        /// Bodies that are removed during the run: `[[remove]]`.
+        remove: List { of: &REMOVE_KIND, min: 0, max: 1000 }, Default("[]");
         /// Bodies, mechanisms, joints, point contacts, ropes, packings and planes recorded in `series.csv`: `[[probe]]`.
         probe: List { of: &PROBE_KIND, min: 0, max: 10_000 }, Default("[]");
     }],

@@ -175,6 +175,9 @@ impl Penalty {
         {
             Err(PenaltyError::OnlyFree { what })?;
         }
+        if scene.population().is_some() && limits::any_default(&self.law, scene) {
+            Err(PenaltyError::NeedsStiffness)?;
+        }
         let laws = self.laws(scene)?;
         let limits = limits::limits(&self.law, self.integrator, &laws, scene, self.dt);
         if let Some(limits) = limits.filter(|limits| self.dt > limits.largest_dt) {
@@ -245,6 +248,12 @@ pub enum PenaltyError {
         /// The pair of materials.
         place: String,
     },
+    /// A default stiffness, and bodies that come and go.
+    #[error(
+        "penalty: the default stiffness depends on the lightest bodies, but bodies are inserted or removed during the run; give \
+         `stiffness` to the scheme or to all pairs of materials"
+    )]
+    NeedsStiffness,
     /// The step is above the stability limit.
     #[error(
         "penalty: dt = {dt:.3e} s is above the stability limit of {largest_dt:.3e} s for `{a}` and `{b}` (stiffness \
