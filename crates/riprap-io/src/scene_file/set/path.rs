@@ -206,7 +206,11 @@ fn walk(
             steps.push(Step::Key(first.into()));
             walk(&Empty, below, inner, whole, steps)
         }
-        _ => Err(missing(first, whole, &entries, known)),
+        Some(Known::Named(table) | Known::List(table)) => {
+            let help = "tables with names are added in the file".to_owned();
+            Err(unknown(format!("`{whole}`: the scene has no {}", table.title), Some(help)))
+        }
+        None => Err(missing(first, whole, &entries, known)),
     }
 }
 

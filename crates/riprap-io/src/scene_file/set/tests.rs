@@ -1,4 +1,3 @@
-use super::*;
 use crate::scene_file::{SceneErrors, SceneFile};
 
 const SCENE: &str = r#"
@@ -113,7 +112,7 @@ fn mistakes_point_to_the_option_and_suggest_the_nearest_key() {
         ("body.ball.position=\"above", "not valid TOML"),
         ("body.ball=3", "`body.ball` is a table\n  help: set one of its keys, such as `body.ball."),
         ("body.ball.material.colour=1", "`body.ball.material` is a value, not a table"),
-        ("grains.sand.count=3", "the scene has no `sand`"),
+        ("grains.sand.count=3", "the scene has no [[grains]]"),
         ("omga=3", "the scene has no parameter `omga`\n  help: did you mean `omega`?"),
         ("=3", "the scene has no parameter ``"),
         ("body.ball.position=[0,0]", "expected 3 components"),
