@@ -16,6 +16,7 @@ use super::fields::{Field, Kind, Limits, Need, Table, Variant, tuple_names};
 use super::number as shown;
 use super::parameters::Parameters;
 use super::problem::{Problem, Problems};
+use super::set::WithOptions;
 use super::suggest;
 use super::units::{Dimension, QuantityError};
 use super::values::{Entries, Entry, Item, Node};
@@ -28,13 +29,23 @@ const MAX_LENGTH: f64 = 1e12;
 
 static AXIS_COMPONENT: Kind = Kind::Number(Limits::Any);
 
-/// Parses `text` and checks it against `table`. Returns `None` after a syntax error: the rest cannot be trusted, and
+/// Parses a text, sets the keys of its options, and checks it against `table`. Returns `None` after a syntax error: the rest cannot be trusted, and
 /// lost keys would be reported as missing.
-pub(crate) fn check(text: &str, table: &'static Table, problems: &mut Problems) -> Option<Entries> {
-    let (document, errors) = DeTable::parse_recoverable(text);
+pub(crate) fn check(
+    whole: &WithOptions,
+    table: &'static Table,
+    problems: &mut Problems,
+) -> Option<Entries> {
+    let text = &whole.text[..];
+    let (mut document, errors) = DeTable::parse_recoverable(whole.file());
     for error in errors {
         problems
             .report(error.span().unwrap_or(0..0), format!("not valid TOML: {}", error.message()));
+    }
+    if problems.is_empty()
+        && let Err(problem) = whole.apply(document.get_mut())
+    {
+        problems.add(problem);
     }
     if !problems.is_empty() {
         return None;
