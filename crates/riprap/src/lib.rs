@@ -55,7 +55,7 @@ pub mod prelude {
         Mechanism, Phase, PointSpring, Signal, Stops, Until,
     };
     pub use crate::scene::{
-        Body, BodyDescription, BodyJoint, Chain, ContactLaw, Course, Flexible, FlexibleId,
+        Body, BodyDescription, BodyJoint, Cell, Chain, ContactLaw, Course, Flexible, FlexibleId,
         Fragmentation, Hold, Kind, Law, Locks, Material, MechanismId, Motion, On, PairLaw,
         PointContact, Rope, RopeId, Scene, SceneBuilder, State, Tie, Twist, Wear,
     };

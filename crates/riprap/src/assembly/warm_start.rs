@@ -125,7 +125,7 @@ impl Contacts {
             let (c, r, law) = (points.contact(k), &impulses[k], problem.laws[k]);
             let frame = contacts[k].frame.map(Vec3::from);
             let slip = self.slips.get(k).map_or_else(Vec3::zeros, |before| {
-                slipped(scene, &c, *before, &frame, law, r, q_m, v_next, dt)
+                slipped(scene, system, &c, *before, &frame, law, r, v_next, dt)
             });
             WarmContact {
                 colliders: c.point.colliders,

@@ -4,7 +4,7 @@ use super::checks::{check_law, overlaps};
 use super::degradation::{check_stones, degrades};
 use super::mechanism::keep_contacts_direct;
 use super::{
-    Bodies, Body, BodyDescription, BodyJoint, BuildError, BuildErrors, ContactLaw, Detection,
+    Bodies, Body, BodyDescription, BodyJoint, BuildError, BuildErrors, Cell, ContactLaw, Detection,
     Flexible, Item, Kind, Locks, Material, MechanismId, Motion, On, PairLaw, PairTable,
     PointContact, ResolvedPoint, Rope, Scene, State, Twist,
 };
@@ -38,11 +38,12 @@ use std::collections::HashMap;
 #[derive(Clone, Debug)]
 pub struct SceneBuilder {
     pub(super) gravity: Option<Vec3>,
-    drag: f64,
+    pub(super) drag: f64,
     seed: u64,
     pub(super) planar: bool,
     pub(super) materials: Vec<Material>,
     pairs: Vec<(String, String, PairLaw)>,
+    pub(super) cell: Option<Cell>,
     pub(super) bodies: Vec<BodyDescription>,
     alert: Option<f64>,
     method: Method,
@@ -65,6 +66,7 @@ impl Default for SceneBuilder {
             planar: false,
             materials: Vec::new(),
             pairs: Vec::new(),
+            cell: None,
             bodies: Vec::new(),
             alert: None,
             method: Method::default(),
@@ -173,6 +175,7 @@ impl SceneBuilder {
     pub fn build(&self) -> Result<Scene, BuildErrors> {
         let mut errors = self.errors.clone();
         self.check_materials(&mut errors);
+        self.check_cell(&mut errors);
         let pairs = self.pair_table(&mut errors);
         let names = self.names(&mut errors);
 
@@ -248,6 +251,7 @@ impl SceneBuilder {
             shapes,
             materials: self.materials.clone(),
             pairs,
+            cell: self.cell.clone(),
             detection,
             grain_size,
             resolution,
@@ -262,6 +266,10 @@ impl SceneBuilder {
             seed: self.seed,
             degrades: self.materials.iter().any(degrades),
         };
+        let errors = super::cell::check_sizes(&scene);
+        if !errors.is_empty() {
+            return Err(BuildErrors(errors));
+        }
         let mut errors = overlaps(&scene, self.largest_overlap);
         check_stones(&scene, &mut errors);
         if errors.is_empty() { Ok(scene) } else { Err(BuildErrors(errors)) }
@@ -405,10 +413,14 @@ impl SceneBuilder {
             Kind::Moving(Motion::Position { linear, .. }) => linear.at(0.0),
             _ => body.pose.point(m.centre),
         };
+        let velocity = match &self.cell {
+            None => body.velocity,
+            Some(cell) => body.velocity + cell.initial_flow(position),
+        };
         initial.q.push(Pose { position, rotation: body.pose.rotation });
         initial.v.push(match &body.kind {
             Kind::Free => Twist {
-                linear: Vec3::from_fn(|k, _| body.velocity[k] * free(k)),
+                linear: Vec3::from_fn(|k, _| velocity[k] * free(k)),
                 angular: Vec3::from_fn(|k, _| body.angular_velocity[k] * free(k + 3)),
             },
             Kind::Fixed => Twist::default(),

@@ -2,7 +2,7 @@
 //! overlaps.
 
 use super::{BodyDescription, BuildError, Item, Scene, SceneBuilder, Twist};
-use crate::detect::{ContactPoint, Detector, Query};
+use crate::detect::{ContactPoint, Detector, Images, Query};
 use crate::math::Mat3;
 use crate::shape::{MassProperties, Shape};
 
@@ -161,6 +161,7 @@ pub(super) fn overlaps(scene: &Scene, share: f64) -> Vec<BuildError> {
         skin: 0.0,
         method: scene.detection.method,
         apart: &scene.apart,
+        images: scene.lattice(0.0).map(|lattice| Images { lattice, strain: 0.0 }),
     });
     // Depth is measured relative to the smaller of the two bodies.
     let size = |c: u32| {

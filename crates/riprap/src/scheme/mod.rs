@@ -372,6 +372,15 @@ pub enum StepError {
         /// The first rope.
         rope: String,
     },
+    /// The scheme has no periodic cells.
+    #[error(
+        "{scheme} has no periodic cells; use moreau-jean, cone-complementarity, or penalty with the Verlet integrator for \
+         this scene"
+    )]
+    NoPeriodic {
+        /// The scheme, as in a scene file.
+        scheme: &'static str,
+    },
     /// The scheme moves free bodies only.
     #[error(
         "{scheme} moves free, fixed and driven bodies, but the scene has {what}; use moreau-jean for this scene"
@@ -442,6 +451,11 @@ fn check_no_ropes(scheme: &'static str, scene: &Scene) -> Result<(), StepError> 
         Some(rope) => Err(StepError::NoRopes { scheme, rope: rope.name.clone() }),
         None => Ok(()),
     }
+}
+
+/// Checks that there is no periodic cell, for a scheme that has none.
+fn check_not_periodic(scheme: &'static str, scene: &Scene) -> Result<(), StepError> {
+    if scene.cell().is_some() { Err(StepError::NoPeriodic { scheme }) } else { Ok(()) }
 }
 
 /// Checks that a step is a positive time.

@@ -28,8 +28,8 @@ use super::document::excerpt;
 use super::expression::Scope;
 use super::keys::{Choice, ReadKeys, SetKeys};
 use super::model::{
-    Body, ContactLaw, Grains, Material, Mechanism, MechanismSource, NamedShape, Pair, PairLaw, Run,
-    SceneFile, Solver, SolverMethod, Source, TimeScheme, is_adaptive,
+    Body, ContactLaw, Grains, Material, Mechanism, MechanismSource, NamedShape, Pair, PairLaw,
+    Periodic, Run, SceneFile, Solver, SolverMethod, Source, TimeScheme, is_adaptive,
 };
 use super::number;
 use super::parameters::Parameters;
@@ -76,6 +76,8 @@ pub(super) struct Converter<'a> {
     groups: Vec<(String, Option<u64>)>,
     /// Magnitude of the gravitational acceleration [m/s²].
     gravity: f64,
+    /// Whether a periodic cell bounds the volume of the scene.
+    bounded: bool,
     /// The name of the table that is read next.
     pub own_name: String,
     /// Whether the mass of the mechanism body being read is computed from its shapes.
@@ -110,7 +112,14 @@ fn source(scene: &Entries) -> Source {
     let shapes = scene.table("shapes").map_or(Vec::new(), |shapes| {
         shapes.named().map(|(_, key_span, _)| key_span.clone()).collect()
     });
-    Source { shapes, bodies: tables("body"), grains: tables("grains"), ..Source::default() }
+    let periodic = scene.table("periodic").map_or(0..0, |table| table.span.clone());
+    Source {
+        periodic,
+        shapes,
+        bodies: tables("body"),
+        grains: tables("grains"),
+        ..Source::default()
+    }
 }
 
 /// Items and their locations.
@@ -138,6 +147,7 @@ impl<'a> Converter<'a> {
             rope_names: HashSet::new(),
             groups: Vec::new(),
             gravity: 0.0,
+            bounded: false,
             own_name: String::new(),
             weighed: false,
             parts: Parts::default(),
@@ -155,6 +165,7 @@ impl<'a> Converter<'a> {
         };
         self.gravity = gravity.iter().map(|g| g * g).sum::<f64>().sqrt();
         let parameters = self.parameters(scene);
+        let periodic = self.periodic(scene);
         let steps = run.and_then(|run| self.run(run));
         self.materials(scene);
         let pairs = self.pairs(list("pair"));
@@ -200,6 +211,7 @@ impl<'a> Converter<'a> {
             solver: self.solver(scene, &steps.as_ref()?.scheme)?,
             run: steps?,
             contact: ReadKeys::read_keys(self, scene.table("contact")?)?,
+            periodic,
             parameters,
             materials: std::mem::take(&mut self.materials),
             pairs,
@@ -228,6 +240,19 @@ impl<'a> Converter<'a> {
                 ..source
             },
         })
+    }
+
+    /// The periodic cell.
+    fn periodic(&mut self, scene: &Entries) -> Option<Periodic> {
+        let table = scene.table("periodic")?;
+        let cell = Periodic::read_keys(self, table)?;
+        if cell.shear_rate.is_some() && cell.shear_strain.is_some() {
+            let message = "`shear_rate` and `shear_strain` contradict each other";
+            let span = table.key_span("shear_strain");
+            self.problems.advise(span, message, "remove one of them");
+        }
+        self.bounded = cell.is_bounded(self.planar);
+        Some(cell)
     }
 
     /// The contact solver, with the usual method of the scheme.

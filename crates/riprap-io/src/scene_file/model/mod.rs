@@ -10,6 +10,7 @@ mod flexible;
 mod grains;
 mod joints;
 mod mechanism;
+mod periodic;
 mod probes;
 mod ropes;
 mod run;
@@ -21,6 +22,7 @@ pub use flexible::*;
 pub use grains::*;
 pub use joints::*;
 pub use mechanism::*;
+pub use periodic::*;
 pub use probes::*;
 pub use ropes::*;
 pub(super) use run::is_adaptive;
@@ -114,6 +116,8 @@ pub struct SceneFile {
     pub solver: Solver,
     /// Contact detection.
     pub contact: Contact,
+    /// The periodic cell.
+    pub periodic: Option<Periodic>,
     /// Named numbers for expressions, in file order.
     pub parameters: Vec<Parameter>,
     /// Materials, in file order.
@@ -164,6 +168,8 @@ pub struct Source {
     pub path: PathBuf,
     /// The text.
     pub text: Arc<str>,
+    /// Location of [`SceneFile::periodic`].
+    pub periodic: Range<usize>,
     /// Locations of [`SceneFile::shapes`].
     pub shapes: Vec<Range<usize>>,
     /// Locations of [`SceneFile::bodies`].
@@ -240,6 +246,8 @@ pub(crate) static SCENE: Table = Table {
         solver: Table(&SOLVER), Default("{}");
         /// Contact detection.
         contact: Table(&CONTACT), Default("{}");
+        /// A periodic cell, also sheared, for representative volumes.
+        periodic: Table(&PERIODIC), Optional;
         /// Named numbers for expressions: `omega = "1500 rpm"`, or an expression of the parameters above it.
         parameters: Map(&PARAMETER), Default("{}");
         /// Materials by name: `[materials.rock]`.
