@@ -316,7 +316,7 @@ fn a_gas_of_elastic_spheres_keeps_momentum_and_energy() {
         touching.add(&run.frame());
     }
     let end = run.frame().balance();
-    assert!(touching.onsets > 200, "{}", touching.onsets);
+    assert!(touching.onsets > 100, "{}", touching.onsets);
     // The tolerance of the solver, over hundreds of collisions.
     assert!((end.kinetic / start.kinetic - 1.0).abs() < 1e-10, "{}", end.kinetic / start.kinetic);
     assert!((end.momentum - start.momentum).norm() < 1e-12 * start.kinetic);
@@ -336,7 +336,7 @@ fn a_moving_cell_of_the_same_gas_gives_the_same_motion() {
         run.until(0.1, &mut ()).unwrap();
         run.state().clone()
     };
-    let (a, b, c) = (run(0.0, 0.0), run(-0.17, 0.0), run(0.0, 5.0));
+    let (a, b, c) = (run(0.0, 0.0), run(-0.125, 0.0), run(0.0, 5.0));
     // Where the boundaries are does not matter, nor does a strain by whole periods.
     assert_eq!((&a.q, &a.v), (&b.q, &b.v));
     let largest = a.q.iter().zip(&c.q).map(|(p, q)| (p.position - q.position).norm());
@@ -352,7 +352,9 @@ fn sheared_runs_are_bitwise_identical_on_any_number_of_threads_and_after_a_resta
             let scheme = || MoreauJean::new(2e-3);
             let mut run = Simulation::new(scene.clone(), scheme()).unwrap();
             for _ in 0..12 {
-                run.steps(10, &mut ()).unwrap();
+                for _ in 0..10 {
+                    run.step().unwrap();
+                }
                 if restart {
                     let state = run.state().clone();
                     run = Simulation::new(scene.clone(), scheme()).unwrap();
@@ -444,7 +446,7 @@ fn what_cannot_be_in_a_cell_is_named_with_a_remedy() {
     let square = || Cell::new().x([0.0, 1.0]).y([0.0, 1.0]);
     let cases: [(&str, &dyn Fn(&mut SceneBuilder)); 8] = [
         ("must be parallel to x", &wall([1.0, 0.0, 1.0])),
-        ("0.3 m long along x, but with `ball`", &cell(square().x([0.0, 0.3]))),
+        ("0.15 m long along x, but with `ball`", &cell(square().x([0.0, 0.15]))),
         ("must end above its start", &cell(square().x([1.0, 1.0]))),
         ("in at least one direction", &cell(Cell::new())),
         ("must be periodic along x and y", &cell(Cell::new().x([0.0, 1.0]).shear_rate(1.0))),

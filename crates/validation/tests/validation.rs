@@ -65,4 +65,5 @@ cases! {
     stones_break_at_their_strength_and_keep_their_mass "crushing",
     stones_wear_as_archard_says_and_become_round "wear",
     packings_have_the_stress_of_their_weight_and_the_fabric_of_their_crystal "measures",
+    gases_in_periodic_cells_keep_momentum_and_energy_and_shear_evenly "periodic",
 }

@@ -86,11 +86,13 @@ impl Lattice {
 
     /// Whether a point is within the cell; its upper faces do not belong to it.
     pub fn contains(&self, p: Vec3) -> bool {
-        let within = |k: usize| {
-            let d = p[k] - self.origin[k];
-            d >= 0.0 && d < self.period[k]
-        };
-        (0..3).all(|k| !self.repeats(k) || within(k))
+        (0..3).all(|axis| self.contains_along(axis, p))
+    }
+
+    /// Whether a point is between the two faces of the cell across an axis; true without a period.
+    pub fn contains_along(&self, axis: usize, p: Vec3) -> bool {
+        let d = p[axis] - self.origin[axis];
+        !self.repeats(axis) || d >= 0.0 && d < self.period[axis]
     }
 
     /// The vectors to this cell and all that surround it [m], the one to itself first.

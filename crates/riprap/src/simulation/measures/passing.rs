@@ -60,11 +60,14 @@ impl Flow {
     fn passes_in_cell(&self, from: Vec3, to: Vec3, lattice: &Lattice) -> f64 {
         let into = lattice.into_cell(from);
         let images = lattice.around().map(|a| (from + into + a, to + into + a));
-        let place = |(from, to): &(Vec3, Vec3)| {
+        // Images along the normal pass different images of the plane, images across it the same one.
+        let across = |k: usize| self.normal[k].abs() < 1.0 - 1e-12;
+        let in_cell = |(from, to): &(Vec3, Vec3)| {
             let [a, b] = [from, to].map(|x| self.normal.dot(&(x - self.point)));
-            from + (to - from) * (a / (a - b))
+            let place = from + (to - from) * (a / (a - b));
+            (0..3).filter(|k| across(*k)).all(|k| lattice.contains_along(k, place))
         };
-        images.filter(|m| lattice.contains(place(m))).map(|(from, to)| self.passes(from, to)).sum()
+        images.filter(in_cell).map(|(from, to)| self.passes(from, to)).sum()
     }
 
     /// 1 if a move passes in the direction of the normal, −1 in the opposite direction, otherwise 0.
