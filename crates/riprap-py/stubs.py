@@ -75,6 +75,7 @@ ANY = {
     "velocity": "_VectorLaw",
     "path": "_VectorLaw",
     "angular_velocity": "_VectorLaw",
+    "shear_strain": "Union[str, Callable[[float], float]]",
     "body": "_BodyLike",
     "mechanism": "_MechanismLike",
     "group": "_GrainsLike",

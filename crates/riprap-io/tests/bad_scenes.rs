@@ -377,6 +377,41 @@ fn mistakes_in_fragmentation_and_wear_are_reported() {
 }
 
 #[test]
+fn mistakes_in_periodic_cells_are_reported() {
+    let cell =
+        |name, text: &str, line, says| after_ball(name, &format!("[periodic]\n{text}"), line, says);
+    check(&[
+        cell("one number", "x = 1", 12, "a list"),
+        cell("three numbers", "x = [0, 1, 2]", 12, "2"),
+        cell("no length", "x = [\"0 s\", \"1 s\"]", 12, "expected a length"),
+        cell("misspelt", "x = [0, 1]\nshear = 2", 13, "did you mean `shear_"),
+        cell("no rate", "x = [0, 1]\ny = [0, 1]\nshear_rate = \"1 m/s\"", 14, "frequency"),
+        cell("no function", "shear_strain = \"2*s\"", 12, "`s`"),
+        cell("no flag", "initial_flow = 1", 12, "true or false"),
+        cell(
+            "rate and strain",
+            "x = [0, 1]\ny = [0, 1]\nshear_rate = 1\nshear_strain = \"t\"",
+            15,
+            "`shear_rate` and `shear_strain` contradict each other",
+        ),
+    ]);
+    // What does not fit into the cell is found when the scene is built, at the cell or at the body.
+    let wall = "[[body]]\nname = \"wall\"\nkind = \"fixed\"\nmaterial = \"rock\"\nshape = { type = \"half-space\", normal = \"+x\" }\nposition = [-1, 0, 0]\n";
+    for (text, line, says) in [
+        ("[periodic]\nx = [0, 0.15]\n".to_owned(), 11, "with `ball`, its largest body"),
+        ("[periodic]\nx = [1, 0]\n".to_owned(), 11, "must end above its start"),
+        ("[periodic]\n".to_owned(), 11, "in at least one direction"),
+        ("[periodic]\nx = [0, 1]\nshear_rate = 1\n".to_owned(), 11, "periodic along x and y"),
+        (format!("[periodic]\nx = [-2, 2]\n{wall}"), 13, "must be parallel to x"),
+    ] {
+        let text = format!("{START}{BALL}{text}");
+        let error = SceneFile::parse(&text, ".").unwrap().build().unwrap_err();
+        assert!(error.to_string().contains(says), "{says}: {error}");
+        assert_eq!(error.line_column(error.problems[0].span.start).0, line, "{says}");
+    }
+}
+
+#[test]
 fn mistakes_in_measures_are_reported() {
     let region = |name, text: &str, says| after_ball(name, &format!("[[probe]]\n{text}"), 12, says);
     let quantity = |name, target: &str, word: &str, says| {

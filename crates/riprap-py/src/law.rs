@@ -95,6 +95,21 @@ pub fn vector_law(given: &Bound<PyAny>, slots: &mut Vec<Raised>) -> PyResult<Law
     Ok(Law::new(move |t| Vec3::from_fn(|axis, _| laws[axis].evaluate(&[t]))))
 }
 
+/// A number that depends on time: an expression of `t`, or a callable of t [s].
+pub fn scalar_law(
+    given: &Bound<PyAny>,
+    slots: &mut Vec<Raised>,
+) -> PyResult<impl Fn(f64) -> f64 + Send + Sync + 'static> {
+    let law: Box<dyn Fn(f64) -> f64 + Send + Sync> = if given.is_callable() {
+        let law = Callable::new(given, slots);
+        Box::new(move |t| law.number((t,)))
+    } else {
+        let law = expression(&given.str()?.to_string(), &["t"])?;
+        Box::new(move |t| law.evaluate(&[t]))
+    };
+    Ok(law)
+}
+
 /// An expression as in scene files.
 fn expression(source: &str, variables: &[&str]) -> PyResult<Expression> {
     Expression::parse(source, variables).map_err(|error| {

@@ -405,6 +405,12 @@ impl Scene {
         Ok(Multibody::new(core, self.0.mechanisms[index], self.0.raised.clone()))
     }
 
+    /// The image of a point [m] within the periodic cell at a time [s]; the point itself in a scene without a cell.
+    #[pyo3(signature = (point, *, time=0.0))]
+    fn wrapped(&self, point: [f64; 3], time: f64) -> [f64; 3] {
+        self.0.scene.wrapped(time, point.into()).into()
+    }
+
     fn __repr__(&self) -> String {
         let scene = &self.0.scene;
         format!("<Scene: {} bodies, {} mechanisms>", scene.bodies().len(), scene.mechanisms().len())

@@ -56,7 +56,7 @@ pub mod prelude {
         Mechanism, Phase, PointSpring, Signal, Stops, Until,
     };
     pub use crate::scene::{
-        Body, BodyDescription, BodyJoint, Chain, ContactLaw, Course, Flexible, FlexibleId,
+        Body, BodyDescription, BodyJoint, Cell, Chain, ContactLaw, Course, Flexible, FlexibleId,
         Fragmentation, Hold, Insertion, Kind, Law, Locks, Material, MechanismId, Motion, On,
         PairLaw, PointContact, Removal, Rope, RopeId, Scene, SceneBuilder, Servo, State, StateLaw,
         Supply, Tie, Twist, Wear,

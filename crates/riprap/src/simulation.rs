@@ -90,7 +90,7 @@ pub struct Frame<'a> {
 pub struct ContactForce {
     /// The two bodies.
     pub bodies: [Body; 2],
-    /// Contact point [m].
+    /// Contact point [m]; in a periodic cell next to the first body, which the nearest image of the second touches.
     pub point: Vec3,
     /// Normal from the first body to the second [–].
     pub normal: Vec3,

@@ -67,4 +67,5 @@ cases! {
     stones_wear_as_archard_says_and_become_round "wear",
     servos_push_with_their_target_below_their_speed "servo",
     packings_have_the_stress_of_their_weight_and_the_fabric_of_their_crystal "measures",
+    gases_in_periodic_cells_keep_momentum_and_energy_and_shear_evenly "periodic",
 }

@@ -5,14 +5,14 @@ mod time_step;
 
 use std::path::{Path, PathBuf};
 
-use riprap::detect::{Detector, Query};
+use riprap::detect::{Detector, Images, Query};
 use riprap::math::Twist;
 use riprap::scene::{Hold, Scene};
 use riprap::scheme::Scheme;
 use riprap_io::build::{Built, Group};
 use riprap_io::run::Origin;
 use riprap_io::scans::Scan;
-use riprap_io::scene_file::{BodyKind, ContactLaw, GrainShape, SceneFile, TimeScheme};
+use riprap_io::scene_file::{BodyKind, ContactLaw, GrainShape, Periodic, SceneFile, TimeScheme};
 
 use super::SceneArguments;
 use crate::failure::Failure;
@@ -45,11 +45,15 @@ pub fn check(arguments: &Arguments) -> Result<(), Failure> {
         let check = file.rigid_events().check(&built.scene);
         check.map_err(|error| Failure::Input(error.to_string()))?;
     }
+    if file.periodic.is_some() {
+        file.scheme().check(&built.scene).map_err(|error| Failure::Input(error.to_string()))?;
+    }
     let mut text = String::new();
     if let Some(title) = &file.title {
         text += &format!("{title}\n");
     }
     let mut rows = bodies(&file, &built);
+    rows.extend(file.periodic.iter().flat_map(cell));
     rows.extend(sizes(&built));
     if file.run.scheme.has_contacts() {
         rows.extend(contacts(&built.scene));
@@ -161,6 +165,23 @@ fn bodies(file: &SceneFile, built: &Built) -> Rows {
     if let Some(settling) = &built.settling {
         let text = format!("before the run, for at most {} s", number(settling.at_most()));
         rows.push(vec!["settling".into(), text]);
+    }
+    rows
+}
+
+/// The periodic cell.
+fn cell(cell: &Periodic) -> Rows {
+    let ranges = [("x", cell.x), ("y", cell.y), ("z", cell.z)];
+    let ranges = ranges.iter().filter_map(|(axis, range)| {
+        let [low, high] = (*range)?.map(number);
+        Some(format!("{axis} from {low} to {high} m"))
+    });
+    let mut rows = vec![vec!["periodic cell".into(), ranges.collect::<Vec<_>>().join(", ")]];
+    if let Some(rate) = cell.shear_rate {
+        rows.push(vec!["shear rate".into(), format!("{} 1/s, along x over y", number(rate))]);
+    }
+    if cell.shear_strain.is_some() {
+        rows.push(vec!["shear strain".into(), "a function of t, along x over y".into()]);
     }
     rows
 }
@@ -286,6 +307,7 @@ fn contacts(scene: &Scene) -> Rows {
         skin: detection.skin,
         method: detection.method,
         apart: scene.pairs_apart(),
+        images: scene.lattice(0.0).map(|lattice| Images { lattice, strain: 0.0 }),
     });
     let gap = detector.points().map(|point| point.gap).fold(f64::INFINITY, f64::min);
     let gap = match gap.is_finite() {

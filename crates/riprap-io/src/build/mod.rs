@@ -354,6 +354,9 @@ impl SceneFile {
             builder.alert(alert);
         }
         builder.detection(self.contact.detection);
+        if let Some(cell) = &self.periodic {
+            builder.periodic(cell.cell());
+        }
         for material in &self.materials {
             builder.material(material);
         }
@@ -457,6 +460,7 @@ impl SceneFile {
             | BuildError::Chain { item, .. }
             | BuildError::CannotDegrade { item, .. }
             | BuildError::Population { item, .. }
+            | BuildError::Periodic { item, .. }
             | BuildError::BadInertia { item, .. } => self.item_place(item),
             BuildError::Duplicate { name, .. } => self.place_of(name).unwrap_or_default(),
             BuildError::Mechanism(error) => self.mechanism_place(error),
@@ -476,6 +480,7 @@ impl SceneFile {
     fn item_place(&self, item: &Item) -> Range<usize> {
         let source = &self.source;
         match item {
+            Item::Cell => source.periodic.clone(),
             Item::Scene | Item::Contact | Item::Material(_) | Item::Pair(..) | Item::Chain(_) => {
                 0..0
             }

@@ -416,6 +416,7 @@ fn gather(probes: &mut [Follow], frame: &Frame) {
     }
     let middle = frame.work.system.q_m();
     for (contact, impulse) in frame.work.contacts().active().zip(frame.work.impulses()) {
+        let arms = frame.work.system.arms(&contact);
         for &(slot, k) in slots.iter().filter(|(slot, _)| contact.bodies.contains(slot)) {
             if !probes[k].takes(frame, contact.bodies) {
                 continue;
@@ -423,7 +424,7 @@ fn gather(probes: &mut [Follow], frame: &Frame) {
             let sign = if contact.bodies[1] == slot { 1.0 } else { -1.0 };
             let force = contact.impulse_w(impulse) * (sign / frame.dt);
             let (follow, i) = (&mut probes[k], slot as usize);
-            let arm = contact.point.point - middle[i].position;
+            let arm = arms[usize::from(contact.bodies[1] == slot)];
             // The recorded point, relative to the centre of mass.
             let end = &frame.state.q[i];
             let point = frame.scene.shape_pose(frame.state, follow.body).point(follow.point);

@@ -3,7 +3,7 @@
 
 use std::ops::Range;
 
-use riprap::math::{Pose, Vec3};
+use riprap::math::{Lattice, Pose, Vec3};
 use riprap::scene::{Scene, Twist};
 use riprap::shape::Shape;
 use riprap::simulation::{ContactForce, Frame};
@@ -214,7 +214,25 @@ impl Snapshot {
         let bodies = (0..state.q.len()).map(body).collect();
         let ropes = (!scene.ropes().is_empty()).then(|| Drawn::all(frame));
         let (at, q, v) = ((state.t, state.step), state.q.clone(), state.v.clone());
-        Snapshot { bodies, contacts: frame.contacts().collect(), ropes, dt, at, q, v }
+        let contacts = frame.contacts().collect();
+        let mut snapshot = Snapshot { bodies, contacts, ropes, dt, at, q, v };
+        if let Some(lattice) = scene.lattice(state.t) {
+            snapshot.wrap(scene, &lattice);
+        }
+        snapshot
+    }
+
+    /// Shows the images of bodies and contacts within a periodic cell; half-spaces remain.
+    fn wrap(&mut self, scene: &Scene, lattice: &Lattice) {
+        let bounded = |i: usize| scene.bodies().radius[i].is_finite();
+        for i in (0..self.q.len()).filter(|i| bounded(*i)) {
+            let into = lattice.into_cell(self.q[i].position);
+            self.q[i].position += into;
+            self.bodies[i].0.position += into;
+        }
+        for contact in &mut self.contacts {
+            contact.point = lattice.wrapped(contact.point);
+        }
     }
 
     /// The ropes as lines, with the index of each, `tension [N]` and `slack [m]`; `None` if the scene has no ropes.

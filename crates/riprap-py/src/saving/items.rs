@@ -50,6 +50,8 @@ pub struct Record {
     pub method: Method,
     /// Initial overlap that is accepted; without contacts it does not matter.
     pub accept_overlap: Option<f64>,
+    /// The periodic cell as an inline table.
+    pub periodic: Option<super::Saved>,
     /// Options that scene files do not have.
     pub problems: Vec<String>,
     pub items: Vec<Item>,
@@ -70,6 +72,9 @@ impl Record {
         if contacts && self.accept_overlap.is_some() {
             writer.problems.push("`accept_overlap` of the scene has no key in a scene file".into());
         }
+        if let Some(Err(problem)) = &self.periodic {
+            writer.problems.push(format!("the periodic cell: {problem}"));
+        }
         for item in &self.items {
             writer.item(item);
         }
@@ -81,6 +86,9 @@ impl Record {
             top.set("planar", "true");
         }
         top.set("seed", self.seed.to_string());
+        if let Some(Ok(cell)) = &self.periodic {
+            top.set("periodic", cell);
+        }
         if let Some(gravity) = self.gravity {
             top.set("gravity", super::numbers(&gravity));
         }

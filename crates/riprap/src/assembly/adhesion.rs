@@ -5,8 +5,8 @@
 //! `0 ≤ V_n ⊥ r̄_n ≥ 0` and `‖r̄_t‖ ≤ μ r̄_n`. With `V = V_free + W r = (V_free − W c h n) + W r̄` the
 //! solver finds `r̄` of a problem whose free velocities contain the adhesive impulses.
 
-use super::System;
-use super::contacts::{Contacts, Points, meeting, relative_velocity, smaller_size};
+use super::contacts::{Contacts, Points, meeting, smaller_size};
+use super::{Moment, System};
 use crate::detect::Geometry;
 use crate::friction::{BlockVelocities, ContactProblem, Delassus, Impulses, Law, Operator};
 use crate::math::{Vec3, bytes_of, length2, parallel};
@@ -101,7 +101,9 @@ impl Contacts {
             let Some(held) = meeting(scene, c.point).1.static_friction else { return };
             let slides = match self.remembered(k, state) {
                 Some(old) => old.slides,
-                None => slip(&points, k, system, system.v_n()) > SLIPS * gravity * dt,
+                None => {
+                    slip(&points, k, system, system.v_n(), Moment::Start) > SLIPS * gravity * dt
+                }
             };
             if let (false, Law::Coulomb { friction } | Law::Cone { friction }) = (slides, law) {
                 *friction = held;
@@ -152,10 +154,9 @@ fn radius(scene: &Scene, colliders: [u32; 2], bodies: [u32; 2]) -> f64 {
 }
 
 /// Tangential velocity of a contact with given velocities of its bodies [m/s].
-fn slip(points: &Points, k: usize, system: &System, v: &[Twist]) -> f64 {
+fn slip(points: &Points, k: usize, system: &System, v: &[Twist], when: Moment) -> f64 {
     let c = points.contact(k);
-    let arms = c.bodies.map(|b| c.point.point - system.q_m()[b as usize].position);
-    let (v, n): (Vec3, Vec3) = (relative_velocity(v, c.bodies, arms), c.point.normal);
+    let (v, n): (Vec3, Vec3) = (system.relative_velocity(&c, v, when), c.point.normal);
     (v - n * n.dot(&v)).norm()
 }
 
@@ -177,5 +178,5 @@ pub(super) fn slid(
         Delassus::Blocks(w) => w.diagonal(k)[0][0],
     };
     let gained = (mobility * r[0]).max(scene.gravity().norm() * dt);
-    slip(points, k, system, v_next) > SLIPS * gained
+    slip(points, k, system, v_next, Moment::End) > SLIPS * gained
 }

@@ -4,8 +4,9 @@
 use super::System;
 use super::adhesion::Adhesion;
 use super::flexible::Moves;
+use super::images::Moment;
 use super::mechanisms::Mechanisms;
-use crate::detect::{CHUNK_POINTS, ContactDetection, ContactPoint, Detector, Query};
+use crate::detect::{CHUNK_POINTS, ContactDetection, ContactPoint, Detector, Images, Query};
 use crate::friction::{ContactProblem, Impulses, Law};
 use crate::math::{Pose, Vec3, bytes_of, parallel, tangents};
 use crate::multibody::Spatial;
@@ -158,18 +159,41 @@ impl Contacts {
     /// Finds the contact points at `q_m`. Contacts are detected there, not at `q_n`: the scheme
     /// enforces `V_{n+1}` for the contacts active at `q_m`.
     pub fn detect(&mut self, scene: &Scene, system: &System, dt: f64) {
-        self.detect_at(scene, system.q_m(), system.v_free(), dt);
+        let images = system.images.as_ref().map(|images| images.detected());
+        self.detect_among(images, scene, (system.q_m(), system.v_free()), dt);
     }
 
     /// Finds the contact points at given poses of bodies that move with given velocities for a time
-    /// `dt` [s].
+    /// `dt` [s], without the images of a periodic cell.
     pub fn detect_at(&mut self, scene: &Scene, q: &[Pose], v_free: &[Twist], dt: f64) {
+        self.detect_among(None, scene, (q, v_free), dt);
+    }
+
+    fn detect_among(
+        &mut self,
+        images: Option<Images>,
+        scene: &Scene,
+        (q, v_free): (&[Pose], &[Twist]),
+        dt: f64,
+    ) {
         let bodies = scene.bodies();
-        parallel::fill(&mut self.reach, bodies.len(), |i| {
-            let v = &v_free[i];
-            let radius = if bodies.radius[i].is_finite() { bodies.radius[i] } else { 0.0 };
-            dt * (v.linear.norm() + v.angular.norm() * radius)
-        });
+        let finite = |i: usize| if bodies.radius[i].is_finite() { bodies.radius[i] } else { 0.0 };
+        let sheared = images.map_or(0.0, |images| images.strain);
+        if sheared == 0.0 {
+            parallel::fill(&mut self.reach, bodies.len(), |i| {
+                let v = &v_free[i];
+                dt * (v.linear.norm() + v.angular.norm() * finite(i))
+            });
+        } else {
+            // Relative to the flow, and the flow between neighbours.
+            let alert = scene.detection().alert;
+            parallel::fill(&mut self.reach, bodies.len(), |i| {
+                let v = &v_free[i];
+                let linear = v.linear * dt - Vec3::x() * (sheared * q[i].position.y);
+                let turned = dt * v.angular.norm() * finite(i);
+                linear.norm() + turned + sheared.abs() * (finite(i) + alert)
+            });
+        }
         parallel::fill(&mut self.motion, bodies.len(), |i| {
             let v = &v_free[i];
             Twist { linear: v.linear * dt, angular: v.angular * dt }
@@ -185,6 +209,7 @@ impl Contacts {
             skin: detection.skin,
             method: detection.method,
             apart: &scene.apart,
+            images,
         });
     }
 
@@ -274,14 +299,16 @@ impl Contacts {
         self.touch_points(scene, system.q_m());
         self.keep(rule, scene, system, dt);
 
-        let (points, n, q_m) = (self.points(), self.active.len(), system.q_m());
-        let arms = |c: &ActiveContact| c.bodies.map(|b| c.point.point - q_m[b as usize].position);
+        let (points, n, at_m) = (self.points(), self.active.len(), &*system);
         parallel::set_length(&mut problem.v_rel_free, n);
         parallel::set_length(&mut problem.laws, n);
         w.set((&mut problem.v_rel_free, &mut problem.laws), |k, v_rel_free, unknowns| {
             let c = points.contact(k);
-            let (arms, frame) = (arms(&c), c.frame());
-            let relative = |v: &[Twist]| relative_velocity(v, c.bodies, arms);
+            let (arms, frame) = (at_m.arms(&c), c.frame());
+            let relative = |v: &[Twist], when: Moment| {
+                let relative = relative_velocity(v, c.bodies, arms);
+                at_m.shear_velocity(&c, when).map_or(relative, |shear| relative + shear)
+            };
             let (_, law) = meeting(scene, c.point);
             *unknowns = Law::Coulomb { friction: law.friction };
             let shift = match (rule, law.law) {
@@ -295,17 +322,17 @@ impl Contacts {
                 (_, ContactLaw::MoreauNewton) if law.restitution == 0.0 => 0.0,
                 // Exactly Eq. (6), also if V_n⁻ > 0.
                 (_, ContactLaw::MoreauNewton) => {
-                    law.restitution * c.point.normal.dot(&relative(system.v_n()))
+                    law.restitution * c.point.normal.dot(&relative(at_m.v_n(), Moment::Start))
                 }
                 (_, ContactLaw::QuasiShock) => {
                     let [i, j] = c.bodies.map(|b| b as usize);
                     open_gap(c.point.gap, smaller_size(scene, i, j)) / dt
                 }
             };
-            let v_rel = relative(system.v_free());
+            let v_rel = relative(at_m.v_free(), Moment::End);
             let [n, t1, t2] = frame;
             *v_rel_free = [n.dot(&v_rel) + shift, t1.dot(&v_rel), t2.dot(&v_rel)];
-            let blocks = c.bodies.map(|b| system.bodies.block[b as usize]);
+            let blocks = c.bodies.map(|b| at_m.bodies.block[b as usize]);
             (blocks, frame.map(Into::into), arms.map(Into::into))
         });
         if !(scene.mechanisms().is_empty() && scene.flexible().is_empty()) {
@@ -315,7 +342,6 @@ impl Contacts {
 
     /// Determines which points take part under their law, and the depth of the deepest.
     fn keep(&mut self, rule: GapRule, scene: &Scene, system: &System, dt: f64) {
-        let (q_m, v_free) = (system.q_m(), system.v_free());
         let Contacts { detector, chosen, active, .. } = self;
         let detected = detector.chunks();
         let chunk = |c: usize| detected.get(c).unwrap_or(chosen);
@@ -345,8 +371,8 @@ impl Contacts {
                     }
                 };
                 if c == detected.len() {
-                    let arms = [i, j].map(|b| point.point - q_m[b].position);
-                    let v_rel = relative_velocity(v_free, bodies, arms);
+                    let arms = [i, j].map(|b| point.point - system.q_m()[b].position);
+                    let v_rel = relative_velocity(system.v_free(), bodies, arms);
                     let nearest = point.gap + dt * point.normal.dot(&v_rel).min(0.0);
                     // Otherwise it is far from its plane.
                     takes_part &= nearest <= scene.detection().alert;

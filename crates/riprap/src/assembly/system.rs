@@ -3,6 +3,7 @@
 
 use super::bodies::FreeBodies;
 use super::flexible::FlexibleBodies;
+use super::images::StepImages;
 use super::mechanisms::Mechanisms;
 use super::ropes::Ropes;
 use super::servos::Servos;
@@ -84,6 +85,8 @@ pub struct System {
     pub(super) ropes: Ropes,
     /// The speed limits of servos in the contact problem.
     pub(super) servos: Servos,
+    /// The images of the periodic cell.
+    pub(super) images: Option<StepImages>,
     change: BlockVelocities,
 }
 
@@ -97,6 +100,7 @@ impl System {
         step: &Interval,
     ) -> Result<(), SystemError> {
         check_spin(scene, &state.v, step)?;
+        self.place_images(scene, step);
         scene.integrate(&state.q, &state.v, step.before, &mut self.q_m);
         spin::predict(scene, state, step.before, &mut self.q_m);
         self.mechanisms.predict(scene, state, step, &mut self.q_m)?;

@@ -131,7 +131,7 @@ impl Contacts {
             // Together with the adhesive impulse it obeys the law.
             let obeys = [r[0] + self.adhesion(k), r[1], r[2]];
             let slip = self.slips.get(k).map_or_else(Vec3::zeros, |before| {
-                slipped(scene, &c, *before, &frame, law, &obeys, q_m, v_next, dt)
+                slipped(scene, system, &c, *before, &frame, law, &obeys, v_next, dt)
             });
             WarmContact {
                 colliders: c.point.colliders,

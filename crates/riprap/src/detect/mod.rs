@@ -27,7 +27,7 @@ pub use manifold::{Drift, Manifold, ManifoldPoint};
 pub use meeting::{Meeting, Placement};
 pub use narrow::{Ask, NarrowScratch, PairCache, narrow_phase};
 
-use crate::math::{Mat3, Pose, Twist, Vec3};
+use crate::math::{Lattice, Mat3, Pose, Twist, Vec3};
 use crate::shape::{Polygon, Polyhedron, Shape};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -129,7 +129,8 @@ pub struct ContactPoint {
     pub colliders: [u32; 2],
     /// Which features of the two meet; unchanged from step to step while they do.
     pub feature: u32,
-    /// Midway between the two surfaces [m].
+    /// Midway between the two surfaces [m]; in a periodic cell next to the first collider, which the
+    /// nearest image of the second touches.
     pub point: Vec3,
     /// Unit normal from the first to the second [–].
     pub normal: Vec3,
@@ -159,6 +160,30 @@ pub struct Query<'a> {
     pub method: Method,
     /// Pairs of bodies that never touch, the smaller index first, sorted.
     pub apart: &'a [(u32, u32)],
+    /// Images of a periodic cell: colliders meet the nearest images of others. Half-spaces are their
+    /// own images.
+    pub images: Option<Images>,
+}
+
+/// Images of a periodic cell during one detection.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Images {
+    /// The images at the given poses.
+    pub lattice: Lattice,
+    /// Change of the shear strain over the step [–].
+    pub strain: f64,
+}
+
+impl Images {
+    /// The lattice vector that moves the second of two placed colliders next to the first [m], and by
+    /// how much this image moves along x over the step beyond the collider itself [m].
+    fn to_nearest(self, a: &Placed, b: &Placed) -> (Vec3, f64) {
+        if !(a.radius.is_finite() && b.radius.is_finite()) {
+            return (Vec3::zeros(), 0.0);
+        }
+        let n = -self.lattice.nearest(b.centre - a.centre);
+        (self.lattice.vector(n), n.y * self.lattice.period().y * self.strain)
+    }
 }
 
 /// Identifies a set of colliders within the process. Caches refer to shapes and are kept from one

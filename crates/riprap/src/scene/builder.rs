@@ -5,7 +5,7 @@ use super::degradation::{check_stones, degrades};
 use super::mechanism::keep_contacts_direct;
 use super::population::check_population;
 use super::{
-    Bodies, Body, BodyDescription, BodyJoint, BuildError, BuildErrors, ContactLaw, Detection,
+    Bodies, Body, BodyDescription, BodyJoint, BuildError, BuildErrors, Cell, ContactLaw, Detection,
     Flexible, Insertion, Item, Kind, Load, Locks, Material, MechanismId, Motion, On, PairLaw,
     PairTable, PointContact, Removal, ResolvedPoint, Rope, Scene, State, Twist,
 };
@@ -40,11 +40,12 @@ use std::sync::Arc;
 #[derive(Clone, Debug)]
 pub struct SceneBuilder {
     pub(super) gravity: Option<Vec3>,
-    drag: f64,
+    pub(super) drag: f64,
     pub(super) seed: u64,
     pub(super) planar: bool,
     pub(super) materials: Vec<Material>,
     pairs: Vec<(String, String, PairLaw)>,
+    pub(super) cell: Option<Cell>,
     pub(super) bodies: Vec<BodyDescription>,
     alert: Option<f64>,
     method: Method,
@@ -69,6 +70,7 @@ impl Default for SceneBuilder {
             planar: false,
             materials: Vec::new(),
             pairs: Vec::new(),
+            cell: None,
             bodies: Vec::new(),
             alert: None,
             method: Method::default(),
@@ -197,6 +199,7 @@ impl SceneBuilder {
     pub fn build(&self) -> Result<Scene, BuildErrors> {
         let mut errors = self.errors.clone();
         self.check_materials(&mut errors);
+        self.check_cell(&mut errors);
         let pairs = self.pair_table(&mut errors);
         let names = self.names(&mut errors);
 
@@ -278,6 +281,7 @@ impl SceneBuilder {
             shapes,
             materials: self.materials.clone(),
             pairs,
+            cell: self.cell.clone(),
             detection,
             grain_size,
             resolution,
@@ -294,6 +298,10 @@ impl SceneBuilder {
             degrades: self.materials.iter().any(degrades),
             population: population.map(Arc::new),
         };
+        let errors = super::cell::check_sizes(&scene);
+        if !errors.is_empty() {
+            return Err(BuildErrors(errors));
+        }
         let mut errors = overlaps(&scene, &scene.initial.q, self.largest_overlap, |_| true);
         check_stones(&scene, &mut errors);
         errors.extend(check_cohesion(&scene).err());
@@ -456,10 +464,14 @@ impl SceneBuilder {
             Kind::Moving(Motion::Position { linear, .. }) => linear.at(0.0),
             _ => body.pose.point(m.centre),
         };
+        let velocity = match &self.cell {
+            None => body.velocity,
+            Some(cell) => body.velocity + cell.initial_flow(position),
+        };
         initial.q.push(Pose { position, rotation: body.pose.rotation });
         initial.v.push(match &body.kind {
             Kind::Free | Kind::Servo(_) => Twist {
-                linear: Vec3::from_fn(|k, _| body.velocity[k] * free(k)),
+                linear: Vec3::from_fn(|k, _| velocity[k] * free(k)),
                 angular: Vec3::from_fn(|k, _| body.angular_velocity[k] * free(k + 3)),
             },
             Kind::Fixed => Twist::default(),

@@ -2,7 +2,7 @@
 //! overlaps.
 
 use super::{BodyDescription, BuildError, Item, PairLaw, Scene, SceneBuilder, Twist};
-use crate::detect::{ContactPoint, Detector, Query};
+use crate::detect::{ContactPoint, Detector, Images, Query};
 use crate::math::{Mat3, Pose};
 use crate::shape::{MassProperties, Shape};
 
@@ -202,6 +202,7 @@ pub(super) fn overlaps(
         skin: 0.0,
         method: scene.detection.method,
         apart: &scene.apart,
+        images: scene.lattice(0.0).map(|lattice| Images { lattice, strain: 0.0 }),
     });
     // Depth is measured relative to the smaller of the two bodies.
     let size = |c: u32| {

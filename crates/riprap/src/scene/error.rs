@@ -7,6 +7,8 @@ pub enum Item {
     Scene,
     /// The settings of detection.
     Contact,
+    /// The periodic cell.
+    Cell,
     /// A material, by its name.
     Material(String),
     /// A pair of materials, by their names.
@@ -41,6 +43,7 @@ impl std::fmt::Display for Item {
         match self {
             Item::Scene => write!(f, "scene"),
             Item::Contact => write!(f, "contact"),
+            Item::Cell => write!(f, "periodic cell"),
             Item::Material(name) => write!(f, "material `{name}`"),
             Item::Pair(a, b) => write!(f, "pair `{a}`–`{b}`"),
             Item::Body(name) => write!(f, "body `{name}`"),
@@ -222,6 +225,14 @@ pub enum BuildError {
     #[error("{item}: {problem}")]
     Population {
         /// Which insertion or removal.
+        item: Item,
+        /// What is wrong.
+        problem: String,
+    },
+    /// A periodic cell that is too small or malformed, or something that cannot be in one.
+    #[error("{item}: {problem}")]
+    Periodic {
+        /// The cell, or what is in it.
         item: Item,
         /// What is wrong.
         problem: String,

@@ -7,6 +7,7 @@
 
 mod body;
 mod builder;
+mod cell;
 mod chain;
 mod checks;
 mod continuation;
@@ -26,6 +27,7 @@ mod state;
 pub use crate::math::Twist;
 pub use body::{Bodies, BodyDescription, Kind, Law, Locks, Motion};
 pub use builder::SceneBuilder;
+pub use cell::Cell;
 pub use chain::{Chain, ChainEnd, ChainLayout, Course, Tie};
 pub use continuation::{Continuation, ContinuationError, Continued, DriveJump, Matching};
 pub use degradation::{
@@ -92,6 +94,7 @@ pub struct Scene {
     pub(crate) shapes: Vec<Shape>,
     pub(crate) materials: Vec<Material>,
     pub(crate) pairs: PairTable,
+    pub(crate) cell: Option<Cell>,
     pub(crate) detection: Detection,
     pub(crate) grain_size: f64,
     pub(crate) resolution: f64,

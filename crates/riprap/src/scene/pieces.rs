@@ -234,6 +234,7 @@ impl Scene {
             shapes: Vec::new(),
             materials: Vec::new(),
             pairs: PairTable::default(),
+            cell: None,
             detection: Detection { alert: 0.0, skin: 0.0, method: Method::default() },
             grain_size: 1.0,
             resolution: 1.0,

@@ -398,6 +398,15 @@ pub enum StepError {
         /// The body or coordinate that the first one moves.
         what: String,
     },
+    /// The scheme has no periodic cells.
+    #[error(
+        "{scheme} has no periodic cells; use moreau-jean, cone-complementarity, or penalty with the Verlet integrator for \
+         this scene"
+    )]
+    NoPeriodic {
+        /// The scheme, as in a scene file.
+        scheme: &'static str,
+    },
     /// The scheme moves free bodies only.
     #[error(
         "{scheme} moves free, fixed and driven bodies, but the scene has {what}; use moreau-jean for this scene"
@@ -494,6 +503,11 @@ fn first_servo(scene: &Scene) -> Option<String> {
 /// Checks that there are no servos, for a scheme that has none.
 fn check_no_servos(scheme: &'static str, scene: &Scene) -> Result<(), StepError> {
     first_servo(scene).map_or(Ok(()), |what| Err(StepError::NoServos { scheme, what }))
+}
+
+/// Checks that there is no periodic cell, for a scheme that has none.
+fn check_not_periodic(scheme: &'static str, scene: &Scene) -> Result<(), StepError> {
+    if scene.cell().is_some() { Err(StepError::NoPeriodic { scheme }) } else { Ok(()) }
 }
 
 /// Checks that a step is a positive time.

@@ -1,7 +1,7 @@
 //! Where the energy of a run goes, and how often bodies touch: sums over the steps.
 
 use super::{Balance, Frame};
-use crate::assembly::rope_rate;
+use crate::assembly::{Moment, rope_rate};
 use crate::math::Vec3;
 use crate::scene::{SchemeState, Twist};
 use serde::{Deserialize, Serialize};
@@ -67,8 +67,8 @@ impl EnergyAccount {
         self.impact + self.friction + self.rolling + self.ropes + self.cohesion
     }
 
-    /// The rest of the balance [J], positive if it was added: work of drives, of forces with a law
-    /// and of dampers, and the error of the time integration.
+    /// The rest of the balance [J], positive if it was added: work of drives, of the shear of a periodic
+    /// cell, of forces with a law and of dampers, and the error of the time integration.
     pub fn other(&self) -> f64 {
         self.kinetic + self.potential + self.dissipated() - self.initial
     }
@@ -90,16 +90,19 @@ impl EnergyAccount {
             return;
         }
         let (system, after) = (&frame.work.system, &frame.state.v);
-        let (q_m, before) = (system.q_m(), system.v_n());
+        let before = system.v_n();
         let contacts = frame.work.contacts();
         for (k, (c, r)) in contacts.active().zip(frame.work.impulses()).enumerate() {
-            let [i, j] = c.bodies.map(|b| b as usize);
-            let mean = |b: usize| {
-                let arm = c.point.point - q_m[b].position;
+            let arms = system.arms(&c);
+            let mean = |side: usize| {
+                let b = c.bodies[side] as usize;
                 let linear = before[b].linear + after[b].linear;
-                0.5 * (linear + (before[b].angular + after[b].angular).cross(&arm))
+                0.5 * (linear + (before[b].angular + after[b].angular).cross(&arms[side]))
             };
-            let relative = mean(j) - mean(i);
+            let mut relative = mean(1) - mean(0);
+            if let Some(shear) = system.shear_velocity(&c, Moment::Mean) {
+                relative += shear;
+            }
             let normal = c.point.normal * r[0];
             let pulled = contacts.adhesion(k) * c.point.normal.dot(&relative);
             self.impact -= normal.dot(&relative) + pulled;

@@ -2,12 +2,12 @@
 //! beside those that the scheme found, for free bodies in any scene and after a step of any scheme.
 
 use super::{Body, Frame};
-use crate::assembly::contact_law;
+use crate::assembly::{Moment, contact_law};
 use crate::friction::{
     ContactStatus, Factored, InverseMass, Law, RestError, RestForces, RestProblem, RestReport,
 };
 use crate::math::{Vec3, tangents};
-use crate::scene::Push;
+use crate::scene::{Push, Scene, State};
 
 /// The resultant that the unique forces have on each body.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -161,6 +161,8 @@ struct Seen {
     force: Vec3,
     /// Adhesive force [N].
     adhesion: f64,
+    /// Part of the relative velocity that is due to the shear of a periodic cell [m/s].
+    shear: Option<Vec3>,
 }
 
 /// The contacts of a step as columns of `H` over the free bodies.
@@ -198,7 +200,7 @@ impl Assembled {
             }
             let (point, normal) = (c.point.point, c.point.normal);
             let (t1, t2) = tangents(normal);
-            let arms = pair.map(|i| (point - q[i].position).into());
+            let arms = arms_at(scene, state, point, pair).map(Into::into);
             assembled.contacts.push(blocks, [normal, t1, t2].map(Into::into), arms);
             let law = contact_law(scene, c.point);
             // Contacts that do not slide at the end of the step may have a friction of their own.
@@ -206,7 +208,8 @@ impl Assembled {
             let held = law.static_friction.filter(|_| !slides);
             assembled.laws.push(Law::Coulomb { friction: held.unwrap_or(law.friction) });
             let adhesion = work.contacts().adhesion(k) / dt;
-            assembled.seen.push(Seen { slots: pair, point, normal, force, adhesion });
+            let shear = work.system.shear_velocity(&c, Moment::End);
+            assembled.seen.push(Seen { slots: pair, point, normal, force, adhesion, shear });
         }
         assembled
     }
@@ -278,15 +281,18 @@ impl Assembled {
     fn sliding(&self, frame: &Frame, moving: &[bool]) -> Vec<Option<[f64; 2]>> {
         let state = frame.state;
         let slow = 1e-6 * (frame.scene.gravity().norm() * frame.scene.grain_size()).sqrt();
-        let velocity = |i: usize, at: Vec3| {
+        let velocity = |i: usize, arm: [f64; 3]| {
             let v = &state.v[i];
-            v.linear + v.angular.cross(&(at - state.q[i].position))
+            v.linear + v.angular.cross(&Vec3::from(arm))
         };
         let contacts = self.contacts.contacts().iter().zip(&self.seen).zip(&self.laws);
         let slides = contacts.map(|((c, seen), law)| {
             let moves = c.blocks.iter().any(|b| moving.get(*b as usize) == Some(&true));
             let [_, t1, t2] = c.frame.map(Vec3::from);
-            let v = velocity(seen.slots[1], seen.point) - velocity(seen.slots[0], seen.point);
+            let mut v = velocity(seen.slots[1], c.arms[1]) - velocity(seen.slots[0], c.arms[0]);
+            if let Some(shear) = seen.shear {
+                v += shear;
+            }
             let (along, f) = ([t1.dot(&v), t2.dot(&v)], seen.force);
             let limit = law.friction().unwrap_or(0.0) * (seen.normal.dot(&f) + seen.adhesion);
             let full = t1.dot(&f).hypot(t2.dot(&f)) >= 0.999 * limit;
@@ -294,6 +300,13 @@ impl Assembled {
         });
         slides.collect()
     }
+}
+
+/// The vectors from two bodies to a contact point [m], in a periodic cell from the nearest image of the
+/// second.
+fn arms_at(scene: &Scene, state: &State, point: Vec3, [i, j]: [usize; 2]) -> [Vec3; 2] {
+    let [a, b] = [i, j].map(|i| point - state.q[i].position);
+    [a, scene.lattice(state.t).map_or(b, |lattice| lattice.reduced(b))]
 }
 
 /// Weight of a body [N]; 0 without gravity.

@@ -15,6 +15,7 @@ mod grains;
 mod measures;
 mod mechanisms;
 mod penalty;
+mod periodic;
 mod pinocchio;
 mod position_correction;
 mod rest_forces;
@@ -299,6 +300,12 @@ pub const CASES: &[Case] = &[
         about: "stress of columns under their weight, crystals: fabric, coordination, solid fraction; flow of mass, impacts",
         run: measures::measures,
         long: false,
+    },
+    Case {
+        name: "periodic",
+        about: "a gas in a periodic cell keeps momentum and energy, its pressure; collisions across boundaries; a sheared cell has a constant gradient",
+        run: periodic::periodic,
+        long: true,
     },
 ];
 

@@ -31,8 +31,8 @@ use super::document::excerpt;
 use super::expression::Scope;
 use super::keys::{Choice, ReadKeys, SetKeys};
 use super::model::{
-    Body, ContactLaw, Grains, Material, Mechanism, MechanismSource, NamedShape, Pair, PairLaw, Run,
-    SceneFile, Solver, SolverMethod, Source, TimeScheme, is_adaptive,
+    Body, ContactLaw, Grains, Material, Mechanism, MechanismSource, NamedShape, Pair, PairLaw,
+    Periodic, Run, SceneFile, Solver, SolverMethod, Source, TimeScheme, is_adaptive,
 };
 use super::number;
 use super::parameters::Parameters;
@@ -84,6 +84,8 @@ pub(super) struct Converter<'a> {
     groups: Vec<(String, Option<u64>)>,
     /// Magnitude of the gravitational acceleration [m/s²].
     gravity: f64,
+    /// Whether a periodic cell bounds the volume of the scene.
+    bounded: bool,
     /// The name of the table that is read next.
     pub own_name: String,
     /// Whether the mass of the mechanism body being read is computed from its shapes.
@@ -119,8 +121,9 @@ fn source(scene: &Entries) -> Source {
         shapes.named().map(|(_, key_span, _)| key_span.clone()).collect()
     });
     let stop = scene.table("run").map_or(0..0, |run| run.value_span("stop"));
+    let periodic = scene.table("periodic").map_or(0..0, |table| table.span.clone());
     let (bodies, grains) = (tables("body"), tables("grains"));
-    Source { stop, shapes, bodies, grains, ..Source::default() }
+    Source { stop, periodic, shapes, bodies, grains, ..Source::default() }
 }
 
 /// Items and their locations.
@@ -150,6 +153,7 @@ impl<'a> Converter<'a> {
             rope_names: HashSet::new(),
             groups: Vec::new(),
             gravity: 0.0,
+            bounded: false,
             own_name: String::new(),
             weighed: false,
             parts: Parts::default(),
@@ -167,6 +171,7 @@ impl<'a> Converter<'a> {
         };
         self.gravity = gravity.iter().map(|g| g * g).sum::<f64>().sqrt();
         let parameters = self.parameters(scene);
+        let periodic = self.periodic(scene);
         let steps = run.and_then(|run| self.run(run));
         self.materials(scene);
         let pairs = self.pairs(list("pair"));
@@ -217,6 +222,7 @@ impl<'a> Converter<'a> {
             solver: self.solver(scene, &steps.as_ref()?.scheme)?,
             run: steps?,
             contact: ReadKeys::read_keys(self, scene.table("contact")?)?,
+            periodic,
             parameters,
             materials: std::mem::take(&mut self.materials),
             pairs,
@@ -249,6 +255,19 @@ impl<'a> Converter<'a> {
                 ..source
             },
         })
+    }
+
+    /// The periodic cell.
+    fn periodic(&mut self, scene: &Entries) -> Option<Periodic> {
+        let table = scene.table("periodic")?;
+        let cell = Periodic::read_keys(self, table)?;
+        if cell.shear_rate.is_some() && cell.shear_strain.is_some() {
+            let message = "`shear_rate` and `shear_strain` contradict each other";
+            let span = table.key_span("shear_strain");
+            self.problems.advise(span, message, "remove one of them");
+        }
+        self.bounded = cell.is_bounded(self.planar);
+        Some(cell)
     }
 
     /// The contact solver, with the usual method of the scheme.

@@ -11,6 +11,7 @@ mod grains;
 mod joints;
 mod loads;
 mod mechanism;
+mod periodic;
 mod population;
 mod probes;
 mod ropes;
@@ -24,6 +25,7 @@ pub use grains::*;
 pub use joints::*;
 pub use loads::*;
 pub use mechanism::*;
+pub use periodic::*;
 pub use population::*;
 pub use probes::*;
 pub use ropes::*;
@@ -120,6 +122,8 @@ pub struct SceneFile {
     pub solver: Solver,
     /// Contact detection.
     pub contact: Contact,
+    /// The periodic cell.
+    pub periodic: Option<Periodic>,
     /// Named numbers for expressions, in file order.
     pub parameters: Vec<Parameter>,
     /// Materials, in file order.
@@ -180,6 +184,8 @@ pub struct Source {
     pub options: Option<usize>,
     /// The options `KEY=VALUE` that set keys.
     pub set: Vec<String>,
+    /// Location of [`SceneFile::periodic`].
+    pub periodic: Range<usize>,
     /// Locations of [`SceneFile::shapes`].
     pub shapes: Vec<Range<usize>>,
     /// Locations of [`SceneFile::bodies`].
@@ -267,6 +273,8 @@ pub(crate) static SCENE: Table = Table {
         solver: Table(&SOLVER), Default("{}");
         /// Contact detection.
         contact: Table(&CONTACT), Default("{}");
+        /// A periodic cell, also sheared, for representative volumes.
+        periodic: Table(&PERIODIC), Optional;
         /// Named numbers for expressions: `omega = "1500 rpm"`, or an expression of the parameters above it.
         parameters: Map(&PARAMETER), Default("{}");
         /// Materials by name: `[materials.rock]`.

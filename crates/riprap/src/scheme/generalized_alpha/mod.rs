@@ -18,7 +18,7 @@ pub use coefficients::Coefficients;
 
 use super::{
     Clock, Scheme, StepError, StepReport, StepResult, Workspace, check_dt, check_no_ropes,
-    check_no_servos, check_plain_contact, next_time,
+    check_no_servos, check_not_periodic, check_plain_contact, next_time,
 };
 use crate::friction::SolveReport;
 use crate::scene::{Scene, State};
@@ -130,6 +130,7 @@ impl Scheme for GeneralizedAlpha {
         }
         check_plain_contact("generalized-alpha", scene)?;
         check_no_servos("generalized-alpha", scene)?;
+        check_not_periodic("generalized-alpha", scene)?;
         check_no_ropes("generalized-alpha", scene)
     }
 

@@ -18,7 +18,9 @@ pub use restitution::{
 };
 
 use super::runge_kutta::not_free;
-use super::{Scheme, StepError, StepResult, Workspace, check_dt, check_plain_contact};
+use super::{
+    Scheme, StepError, StepResult, Workspace, check_dt, check_not_periodic, check_plain_contact,
+};
 use crate::detect::ColliderSet;
 use crate::friction::{Coloured, ContactSolver};
 use crate::math::{Buffers, Vec3};
@@ -165,6 +167,9 @@ impl Penalty {
         if let Some(value) = impact_velocity.filter(|v| !(*v > 0.0 && v.is_finite())) {
             let (what, range) = ("the impact velocity", "positive");
             Err(PenaltyError::OutOfRange { what, place, value, range })?;
+        }
+        if self.integrator == Integrator::RungeKutta {
+            check_not_periodic("penalty with the Runge–Kutta integrator", scene)?;
         }
         if scene.has_rolling() {
             Err(PenaltyError::NoRolling)?;

@@ -15,7 +15,10 @@ mod sweeps;
 mod touch;
 
 use super::runge_kutta::not_free;
-use super::{Scheme, StepError, StepResult, Workspace, check_dt, check_plain_contact, next_time};
+use super::{
+    Scheme, StepError, StepResult, Workspace, check_dt, check_not_periodic, check_plain_contact,
+    next_time,
+};
 use crate::friction::Dantzig;
 use crate::scene::{EventCount, RigidEventsState, Scene, SchemeState, State};
 
@@ -136,6 +139,7 @@ impl Scheme for RigidEvents {
 
     fn check(&self, scene: &Scene) -> Result<(), StepError> {
         check_dt(self.dt)?;
+        check_not_periodic("rigid-events", scene)?;
         let out_of_range = |what, value, range| Err(StepError::BadParameter { what, value, range });
         if !(self.dt_min > 0.0 && self.dt_min <= self.dt) {
             return out_of_range(
