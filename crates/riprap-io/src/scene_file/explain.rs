@@ -422,6 +422,7 @@ fn sample(kind: &'static Kind) -> String {
         Kind::File => "\"stone.stl\"".into(),
         Kind::Choice(words) => format!("\"{}\"", words.first().map_or("", |word| word.0)),
         Kind::Law(_) => "\"0.05*sin(2*pi*t)\"".into(),
+        Kind::Load(_) => "\"-200*z - 5*vz\"".into(),
         Kind::Value => "\"1500 rpm\"".into(),
         Kind::Axis => "\"z\"".into(),
         Kind::Polar(of) | Kind::Axial(of) => list(of, 3),

@@ -100,8 +100,10 @@ impl Continuation {
         }
         let mut report = Continued { from_time: state.t, time: self.time, ..Continued::default() };
         let degraded = degradation::carry(from, state, to, &mut report);
-        let old = condition(from, &state.degradation)?;
-        let new = condition(to, &degraded)?;
+        let start = State { degradation: degraded, ..to.initial_state() };
+        let old = condition(from, state)?;
+        let new = condition(to, &start)?;
+        let degraded = start.degradation;
         let (old, new) = (&*old, &*new);
         let map = Sources::find(old, new, &mut report);
         if !report.matches_anything() {
@@ -345,12 +347,9 @@ impl Motion {
     }
 }
 
-/// The described scene with its broken and worn stones.
-fn condition<'a>(
-    scene: &'a Scene,
-    state: &super::DegradationState,
-) -> Result<Cow<'a, Scene>, ShapeError> {
-    if state.pieces.is_empty() && state.gone.is_empty() {
+/// The described scene with its broken and worn stones, and with the bodies that were inserted and removed.
+fn condition<'a>(scene: &'a Scene, state: &State) -> Result<Cow<'a, Scene>, ShapeError> {
+    if !super::pieces::differs(state) {
         return Ok(Cow::Borrowed(scene));
     }
     Ok(Cow::Owned(scene.clone().in_condition(state)?))

@@ -95,6 +95,7 @@ fn contact(renamed: &Renamed, old: &Scene, state: &State, w: &WarmContact) -> Op
         point_b: b.inverse_point(a.point(Vec3::from(w.point_b))).into(),
         impulse_w: w.impulse_w.map(|x| -x),
         slip_w: w.slip_w.map(|x| -x),
+        slides: w.slides,
     })
 }
 
