@@ -431,6 +431,8 @@ impl SceneFile {
             | BuildError::RopeTooShort { item, .. }
             | BuildError::Chain { item, .. }
             | BuildError::CannotDegrade { item, .. }
+            | BuildError::CohesionBeyondAlert { item, .. }
+            | BuildError::CohesionRange { item, .. }
             | BuildError::BadInertia { item, .. } => self.item_place(item),
             BuildError::Duplicate { name, .. } => self.place_of(name).unwrap_or_default(),
             BuildError::Mechanism(error) => self.mechanism_place(error),
