@@ -461,6 +461,8 @@ impl SceneFile {
             | BuildError::CannotDegrade { item, .. }
             | BuildError::Population { item, .. }
             | BuildError::Periodic { item, .. }
+            | BuildError::CohesionBeyondAlert { item, .. }
+            | BuildError::CohesionRange { item, .. }
             | BuildError::BadInertia { item, .. } => self.item_place(item),
             BuildError::Duplicate { name, .. } => self.place_of(name).unwrap_or_default(),
             BuildError::Mechanism(error) => self.mechanism_place(error),

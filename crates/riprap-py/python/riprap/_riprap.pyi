@@ -555,6 +555,12 @@ class EnergyAccount:
         """Energy dissipated by friction [J]."""
         ...
     @property
+    def cohesion(self) -> float:
+        """Energy taken by adhesive forces: what it took to separate shapes, less what was gained when they came within
+        the range of cohesion [J].
+        """
+        ...
+    @property
     def rolling(self) -> float:
         """Energy dissipated by rolling resistance [J]."""
         ...
@@ -1185,18 +1191,21 @@ class MassProperties:
 
 @final
 class Material:
-    """A material: density [kg/m³], friction [–], restitution [–], rolling resistance [m], Young's modulus [Pa] with
-    Poisson's ratio [–] for Hertz's law, and how its stones break (Fragmentation) and wear (Wear). Two materials meet with the smaller values of both unless `SceneBuilder.pair` says
+    """A material: density [kg/m³], friction [–] and static friction [–], restitution [–], rolling resistance [m], cohesion [N],
+    surface energy (work of adhesion) [J/m²] and the gap up to which both act [m], Young's modulus [Pa] with Poisson's ratio [–] for Hertz's law, and how its stones break (Fragmentation) and wear (Wear). Two materials meet with the smaller values of both unless `SceneBuilder.pair` says
     otherwise. Materials are identified by their names; without one, a name is made from the values.
 
     >>> import riprap as rr
     >>> rock = rr.Material("rock", density=2700.0, friction=0.6)
     >>> rock.density, rock.restitution
     (2700.0, 0.0)
+    >>> clay = rr.Material("clay", density=2000.0, friction=0.4, cohesion=0.02)
+    >>> rr.PairLaw.combined(clay, clay).cohesion
+    0.02
     """
     def __eq__(self, other: object, /) -> bool: ...
     __hash__ = None  # type: ignore[assignment]
-    def __new__(cls, name: Optional[str] = None, *, density: Optional[float] = None, friction: float = 0.0, restitution: float = 0.0, rolling: float = 0.0, young: Optional[float] = None, poisson: Optional[float] = None, fragmentation: Optional[Fragmentation] = None, wear: Optional[Wear] = None) -> Material: ...
+    def __new__(cls, name: Optional[str] = None, *, density: Optional[float] = None, friction: float = 0.0, restitution: float = 0.0, rolling: float = 0.0, static_friction: Optional[float] = None, cohesion: float = 0.0, surface_energy: float = 0.0, cohesion_range: Optional[float] = None, young: Optional[float] = None, poisson: Optional[float] = None, fragmentation: Optional[Fragmentation] = None, wear: Optional[Wear] = None) -> Material: ...
     @property
     def name(self) -> str:
         """Name, by which pairs refer to it."""
@@ -1216,6 +1225,22 @@ class Material:
     @property
     def rolling(self) -> float:
         """Rolling resistance against itself [m]."""
+        ...
+    @property
+    def static_friction(self) -> Optional[float]:
+        """Coefficient of friction of contacts that stick against itself [–]; that of sliding ones if not given."""
+        ...
+    @property
+    def cohesion(self) -> float:
+        """Adhesive force of two touching shapes [N]."""
+        ...
+    @property
+    def surface_energy(self) -> float:
+        """Work of adhesion [J/m²]."""
+        ...
+    @property
+    def cohesion_range(self) -> Optional[float]:
+        """Gap up to which cohesion acts [m]; a hundredth of the mean grain size if not given."""
         ...
     @property
     def young(self) -> Optional[float]:
@@ -1615,17 +1640,21 @@ class Multibody:
 
 @final
 class PairLaw:
-    """The contact law of two materials: friction [–], restitution [–], rolling resistance [m]; for the scheme `Penalty` also
+    """The contact law of two materials: friction [–], that of contacts that stick if it differs [–], restitution [–], rolling
+    resistance [m], cohesion [N], surface energy [J/m²] and the gap up to which they act [m]; for the scheme `Penalty` also
     stiffness [N/m], damping [N s/m], modulus [Pa] and dissipation [s]. `law` is `"moreau-newton"` or `"quasi-shock"`;
     without it, quasi-shock if there is no restitution.
 
     >>> import riprap as rr
     >>> rr.PairLaw(friction=0.3).law
     'quasi-shock'
+    >>> wet = rr.PairLaw(friction=0.4, static_friction=0.6, surface_energy=0.05)
+    >>> round(1e6 * wet.pull_off(1e-3))  # 3/2 π w R, in µN
+    236
     """
     def __eq__(self, other: object, /) -> bool: ...
     __hash__ = None  # type: ignore[assignment]
-    def __new__(cls, *, friction: float = 0.0, restitution: float = 0.0, rolling: float = 0.0, law: Optional[str] = None, stiffness: Optional[float] = None, damping: Optional[float] = None, modulus: Optional[float] = None, dissipation: Optional[float] = None) -> PairLaw: ...
+    def __new__(cls, *, friction: float = 0.0, restitution: float = 0.0, rolling: float = 0.0, static_friction: Optional[float] = None, cohesion: float = 0.0, surface_energy: float = 0.0, cohesion_range: Optional[float] = None, law: Optional[str] = None, stiffness: Optional[float] = None, damping: Optional[float] = None, modulus: Optional[float] = None, dissipation: Optional[float] = None) -> PairLaw: ...
     @staticmethod
     def combined(a: Material, b: Material) -> PairLaw:
         """The law that follows from two materials."""
@@ -1641,6 +1670,25 @@ class PairLaw:
     @property
     def rolling(self) -> float:
         """Rolling resistance [m]."""
+        ...
+    @property
+    def static_friction(self) -> Optional[float]:
+        """Coefficient of friction of contacts that stick [–]; that of sliding ones if not given."""
+        ...
+    @property
+    def cohesion(self) -> float:
+        """Adhesive force of two touching shapes [N]."""
+        ...
+    @property
+    def surface_energy(self) -> float:
+        """Work of adhesion [J/m²]."""
+        ...
+    @property
+    def cohesion_range(self) -> Optional[float]:
+        """Gap up to which cohesion acts [m]; a hundredth of the mean grain size if not given."""
+        ...
+    def pull_off(self, radius: float) -> float:
+        """The force that separates two shapes with an effective radius [m], `1/R = 1/R₁ + 1/R₂` [N]."""
         ...
     @property
     def stiffness(self) -> Optional[float]:
@@ -2686,7 +2734,9 @@ class Simulation:
         """Energies and momenta."""
         ...
     def contact_problem(self) -> ContactProblem:
-        """The contact problem of the last step, with its impulses [N s]."""
+        """The contact problem of the last step, with the impulses that solve it [N s]: with cohesion, those that act on
+        the bodies together with the adhesive ones.
+        """
         ...
     @property
     def state(self) -> State:

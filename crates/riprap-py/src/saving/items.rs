@@ -135,8 +135,7 @@ fn material_table(material: &Material) -> Table {
     table.set("friction", number(material.friction));
     table.set("restitution", number(material.restitution));
     table.set("rolling", number(material.rolling));
-    let law = PairLaw::combined(material, material);
-    cohesion_and_grip(&mut table, &law);
+    cohesion_and_grip(&mut table, &PairLaw::combined(material, material), false);
     table.maybe("young", material.young).maybe("poisson", material.poisson);
     if let Some(f) = &material.fragmentation {
         let (word, strength) = match f.strength {
@@ -279,7 +278,7 @@ impl Writer<'_> {
                 table.set("friction", number(law.friction));
                 table.set("restitution", number(law.restitution));
                 table.set("rolling", number(law.rolling)).set("law", law_word(law.law));
-                cohesion_and_grip(&mut table, law);
+                cohesion_and_grip(&mut table, law, true);
                 table.maybe("stiffness", law.stiffness).maybe("damping", law.damping);
                 table.maybe("modulus", law.modulus).maybe("dissipation", law.dissipation);
                 self.out.push((0, table.section("[[pair]]")));
@@ -372,11 +371,14 @@ impl Writer<'_> {
     }
 }
 
-/// Cohesion and static friction as keys. Those of a pair hide those of its materials, so zeros are written.
-fn cohesion_and_grip(table: &mut Table, law: &PairLaw) {
+/// Cohesion and static friction as keys. Those of a pair hide those of its materials, so its zeros are written.
+fn cohesion_and_grip(table: &mut Table, law: &PairLaw, zeros: bool) {
     table.maybe("static_friction", law.static_friction);
-    table.set("cohesion", number(law.cohesion));
-    table.set("surface_energy", number(law.surface_energy));
+    for (key, value) in [("cohesion", law.cohesion), ("surface_energy", law.surface_energy)] {
+        if zeros || value != 0.0 {
+            table.set(key, number(value));
+        }
+    }
     table.maybe("cohesion_range", law.cohesion_range);
 }
 

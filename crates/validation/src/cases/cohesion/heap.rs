@@ -13,7 +13,7 @@ const DENSITY: f64 = 2500.0;
 pub(super) fn heaps(checks: &mut Checks, effort: Effort) {
     let (seeds, columns, rows): (u64, usize, usize) = match effort {
         Effort::Full => (6, 16, 30),
-        Effort::Small => (2, 8, 14),
+        Effort::Small => (2, 6, 10),
     };
     let weight = DENSITY * std::f64::consts::PI * RADIUS * RADIUS * G;
     let bonds: &[f64] = match effort {
