@@ -16,6 +16,7 @@ mod touch;
 
 use super::runge_kutta::not_free;
 use super::{Scheme, StepError, StepResult, Workspace, check_dt, next_time};
+use crate::detect::{Collider, Geometry};
 use crate::friction::Dantzig;
 use crate::scene::{EventCount, RigidEventsState, Scene, SchemeState, State};
 
@@ -152,6 +153,11 @@ impl Scheme for RigidEvents {
         }
         if scene.has_rolling() {
             return Err(StepError::NoRolling { scheme: "rigid-events" });
+        }
+        let curved = |c: &Collider| matches!(c.geometry, Geometry::Curved(_));
+        if let Some(collider) = scene.colliders().iter().find(|c| curved(c)) {
+            let body = scene.bodies().names[collider.body as usize].clone();
+            return Err(StepError::NoCurved { scheme: "rigid-events", body });
         }
         match not_free(scene) {
             Some(what) => Err(StepError::OnlyFree { scheme: "rigid-events", what }),
