@@ -18,6 +18,11 @@ def test_shapes_have_their_volume() -> None:
     assert rr.Shape.hull(np.array([[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1]])).volume == pytest.approx(1 / 6)
     assert rr.Shape.disc(1.0, 0.5).volume == pytest.approx(math.pi / 2)
     assert rr.Shape.polygon([(0, 0), (1, 0), (0, 1)]).volume == pytest.approx(0.5)
+    assert rr.Shape.capsule(0.5, 1.0).volume == pytest.approx(math.pi * (0.25 + 1 / 6))
+    assert rr.Shape.cylinder(0.5, 2.0).volume == pytest.approx(math.pi / 2)
+    assert rr.Shape.cone(0.5, 2.0).volume == pytest.approx(math.pi / 6)
+    die = rr.Shape.rounded(rr.Shape.cuboid(1, 1, 1), 0.1)
+    assert die.volume == pytest.approx(1 + 0.6 + 0.03 * math.pi + 4e-3 / 3 * math.pi)
     two = rr.Shape.compound([(rr.Pose((k, 0, 0)), rr.Shape.cuboid(0.5, 1, 1)) for k in range(2)])
     assert two.volume == pytest.approx(1.0) and len(two.parts()) == 2
     assert len(rr.Shape.open_box(1, 1, 1).parts()) == 5
@@ -37,6 +42,10 @@ def test_shapes_have_their_volume() -> None:
     [
         lambda: rr.Shape.sphere(-1.0),
         lambda: rr.Shape.sphere(math.nan),
+        lambda: rr.Shape.capsule(0.1, 0.0),
+        lambda: rr.Shape.cylinder(-0.1, 1.0),
+        lambda: rr.Shape.cone(0.1, math.inf),
+        lambda: rr.Shape.rounded(rr.Shape.sphere(0.1), 0.1),
         lambda: rr.Shape.hull([(0, 0, 0), (1, 0, 0)]),
         lambda: rr.Shape.half_space((0, 0, 0)),
         lambda: rr.Shape.compound([]),

@@ -42,6 +42,7 @@ cases! {
     a_wall_stands "wall",
     an_arch_stands_or_falls_by_its_thickness "arch",
     poured_stones_come_to_rest "stones-at-rest",
+    curved_shapes_roll_collide_and_stand "capsules",
     runs_repeat_bit_by_bit "same-bits",
     trees_agree_with_pinocchio "pinocchio",
     a_pendulum_swings_as_elliptic_functions_say "pendulum",

@@ -64,6 +64,7 @@ fn rename_ref(shape: &mut ShapeRef) {
 fn rename(shape: &mut Shape) {
     match shape {
         Shape::Mesh { file, mesh, .. } => *file = by_content(mesh),
+        Shape::Rounded { core, .. } => rename_ref(core),
         Shape::Compound { parts } => parts.iter_mut().for_each(|part| rename_ref(&mut part.shape)),
         _ => {}
     }

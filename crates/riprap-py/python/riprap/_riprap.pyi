@@ -2490,6 +2490,46 @@ class Shape:
         """A box with these side lengths [m], centred at the origin."""
         ...
     @staticmethod
+    def capsule(radius: float, length: float) -> Shape:
+        """A capsule along z, centred at the origin: a cylinder with half-balls as ends. Radius and distance between the centres of its
+        ends [m]; it is longer by twice its radius.
+
+        >>> import riprap as rr
+        >>> capsule = rr.Shape.capsule(0.1, 0.3)
+        >>> round(capsule.volume, 6), capsule
+        (0.013614, Shape.capsule(0.1, 0.3))
+        """
+        ...
+    @staticmethod
+    def cylinder(radius: float, length: float) -> Shape:
+        """A cylinder along z, centred at the origin; radius and length [m].
+
+        >>> import riprap as rr
+        >>> rr.Shape.cylinder(0.1, 0.3).mass_properties(1000.0).centre.tolist()
+        [0.0, 0.0, 0.0]
+        """
+        ...
+    @staticmethod
+    def cone(radius: float, height: float) -> Shape:
+        """A cone along z: its base, of this radius, at z = -height/2 and its tip at z = height/2 [m].
+
+        >>> import riprap as rr
+        >>> rr.Shape.cone(0.1, 0.4).mass_properties(1000.0).centre.tolist()
+        [0.0, 0.0, -0.1]
+        """
+        ...
+    @staticmethod
+    def rounded(core: Shape, radius: float) -> Shape:
+        """A convex polyhedron with rounded edges and corners: all points within `radius` [m] of a box, a hull or the hull of a mesh. It is
+        larger than this core by the radius on every side.
+
+        >>> import riprap as rr
+        >>> die = rr.Shape.rounded(rr.Shape.cuboid(0.016, 0.016, 0.016), 0.002)
+        >>> round(1e6 * die.volume, 4)
+        7.8047
+        """
+        ...
+    @staticmethod
     def hull(points: ArrayLike) -> Shape:
         """The convex hull of points [m], an array of three columns."""
         ...

@@ -373,6 +373,15 @@ fn bounding_box(collider: &Collider, placed: &Placed, margin: f64) -> Aabb {
             }
             b
         }
+        Geometry::Curved(c) => {
+            let mut b = Aabb { min: Vec3::zeros(), max: Vec3::zeros() };
+            for k in 0..3 {
+                let axis = placed.rot.row(k).transpose();
+                b.max[k] = c.height(axis) + placed.origin[k];
+                b.min[k] = placed.origin[k] - c.height(-axis);
+            }
+            b
+        }
         Geometry::HalfSpace(_) => Aabb::default(),
         _ => {
             let r = Vec3::repeat(placed.radius);

@@ -10,6 +10,7 @@ mod above;
 mod axes;
 mod broad;
 mod common_plane;
+mod curved;
 mod detector;
 mod gjk;
 mod manifold;
@@ -28,7 +29,7 @@ pub use meeting::{Meeting, Placement};
 pub use narrow::{Ask, NarrowScratch, PairCache, narrow_phase};
 
 use crate::math::{Lattice, Mat3, Pose, Twist, Vec3};
-use crate::shape::{Polygon, Polyhedron, Shape};
+use crate::shape::{Curved, Polygon, Polyhedron, Shape};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -54,6 +55,8 @@ pub enum Geometry {
     Polyhedron(Arc<Polyhedron>),
     /// A convex polygon in the plane x–y.
     Polygon(Arc<Polygon>),
+    /// A capsule, cylinder, cone or rounded polyhedron.
+    Curved(Arc<Curved>),
 }
 
 impl Geometry {
@@ -64,6 +67,7 @@ impl Geometry {
             Shape::HalfSpace { normal } => Geometry::HalfSpace(*normal),
             Shape::Polyhedron(p) => Geometry::Polyhedron(p.clone()),
             Shape::Polygon(p) => Geometry::Polygon(p.clone()),
+            Shape::Curved(c) => Geometry::Curved(c.clone()),
             Shape::Compound(_) => return None,
         })
     }
@@ -75,6 +79,7 @@ impl Geometry {
             Geometry::HalfSpace(_) => (Vec3::zeros(), f64::INFINITY),
             Geometry::Polyhedron(p) => (p.centre(), p.outer_radius()),
             Geometry::Polygon(p) => (p.unit_mass().centre, p.outer_radius()),
+            Geometry::Curved(c) => c.bounds(),
         }
     }
 }

@@ -150,6 +150,7 @@ fn radius_about(shape: &Shape, centre: Vec3) -> f64 {
                 let corners = p.vertices().iter().map(|v| reach(Vec3::new(v[0], v[1], 0.0)));
                 corners.fold(0.0, f64::max)
             }
+            Shape::Curved(c) => c.reach_from(pose.inverse_point(centre)),
             Shape::HalfSpace { .. } | Shape::Compound(_) => 0.0,
         }
     };

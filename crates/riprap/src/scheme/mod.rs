@@ -417,6 +417,16 @@ pub enum StepError {
         /// The first mechanism, flexible body, rope or joint.
         what: String,
     },
+    /// The scheme anchors contacts in faces, edges, corners and balls.
+    #[error(
+        "{scheme} treats spheres, polyhedra and half-spaces, but `{body}` has a curved shape (capsule, cylinder, cone or rounded); use moreau-jean for this scene"
+    )]
+    NoCurved {
+        /// The scheme, as in a scene file.
+        scheme: &'static str,
+        /// The first body with such a shape.
+        body: String,
+    },
     /// No contact forces were found.
     #[error(
         "no contact forces were found at t = {t:.6} s for the bodies around `{a}` and `{b}`; allow more pivots, or use moreau-jean for this scene"

@@ -2,6 +2,7 @@
 
 mod analyses;
 mod analytical;
+mod capsules;
 mod ccp;
 mod ccp_solvers;
 mod cohesion;
@@ -144,6 +145,12 @@ pub const CASES: &[Case] = &[
         about: "1000 ballast stones poured into a box come to rest, with and without rolling resistance",
         run: grains::stones_at_rest,
         long: true,
+    },
+    Case {
+        name: "capsules",
+        about: "capsules, cylinders, cones and rounded polyhedra roll, collide, tip and stand as closed forms say; a pile of all kinds",
+        run: capsules::capsules,
+        long: false,
     },
     Case {
         name: "same-bits",

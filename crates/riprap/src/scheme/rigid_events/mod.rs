@@ -19,6 +19,7 @@ use super::{
     Scheme, StepError, StepResult, Workspace, check_dt, check_not_periodic, check_plain_contact,
     next_time,
 };
+use crate::detect::{Collider, Geometry};
 use crate::friction::Dantzig;
 use crate::scene::{EventCount, RigidEventsState, Scene, SchemeState, State};
 
@@ -158,6 +159,11 @@ impl Scheme for RigidEvents {
             return Err(StepError::NoRolling { scheme: "rigid-events" });
         }
         check_plain_contact("rigid-events", scene)?;
+        let curved = |c: &Collider| matches!(c.geometry, Geometry::Curved(_));
+        if let Some(collider) = scene.colliders().iter().find(|c| curved(c)) {
+            let body = scene.bodies().names[collider.body as usize].clone();
+            return Err(StepError::NoCurved { scheme: "rigid-events", body });
+        }
         match not_free(scene) {
             Some(what) => Err(StepError::OnlyFree { scheme: "rigid-events", what }),
             None => Ok(()),
