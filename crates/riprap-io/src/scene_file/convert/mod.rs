@@ -287,8 +287,7 @@ impl<'a> Converter<'a> {
             && any(&["body", "grains", "point_contact", "flexible", "insert"])
         {
             let message = "\"dormand-prince\" is for mechanisms only: it does not support contacts";
-            let help =
-                "remove `scheme`, or [[body]], [[grains]], [[insert]], [[flexible]] and [[point_contact]]";
+            let help = "remove `scheme`, or [[body]], [[grains]], [[insert]], [[flexible]] and [[point_contact]]";
             self.problems.advise(run.value_span("scheme"), message, help);
         }
     }
