@@ -35,7 +35,7 @@ fn mistakes_in_insertions_are_reported() {
         feed("at without a number", "at = 1", 12, "`at` needs `count`"),
         feed("at and start", "at = 1\ncount = 3\nstart = 2", 14, "`at` and `start`"),
         feed("at and until", "at = 1\ncount = 3\nuntil = 2", 14, "`at` and `until`"),
-        feed("none", "rate = 1\ncount = 0", 13, "at least 1"),
+        feed("none", "rate = 1\ncount = 0", 13, "between 1 and"),
         feed("half a body", "rate = 1\ncount = 0.5", 13, "a whole number"),
         feed("end before the start", "rate = 1\nstart = 2\nuntil = 1", 14, "is not after `start`"),
         feed("slow name", "rate = 1\nvelocity = 3", 13, "a list [x, y, z]"),
@@ -46,7 +46,7 @@ fn mistakes_in_insertions_are_reported() {
         feed(
             "a shape too",
             "rate = 1\nshape = { type = \"sphere\", radius = 1 }",
-            13,
+            10,
             "mutually exclusive",
         ),
         feed("misspelt", "rate = 1\nvelocty = [0, 0, 1]", 13, "did you mean `velocity`?"),

@@ -207,7 +207,6 @@ impl<'a> Converter<'a> {
         self.check_whole(scene, run);
         if let (Some(steps), Some(run)) = (&steps, run) {
             self.check_ropes(&steps.scheme, run, scene);
-            self.check_population(&steps.scheme, run, scene);
             self.check_solver(&steps.scheme, scene);
             self.check_impacts(&steps.scheme, run);
         }
@@ -317,11 +316,10 @@ impl<'a> Converter<'a> {
             self.problems.advise(0..0, message, "add a [[body]], [[grains]] or a [[mechanism]]");
         }
         if let Some(run) = run.filter(|run| run.variant == Some("dormand-prince"))
-            && any(&["body", "grains", "point_contact", "flexible"])
+            && any(&["body", "grains", "point_contact", "flexible", "insert"])
         {
             let message = "\"dormand-prince\" is for mechanisms only: it does not support contacts";
-            let help =
-                "remove `scheme`, or [[body]], [[grains]], [[flexible]] and [[point_contact]]";
+            let help = "remove `scheme`, or [[body]], [[grains]], [[insert]], [[flexible]] and [[point_contact]]";
             self.problems.advise(run.value_span("scheme"), message, help);
         }
     }

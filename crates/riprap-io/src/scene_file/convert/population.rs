@@ -1,7 +1,7 @@
 //! Bodies that are inserted and removed during a run.
 
 use super::super::keys::ReadKeys;
-use super::super::model::{Column, Insert, Pace, Remove, TimeScheme, Where};
+use super::super::model::{Column, Insert, Pace, Remove, Where};
 use super::super::number;
 use super::super::values::{Entries, Node};
 use super::{Converter, Placed};
@@ -126,16 +126,5 @@ impl Converter<'_> {
             spans.push(entries.span.clone());
         }
         (removals, spans)
-    }
-
-    /// Reports insertions with a scheme that has no contacts, and soft contacts whose default stiffness would change.
-    pub(super) fn check_population(&mut self, scheme: &TimeScheme, run: &Entries, scene: &Entries) {
-        let given = ["insert", "remove"].into_iter().find(|key| scene.given(key).is_some());
-        let Some(key) = given else { return };
-        if matches!(scheme, TimeScheme::DormandPrince { .. }) {
-            let message = format!("\"dormand-prince\" is for mechanisms only: it has no [[{key}]]");
-            let help = format!("remove `scheme`, or [[{key}]]");
-            self.problems.advise(run.value_span("scheme"), message, &help);
-        }
     }
 }
