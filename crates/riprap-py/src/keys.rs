@@ -73,8 +73,7 @@ pub fn explain(key: Option<&str>) -> PyResult<String> {
 /// >>> _key_path('{"body": [{"name": "ball"}]}', "body.ball.position")
 /// ['body', 0, 'position']
 #[pyfunction]
-#[pyo3(name = "_key_path")]
-pub fn key_path(py: Python, scene: &str, key: &str) -> PyResult<Vec<Py<PyAny>>> {
+pub fn _key_path(py: Python, scene: &str, key: &str) -> PyResult<Vec<Py<PyAny>>> {
     let scene: serde_json::Value = serde_json::from_str(scene).map_err(errors::value)?;
     let steps = scene_file::key_path(&scene, key).map_err(errors::value)?;
     let step = |step: Step| match step {

@@ -137,6 +137,6 @@ fn _riprap(module: &Bound<PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(run::main, module)?)?;
     module.add_function(wrap_pyfunction!(run::scene_schema, module)?)?;
     module.add_function(wrap_pyfunction!(keys::explain, module)?)?;
-    module.add_function(wrap_pyfunction!(keys::key_path, module)?)?;
+    module.add_function(wrap_pyfunction!(keys::_key_path, module)?)?;
     exit::register(module)
 }

@@ -221,6 +221,18 @@ fn driven_bodies_follow_their_new_law_from_where_they_are() {
     );
     assert!((state.v[3].linear.x - 0.8).abs() < 1e-5);
     assert_eq!(report.lines()[0], "state at t = 0.4 s; the time goes on");
+    assert_eq!(report.placed_by_law, ["ram"]);
+    // A law that starts in the middle of another body is an error.
+    let ball = first.pose(slow.body("ball").unwrap()).position;
+    let linear = Law::new(move |_| ball + Vec3::new(0.1, 0.0, 0.0));
+    let inside = Motion::Position { linear, angular: Law::constant([0.0; 3]) };
+    let mut changed = pile();
+    changed.accept_overlap(f64::INFINITY);
+    let ram = BodyDescription::new(Shape::sphere(0.1).unwrap(), &rock()).named("ram");
+    changed.add(ram.moving(inside), &rock());
+    let error = Continuation::default().state(&slow, first.state(), &changed.build().unwrap());
+    let told = error.unwrap_err().to_string();
+    assert!(told.contains("`ball` and `ram` overlap by"), "{told}");
 }
 
 fn add_arm(

@@ -105,14 +105,19 @@ impl Continuation {
         let new = condition(to, &start)?;
         let degraded = start.degradation;
         let (old, new) = (&*old, &*new);
-        let map = Sources::find(old, new, &mut report);
+        let mut map = Sources::find(old, new, &mut report);
         if !report.matches_anything() {
             return Err(ContinuationError::NothingMatches);
         }
         let mut next = State { t: self.time, step: 0, ..new.initial_state() };
         next.degradation = degraded;
         for slot in 0..new.bodies.len() {
+            let known = report.placed_by_law.len();
             let at = self.place(old, state, new, &map, slot, &mut report);
+            if report.placed_by_law.len() > known {
+                // It touches other bodies than before.
+                (map.same[slot], map.identical) = (false, false);
+            }
             (next.q[slot], next.v[slot]) = at;
         }
         groups::mechanisms(self, old, state, new, &map, &mut next, &mut report);
@@ -176,7 +181,11 @@ impl Continuation {
             return (q, Twist::default());
         }
         if motion.is_some() {
-            return start((q, v));
+            let (placed, v) = start((q, v));
+            if (placed.position - q.position).norm() > 1e-6 * new.grain_size {
+                report.placed_by_law.push(name());
+            }
+            return (placed, v);
         }
         if b.locks[slot] != a.locks[from] || a.motion[from].is_some() {
             let free = |k: usize| if b.locks[slot].0[k] { 0.0 } else { 1.0 };

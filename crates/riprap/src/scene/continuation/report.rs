@@ -41,6 +41,8 @@ pub struct Continued {
     pub changed_masses: Vec<(String, [f64; 2])>,
     /// Fixed bodies that the new scene describes at another place, where they now are.
     pub placed_anew: Vec<String>,
+    /// Bodies whose prescribed position starts elsewhere than where the other run left them.
+    pub placed_by_law: Vec<String>,
     /// Bodies that moved and are now fixed where they were.
     pub held: Vec<String>,
     /// Bodies that were fixed and are now free.
@@ -97,6 +99,7 @@ impl Continued {
         };
         list(&self.changed_shapes, "another shape, same place");
         list(&self.placed_anew, "fixed at another place, as the scene describes");
+        list(&self.placed_by_law, "at another place, as their prescribed position starts there");
         list(&self.held, "fixed where the other run left them");
         list(&self.released, "free now");
         let masses = self.changed_masses.iter().map(|(name, _)| name.clone());
