@@ -407,7 +407,7 @@ fn mistakes_in_periodic_cells_are_reported() {
         cell("one number", "x = 1", 12, "a list"),
         cell("three numbers", "x = [0, 1, 2]", 12, "2"),
         cell("no length", "x = [\"0 s\", \"1 s\"]", 12, "expected a length"),
-        cell("misspelt", "x = [0, 1]\nshear = 2", 13, "did you mean `shear_"),
+        cell("misspelt", "x = [0, 1]\nshear_rat = 2", 13, "did you mean `shear_rate`"),
         cell("no rate", "x = [0, 1]\ny = [0, 1]\nshear_rate = \"1 m/s\"", 14, "frequency"),
         cell("no function", "shear_strain = \"2*s\"", 12, "`s`"),
         cell("no flag", "initial_flow = 1", 12, "true or false"),
@@ -419,7 +419,7 @@ fn mistakes_in_periodic_cells_are_reported() {
         ),
     ]);
     // What does not fit into the cell is found when the scene is built, at the cell or at the body.
-    let wall = "[[body]]\nname = \"wall\"\nkind = \"fixed\"\nmaterial = \"rock\"\nshape = { type = \"half-space\", normal = \"+x\" }\nposition = [-1, 0, 0]\n";
+    let wall = "[[body]]\nname = \"wall\"\nkind = \"fixed\"\nmaterial = \"rock\"\nshape = { type = \"half-space\", normal = \"x\" }\nposition = [-1, 0, 0]\n";
     for (text, line, says) in [
         ("[periodic]\nx = [0, 0.15]\n".to_owned(), 11, "with `ball`, its largest body"),
         ("[periodic]\nx = [1, 0]\n".to_owned(), 11, "must end above its start"),

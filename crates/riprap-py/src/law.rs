@@ -99,15 +99,13 @@ pub fn vector_law(given: &Bound<PyAny>, slots: &mut Vec<Raised>) -> PyResult<Law
 pub fn scalar_law(
     given: &Bound<PyAny>,
     slots: &mut Vec<Raised>,
-) -> PyResult<impl Fn(f64) -> f64 + Send + Sync + 'static> {
-    let law: Box<dyn Fn(f64) -> f64 + Send + Sync> = if given.is_callable() {
+) -> PyResult<Box<dyn Fn(f64) -> f64 + Send + Sync>> {
+    if given.is_callable() {
         let law = Callable::new(given, slots);
-        Box::new(move |t| law.number((t,)))
-    } else {
-        let law = expression(&given.str()?.to_string(), &["t"])?;
-        Box::new(move |t| law.evaluate(&[t]))
-    };
-    Ok(law)
+        return Ok(Box::new(move |t| law.number((t,))));
+    }
+    let law = expression(&given.str()?.to_string(), &["t"])?;
+    Ok(Box::new(move |t| law.evaluate(&[t])))
 }
 
 /// An expression as in scene files.

@@ -240,7 +240,7 @@ fn collisions_in_a_sheared_cell_are_those_with_the_image_that_moves_with_the_flo
             || Box::new(ConeComplementarity::new(5e-4).solver(GaussSeidel::tolerance(1e-13))),
             1e-10,
         ),
-        (0.7, || Box::new(Penalty::new(1e-5).stiffness(1e6)), 1e-9),
+        (0.7, || Box::new(Penalty::new(5e-5).stiffness(1e5)), 1e-9),
     ];
     for (restitution, scheme, tolerance) in schemes {
         let material = rubber(restitution);
@@ -382,7 +382,7 @@ fn two_spheres_that_bounce_through_the_boundary_have_the_closed_form_of_stress_a
         let ball = BodyDescription::new(Shape::sphere(0.5 * d).unwrap(), &material).mass(2.0);
         scene.add(ball.at([x, 0.01, 0.29]).velocity([v, 0.0, 0.0]), &material);
     }
-    let dt = 1e-4;
+    let dt = 3e-4;
     let mut run = Simulation::new(scene.build().unwrap(), exact(dt)).unwrap();
     let region = Region::of_cell(run.scene().cell().unwrap());
     // Ten times from one contact to the next, twice through each boundary; the last one through the middle.

@@ -301,7 +301,8 @@ fn grid_pairs(
     levels: &[Level],
     found: &mut Vec<u32>,
 ) {
-    let own = level_of(own_box.extent(), levels[0].cell);
+    // The level that holds it: that of an image might differ by rounding.
+    let own = level_of(boxes[i].extent(), levels[0].cell);
     for (l, level) in levels.iter().enumerate().skip(own) {
         if level.items.is_empty() {
             continue;

@@ -394,8 +394,8 @@ fn test_pair<const PERIODIC: bool>(
     let Here { query, placed, .. } = *here;
     let [i, j] = pair.colliders.map(|c| c as usize);
     let (a, mut b) = (&placed[i], &placed[j]);
-    let (image, mut to_image, mut ahead);
-    (to_image, ahead) = (Vec3::zeros(), 0.0);
+    let image;
+    let (mut to_image, mut ahead) = (Vec3::zeros(), 0.0);
     if PERIODIC && let Some(images) = &query.images {
         (to_image, ahead) = images.to_nearest(a, b);
         image = Placed { origin: b.origin + to_image, centre: b.centre + to_image, ..*b };

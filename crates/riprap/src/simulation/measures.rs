@@ -120,8 +120,9 @@ struct Touch {
     /// Index of the pair of bodies.
     pair: usize,
     point: Vec3,
-    /// From the centres of mass to the point, in a periodic cell from the nearest image [m].
-    arms: [Vec3; 2],
+    /// In a periodic cell, the vectors from the centre of mass of the first body and of the nearest image of
+    /// the second to the point [m].
+    arms: Option<[Vec3; 2]>,
     normal: Vec3,
     /// Mean force on the second body over the step [N].
     force: Vec3,
@@ -176,7 +177,8 @@ impl<'a> Measures<'a> {
             let force = c.impulse_w(r) / dt;
             if slots.iter().any(|i| free[*i]) && (c.point.gap <= close || force.norm() > 0.0) {
                 let (point, normal) = (c.point.point, c.point.normal);
-                let arms = frame.work.system.arms(&c);
+                let system = &frame.work.system;
+                let arms = system.lattice().map(|_| system.arms(&c));
                 touches.push(Touch { slots, pair: 0, point, arms, normal, force });
             }
         }
@@ -287,20 +289,21 @@ impl<'a> Measures<'a> {
         let within = region.of_scene(self.planar());
         let (middle, lattice) = (work.system.q_m(), work.system.lattice());
         let images = images_of(lattice);
-        // Parts of the segments within the region, of all images.
-        let shares = |touch: &Touch, side: usize| {
-            let Some(lattice) = lattice else {
-                return within.share(middle[touch.slots[side]].position, touch.point);
+        // The part within the region of the segment from a body to a contact point, over all images.
+        let part = |touch: &Touch, side: usize| {
+            let (Some(lattice), Some(arms)) = (lattice, touch.arms) else {
+                let centre = middle[touch.slots[side]].position;
+                return (touch.point - centre) * within.share(centre, touch.point);
             };
-            let point = lattice.wrapped(touch.point);
-            let from = point - touch.arms[side];
-            images.iter().map(|a| within.share(from + a, point + a)).sum()
+            let (arm, point) = (arms[side], lattice.wrapped(touch.point));
+            let shares = images.iter().map(|a| within.share(point - arm + a, point + a));
+            arm * shares.sum::<f64>()
         };
         let mut sum = Mat3::zeros();
         for touch in &self.touches {
             for (side, force) in [(0, -touch.force), (1, touch.force)] {
                 if self.free[touch.slots[side]] {
-                    let part = touch.arms[side] * shares(touch, side);
+                    let part = part(touch, side);
                     sum -= (force * part.transpose() + part * force.transpose()) * 0.5;
                 }
             }

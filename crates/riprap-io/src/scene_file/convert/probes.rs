@@ -151,10 +151,11 @@ impl Converter<'_> {
             }
         }
         let Some(entries) = node.table() else {
+            let bounded = self.bounded;
             let boxed = |node: &&Node| {
                 node.text().and_then(RegionQuantity::of).is_some_and(RegionQuantity::needs_box)
             };
-            for node in listed.iter().filter(boxed).filter(|_| !self.bounded) {
+            for node in listed.iter().filter(|node| !bounded && boxed(node)) {
                 let message = format!(
                     "`{}` is a mean over a volume, and \"all\" has none",
                     node.text().unwrap_or_default()
