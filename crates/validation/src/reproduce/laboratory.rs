@@ -21,6 +21,10 @@ use crate::figure::{Colour, Curve, Dash, Figure, Panel};
 use jobs::{Job, Rows};
 use statistics::Estimate;
 
+/// Slopes between which glass beads flow steadily on a rough plane [deg]: the arctangents of the friction coefficients of
+/// Jop, Forterre and Pouliquen (2006) at vanishing and at large inertial number.
+const BEADS: [f64; 2] = [20.9, 32.8];
+
 /// Panels of a figure.
 type Panels = Vec<Panel>;
 
@@ -47,9 +51,9 @@ struct Test {
 const TESTS: [Test; 5] = [
     Test { name: "repose", jobs: repose::jobs, report: repose::report },
     Test { name: "shear", jobs: shear::jobs, report: shear::report },
-    Test { name: "drum", jobs: drum::jobs, report: drum::report },
     Test { name: "hopper", jobs: hopper::jobs, report: hopper::report },
     Test { name: "silo", jobs: silo::jobs, report: silo::report },
+    Test { name: "drum", jobs: drum::jobs, report: drum::report },
 ];
 
 /// Seeds of the full study, or two.

@@ -34,7 +34,7 @@ const K: f64 = 1.4;
 pub(super) fn jobs(effort: Effort) -> Vec<Job> {
     let (ratios, height): (&[f64], f64) = match effort {
         Effort::Full => (&[4.0, 4.75, 5.5, 6.5], 2.6),
-        Effort::Small => (&[2.5, 3.0, 3.5], 1.5),
+        Effort::Small => (&[3.0, 3.5, 4.0], 1.2),
     };
     let job = |ratio: f64, seed: u64| {
         let bin = Bin { ratio, width: 2.2, height, seed };

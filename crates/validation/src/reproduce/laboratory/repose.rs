@@ -30,12 +30,12 @@ const OPENS: f64 = 0.8;
 
 /// The kinds of grains and the ranges of their angles in the literature [deg].
 const KINDS: [(Grains, [f64; 2], &str); 2] = [
+    (Grains::Spheres, super::BEADS, "flowing glass beads: Jop, Forterre and Pouliquen 2006"),
     (
-        Grains::Spheres,
-        [20.0, 26.0],
-        "glass beads: flow stops below 20.9° (Jop, Forterre and Pouliquen 2006), heaps stand at 22° to 26°",
+        Grains::Stones,
+        [32.0, 42.0],
+        "rounded to angular riprap: Anderson, Paintal and Davenport 1970",
     ),
-    (Grains::Stones, [32.0, 42.0], "dumped rock and gravel: 32° rounded to 42° angular"),
 ];
 
 /// One run per kind and seed.

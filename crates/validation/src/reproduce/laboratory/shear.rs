@@ -35,16 +35,8 @@ const WALL: f64 = 0.06;
 
 /// The kinds of grains and the ranges of their angles in the literature [deg].
 const KINDS: [(Grains, [f64; 2], &str); 2] = [
-    (
-        Grains::Spheres,
-        [20.9, 32.8],
-        "glass beads, from slow to fast shear: 20.9° to 32.8° (Jop, Forterre and Pouliquen 2006)",
-    ),
-    (
-        Grains::Stones,
-        [33.0, 49.0],
-        "direct shear of gravel to platy sand: 33° to 49° (Stark, Hay, Cheel and Lake 2014)",
-    ),
+    (Grains::Spheres, super::BEADS, "flowing glass beads: Jop, Forterre and Pouliquen 2006"),
+    (Grains::Stones, [33.0, 49.0], "gravel to platy sand: Stark, Hay, Cheel and Lake 2014"),
 ];
 
 /// One run per kind and seed.
