@@ -1,26 +1,26 @@
 //! `riprap solve`: solves and times contact problems read from files, and compares solvers in a performance profile.
 
-use std::path::{Path, PathBuf};
-use std::time::Instant;
+mod profile;
+mod siconos;
+mod solvers;
 
-use clap::ValueEnum;
-use riprap::friction::{
-    Accurate, Anderson, ConeOptions, ConeProblem, ConjugateGradient, ContactProblem, ContactSolver,
-    Dantzig, GaussSeidel, GaussSeidelOptions, Law, Scratch, StoredOptions, residual,
-};
-use riprap_io::fclib;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use riprap::friction::{ConeProblem, ContactProblem, Impulses, Scratch, SolveReport, residual};
+use riprap_io::fclib::{self, Stored};
 use serde_json::{Value, json};
-use validation::bench::{self, ConeSolver};
-use validation::figure::Figure;
+use validation::bench::machine::cpu_seconds;
 
 use crate::commands::parse_positive;
 use crate::failure::Failure;
 use crate::text::{self, counted, number, print, table};
+use solvers::{ContactLaw, Reference, Solver};
 
 /// Arguments of `riprap solve`.
 #[derive(clap::Args)]
 pub struct Arguments {
-    /// Contact problems in the HDF5 layout of FCLib; a folder stands for all problems in it
+    /// Contact problems in the HDF5 layout of FCLib or in the text format of Siconos (.dat); a folder stands for all problems in it
     #[arg(required = true, value_name = "FILE")]
     files: Vec<PathBuf>,
     /// Contact law: exact Coulomb friction, or its convex relaxation, cone complementarity
@@ -29,153 +29,47 @@ pub struct Arguments {
     /// Solver to use; several, separated by commas, are compared
     #[arg(long, value_enum, value_delimiter = ',', default_value = "auto")]
     solver: Vec<Solver>,
-    /// Target residual, relative to the largest free velocity, impulse or velocity; several, separated by commas, are solved in turn
+    /// Target residual; several, separated by commas, are solved in turn
     #[arg(long, value_name = "RESIDUAL", value_delimiter = ',', default_value = "1e-8", value_parser = parse_positive)]
     tol: Vec<f64>,
-    /// Maximum number of sweeps [default: 1 000 000 for auto and anderson, 200 000 for the others]
+    /// Maximum number of sweeps [default: 1 000 000 for auto, anderson, newton, proximal and admm, 200 000 for the others]
     #[arg(long, value_name = "N")]
     max_sweeps: Option<usize>,
+    /// What the residual is relative to
+    #[arg(long, value_enum, default_value = "all")]
+    measure: Reference,
+    /// Wall time after which a solve is given up; the best impulses so far are reported
+    #[arg(long, value_name = "SECONDS", value_parser = parse_positive)]
+    time_limit: Option<f64>,
+    /// Start from the stored guess of this number, from 1, instead of zero impulses
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    guess: Option<u32>,
+    /// Write a copy of the problem with the impulses and velocities found, for one problem, solver and tolerance
+    #[arg(long, value_name = "FILE")]
+    write_solution: Option<PathBuf>,
+    /// Also solve the problems by the solvers of another program, in turns with those of riprap
+    #[arg(long, value_enum, value_name = "PROGRAM")]
+    compare: Option<siconos::Program>,
     /// Number of solves, of which the median time is reported [default: as many as fit into 0.1 s, at most 100]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     repeat: Option<u32>,
-    /// Write a performance profile of the solvers as SVG
-    #[arg(long, value_name = "FILE.svg")]
-    profile: Option<PathBuf>,
+    /// Write a performance profile of the solvers: a picture, or all times if the name ends in .csv; several names are possible
+    #[arg(long, value_name = "FILE.svg|FILE.csv", value_delimiter = ',')]
+    profile: Vec<PathBuf>,
     /// Print the results as JSON, one line per problem, solver and tolerance
     #[arg(long)]
     json: bool,
-}
-
-/// Laws of the contacts.
-#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum ContactLaw {
-    /// Coulomb's law with the exact cone
-    Coulomb,
-    /// Cone complementarity: a sliding contact lifts
-    Cone,
-}
-
-impl ContactLaw {
-    fn word(self) -> &'static str {
-        match self {
-            ContactLaw::Coulomb => "coulomb",
-            ContactLaw::Cone => "cone",
-        }
-    }
-
-    /// Replaces the law of the contacts of a stored problem.
-    fn apply(self, problem: &mut ContactProblem) {
-        for law in &mut problem.laws {
-            if let (ContactLaw::Cone, Law::Coulomb { friction }) = (self, *law) {
-                *law = Law::Cone { friction };
-            }
-        }
-    }
-}
-
-/// Solvers of contact problems.
-#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Solver {
-    /// The default of each law. coulomb: accelerated sweeps, with Newton and proximal steps where they are faster; cone: apgd
-    #[value(alias = "accurate")]
-    Auto,
-    /// coulomb: Gauss–Seidel with Anderson acceleration
-    Anderson,
-    /// coulomb: Gauss–Seidel with conjugate-gradient acceleration
-    ConjugateGradient,
-    /// Plain Gauss–Seidel; cone: the fixed point of Anitescu and Tasora
-    GaussSeidel,
-    /// coulomb: Dantzig's algorithm with friction; exact in the plane, polyhedral cones in space
-    Dantzig,
-    /// cone: Nesterov's accelerated projected gradients
-    Apgd,
-    /// cone: spectral projected gradients
-    BarzilaiBorwein,
-    /// cone: the fixed point of Anitescu and Tasora, all contacts at once
-    Jacobi,
-    /// cone: alternating directions with adaptive penalty, for large mass ratios
-    Admm,
-    /// cone: interior points, the oracle
-    InteriorPoint,
-}
-
-impl Solver {
-    fn word(self) -> &'static str {
-        match self {
-            Solver::Auto => "auto",
-            Solver::Anderson => "anderson",
-            Solver::ConjugateGradient => "conjugate-gradient",
-            Solver::GaussSeidel => "gauss-seidel",
-            Solver::Dantzig => "dantzig",
-            Solver::Apgd => "apgd",
-            Solver::BarzilaiBorwein => "barzilai-borwein",
-            Solver::Jacobi => "jacobi",
-            Solver::Admm => "admm",
-            Solver::InteriorPoint => "interior-point",
-        }
-    }
-
-    /// The solver of cone problems with this name.
-    fn of_cones(self) -> Option<ConeSolver> {
-        match self {
-            Solver::Auto | Solver::Apgd => Some(ConeSolver::Apgd),
-            Solver::GaussSeidel => Some(ConeSolver::GaussSeidel),
-            Solver::BarzilaiBorwein => Some(ConeSolver::BarzilaiBorwein),
-            Solver::Jacobi => Some(ConeSolver::Jacobi),
-            Solver::Admm => Some(ConeSolver::Admm),
-            Solver::InteriorPoint => Some(ConeSolver::InteriorPoint),
-            Solver::Anderson | Solver::ConjugateGradient | Solver::Dantzig => None,
-        }
-    }
-
-    /// Builds the solver, which stops at a residual relative to all quantities of a stored problem; `None` if it does not solve
-    /// problems with this law.
-    fn build(
-        self,
-        law: ContactLaw,
-        tolerance: f64,
-        max_sweeps: Option<usize>,
-    ) -> Option<Box<dyn ContactSolver>> {
-        let mut stored = StoredOptions::tolerance(tolerance);
-        let mut options = GaussSeidelOptions::stored(tolerance);
-        let mut cones = ConeOptions::stored(tolerance);
-        if let Some(n) = max_sweeps {
-            (stored.max_sweeps, options.max_sweeps, cones.max_iterations) = (n, n, n);
-        }
-        match (law, self) {
-            (ContactLaw::Cone, solver) => solver.of_cones().map(|solver| solver.build(cones)),
-            (_, Solver::Auto) => Some(Box::new(Accurate { options: stored })),
-            (_, Solver::Anderson) => Some(Box::new(Anderson { options: stored })),
-            (_, Solver::ConjugateGradient) => Some(Box::new(ConjugateGradient { options })),
-            (_, Solver::GaussSeidel) => Some(Box::new(GaussSeidel { options })),
-            (_, Solver::Dantzig) => Some(Box::new(Dantzig::default())),
-            _ => None,
-        }
-    }
-
-    /// Fails if the solver does not solve problems with this law.
-    fn check(self, law: ContactLaw) -> Result<(), Failure> {
-        if self.build(law, 1.0, None).is_some() {
-            return Ok(());
-        }
-        let fits = |solver: &&Solver| solver.build(law, 1.0, None).is_some();
-        let names: Vec<&str> =
-            Solver::value_variants().iter().filter(fits).map(|s| s.word()).collect();
-        Err(Failure::Input(format!(
-            "the solver `{}` does not solve problems with `--law {}`; use one of {}",
-            self.word(),
-            law.word(),
-            names.join(", ")
-        )))
-    }
 }
 
 /// One problem solved by one solver to one tolerance.
 struct Outcome {
     file: PathBuf,
     contacts: usize,
-    solver: Solver,
+    solver: String,
     tolerance: f64,
+    measure: Reference,
+    /// Mean processor time of a solve [s].
+    cpu: f64,
     /// Median wall time of a solve, without reading the file [s].
     seconds: f64,
     iterations: usize,
@@ -193,11 +87,13 @@ impl Outcome {
         let mut value = json!({
             "file": self.file.display().to_string(),
             "contacts": self.contacts,
-            "solver": self.solver.word(),
+            "solver": self.solver,
             "tolerance": self.tolerance,
+            "measure": self.measure.word(),
             "seconds": self.seconds,
+            "cpu_seconds": self.cpu,
             "iterations": self.iterations,
-            "residual": self.residual,
+            "residual": if self.residual.is_finite() { json!(self.residual) } else { Value::Null },
             "converged": self.converged(),
         });
         if let (Some(objective), Some(entries)) = (self.objective, value.as_object_mut()) {
@@ -210,9 +106,10 @@ impl Outcome {
         vec![
             name(&self.file),
             self.contacts.to_string(),
-            self.solver.word().into(),
+            self.solver.clone(),
             number(self.tolerance),
             format!("{:.3}", 1e3 * self.seconds),
+            format!("{:.3}", 1e3 * self.cpu),
             self.iterations.to_string(),
             format!("{:.2e}", self.residual),
             if self.converged() { "converged" } else { "NOT CONVERGED" }.into(),
@@ -226,6 +123,12 @@ pub fn solve(arguments: &Arguments) -> Result<(), Failure> {
         solver.check(arguments.law)?;
     }
     let files = expand(&arguments.files)?;
+    let single = files.len() == 1 && arguments.solver.len() == 1 && arguments.tol.len() == 1;
+    if arguments.write_solution.is_some() && !single {
+        let message = "--write-solution needs one problem, one solver and one tolerance";
+        return Err(Failure::Input(message.into()));
+    }
+    let peer = arguments.compare.map(siconos::Siconos::find).transpose()?;
     let mut outcomes = Vec::new();
     let mut unreadable = 0;
     for file in &files {
@@ -241,9 +144,22 @@ pub fn solve(arguments: &Arguments) -> Result<(), Failure> {
             eprintln!("warning: {}: {warning}", file.display());
         }
         arguments.law.apply(&mut stored.problem);
+        let start = start(arguments, file, &stored)?;
         for tolerance in &arguments.tol {
+            let mut found = Vec::new();
             for solver in &arguments.solver {
-                let outcome = measure(arguments, file, &stored.problem, *solver, *tolerance);
+                let (outcome, impulses) =
+                    measure(arguments, file, &stored.problem, &start, *solver, *tolerance);
+                if let Some(target) = &arguments.write_solution {
+                    let written = fclib::write_solution(file, target, &impulses);
+                    written.map_err(|error| Failure::Input(error.to_string()))?;
+                }
+                found.push(outcome);
+            }
+            if let Some(peer) = &peer {
+                found.extend(peer.solve(arguments, file, &stored.problem, *tolerance)?);
+            }
+            for outcome in found {
                 if arguments.json {
                     if text::closed() {
                         return Ok(());
@@ -261,24 +177,33 @@ pub fn solve(arguments: &Arguments) -> Result<(), Failure> {
             "solver",
             "tolerance",
             "time [ms]",
+            "CPU [ms]",
             "iterations",
             "residual",
             "",
         ];
         let mut rows = vec![head.map(String::from).to_vec()];
         rows.extend(outcomes.iter().map(Outcome::to_row));
-        print(&table(&rows, &[1, 3, 4, 5, 6]));
-        print(&sums(arguments, &outcomes));
+        print(&table(&rows, &[1, 3, 4, 5, 6, 7]));
+        print(&profile::sums(arguments, &outcomes));
+        if !arguments.profile.is_empty() {
+            print(&profile::shares(arguments, &outcomes));
+        }
     }
-    if let Some(path) = &arguments.profile {
-        let svg = profile(arguments, &outcomes).svg();
-        riprap_io::write_whole(path, svg.as_bytes()).map_err(|e| Failure::Input(e.to_string()))?;
+    for path in &arguments.profile {
+        let text = match path.extension().is_some_and(|ending| ending == "csv") {
+            true => profile::csv(arguments, &outcomes),
+            false => profile::profile(arguments, &outcomes).svg(),
+        };
+        riprap_io::write_whole(path, text.as_bytes()).map_err(|e| Failure::Input(e.to_string()))?;
     }
     if unreadable > 0 {
         let files = counted(files.len(), "file");
         let message = format!("{unreadable} of {files} could not be read");
         return Err(Failure::Input(message));
     }
+    let own = |outcome: &&Outcome| arguments.solver.iter().any(|s| s.word() == outcome.solver);
+    let outcomes: Vec<&Outcome> = outcomes.iter().filter(own).collect();
     let failed = outcomes.iter().filter(|outcome| !outcome.converged()).count();
     match failed {
         0 => Ok(()),
@@ -302,12 +227,15 @@ fn expand(files: &[PathBuf]) -> Result<Vec<PathBuf>, Failure> {
         for entry in std::fs::read_dir(path).map_err(refuse)? {
             let file = entry.map_err(refuse)?.path();
             let ending = file.extension().and_then(|e| e.to_str()).unwrap_or_default();
-            if ["hdf5", "h5"].contains(&ending) {
+            if ["hdf5", "h5", "dat"].contains(&ending) {
                 inside.push(file);
             }
         }
         if inside.is_empty() {
-            return Err(Failure::Input(format!("{} contains no HDF5 files", path.display())));
+            return Err(Failure::Input(format!(
+                "{} contains no HDF5 files or files in the text format of Siconos",
+                path.display()
+            )));
         }
         inside.sort();
         all.extend(inside);
@@ -315,96 +243,103 @@ fn expand(files: &[PathBuf]) -> Result<Vec<PathBuf>, Failure> {
     Ok(all)
 }
 
-/// Solves a problem from zero impulses, with the requested number of repetitions.
+/// The impulses to start from: a stored guess, or zero.
+fn start(arguments: &Arguments, file: &Path, stored: &Stored) -> Result<Impulses, Failure> {
+    let Some(number) = arguments.guess else { return Ok(Vec::new()) };
+    let guess = stored.guesses.get(number as usize - 1);
+    guess.cloned().ok_or_else(|| {
+        let stored = counted(stored.guesses.len(), "guess").replace("guesss", "guesses");
+        let file = file.display();
+        Failure::Input(format!("{file} contains {stored}; there is no guess {number}"))
+    })
+}
+
+/// Sweeps between two looks at the clock, for solvers that do not watch it themselves.
+const BATCH: usize = 200;
+
+/// Solves a problem once, within the limits.
+fn once(
+    arguments: &Arguments,
+    problem: &ContactProblem,
+    (solver, tolerance): (Solver, f64),
+    impulses: &mut Impulses,
+    scratch: &mut Scratch,
+) -> SolveReport {
+    let deadline =
+        arguments.time_limit.map(|limit| Instant::now() + Duration::from_secs_f64(limit));
+    let (law, reference) = (arguments.law, arguments.measure.measure());
+    let mut run = |most: Option<usize>| {
+        let built = solver.build(law, tolerance, most, reference, deadline);
+        built.expect("the solvers were compared with the law").solve(problem, impulses, scratch)
+    };
+    let Some(deadline) = deadline.filter(|_| !solver.watches_deadline(law)) else {
+        return run(arguments.max_sweeps);
+    };
+    let mut left = arguments.max_sweeps.unwrap_or(200_000);
+    let mut sweeps = 0;
+    loop {
+        let mut report = run(Some(left.min(BATCH)));
+        sweeps += report.sweeps;
+        left = left.saturating_sub(report.sweeps.max(1));
+        if report.converged || left == 0 || Instant::now() >= deadline {
+            report.sweeps = sweeps;
+            return report;
+        }
+    }
+}
+
+/// Solves a problem from given impulses, or from zero, with the requested number of repetitions.
 fn measure(
     arguments: &Arguments,
     file: &Path,
     problem: &ContactProblem,
+    start: &Impulses,
     solver: Solver,
     tolerance: f64,
-) -> Outcome {
-    let built = solver.build(arguments.law, tolerance, arguments.max_sweeps);
-    let built = built.expect("the solvers were compared with the law");
+) -> (Outcome, Impulses) {
     let mut scratch = Scratch::default();
     let mut impulses = Vec::new();
     let mut times: Vec<f64> = Vec::new();
+    let cpu = cpu_seconds();
     loop {
-        impulses.clear();
+        impulses.clone_from(start);
         let begin = Instant::now();
-        let report = built.solve(problem, &mut impulses, &mut scratch);
+        let what = (solver, tolerance);
+        let report = once(arguments, problem, what, &mut impulses, &mut scratch);
         times.push(begin.elapsed().as_secs_f64());
         let done = match arguments.repeat {
             Some(n) => times.len() >= n as usize,
             None => times.len() >= 100 || times.iter().sum::<f64>() > 0.1,
         };
         if done {
+            let cpu = cpu_seconds().zip(cpu).map_or(0.0, |(end, begin)| end - begin);
             times.sort_by(f64::total_cmp);
-            let found = residual(problem, &impulses).relative_to_all();
-            return Outcome {
+            let outcome = Outcome {
                 file: file.to_owned(),
                 contacts: problem.len(),
-                solver,
+                solver: solver.word().into(),
                 tolerance,
+                measure: arguments.measure,
                 seconds: times[times.len() / 2],
+                cpu: cpu / times.len() as f64,
                 iterations: report.sweeps,
-                // NaN does not count as converged.
-                residual: if found.is_nan() { f64::INFINITY } else { found },
+                residual: judge(arguments, problem, &impulses),
                 objective: (arguments.law == ContactLaw::Cone)
                     .then(|| ConeProblem::new(problem).objective(&impulses)),
             };
+            return (outcome, impulses);
         }
     }
+}
+
+/// The residual by the chosen measure, from the impulses alone; NaN does not count as converged.
+fn judge(arguments: &Arguments, problem: &ContactProblem, impulses: &[[f64; 3]]) -> f64 {
+    let found = arguments.measure.measure().of(&residual(problem, impulses));
+    if found.is_nan() { f64::INFINITY } else { found }
 }
 
 /// Name of a problem: the name of its file without the extension.
 fn name(file: &Path) -> String {
     file.file_stem()
         .map_or_else(|| file.display().to_string(), |n| n.to_string_lossy().into_owned())
-}
-
-/// Number of problems solved by each solver and the total time.
-fn sums(arguments: &Arguments, outcomes: &[Outcome]) -> String {
-    let mut text = String::from("\n");
-    for tolerance in &arguments.tol {
-        for solver in &arguments.solver {
-            let of: Vec<&Outcome> = outcomes
-                .iter()
-                .filter(|o| o.solver == *solver && o.tolerance == *tolerance)
-                .collect();
-            let solved = of.iter().filter(|o| o.converged()).count();
-            let seconds: f64 = of.iter().map(|o| o.seconds).sum();
-            text += &format!(
-                "{}, tolerance {}: {solved} of {} converged, {} ms in total\n",
-                solver.word(),
-                number(*tolerance),
-                of.len(),
-                number(1e3 * seconds),
-            );
-        }
-    }
-    text
-}
-
-/// The performance profiles of the solvers, one for each tolerance.
-fn profile(arguments: &Arguments, outcomes: &[Outcome]) -> Figure {
-    let mut panels = Vec::new();
-    for tolerance in &arguments.tol {
-        let times = |solver: Solver| -> Vec<f64> {
-            let own = outcomes.iter().filter(|o| o.solver == solver && o.tolerance == *tolerance);
-            own.map(|o| if o.converged() { o.seconds } else { f64::INFINITY }).collect()
-        };
-        let solvers: Vec<(&str, Vec<f64>)> =
-            arguments.solver.iter().map(|s| (s.word(), times(*s))).collect();
-        panels.push(bench::profile(&format!("residual {}", number(*tolerance)), &solvers));
-    }
-    let columns = panels.len().min(2);
-    let rows = panels.len().div_ceil(columns.max(1)) as u32;
-    let problems =
-        outcomes.iter().map(|o| &o.file).collect::<std::collections::BTreeSet<_>>().len();
-    Figure {
-        title: counted(problems, "contact problem"),
-        size: [520 * columns.max(1) as u32, 60 + 360 * rows],
-        columns,
-        panels,
-    }
 }

@@ -145,9 +145,10 @@ impl Search<'_> {
             }
             let split = self.splitting_left(packed, now);
             let step = self.step_work(packed, at).step;
-            let newton = begin.is_finite() && spent >= step && left > STEPS * step;
-            let turn = spent >= next_split || split < left && self.split_rate > 0.0;
-            if turn && left > split && (!newton || split < STEPS * step) {
+            let by_newton = STEPS * trouble * step;
+            let newton = begin.is_finite() && spent >= step && left > by_newton;
+            let turn = spent >= next_split || self.split_rate > 0.0;
+            if turn && left > split && (!newton || split < by_newton) {
                 now = self.split(packed, at, now, split.max(0.5 * spent));
                 if now <= enough {
                     return now;
@@ -192,11 +193,13 @@ impl Search<'_> {
         match self.method {
             Method::Splitting => {
                 if self.splitting_work(packed)[0].is_finite() {
-                    now = self.split(packed, at, now, f64::INFINITY);
+                    self.split(packed, at, now, f64::INFINITY);
                 }
             }
-            Method::Proximal => now = self.approach(packed, at, now, f64::INFINITY),
-            _ => {
+            Method::Proximal => {
+                self.approach(packed, at, now, f64::INFINITY);
+            }
+            Method::Newton | Method::All => {
                 while now > tolerance && !self.exhausted(now) {
                     let work = self.step_work(packed, at).dense.max(1.0);
                     now = self.descend(packed, at, work);
@@ -209,7 +212,6 @@ impl Search<'_> {
                 }
             }
         }
-        let _ = now;
     }
 
     /// Proximal points and alternating directions in turn, with growing budgets; the same again after much
