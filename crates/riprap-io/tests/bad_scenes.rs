@@ -405,7 +405,7 @@ fn mistakes_in_periodic_cells_are_reported() {
         |name, text: &str, line, says| after_ball(name, &format!("[periodic]\n{text}"), line, says);
     check(&[
         cell("one number", "x = 1", 12, "a list"),
-        cell("three numbers", "x = [0, 1, 2]", 12, "2"),
+        cell("three numbers", "x = [0, 1, 2]", 12, "a list of 2 items"),
         cell("no length", "x = [\"0 s\", \"1 s\"]", 12, "expected a length"),
         cell("misspelt", "x = [0, 1]\nshear_rat = 2", 13, "did you mean `shear_rate`"),
         cell("no rate", "x = [0, 1]\ny = [0, 1]\nshear_rate = \"1 m/s\"", 14, "frequency"),

@@ -143,7 +143,7 @@ fn series_summary_and_run_file_show_who_comes_and_goes() {
     assert_eq!(told["population"]["insertions"][0]["waited"], 0);
 
     // Each frame of the run file has the bodies of its time, with names and ids that belong together.
-    let mut file = RunFile::open(&path.join(run_file::FILE)).unwrap();
+    let mut file = RunFile::open(path.join(run_file::FILE)).unwrap();
     file.refresh().unwrap();
     let mut known = BTreeMap::new();
     for k in 0..file.times().len() {

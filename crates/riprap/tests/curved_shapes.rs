@@ -282,7 +282,7 @@ fn event_driven_runs_refuse_curved_shapes_by_name() {
     let mut scene = Scene::builder();
     let log = BodyDescription::new(Shape::capsule(0.1, 0.3).unwrap(), &m).named("log");
     scene.add(log, &m);
-    let error = Simulation::new(scene.build().unwrap(), RigidEvents::new(1e-3)).unwrap_err();
+    let error = Simulation::new(scene.build().unwrap(), RigidEvents::new(1e-3)).err().unwrap();
     let text = error.to_string();
     assert!(text.contains("`log`") && text.contains("moreau-jean"), "{text}");
 }

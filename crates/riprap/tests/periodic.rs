@@ -233,7 +233,8 @@ fn bodies_that_collide_across_a_boundary_move_like_those_in_open_space() {
 #[test]
 fn collisions_in_a_sheared_cell_are_those_with_the_image_that_moves_with_the_flow() {
     let (rate, length, until) = (3.0, 0.5, 0.06);
-    let schemes: [(f64, fn() -> Box<dyn Scheme>, f64); 3] = [
+    type Case = (f64, fn() -> Box<dyn Scheme>, f64);
+    let schemes: [Case; 3] = [
         (0.7, || Box::new(exact(5e-4)), 1e-12),
         (
             0.0,
@@ -444,7 +445,8 @@ fn what_cannot_be_in_a_cell_is_named_with_a_remedy() {
         }
     };
     let square = || Cell::new().x([0.0, 1.0]).y([0.0, 1.0]);
-    let cases: [(&str, &dyn Fn(&mut SceneBuilder)); 8] = [
+    type Case<'a> = (&'a str, &'a dyn Fn(&mut SceneBuilder));
+    let cases: [Case; 8] = [
         ("must be parallel to x", &wall([1.0, 0.0, 1.0])),
         ("0.15 m long along x, but with `ball`", &cell(square().x([0.0, 0.15]))),
         ("must end above its start", &cell(square().x([1.0, 1.0]))),

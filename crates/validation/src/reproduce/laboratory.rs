@@ -98,7 +98,7 @@ pub(super) fn laboratory(
         "table.json",
         serde_json::to_string_pretty(&table_json(&findings, effort))?,
     ));
-    table.lines().filter(|line| line.starts_with("| ")).for_each(|line| tell(line));
+    table.lines().filter(|line| line.starts_with("| ")).for_each(tell);
     outputs.push(Output::new("table.md", table));
     Ok(outputs)
 }

@@ -31,7 +31,7 @@ impl Search<'_> {
         let [factor, iteration] = self.splitting_work(packed);
         let left = (now.min(self.split_now) / self.options.tolerance).ln();
         match self.split_rate {
-            _ if !(factor + 20.0 * iteration <= 2.0 * self.spent()) => f64::INFINITY,
+            _ if factor + 20.0 * iteration > 2.0 * self.spent() => f64::INFINITY,
             rate if rate > 0.0 => left / rate,
             _ => factor + (10.0 + ITERATIONS * left / 10f64.ln()) * iteration,
         }
