@@ -134,8 +134,11 @@ fn guesses(file: &Source) -> Result<Option<Copied>, Error> {
     Ok(Some(all))
 }
 
+/// `u`, `v` and `λ`.
+type Velocities = (Vec<f64>, Vec<f64>, Vec<f64>);
+
 /// `u = Hᵀ v + w` and `v` of `M v = H r + G λ + f`, `Gᵀ v + b = 0`, and `λ`.
-fn velocities(file: &Source, r: &[f64]) -> Result<(Vec<f64>, Vec<f64>, Vec<f64>), Error> {
+fn velocities(file: &Source, r: &[f64]) -> Result<Velocities, Error> {
     let f = reals(file, "fclib_global/vectors/f")?;
     let m = matrix(file, "fclib_global/M", f.len(), f.len())?;
     let h = matrix(file, "fclib_global/H", f.len(), r.len())?;
