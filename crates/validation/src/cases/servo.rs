@@ -15,7 +15,7 @@ pub(super) fn servo(effort: Effort) -> Checks {
     rigid_stop(&mut checks);
     elastic_stop(&mut checks);
     bed(&mut checks, effort);
-    triaxial(&mut checks, effort);
+    triaxial(&mut checks);
     checks
 }
 
@@ -175,133 +175,10 @@ fn bed(checks: &mut Checks, effort: Effort) {
 }
 
 /// Five servo plates and a floor around spheres, with stress targets whose areas follow from the other plates.
-pub(crate) fn triaxial_scene(n: u32, until: f64) -> String {
-    let side = 0.046 * f64::from(n) + 0.01;
-    let half = 0.5 * side + 0.02;
-    let wide = 3.0 * side;
-    let mut text = format!(
-        r#"
-[run]
-dt = "0.5 ms"
-until = {until}
-output_every = 0.01
-frames = false
-
-[parameters]
-thickness = "20 mm"
-confining = "20 kPa"
-axial = "40 kPa"
-
-[materials.grit]
-density = 2600
-friction = 0.4
-
-[materials.plate]
-density = 2600
-friction = 0
-
-[[pair]]
-between = ["grit", "plate"]
-friction = 0
-
-[[grains]]
-name = "sand"
-material = "grit"
-generator = "lattice"
-shape = {{ type = "sphere", radius = "20 mm" }}
-counts = [{n}, {n}, {n}]
-spacing = [0.046, 0.046, 0.046]
-origin = [{first}, {first}, 0.0205]
-jitter = "1 mm"
-
-[[body]]
-name = "bottom"
-kind = "fixed"
-material = "plate"
-shape = {{ type = "half-space" }}
-"#,
-        first = -0.023 * (f64::from(n) - 1.0),
-    );
-    let height = 0.046 * f64::from(n) + 0.02;
-    let depth = "(top.z - 0.5*thickness)";
-    let width_x = "(right.x - left.x - thickness)";
-    let width_y = "(back.y - front.y - thickness)";
-    let plates = [
-        (
-            "left",
-            "x",
-            [-half, 0.0, 0.5 * height],
-            [0.02, wide, wide],
-            "confining",
-            format!("{width_y}*{depth}"),
-        ),
-        (
-            "right",
-            "-x",
-            [half, 0.0, 0.5 * height],
-            [0.02, wide, wide],
-            "confining",
-            format!("{width_y}*{depth}"),
-        ),
-        (
-            "front",
-            "y",
-            [0.0, -half, 0.5 * height],
-            [wide, 0.02, wide],
-            "confining",
-            format!("{width_x}*{depth}"),
-        ),
-        (
-            "back",
-            "-y",
-            [0.0, half, 0.5 * height],
-            [wide, 0.02, wide],
-            "confining",
-            format!("{width_x}*{depth}"),
-        ),
-        (
-            "top",
-            "-z",
-            [0.0, 0.0, height + 0.02],
-            [wide, wide, 0.02],
-            "axial",
-            format!("{width_x}*{width_y}"),
-        ),
-    ];
-    for (name, along, [x, y, z], [a, b, c], stress, area) in &plates {
-        text += &format!(
-            r#"
-[[body]]
-name = "{name}"
-kind = "servo"
-material = "plate"
-mass = 1
-shape = {{ type = "box", size = [{a}, {b}, {c}] }}
-position = [{x}, {y}, {z}]
-along = "{along}"
-stress = "{stress}"
-area = "{area}"
-speed = "0.1 m/s"
-
-[[probe]]
-body = "{name}"
-quantities = ["position", "force"]
-"#
-        );
-    }
-    let names = ["left", "right", "front", "back", "top", "bottom"];
-    for (k, a) in names.iter().enumerate() {
-        for b in &names[k + 1..] {
-            text += &format!("\n[[ignore_contact]]\nbetween = [\"{a}\", \"{b}\"]\n");
-        }
-    }
-    text
-}
-
-fn triaxial(checks: &mut Checks, effort: Effort) {
-    let n = if effort == Effort::Small { 4 } else { 6 };
-    let until = 0.6;
-    let file = SceneFile::parse(&triaxial_scene(n, until), ".").unwrap_or_else(|e| panic!("{e}"));
+fn triaxial(checks: &mut Checks) {
+    let text = include_str!("../../data/triaxial.toml");
+    let file = SceneFile::parse(text, ".").unwrap_or_else(|e| panic!("{e}"));
+    let until = file.run.until;
     let built = file.build().unwrap_or_else(|e| panic!("{e}"));
     let mut run = Simulation::new(built.scene, file.scheme()).unwrap_or_else(|e| panic!("{e}"));
     let body = |run: &Simulation, name: &str| run.scene().body(name).expect("a plate");
