@@ -36,6 +36,8 @@ _VectorLaw = Union[_Vector, Sequence[Union[float, str]], Callable[[float], _Vect
 _MotionLaw = Union[float, str, Callable[[float], Sequence[float]]]
 _Floats = Tuple[float, ...]
 _ForceLaw = Union[float, str, Callable[[float, _Floats, _Floats], float]]
+_StateLaw = Union[float, str, Callable[..., float]]
+_StateVectorLaw = Union[_Vector, Sequence[Union[float, str]], Callable[..., _Vector]]
 _PhaseLaw = Union[float, str, Callable[[float, _Floats, _Floats, _Floats], float]]
 _Deformation = Callable[[int, float], float]
 _DeformationLaw = Union[Literal["linear", "hertz"], Tuple[_Deformation, _Deformation]]
@@ -61,6 +63,7 @@ ANY = {
     "second": "_Axis",
     "normal": "_Axis",
     "along": "_Axis",
+    "about": "_Axis",
     "rotation": "_RotationLike",
     "rotation_a": "_RotationLike",
     "rotation_b": "_RotationLike",
@@ -84,6 +87,11 @@ ANY = {
     "grading": "_Grading",
     "w": "ArrayLike",
     "Mechanism.actuate.law": "_ForceLaw",
+    "Mechanism.servo.force": "_ForceLaw",
+    "SceneBuilder.apply.force": "Optional[_StateVectorLaw]",
+    "SceneBuilder.apply.torque": "Optional[_StateVectorLaw]",
+    "SceneBuilder.add_servo.force": "Optional[_StateLaw]",
+    "SceneBuilder.add_servo.torque": "Optional[_StateLaw]",
     "Motor.motion.law": "_MotionLaw",
     "Phase.__new__.law": "Union[_PhaseLaw, Sequence[_PhaseLaw]]",
     "Phase.__new__.until": "Optional[_PhaseLaw]",

@@ -47,16 +47,16 @@ use crate::{convert, errors};
 /// 2
 #[pyclass(module = "riprap")]
 pub struct SceneBuilder {
-    core: CoreBuilder,
+    pub(crate) core: CoreBuilder,
     token: u64,
     n_bodies: u32,
     /// What a scene file needs to know.
-    record: Record,
+    pub(crate) record: Record,
     mechanisms: Vec<u64>,
     groups: Vec<Group>,
     /// Which groups settle, and how.
     settling: Vec<(Group, Settle)>,
-    raised: Vec<Raised>,
+    pub(crate) raised: Vec<Raised>,
     n_ropes: u32,
     n_flexible: u32,
     n_unnamed: usize,
@@ -75,18 +75,19 @@ impl SceneBuilder {
     }
 
     /// Adds a body with its record.
-    fn push_recorded(
+    pub(crate) fn push_recorded(
         &mut self,
         body: BodyDescription,
         shape: Saved,
         motion: Option<Saved>,
     ) -> BodyHandle {
         let description = Box::new(body.clone());
-        self.record.items.push(Item::Body { description, shape, motion });
+        let controls = Vec::new();
+        self.record.items.push(Item::Body { description, shape, motion, controls });
         self.push(body)
     }
 
-    fn body(&self, body: &BodyHandle) -> PyResult<CoreBody> {
+    pub(crate) fn body(&self, body: &BodyHandle) -> PyResult<CoreBody> {
         if body.scene == self.token && body.id < self.n_bodies {
             return Ok(CoreBody(body.id));
         }

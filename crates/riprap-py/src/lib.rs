@@ -14,6 +14,7 @@ mod attached;
 mod backup;
 mod body;
 mod builder;
+mod controls;
 mod convert;
 mod dantzig;
 mod degradation;

@@ -50,6 +50,12 @@ impl RunSummary {
         self.0.ending.word()
     }
 
+    /// The condition that ended the run before its end time, if one did.
+    #[getter]
+    fn stopped_by(&self) -> Option<&str> {
+        self.0.stopped.as_ref().map(|stopped| stopped.condition.as_str())
+    }
+
     /// Time reached [s].
     #[getter]
     fn time(&self) -> f64 {

@@ -57,7 +57,7 @@ pub mod prelude {
     pub use crate::scene::{
         Body, BodyDescription, BodyJoint, Chain, ContactLaw, Course, Flexible, FlexibleId,
         Fragmentation, Hold, Kind, Law, Locks, Material, MechanismId, Motion, On, PairLaw,
-        PointContact, Rope, RopeId, Scene, SceneBuilder, State, Tie, Twist, Wear,
+        PointContact, Rope, RopeId, Scene, SceneBuilder, Servo, State, StateLaw, Tie, Twist, Wear,
     };
     pub use crate::scheme::{
         ConeComplementarity, DormandPrince, FrictionLaw, GeneralizedAlpha, MoreauJean, Penalty,

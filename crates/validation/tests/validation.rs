@@ -64,5 +64,6 @@ cases! {
     the_tamping_unit_rests_and_vibrates_as_linearized_elsewhere "tamping-modes",
     stones_break_at_their_strength_and_keep_their_mass "crushing",
     stones_wear_as_archard_says_and_become_round "wear",
+    servos_push_with_their_target_below_their_speed "servo",
     packings_have_the_stress_of_their_weight_and_the_fabric_of_their_crystal "measures",
 }

@@ -73,7 +73,8 @@ fn bodies(file: &SceneFile, built: &Built) -> Rows {
         |wanted: fn(&BodyKind) -> bool| file.bodies.iter().filter(|b| wanted(&b.kind)).count();
     let fixed = count(|kind| matches!(kind, BodyKind::Fixed));
     let moving = count(|kind| matches!(kind, BodyKind::Moving { .. }));
-    let single = file.bodies.len() - fixed - moving;
+    let servos = count(|kind| matches!(kind, BodyKind::Servo { .. }));
+    let single = file.bodies.len() - fixed - moving - servos;
     let grains: usize = built.groups.iter().map(|group| group.bodies.len()).sum();
     let carried = bodies.carried.iter().flatten().count();
     let mechanisms = scene.mechanisms();
@@ -102,6 +103,9 @@ fn bodies(file: &SceneFile, built: &Built) -> Rows {
         ],
         vec![String::new(), format!("{fixed} fixed, {moving} with prescribed motion")],
     ];
+    if servos > 0 {
+        rows.push(vec![String::new(), format!("{servos} moved by servos")]);
+    }
     if !mechanisms.is_empty() {
         let n = counted(mechanisms.len(), "mechanism");
         rows.push(vec![String::new(), format!("{carried} in {n}")]);

@@ -166,6 +166,9 @@ fn conclude(file: &SceneFile, summary: &Summary) -> Result<(), Failure> {
         counted(report.steps as usize, "step"),
         duration(report.wall)
     );
+    if let Some(stopped) = &summary.stopped {
+        text += &format!("stopped by the condition `{}`\n", stopped.condition);
+    }
     if summary.n_mechanisms > 0 {
         text += &format!("max loop residual {:.1e}\n", report.loop_residual);
     }

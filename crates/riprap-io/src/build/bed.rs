@@ -58,6 +58,7 @@ impl Settling {
         scene.run.force_chains = false;
         scene.run.impact_speed = None;
         scene.run.checkpoint_every = None;
+        scene.run.stop = None;
         scene.run.on_unconverged = OnUnconverged::Accept;
         scene.parameters.clear();
         scene.mechanisms.clear();

@@ -4,6 +4,7 @@
 mod bed;
 mod flexible;
 mod grains;
+mod loads;
 mod mechanisms;
 mod memory;
 mod notes;
@@ -35,6 +36,7 @@ use crate::scene_file::{
     self as file, BodyKind, Component, Problem, Quaternion, SceneErrors, SceneFile, SolverMethod,
     Target, TimeScheme, Translation, Vector,
 };
+use crate::stop::Stop;
 
 /// A scene ready to run.
 #[derive(Clone, Debug)]
@@ -173,7 +175,18 @@ impl SceneFile {
                 Some(built.map_err(|errors| self.build_errors(&errors.0))?)
             }
         };
-        Ok(Built { scene, groups, settling, links })
+        let built = Built { scene, groups, settling, links };
+        self.check_stop(&built)?;
+        Ok(built)
+    }
+
+    /// Checks that the stop condition names what the scene has.
+    fn check_stop(&self, built: &Built) -> Result<(), SceneErrors> {
+        if self.run.stop.is_none() {
+            return Ok(());
+        }
+        let columns = crate::output::series_columns(self, built);
+        Stop::new(self, &columns).map(|_| ()).map_err(|problem| self.errors(vec![problem]))
     }
 
     /// The description of a mechanism by its index, for scenes that are built by other means.
@@ -391,12 +404,13 @@ impl SceneFile {
         match &body.kind {
             BodyKind::Fixed => built.kind = Kind::Fixed,
             BodyKind::Moving { motion } => built.kind = Kind::Moving(motion_of(motion)),
+            BodyKind::Servo { drive } => built.kind = Kind::Servo(loads::servo(drive)),
             BodyKind::Free { velocity, angular_velocity, locked, force, torque } => {
                 built.velocity = Vec3::from(*velocity);
                 built.angular_velocity = Vec3::from(*angular_velocity);
                 built.locks = Locks(*locked);
-                built.force = Vec3::from(*force);
-                built.torque = Vec3::from(*torque);
+                (built.force, built.force_law) = loads::vector(force);
+                (built.torque, built.torque_law) = loads::vector(torque);
             }
         }
         built
@@ -426,6 +440,7 @@ impl SceneFile {
             | BuildError::OutOfRange { item, .. }
             | BuildError::UnknownMaterial { item, .. }
             | BuildError::NoMass { item, .. }
+            | BuildError::BadServo { item, .. }
             | BuildError::FreeHalfSpace { item }
             | BuildError::WrongDimension { item, .. }
             | BuildError::RopeTooShort { item, .. }

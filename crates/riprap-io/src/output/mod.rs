@@ -34,7 +34,8 @@ use crate::error::Error;
 use crate::run_file::{self, Contents, Due, RunFileWriter, Shapes};
 use crate::run_folder::{Existing, IMPACTS, RunFolder};
 use crate::scene_file::{Run, SceneFile};
-use crate::table::TableWriter;
+use crate::stop::{Held, Stop, Stopped};
+use crate::table::{Column, TableWriter};
 use impacts::Impacts;
 use queue::{Files, Queue};
 use series::Series;
@@ -61,6 +62,8 @@ pub struct RunWriter {
     identity: String,
     /// Step of the last row.
     written: Option<u64>,
+    /// The condition that ends the run, if there is one.
+    stop: Option<Stop>,
     /// Times of the frames of each part [s].
     frame_times: [Vec<f64>; 2],
     tally: Tally,
@@ -82,6 +85,8 @@ pub(crate) struct Progress {
     tally: Tally,
     probes: series::Kept,
     settled: Option<(bool, f64, u64)>,
+    /// Whether the stop condition holds.
+    stop: Held,
 }
 
 /// The parts of a frame.
@@ -195,6 +200,9 @@ impl RunWriter {
         writer.frame_times.clone_from(&kept.frame_times);
         writer.tally = kept.tally.clone();
         writer.scene.settled = kept.settled;
+        if let Some(stop) = &mut writer.stop {
+            stop.resume(kept.stop);
+        }
         Ok(writer)
     }
 
@@ -214,6 +222,8 @@ impl RunWriter {
         let run = &file.run;
         let schedule = |every: f64| Schedule::new(every, run);
         let path = folder.path().to_owned();
+        let stop = Stop::new(file, &series.columns)
+            .map_err(|problem| Error::Data { path: path.clone(), message: problem.message })?;
         let vtp = run.frames.is_some_and(|format| format.has_vtp());
         let surfaces = vtp.then(|| Surfaces::new(scene));
         let run_file = run.frames.is_some_and(|format| format.has_run_file()).then(|| {
@@ -251,6 +261,7 @@ impl RunWriter {
             checkpoints: run.checkpoint_every.map(schedule),
             identity: file.identity(),
             written: None,
+            stop,
             frame_times: Default::default(),
             tally: Tally::default(),
             begin: Instant::now(),
@@ -276,6 +287,16 @@ impl RunWriter {
         let mut report = self.tally.report;
         report.wall += self.begin.elapsed().as_secs_f64();
         report
+    }
+
+    /// The condition that has ended the run, if one has.
+    pub fn stopped(&self) -> Option<Stopped> {
+        self.stop.as_ref().and_then(Stop::stopped)
+    }
+
+    /// Whether the run is at its end.
+    fn is_over(&self, t: f64) -> bool {
+        self.scene.run.is_over(t) || self.stopped().is_some()
     }
 
     /// Number of mechanisms.
@@ -349,6 +370,7 @@ impl RunWriter {
             tally,
             probes: self.series.kept(),
             settled: self.scene.settled,
+            stop: self.stop.as_ref().map(Stop::held).unwrap_or_default(),
         };
         let (identity, state) = (self.identity.clone(), frame.state.clone());
         self.files.send(move |files| {
@@ -367,6 +389,9 @@ impl RunWriter {
             self.tally.begin = Some(Balance::of(frame.scene, frame.state));
         } else if frame.state.step > self.tally.seen {
             self.tally.add(frame.step);
+            if let Some(stop) = &mut self.stop {
+                stop.step(frame);
+            }
             if let Some(impacts) = &mut self.impacts {
                 impacts.add(frame);
             }
@@ -410,6 +435,12 @@ impl RunWriter {
         let chains = (numbers[1].is_some() && self.scene.run.force_chains)
             .then(|| (Link::all(frame), frame.scene.grain_size()));
         let row = row_due.then(|| self.series.row(frame, &mut self.tally));
+        // A row at the end of an interrupted run is not due.
+        if let (Some(row), Some(stop)) = (&row, &mut self.stop)
+            && self.rows.is_due_at(frame)
+        {
+            stop.row(frame, row);
+        }
         if snapshot.is_some() && self.drawn.0 != frame.scene.collider_set() {
             // Stones have broken or worn.
             self.drawn.0 = frame.scene.collider_set();
@@ -467,6 +498,9 @@ impl RunWriter {
         if let Some(broken) = frame.and_then(ropes::broken) {
             summary["broken_ropes"] = broken;
         }
+        if let Some(Stopped { condition, time }) = self.stopped() {
+            summary["stopped_by"] = serde_json::json!({ "condition": condition, "time_s": time });
+        }
         if let Some(degradation) = frame.and_then(degradation::summary) {
             summary["degradation"] = degradation;
         }
@@ -480,16 +514,21 @@ impl Observer for RunWriter {
         self.see(frame);
         self.write_impacts()?;
         // At the end everything is due, so that it has the same time.
-        self.output(frame, self.scene.run.is_over(frame.state.t))?;
+        self.output(frame, self.is_over(frame.state.t))?;
         // At the end there is nothing left to resume.
         if self.checkpoints.is_some_and(|schedule| schedule.is_due_at(frame))
             && frame.state.step > 0
-            && !self.scene.run.is_over(frame.state.t)
+            && !self.is_over(frame.state.t)
         {
             self.send_checkpoint(frame)?;
         }
         Ok(())
     }
+}
+
+/// The columns of `series.csv` of a scene.
+pub(crate) fn series_columns(file: &SceneFile, built: &Built) -> Vec<Column> {
+    Series::new(file, built).columns
 }
 
 /// Number of different times in two increasing lists.

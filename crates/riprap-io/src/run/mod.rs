@@ -455,6 +455,7 @@ fn simulate(
         }
         Err(error) => Ending::Failed(error.to_string()),
         // An interrupt in the last step has no effect.
+        Ok(_) if writer.stopped().is_some() => Ending::Finished,
         Ok(_) if !scene.run.is_over(run.time()) => Ending::Interrupted,
         Ok(_) => Ending::Finished,
     };

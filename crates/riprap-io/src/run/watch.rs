@@ -143,7 +143,8 @@ impl Observer for Stepping<'_> {
     }
 
     fn stop(&self) -> bool {
-        self.interrupt.load(Ordering::Relaxed)
+        let stopped = self.writer.as_ref().is_some_and(|writer| writer.stopped().is_some());
+        stopped || self.interrupt.load(Ordering::Relaxed)
     }
 }
 

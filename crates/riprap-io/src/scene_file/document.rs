@@ -2,6 +2,7 @@
 //! converted to SI units, missing keys get their defaults, and every mistake is recorded with its location. The result
 //! is still a tree of keys and values; `convert/` turns it into the model.
 
+mod laws;
 mod toml_types;
 
 use std::ops::Range;
@@ -249,19 +250,11 @@ impl Checker<'_> {
             (Kind::Integer(low, high), _) if is_number(value) => {
                 self.integer(*low, *high, what, value)
             }
-            (Kind::Law(_) | Kind::Value, _) if is_number(value) => {
-                match self.plain_number(what, value) {
-                    Some(number) => Item::Number(number),
-                    None => Item::Invalid,
-                }
+            (Kind::Law(_) | Kind::Load(_) | Kind::Value, _)
+                if is_number(value) || is_text(value) =>
+            {
+                self.law(kind, what, value)
             }
-            (Kind::Law(dimension), DeValue::String(source)) => {
-                if let Some(mistake) = self.parameters.law_mistake(source, *dimension) {
-                    self.problems.report(span.clone(), format!("`{what}`: {mistake}"));
-                }
-                Item::Text(source.to_string())
-            }
-            (Kind::Value, DeValue::String(source)) => Item::Text(source.to_string()),
             (Kind::Axis, DeValue::String(word)) => self.axis(what, word, &span),
             (Kind::Axis, DeValue::Array(items)) => {
                 self.space(&AXIS_COMPONENT, what, items, items.len() == 3, &span)
@@ -516,10 +509,10 @@ impl Checker<'_> {
         let numbers: Option<Vec<f64>> = nodes.iter().map(Node::number).collect();
         let (true, Some([x, y, z])) = (self.planar, numbers.as_deref()) else { return };
         let message = match kind {
-            Kind::Polar(Kind::Quantity(..) | Kind::Number(_)) if *z != 0.0 => {
+            Kind::Polar(Kind::Quantity(..) | Kind::Number(_) | Kind::Load(_)) if *z != 0.0 => {
                 format!("the scene is planar: the third component of `{what}` must be 0")
             }
-            Kind::Axial(Kind::Quantity(..)) if *x != 0.0 || *y != 0.0 => {
+            Kind::Axial(Kind::Quantity(..) | Kind::Load(_)) if *x != 0.0 || *y != 0.0 => {
                 format!("the scene is planar: `{what}` must be about z, as [0, 0, z] or z")
             }
             _ => return,

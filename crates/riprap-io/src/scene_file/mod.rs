@@ -28,6 +28,7 @@ pub use identity::fingerprint;
 pub(crate) use identity::first_difference;
 pub(crate) use number::number;
 
+pub(crate) use expression::Scope;
 pub use expression::{Expression, ExpressionError};
 pub use model::*;
 pub use problem::{Problem, SceneErrors};

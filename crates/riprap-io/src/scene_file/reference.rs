@@ -236,6 +236,7 @@ fn value(kind: &'static Kind) -> String {
         Kind::File => "path".into(),
         Kind::Choice(_) => "one of several words".into(),
         Kind::Law(_) => format!("number or expression{unit}"),
+        Kind::Load(_) => format!("number, quantity or expression of time and state{unit}"),
         Kind::Value => "number, quantity or expression".into(),
         Kind::Axis => "`\"x\"`, `\"-y\"`, … or `[x, y, z]`".into(),
         Kind::Tuple(parts) => {

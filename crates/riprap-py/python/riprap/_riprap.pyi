@@ -21,6 +21,8 @@ _VectorLaw = Union[_Vector, Sequence[Union[float, str]], Callable[[float], _Vect
 _MotionLaw = Union[float, str, Callable[[float], Sequence[float]]]
 _Floats = Tuple[float, ...]
 _ForceLaw = Union[float, str, Callable[[float, _Floats, _Floats], float]]
+_StateLaw = Union[float, str, Callable[..., float]]
+_StateVectorLaw = Union[_Vector, Sequence[Union[float, str]], Callable[..., _Vector]]
 _PhaseLaw = Union[float, str, Callable[[float, _Floats, _Floats, _Floats], float]]
 _Deformation = Callable[[int, float], float]
 _DeformationLaw = Union[Literal["linear", "hertz"], Tuple[_Deformation, _Deformation]]
@@ -1225,6 +1227,16 @@ class Mechanism:
         (t, q, v), where q and v are tuples of all positions and velocities of the mechanism.
         """
         ...
+    def servo(self, coordinate: _CoordinateLike, *, force: _ForceLaw, speed: float) -> None:
+        """Adds a servo to a coordinate of a prismatic or revolute joint: it pushes with exactly its force [N] or torque [N m], a law as
+        in `actuate`, as long as it is slower than `speed` [m/s, rad/s] in either direction.
+
+        >>> import riprap as rr
+        >>> press = rr.Mechanism("press")
+        >>> ram = press.prismatic(rr.GROUND, axis="z", body=rr.Body.point(3.0))
+        >>> press.servo(ram, force="20 + 3*9.81", speed=0.1)  # its own weight and 20 N
+        """
+        ...
     def actuate_in_phases(self, coordinate: _CoordinateLike, phases: Sequence[Phase], *, name: Optional[str] = None) -> None:
         """Adds a force on a coordinate [N, N m] whose law has phases."""
         ...
@@ -2007,6 +2019,10 @@ class RunSummary:
         """How it ended: finished or interrupted."""
         ...
     @property
+    def stopped_by(self) -> Optional[str]:
+        """The condition that ended the run before its end time, if one did."""
+        ...
+    @property
     def time(self) -> float:
         """Time reached [s]."""
         ...
@@ -2198,6 +2214,41 @@ class SceneBuilder:
         """Checks the description and freezes it. SceneError lists all mistakes."""
         ...
     def __repr__(self) -> str: ...
+    def apply(self, body: BodyHandle, *, force: Optional[_StateVectorLaw] = None, torque: Optional[_StateVectorLaw] = None, sees: Sequence[BodyHandle] = ...) -> None:
+        """Adds a force [N] at the centre of mass of a free body, and a torque [N m], that depend on time and state. Each is three numbers
+        or expressions, or a callable. Expressions may use `t` [s], the position `x`, `y`, `z` [m] of the origin of the shape, its
+        velocity `vx`, … [m/s], the angular velocity `wx`, … [rad/s], and those of other named bodies, such as `plate.z`. A
+        callable gets t and a tuple (position, velocity, angular_velocity) of the body, then of each body that it `sees`.
+
+        >>> import riprap as rr
+        >>> scene = rr.SceneBuilder(gravity=(0, 0, 0))
+        >>> steel = rr.Material("steel", density=7800.0)
+        >>> ball = scene.add(rr.Body(rr.Shape.sphere(0.05), steel, position=(0.1, 0, 0)))
+        >>> scene.apply(ball, force=("-100*x - 20*vx", 0, 0), torque=lambda t, own: (0, 0, -own[2][2]))
+        >>> run = rr.Simulation(scene.build(), rr.MoreauJean(dt=1e-3))
+        >>> report = run.run(until=5.0)
+        >>> abs(run.positions[0, 0]) < 1e-3
+        True
+        """
+        ...
+    def add_servo(self, body: Body, *, along: Optional[_Axis] = None, about: Optional[_Axis] = None, force: Optional[_StateLaw] = None, torque: Optional[_StateLaw] = None, speed: float, carries_weight: bool = True, sees: Sequence[BodyHandle] = ...) -> BodyHandle:
+        """Adds a body that a drive moves along an axis of the world, or about one through its centre of mass, and holds in all other
+        directions: "x", "-z", … The drive pushes with exactly its target, a `force` [N] or a `torque` [N m], as long as it is
+        slower than `speed` [m/s, rad/s]. The target is a number, an expression or a callable, as in `apply`. By default it
+        carries the weight of the body.
+
+        >>> import riprap as rr
+        >>> scene = rr.SceneBuilder()
+        >>> steel = rr.Material("steel", density=7800.0)
+        >>> floor = scene.add_fixed(rr.Shape.half_space(), material=steel)
+        >>> plate = rr.Body(rr.Shape.cuboid(0.2, 0.2, 0.02), steel, name="plate", position=(0, 0, 0.03))
+        >>> plate = scene.add_servo(plate, along="-z", force=500.0, speed=0.1)
+        >>> run = rr.Simulation(scene.build(), rr.MoreauJean(dt=1e-3))
+        >>> report = run.run(until=1.0)
+        >>> round(float(run.positions[1, 2]), 6)
+        0.01
+        """
+        ...
 
 class Scheme:
     """A time-stepping scheme: one of its subclasses.

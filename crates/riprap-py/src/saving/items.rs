@@ -11,8 +11,13 @@ use super::{MechanismRecord, Saved, Table, list_of, matrix, number, text, vector
 /// Something that was added to a scene.
 #[derive(Clone)]
 pub enum Item {
-    /// A free, fixed or moving body, its shape, and its motion.
-    Body { description: Box<BodyDescription>, shape: Saved, motion: Option<Saved> },
+    /// A body, its shape, its motion, and keys of its forces or its servo.
+    Body {
+        description: Box<BodyDescription>,
+        shape: Saved,
+        motion: Option<Saved>,
+        controls: Vec<(&'static str, Saved)>,
+    },
     /// A group of grains: its keys.
     Grains { count: u32, keys: Saved },
     /// A chain: its keys, its start, its end.
@@ -199,8 +204,8 @@ impl Writer<'_> {
 
     fn item(&mut self, item: &Item) {
         match item {
-            Item::Body { description, shape, motion } => {
-                self.body(description, shape, motion.as_ref());
+            Item::Body { description, shape, motion, controls } => {
+                self.body(description, shape, motion.as_ref(), controls);
             }
             Item::Grains { count, keys } => {
                 let first = self.name(self.next).to_owned();
@@ -265,7 +270,13 @@ impl Writer<'_> {
         }
     }
 
-    fn body(&mut self, body: &BodyDescription, shape: &Saved, motion: Option<&Saved>) {
+    fn body(
+        &mut self,
+        body: &BodyDescription,
+        shape: &Saved,
+        motion: Option<&Saved>,
+        controls: &[(&'static str, Saved)],
+    ) {
         let name = self.name(self.next).to_owned();
         self.next += 1;
         let whose = format!("body `{name}`");
@@ -285,6 +296,9 @@ impl Writer<'_> {
                 let motion = motion.map(|motion| self.take(motion, &whose));
                 table.set("kind", text("moving")).set("motion", motion.unwrap_or_default());
             }
+            (Kind::Servo(_), _) => {
+                table.set("kind", text("servo"));
+            }
             (Kind::Free, _) => {
                 table.nonzero("velocity", &body.velocity);
                 table.nonzero("angular_velocity", &body.angular_velocity);
@@ -297,6 +311,9 @@ impl Writer<'_> {
                     table.set("locked", list_of(locked));
                 }
             }
+        }
+        for (key, value) in controls {
+            table.set(key, self.take(value, &whose));
         }
         table.maybe("mass", body.mass);
         if let Some(centre) = &body.centre {

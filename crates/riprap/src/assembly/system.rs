@@ -5,6 +5,7 @@ use super::bodies::FreeBodies;
 use super::flexible::FlexibleBodies;
 use super::mechanisms::Mechanisms;
 use super::ropes::Ropes;
+use super::servos::Servos;
 use super::spin;
 use crate::friction::{BlockVelocities, ContactProblem, Impulses};
 use crate::math::{Pose, Vec3, bytes_of, parallel};
@@ -81,6 +82,8 @@ pub struct System {
     pub(super) flexible: FlexibleBodies,
     /// The ropes of the contact problem.
     pub(super) ropes: Ropes,
+    /// The speed limits of servos in the contact problem.
+    pub(super) servos: Servos,
     change: BlockVelocities,
 }
 
@@ -150,6 +153,12 @@ impl System {
     /// Velocities without contact, `v_free` [m/s, rad/s].
     pub fn v_free(&self) -> &[Twist] {
         &self.bodies.v_free
+    }
+
+    /// Impulses with which the speed limits of servos braked in the last step, along their axes [N s, N m s]: those of bodies in
+    /// the order of [`Scene::servos`] without unlimited ones, then those of coordinates of mechanisms.
+    pub fn brakes(&self) -> &[f64] {
+        self.servos.brakes()
     }
 
     /// Bytes held by the buffers; without those of mechanisms.

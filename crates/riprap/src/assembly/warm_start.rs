@@ -86,7 +86,7 @@ impl Contacts {
         super::rolling::recall(self, state, problem, impulses);
     }
 
-    /// Appends the initial impulses of joints and ropes.
+    /// Appends the initial impulses of joints, servos and ropes.
     pub fn recall_constraints(
         &self,
         state: &State,
@@ -95,13 +95,14 @@ impl Contacts {
         impulses: &mut Impulses,
     ) {
         super::joints::recall(state, self.joints(system, problem).len(), impulses);
+        system.servos.recall(impulses);
         system.ropes.recall(state, impulses);
     }
 
-    /// Where the equations of joints are in the contact problem: after the contacts, before ropes
-    /// and moments.
+    /// Where the equations of joints are in the contact problem: after the contacts, before
+    /// servos, ropes and moments.
     fn joints(&self, system: &System, problem: &ContactProblem) -> std::ops::Range<usize> {
-        let after = system.ropes.n_active() + problem.rolling.len();
+        let after = system.servos.n_rows() + system.ropes.n_active() + problem.rolling.len();
         self.active.len()..problem.len() - after
     }
 
@@ -111,7 +112,7 @@ impl Contacts {
     pub fn remember(
         &self,
         scene: &Scene,
-        system: &System,
+        system: &mut System,
         dt: f64,
         problem: &ContactProblem,
         impulses: &Impulses,
@@ -144,7 +145,7 @@ impl Contacts {
     pub fn remember_constraints(
         &self,
         scene: &Scene,
-        system: &System,
+        system: &mut System,
         dt: f64,
         problem: &ContactProblem,
         impulses: &Impulses,
@@ -152,7 +153,9 @@ impl Contacts {
         next: &mut State,
     ) {
         next.joint_impulses.clear();
-        next.joint_impulses.extend_from_slice(&impulses[self.joints(system, problem)]);
+        let joints = self.joints(system, problem);
+        system.servos.remember(joints.end, impulses);
+        next.joint_impulses.extend_from_slice(&impulses[joints]);
         system.ropes.remember(scene, dt, problem, impulses, state, next);
     }
 }

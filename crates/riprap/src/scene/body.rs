@@ -1,7 +1,7 @@
 //! Bodies: their description by the user, and their storage in a built scene as a structure of
 //! arrays.
 
-use super::Material;
+use super::{Material, Servo, StateLaw};
 use crate::math::{Mat3, Pose, Quat, Vec3};
 use crate::shape::Shape;
 use std::fmt;
@@ -78,6 +78,8 @@ pub enum Kind {
     Fixed,
     /// Follows a prescribed motion.
     Moving(Motion),
+    /// Pushed along or about one axis by a drive with limited force and speed, and held in all other directions.
+    Servo(Servo),
 }
 
 /// Description of one body. Its position is that of the shape's origin.
@@ -131,6 +133,10 @@ pub struct BodyDescription {
     pub force: Vec3,
     /// Constant torque [N m].
     pub torque: Vec3,
+    /// Force at the centre of mass that depends on time and state [N], in addition to the constant one.
+    pub force_law: Option<StateLaw<Vec3>>,
+    /// Torque that depends on time and state [N m], in addition to the constant one.
+    pub torque_law: Option<StateLaw<Vec3>>,
 }
 
 impl BodyDescription {
@@ -150,6 +156,8 @@ impl BodyDescription {
             locks: Locks::NONE,
             force: Vec3::zeros(),
             torque: Vec3::zeros(),
+            force_law: None,
+            torque_law: None,
         }
     }
 
@@ -192,6 +200,24 @@ impl BodyDescription {
     /// Prescribes its motion.
     pub fn moving(mut self, motion: Motion) -> Self {
         self.kind = Kind::Moving(motion);
+        self
+    }
+
+    /// Makes it driven by a servo.
+    pub fn servo(mut self, servo: Servo) -> Self {
+        self.kind = Kind::Servo(servo);
+        self
+    }
+
+    /// Adds a force at its centre of mass that depends on time and state [N].
+    pub fn pushed(mut self, law: StateLaw<Vec3>) -> Self {
+        self.force_law = Some(law);
+        self
+    }
+
+    /// Adds a torque that depends on time and state [N m].
+    pub fn twisted(mut self, law: StateLaw<Vec3>) -> Self {
+        self.torque_law = Some(law);
         self
     }
 

@@ -5,7 +5,7 @@ use super::degradation::{check_stones, degrades};
 use super::mechanism::keep_contacts_direct;
 use super::{
     Bodies, Body, BodyDescription, BodyJoint, BuildError, BuildErrors, ContactLaw, Detection,
-    Flexible, Item, Kind, Locks, Material, MechanismId, Motion, On, PairLaw, PairTable,
+    Flexible, Item, Kind, Load, Locks, Material, MechanismId, Motion, On, PairLaw, PairTable,
     PointContact, ResolvedPoint, Rope, Scene, State, Twist,
 };
 use crate::detect::{Collider, ColliderSet, Geometry, Method};
@@ -162,6 +162,11 @@ impl SceneBuilder {
         &self.bodies
     }
 
+    /// The description of a body so far, to complete it, for example with laws that refer to bodies that were added later.
+    pub fn description_mut(&mut self, body: Body) -> Option<&mut BodyDescription> {
+        self.bodies.get_mut(body.0 as usize)
+    }
+
     /// Adds a fixed body.
     pub fn add_fixed(&mut self, shape: Shape, pose: Pose, material: &Material) -> Body {
         let mut body = BodyDescription::new(shape, material).fixed();
@@ -224,7 +229,8 @@ impl SceneBuilder {
             return Err(BuildErrors(errors));
         }
 
-        let mean_size = mean_size(&bodies);
+        let loads = self.loads();
+        let mean_size = mean_size(&bodies, &loads);
         let reach = || {
             let lengths = flexible.iter().map(Structure::reach);
             mechanisms.iter().map(Multibody::reach).chain(lengths).max_by(f64::total_cmp)
@@ -258,6 +264,7 @@ impl SceneBuilder {
             points,
             joints,
             ropes,
+            loads,
             initial,
             seed: self.seed,
             degrades: self.materials.iter().any(degrades),
@@ -265,6 +272,20 @@ impl SceneBuilder {
         let mut errors = overlaps(&scene, self.largest_overlap);
         check_stones(&scene, &mut errors);
         if errors.is_empty() { Ok(scene) } else { Err(BuildErrors(errors)) }
+    }
+
+    /// The loads that follow laws, with their bodies; laws act on bodies that forces move.
+    fn loads(&self) -> Vec<(Body, Load)> {
+        let load = |body: &BodyDescription| {
+            let servo = match &body.kind {
+                Kind::Servo(servo) => Some(servo.clone()),
+                Kind::Free => None,
+                _ => return Load::default(),
+            };
+            Load { force: body.force_law.clone(), torque: body.torque_law.clone(), servo }
+        };
+        let all = self.bodies.iter().enumerate().map(|(id, body)| (Body(id as u32), load(body)));
+        all.filter(|(_, load)| !load.is_none()).collect()
     }
 
     /// Settings of detection for a mean size of grains [m].
@@ -341,7 +362,7 @@ impl SceneBuilder {
         initial: &mut State,
         errors: &mut Vec<BuildError>,
     ) {
-        let movable = matches!(body.kind, Kind::Free);
+        let movable = matches!(body.kind, Kind::Free | Kind::Servo(_));
         for (what, value) in [
             ("position", body.pose.position),
             ("velocity", body.velocity),
@@ -358,7 +379,14 @@ impl SceneBuilder {
         self.check_dimension(body, item, errors);
         let material = self.material_index(&body.material, item, errors).unwrap_or(0);
         let properties = if movable { self.mass_of(body, item, errors) } else { None };
-        let locks = if self.planar { body.locks.union(Locks::PLANAR) } else { body.locks };
+        let locks = match &body.kind {
+            Kind::Servo(servo) => {
+                servo.check(item, self.planar, errors);
+                servo.locks()
+            }
+            _ if self.planar => body.locks.union(Locks::PLANAR),
+            _ => body.locks,
+        };
 
         // Fixed and moving bodies rotate about the origin of their shape, free ones about their
         // centre of mass.
@@ -407,7 +435,7 @@ impl SceneBuilder {
         };
         initial.q.push(Pose { position, rotation: body.pose.rotation });
         initial.v.push(match &body.kind {
-            Kind::Free => Twist {
+            Kind::Free | Kind::Servo(_) => Twist {
                 linear: Vec3::from_fn(|k, _| body.velocity[k] * free(k)),
                 angular: Vec3::from_fn(|k, _| body.angular_velocity[k] * free(k + 3)),
             },
@@ -438,9 +466,9 @@ pub(super) fn reach_of(colliders: &[Collider]) -> f64 {
     colliders.iter().map(reach).fold(0.0, f64::max)
 }
 
-/// Mean size of the free bodies; if there are none, of the bodies of mechanisms and the nodes of flexible bodies that have a
-/// shape.
-fn mean_size(bodies: &Bodies) -> Option<f64> {
+/// Mean size of the free bodies without those of servos; if there are none, of the bodies of mechanisms and the nodes of
+/// flexible bodies that have a shape.
+fn mean_size(bodies: &Bodies, loads: &[(Body, Load)]) -> Option<f64> {
     let mean = |of: &dyn Fn(usize) -> bool| {
         let sizes: Vec<f64> =
             (0..bodies.len()).filter(|&i| of(i)).map(|i| bodies.size[i]).collect();
@@ -448,7 +476,11 @@ fn mean_size(bodies: &Bodies) -> Option<f64> {
     };
     let first_node = bodies.first_nodes.first().map_or(bodies.len(), |first| *first as usize);
     let carried = |i: usize| bodies.carried[i].is_some() || i >= first_node;
-    mean(&|i| bodies.movable[i]).or_else(|| mean(&|i| carried(i) && bodies.size[i] > 0.0))
+    let servos: Vec<u32> =
+        loads.iter().filter(|(_, load)| load.servo.is_some()).map(|(body, _)| body.0).collect();
+    let free = |i: usize| bodies.movable[i] && !servos.contains(&(i as u32));
+    let drives = || mean(&|i| bodies.movable[i]);
+    mean(&free).or_else(drives).or_else(|| mean(&|i| carried(i) && bodies.size[i] > 0.0))
 }
 
 /// The smallest initial gap of a point contact [m] that is not closed, at most `size`.

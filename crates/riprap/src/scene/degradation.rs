@@ -320,7 +320,8 @@ pub(super) fn check_stones(scene: &Scene, errors: &mut Vec<BuildError>) {
     let pairs = scene.points.iter().map(|p| p.bodies).chain(joints);
     let ropes = scene.ropes.iter().flat_map(|r| r.vertices.iter().map(|v| v.0));
     let apart = scene.apart.iter().flat_map(|p| [p.0, p.1]);
-    for b in pairs.flatten().chain(ropes).chain(apart) {
+    let loads = scene.loads.iter().map(|(body, _)| scene.slot(*body) as u32);
+    for b in pairs.flatten().chain(ropes).chain(apart).chain(loads) {
         attached[b as usize] = true;
     }
     for c in &scene.colliders {
@@ -340,8 +341,8 @@ pub(super) fn check_stones(scene: &Scene, errors: &mut Vec<BuildError>) {
             "a body that breaks or wears has the centre of mass and inertia of its shape; do not give others, or use \
              another material"
         } else if attached[i] {
-            "a body that breaks or wears cannot be held by joints, ropes or point contacts, nor ignore contacts; use \
-             another material"
+            "a body that breaks or wears cannot be held by joints, ropes or point contacts, ignore contacts, or have forces that \
+             depend on time or state; use another material"
         } else {
             continue;
         };

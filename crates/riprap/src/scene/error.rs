@@ -73,6 +73,14 @@ pub enum BuildError {
         /// The valid range.
         range: &'static str,
     },
+    /// A servo that cannot move its body.
+    #[error("{item}: the servo cannot move it: {problem}")]
+    BadServo {
+        /// Which body.
+        item: Item,
+        /// What is wrong.
+        problem: &'static str,
+    },
     /// A name is used twice.
     #[error("two {what} are named `{name}`; rename one of them")]
     Duplicate {

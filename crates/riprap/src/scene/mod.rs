@@ -14,6 +14,7 @@ mod error;
 mod flexible;
 mod held;
 mod joint;
+mod load;
 mod material;
 mod mechanism;
 mod pieces;
@@ -31,6 +32,7 @@ pub use degradation::{
 pub use error::{BuildError, BuildErrors, Item};
 pub use flexible::{Elements, Flexible, FlexibleId, NodeShape};
 pub use joint::{BodyJoint, Hold, ResolvedJoint};
+pub use load::{Load, LoadInputs, Push, Servo, StateLaw};
 pub use material::{ContactLaw, Material, PairLaw, PairTable};
 pub use mechanism::{Carried, MechanismId, On, PointContact, ResolvedPoint};
 pub use rope::{ResolvedRope, Rope, RopeId};
@@ -89,6 +91,8 @@ pub struct Scene {
     pub(crate) points: Vec<ResolvedPoint>,
     pub(crate) joints: Vec<ResolvedJoint>,
     pub(crate) ropes: Vec<ResolvedRope>,
+    /// Forces given by laws, and servos, with the bodies on which they act.
+    pub(crate) loads: Vec<(Body, Load)>,
     pub(crate) initial: State,
     /// Seed of the strengths of stones.
     pub(crate) seed: u64,

@@ -146,6 +146,7 @@ impl Scene {
             points: Vec::new(),
             joints: Vec::new(),
             ropes: Vec::new(),
+            loads: Vec::new(),
             initial: State::default(),
             seed: 0,
             degrades: false,

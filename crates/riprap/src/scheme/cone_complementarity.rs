@@ -5,7 +5,9 @@ use super::{
     Clock, Scheme, StepError, StepReport, StepResult, Workspace, check_dt, check_inelastic,
     next_time,
 };
-use crate::assembly::{GapRule, Interval, Stabilization, assemble_joints, assemble_ropes};
+use crate::assembly::{
+    GapRule, Interval, Stabilization, assemble_joints, assemble_ropes, assemble_servos,
+};
 use crate::friction::{Apgd, ContactProblem, ContactSolver, Law};
 use crate::scene::{Scene, SchemeState, State};
 
@@ -118,6 +120,7 @@ impl Scheme for ConeComplementarity {
         let gaps = GapRule::OverStep { recovery: self.recovery };
         clock.assemble(|| contacts.assemble_by(gaps, scene, state, system, dt, problem));
         clock.assemble(|| assemble_joints(scene, system, problem));
+        clock.assemble(|| assemble_servos(scene, system, problem));
         clock.assemble(|| assemble_ropes(scene, state, system, gaps, dt, problem));
         if self.law == FrictionLaw::Cone {
             clock.assemble(|| relax(problem));

@@ -372,6 +372,16 @@ pub enum StepError {
         /// The first rope.
         rope: String,
     },
+    /// The scheme has no servos.
+    #[error(
+        "{scheme} has no servos, but the scene has the servo of {what}; use moreau-jean for this scene"
+    )]
+    NoServos {
+        /// The scheme, as in a scene file.
+        scheme: &'static str,
+        /// The body or coordinate that the first one moves.
+        what: String,
+    },
     /// The scheme moves free bodies only.
     #[error(
         "{scheme} moves free, fixed and driven bodies, but the scene has {what}; use moreau-jean for this scene"
@@ -442,6 +452,21 @@ fn check_no_ropes(scheme: &'static str, scene: &Scene) -> Result<(), StepError> 
         Some(rope) => Err(StepError::NoRopes { scheme, rope: rope.name.clone() }),
         None => Ok(()),
     }
+}
+
+/// The body or coordinate that the first servo with a limited speed moves.
+fn first_servo(scene: &Scene) -> Option<String> {
+    let name = |body| format!("body `{}`", scene.bodies().names[scene.slot(body)]);
+    let first = scene.servos().next().map(|(body, _)| name(body));
+    first.or_else(|| {
+        let limited = scene.mechanisms().iter().find_map(|m| Some((m, m.speed_limits().next()?.0)));
+        limited.map(|(m, c)| format!("`{}` in mechanism `{}`", m.coordinate_name(c), m.name()))
+    })
+}
+
+/// Checks that there are no servos, for a scheme that has none.
+fn check_no_servos(scheme: &'static str, scene: &Scene) -> Result<(), StepError> {
+    first_servo(scene).map_or(Ok(()), |what| Err(StepError::NoServos { scheme, what }))
 }
 
 /// Checks that a step is a positive time.

@@ -3,6 +3,7 @@
 use super::{Clock, Scheme, StepError, StepReport, StepResult, Workspace, check_dt, next_time};
 use crate::assembly::{
     GapRule, Interval, Stabilization, assemble_joints, assemble_rolling, assemble_ropes,
+    assemble_servos,
 };
 use crate::friction::{Coloured, ContactSolver};
 use crate::scene::{Scene, SchemeState, State};
@@ -103,6 +104,7 @@ impl Scheme for MoreauJean {
         clock.update(|| fix.contacts(scene, state, system, &h, contacts, problem, room))?;
         clock.assemble(|| contacts.assemble(scene, state, system, h.dt, problem));
         clock.assemble(|| assemble_joints(scene, system, problem));
+        clock.assemble(|| assemble_servos(scene, system, problem));
         clock.assemble(|| assemble_ropes(scene, state, system, GapRule::ByLaw, h.dt, problem));
         clock.assemble(|| assemble_rolling(scene, system, contacts, problem));
 

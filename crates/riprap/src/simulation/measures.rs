@@ -294,11 +294,11 @@ impl<'a> Measures<'a> {
     }
 }
 
-/// Whether a body is free, with a shape.
+/// Whether a body is free, not moved by a servo, with a shape.
 fn is_free(frame: &Frame, i: usize) -> bool {
     let (scene, bodies) = (frame.scene, frame.scene.bodies());
     let alone = bodies.carried[i].is_none() && scene.node_at(i).is_none();
-    bodies.movable[i] && alone && bodies.size[i] > 0.0
+    bodies.movable[i] && alone && bodies.size[i] > 0.0 && !scene.is_servo(i)
 }
 
 #[cfg(test)]

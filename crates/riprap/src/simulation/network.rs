@@ -7,6 +7,7 @@ use crate::friction::{
     ContactStatus, Factored, InverseMass, Law, RestError, RestForces, RestProblem, RestReport,
 };
 use crate::math::{Vec3, tangents};
+use crate::scene::Push;
 
 /// The resultant that the unique forces have on each body.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -220,9 +221,15 @@ impl Assembled {
                 arm[b] = arm[b].max(Vec3::from(c.arms[side]).norm());
             }
         }
+        let state = frame.state;
+        let pushes: Vec<Push> = frame.scene.pushes(state.t, &state.q, &state.v).collect();
         let of = |(b, &i): (usize, &usize)| {
-            let force = -(frame.scene.gravity() * bodies.mass[i] + bodies.force[i]);
-            let moment = -bodies.torque[i];
+            let mut force = -(frame.scene.gravity() * bodies.mass[i] + bodies.force[i]);
+            let mut moment = -bodies.torque[i];
+            if let Some(push) = pushes.iter().find(|push| push.slot == i) {
+                force -= push.force;
+                moment -= push.torque;
+            }
             let rest = [force.x, force.y, force.z, moment.x, moment.y, moment.z];
             let free = |k: usize| match k {
                 0..3 => bodies.inverse_mass[i][k] > 0.0,

@@ -19,6 +19,7 @@ mod position_correction;
 mod rest_forces;
 mod rigid_events;
 mod ropes;
+mod servo;
 mod slider_crank;
 mod standing;
 
@@ -278,6 +279,12 @@ pub const CASES: &[Case] = &[
         name: "wear",
         about: "a sliding block loses the volume of Archard's law; a tumbling cube becomes round, convex, with its mass accounted",
         run: degradation::wear,
+        long: false,
+    },
+    Case {
+        name: "servo",
+        about: "forces as laws of time and state, servo plates on stops and on a settling bed, a triaxial cell",
+        run: servo::servo,
         long: false,
     },
     Case {

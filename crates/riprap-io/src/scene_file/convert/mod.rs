@@ -10,6 +10,7 @@ mod grains;
 mod joints;
 mod laws;
 mod links;
+mod loads;
 mod mechanisms;
 mod probes;
 mod ropes;
@@ -38,6 +39,7 @@ use super::suggest;
 use super::values::{Entries, Node};
 use crate::mesh::Mesh;
 use bodies::Known;
+use loads::LoadScope;
 use mechanisms::Parts;
 use probes::Targets;
 
@@ -60,6 +62,10 @@ pub(super) struct Converter<'a> {
     time_scope: Scope,
     /// The parameters, for values that use them.
     parameters: Parameters,
+    /// The names of the bodies, in file order.
+    body_names: Vec<Option<String>>,
+    /// The names that laws of time and state may use; collected when the first law is read.
+    loads: Option<LoadScope>,
     materials: Vec<Material>,
     material_index: HashMap<String, usize>,
     /// Types of the named shapes; `None` if invalid.
@@ -110,7 +116,9 @@ fn source(scene: &Entries) -> Source {
     let shapes = scene.table("shapes").map_or(Vec::new(), |shapes| {
         shapes.named().map(|(_, key_span, _)| key_span.clone()).collect()
     });
-    Source { shapes, bodies: tables("body"), grains: tables("grains"), ..Source::default() }
+    let stop = scene.table("run").map_or(0..0, |run| run.value_span("stop"));
+    let (bodies, grains) = (tables("body"), tables("grains"));
+    Source { stop, shapes, bodies, grains, ..Source::default() }
 }
 
 /// Items and their locations.
@@ -128,6 +136,8 @@ impl<'a> Converter<'a> {
             seed: 1,
             time_scope: Scope::new(&["t"]),
             parameters: Parameters::default(),
+            body_names: Vec::new(),
+            loads: None,
             materials: Vec::new(),
             material_index: HashMap::new(),
             shape_types: Vec::new(),
@@ -159,6 +169,7 @@ impl<'a> Converter<'a> {
         self.materials(scene);
         let pairs = self.pairs(list("pair"));
         let shapes = self.named_shapes(scene);
+        self.name_bodies(list("body"));
         let mut bodies: Vec<Option<Body>> = self.bodies(list("body"));
         let grains: Vec<Option<Grains>> = self.grains(list("grains"));
         let mechanisms = self.mechanisms(list("mechanism"));

@@ -9,6 +9,7 @@ mod degradation;
 mod flexible;
 mod grains;
 mod joints;
+mod loads;
 mod mechanism;
 mod probes;
 mod ropes;
@@ -20,6 +21,7 @@ pub use contacts::*;
 pub use flexible::*;
 pub use grains::*;
 pub use joints::*;
+pub use loads::*;
 pub use mechanism::*;
 pub use probes::*;
 pub use ropes::*;
@@ -164,6 +166,8 @@ pub struct Source {
     pub path: PathBuf,
     /// The text.
     pub text: Arc<str>,
+    /// Location of [`Run::stop`].
+    pub stop: Range<usize>,
     /// Locations of [`SceneFile::shapes`].
     pub shapes: Vec<Range<usize>>,
     /// Locations of [`SceneFile::bodies`].
@@ -197,6 +201,13 @@ pub struct MechanismSource {
     pub springs: Vec<Range<usize>>,
     /// Locations of [`Mechanism::forces`].
     pub forces: Vec<Range<usize>>,
+}
+
+impl Source {
+    /// The location of a part of [`Run::stop`], whose text is `stop`.
+    pub(crate) fn within_stop(&self, stop: &str, part: Range<usize>) -> Range<usize> {
+        super::document::inside(&self.text, &self.stop, stop, part)
+    }
 }
 
 impl PartialEq for Source {

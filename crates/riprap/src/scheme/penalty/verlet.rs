@@ -13,7 +13,7 @@ use super::law::{Laws, Push, Touch};
 use super::{Penalty, PenaltyError, memory, recall, turned};
 use crate::assembly::{
     ActiveContact, Contacts, GapRule, Interval, Stabilization, System, assemble_joints,
-    assemble_ropes,
+    assemble_ropes, assemble_servos,
 };
 use crate::friction::{BlockVelocities, ContactProblem, Factored, Impulses, Operator, SolveReport};
 use crate::math::{Buffers, Scratch, Vec3, bytes_of, parallel};
@@ -102,6 +102,7 @@ pub fn step(
     clock.assemble(|| contacts.assemble_by(rule, scene, state, system, dt, problem));
     let n = problem.len();
     clock.assemble(|| assemble_joints(scene, system, problem));
+    clock.assemble(|| assemble_servos(scene, system, problem));
     clock.assemble(|| assemble_ropes(scene, state, system, GapRule::ByLaw, dt, problem));
     FIX.ropes(system, dt, problem);
 
