@@ -36,24 +36,11 @@ pub(crate) fn check(
     table: &'static Table,
     problems: &mut Problems,
 ) -> Option<Entries> {
-    let text = &whole.text[..];
-    let (mut document, errors) = DeTable::parse_recoverable(whole.file());
-    for error in errors {
-        problems
-            .report(error.span().unwrap_or(0..0), format!("not valid TOML: {}", error.message()));
-    }
-    if problems.is_empty()
-        && let Err(problem) = whole.apply(document.get_mut())
-    {
-        problems.add(problem);
-    }
-    if !problems.is_empty() {
-        return None;
-    }
+    let document = whole.parse(problems)?;
     let planar = document.get_ref().get("planar").map(|value| value.get_ref());
     let planar = matches!(planar, Some(DeValue::Boolean(true)));
     let parameters = Parameters::of(document.get_ref());
-    let mut checker = Checker { text, planar, parameters, problems };
+    let mut checker = Checker { text: &whole.text, planar, parameters, problems };
     Some(checker.table(table, table.title, document.get_ref(), 0..0))
 }
 

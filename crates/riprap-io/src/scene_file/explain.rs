@@ -1,12 +1,15 @@
 //! Explanations of keys for `riprap explain`, generated from the same declarations as the reference page.
 
+mod sample;
+
 use std::fmt::Write;
 
 use super::UnknownKey;
-use super::fields::{Field, Kind, Limits, Need, Table, Tag, Variant};
+use super::fields::{Field, Kind, Need, Table, Tag, Variant};
 use super::model::SCENE;
 use super::reference::{choices, value};
 use super::suggest;
+use sample::sample;
 
 /// Width of the text.
 const WIDTH: usize = 100;
@@ -307,7 +310,10 @@ fn describe(path: &str, subject: &Subject, text: &mut String) {
                     None => told.push((field, variant.into_iter().collect())),
                 }
             }
-            for (field, variants) in told {
+            for (k, (field, variants)) in told.into_iter().enumerate() {
+                if k > 0 {
+                    text.push('\n');
+                }
                 one_key(table, field, &variants, text);
             }
         }
@@ -316,6 +322,7 @@ fn describe(path: &str, subject: &Subject, text: &mut String) {
 
 fn one_key(table: &'static Table, field: &'static Field, of: &[&Variant], text: &mut String) {
     paragraph(field.doc, text);
+    text.push('\n');
     let mut place = table_name(table);
     if let (Some(tag), false) = (table.tag, of.is_empty()) {
         let words: Vec<String> = of.iter().map(|v| format!("\"{}\"", v.value)).collect();
@@ -406,54 +413,6 @@ fn example(table: &Table, lines: &str, text: &mut String) {
     }
 }
 
-/// An example of a value, as written in a file.
-fn sample(kind: &'static Kind) -> String {
-    let list = |of: &'static Kind, n: usize| format!("[{}]", vec![sample(of); n].join(", "));
-    match kind {
-        Kind::Quantity(dimension, _) => format!("\"{}\"", dimension.example()),
-        Kind::Number(Limits::Within(low, high)) => format!("{}", 0.5 * (low + high)),
-        Kind::Number(_) => "0.5".into(),
-        Kind::Integer(low, high) => 10.clamp(*low, *high).to_string(),
-        Kind::Flag => "true".into(),
-        Kind::Text => "\"a text\"".into(),
-        Kind::Name => "\"ball\"".into(),
-        Kind::Refers("material") => "\"rock\"".into(),
-        Kind::Refers(what) => format!("\"{}\"", what.replace(' ', "-")),
-        Kind::File => "\"stone.stl\"".into(),
-        Kind::Choice(words) => format!("\"{}\"", words.first().map_or("", |word| word.0)),
-        Kind::Law(_) => "\"0.05*sin(2*pi*t)\"".into(),
-        Kind::Load(_) => "\"-200*z - 5*vz\"".into(),
-        Kind::Value => "\"1500 rpm\"".into(),
-        Kind::Axis => "\"z\"".into(),
-        Kind::Polar(of) | Kind::Axial(of) => list(of, 3),
-        Kind::List { of, min, .. } => list(of, (*min).max(1)),
-        Kind::Tuple(parts) => {
-            let values: Vec<String> = parts.iter().map(|(_, kind)| sample(kind)).collect();
-            format!("[{}]", values.join(", "))
-        }
-        Kind::Table(table) => inline(table),
-        Kind::Map(of) => format!("{{ omega = {} }}", sample(of)),
-        Kind::Named(table) => format!("{{ rock = {} }}", inline(table)),
-        Kind::OneOf(kinds) => kinds.first().map_or(String::new(), sample),
-    }
-}
-
-/// A table with its required keys, or else its first one.
-fn inline(table: &'static Table) -> String {
-    let variant = table.tag.and_then(|tag| tag.variants.first());
-    let mut entries: Vec<String> = Vec::new();
-    if let (Some(tag), Some(variant)) = (table.tag, variant) {
-        entries.push(format!("{} = \"{}\"", tag.key, variant.value));
-    }
-    let required = |field: &&Field| matches!(field.need, Need::Required);
-    let mut fields: Vec<&'static Field> = table.fields_of(variant).filter(required).collect();
-    if fields.is_empty() && entries.is_empty() {
-        fields.extend(table.fields_of(variant).find(|field| table_of(&field.kind).is_none()));
-    }
-    entries.extend(fields.iter().map(|field| format!("{} = {}", field.key, sample(&field.kind))));
-    format!("{{ {} }}", entries.join(", "))
-}
-
 fn paragraph(what: &str, text: &mut String) {
     hanging("", what, text);
 }
@@ -476,81 +435,4 @@ fn hanging(label: &str, what: &str, text: &mut String) {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn every_key_of_every_table_is_explained_with_an_example_that_is_toml() {
-        for place in places() {
-            for key in known_keys(place.table) {
-                let path = joined(&place.path, key);
-                let text = explain(&path).unwrap_or_else(|error| panic!("{path}: {error}"));
-                assert!(text.starts_with(&path), "{path}:\n{text}");
-                assert!(!text.contains("](#"), "{path}:\n{text}");
-            }
-            for (_, field) in variants_and_fields(place.table) {
-                let text = format!("value = {}", sample(&field.kind));
-                let parsed = text.parse::<toml::Table>();
-                assert!(parsed.is_ok(), "{}.{}: {text}", place.path, field.key);
-                let value = text.strip_prefix("value = ").unwrap();
-                let value = toml::de::DeValue::parse(value).unwrap();
-                assert!(field.kind.may_be(&value), "{}.{}: {text}", place.path, field.key);
-            }
-        }
-    }
-
-    #[test]
-    fn a_key_is_explained_with_type_unit_default_and_meaning() {
-        let text = explain("run.dt").unwrap();
-        for part in ["Time step.", "time [s], greater than 0", "it is required", "[run]"] {
-            assert!(text.contains(part), "{part}:\n{text}");
-        }
-        assert!(text.contains("with scheme = \"moreau-jean\""), "{text}");
-        let text = explain("materials.friction").unwrap();
-        assert_eq!(text, explain("materials.rock.friction").unwrap());
-        assert!(text.contains("[materials.rock]\n    friction = "), "{text}");
-        let text = explain("run.on_unconverged").unwrap();
-        assert!(text.contains("\"fail\"  stop the run"), "{text}");
-        let text = explain("body.ball.position").unwrap();
-        assert!(text.contains("[[body]]\n    position = ["), "{text}");
-    }
-
-    #[test]
-    fn tables_and_choices_list_what_they_contain() {
-        let text = explain("run").unwrap();
-        assert!(
-            text.contains("until (required)") && text.contains("scheme = \"penalty\""),
-            "{text}"
-        );
-        let text = explain("run.scheme").unwrap();
-        assert!(text.contains("default   \"moreau-jean\""), "{text}");
-        let text = explain("run.scheme.penalty").unwrap();
-        assert!(text.contains("stiffness") && text.contains("scheme = \"penalty\""), "{text}");
-        assert!(explain("probe.quantities").is_ok());
-        let all = explain_tables();
-        for table in ["run ", "body.shape", "mechanism.joint", "gravity"] {
-            assert!(all.contains(table), "{table}:\n{all}");
-        }
-    }
-
-    #[test]
-    fn a_name_alone_is_looked_up_in_all_tables() {
-        let text = explain("friction").unwrap();
-        assert!(text.contains("materials.friction") && text.contains("pair.friction"), "{text}");
-        let text = explain("impact_speed").unwrap();
-        assert!(text.starts_with("run.impact_speed"), "{text}");
-    }
-
-    #[test]
-    fn near_misses_are_suggested() {
-        let told = |key: &str| explain(key).unwrap_err().to_string();
-        assert!(told("run.shceme").contains("did you mean `run.scheme`?"));
-        assert!(told("frcition").contains("did you mean `friction`?"), "{}", told("frcition"));
-        assert!(told("run.scheme.penality").contains("did you mean `run.scheme.penalty`?"));
-        assert!(told("bdy.force").contains("did you mean `body`?"));
-        assert!(told("body.forec").contains("did you mean `body.force`?"));
-        assert!(told("run.dt.x").contains("`run.dt` is a value without keys"));
-        assert!(told("quark").contains("`riprap explain` lists the tables"));
-        assert!(told("").contains("no table"), "{}", told(""));
-    }
-}
+mod tests;

@@ -13,7 +13,7 @@ use std::ops::Range;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-use super::problem::Problem;
+use super::problem::{Problem, Problems};
 
 /// Written before each option in the text of a scene, so that messages can show it.
 const MARK: &str = "--set ";
@@ -44,17 +44,22 @@ impl WithOptions {
         whole
     }
 
-    /// The text of the file alone.
-    pub fn file(&self) -> &str {
-        &self.text[..self.begin.unwrap_or(self.text.len())]
-    }
-
-    /// Sets the keys of all options in order; a mistake is returned with its place in the text.
-    pub fn apply<'a>(&'a self, document: &mut DeTable<'a>) -> Result<(), Problem> {
-        for place in &self.options {
-            set(document, &self.text[place.clone()], place.start)?;
+    /// Parses the file and sets the keys of all options in order. `None` after a mistake, which is reported.
+    pub fn parse(&self, problems: &mut Problems) -> Option<Spanned<DeTable<'_>>> {
+        let file = &self.text[..self.begin.unwrap_or(self.text.len())];
+        let (mut document, errors) = DeTable::parse_recoverable(file);
+        for error in errors {
+            let span = error.span().unwrap_or(0..0);
+            problems.report(span, format!("not valid TOML: {}", error.message()));
         }
-        Ok(())
+        for place in self.options.iter().take_while(|_| problems.is_empty()) {
+            let text = &self.text[place.clone()];
+            if let Err(problem) = set(document.get_mut(), text, place.start) {
+                problems.add(problem);
+                break;
+            }
+        }
+        problems.is_empty().then_some(document)
     }
 }
 
