@@ -74,6 +74,12 @@ impl Checkpoint {
         Ok(read)
     }
 
+    /// The scene and the state of a checkpoint of any scene, and its SHA-256.
+    pub(crate) fn parts(path: &Path) -> Result<(String, State, String), Error> {
+        let (read, hash): (Checkpoint, _) = sealed::read_with_hash(path, &KIND)?;
+        Ok((read.scene, read.state, hash))
+    }
+
     /// The bytes of a checkpoint in the folder of a run.
     pub(crate) fn bytes(
         folder: &Path,

@@ -6,12 +6,13 @@
 //! frame, [`table`] writes time series, and [`run_folder`] manages the files of a run. The last three are independent of the
 //! simulator: they take points, numbers and names. [`output`] observes a run and
 //! passes data to them. [`checkpoint`] stores the state from which an interrupted run resumes, [`kept`] stores results of studies.
-//! [`fclib`] reads and writes contact problems, [`forces`] computes the force network of a run and draws it.
+//! [`export`] writes the motion of bodies by name as a table, [`fclib`] reads and writes contact problems, [`forces`] computes the force network of a run and draws it.
 
 mod atomic;
 pub mod build;
 pub mod checkpoint;
 mod error;
+pub mod export;
 pub mod fclib;
 pub mod forces;
 pub mod grain_table;

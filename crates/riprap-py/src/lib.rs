@@ -26,6 +26,7 @@ mod grains;
 mod handle;
 mod imported;
 mod joint;
+mod keys;
 mod law;
 mod loads;
 mod manifold;
@@ -46,6 +47,7 @@ mod scheme;
 mod shape;
 mod simulation;
 mod solver;
+mod start;
 mod state;
 mod view;
 mod watch;
@@ -129,5 +131,7 @@ fn _riprap(module: &Bound<PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(run::run, module)?)?;
     module.add_function(wrap_pyfunction!(run::main, module)?)?;
     module.add_function(wrap_pyfunction!(run::scene_schema, module)?)?;
+    module.add_function(wrap_pyfunction!(keys::explain, module)?)?;
+    module.add_function(wrap_pyfunction!(keys::_key_path, module)?)?;
     exit::register(module)
 }

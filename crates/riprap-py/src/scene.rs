@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use numpy::PyArray1;
 use pyo3::prelude::*;
-use pyo3::types::PyString;
+use pyo3::types::{PyDict, PyString};
 
 use riprap::scene::{Body as CoreBody, FlexibleId, MechanismId, RopeId, Scene as CoreScene};
 use riprap_io::build::{Built, Settling};
@@ -16,6 +16,7 @@ use crate::exit;
 use crate::handle::{
     BodyHandle, FlexibleHandle, GrainsHandle, Link, MechanismHandle, RopeHandle, fresh,
 };
+use crate::keys;
 use crate::law::Raised;
 use crate::material::Material;
 use crate::multibody::Multibody;
@@ -225,10 +226,27 @@ pub struct Scene(pub Arc<SceneData>);
 
 #[pymethods]
 impl Scene {
-    /// Reads a scene file. SceneError lists all mistakes with their lines and columns.
+    /// Reads a scene file. SceneError lists all mistakes with their lines and columns. `set` changes keys before the scene is
+    /// checked: paths such as "materials.rock.friction" or "body.ball.position", or names of parameters.
+    ///
+    /// >>> import pathlib, tempfile, riprap as rr
+    /// >>> path = pathlib.Path(tempfile.mkdtemp()) / "ball.toml"
+    /// >>> _ = path.write_text('''
+    /// ... run = { dt = "1 ms", until = "10 ms" }
+    /// ... materials.steel = { density = 7800 }
+    /// ... [[body]]
+    /// ... name = "ball"
+    /// ... material = "steel"
+    /// ... shape = { type = "sphere", radius = 0.1 }
+    /// ... ''')
+    /// >>> scene = rr.Scene.from_toml(path, set={"body.ball.position": (0, 0, 2), "run.dt": "0.5 ms"})
+    /// >>> rr.Simulation(scene).positions[0]
+    /// array([0., 0., 2.])
     #[staticmethod]
-    fn from_toml(py: Python, path: PathBuf) -> PyResult<Scene> {
-        let read = || SceneFile::read(&path).and_then(SceneData::of_file);
+    #[pyo3(signature = (path, *, set=None))]
+    fn from_toml(py: Python, path: PathBuf, set: Option<&Bound<PyDict>>) -> PyResult<Scene> {
+        let set = keys::options(set)?;
+        let read = || SceneFile::read_with(&path, &set).and_then(SceneData::of_file);
         let data = exit::detach(py, read).map_err(|errors| scene_errors(py, &errors))?;
         Ok(Scene(Arc::new(data)))
     }

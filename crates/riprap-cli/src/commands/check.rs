@@ -3,16 +3,18 @@
 mod mechanism;
 mod time_step;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use riprap::detect::{Detector, Query};
 use riprap::math::Twist;
 use riprap::scene::{Hold, Scene};
 use riprap::scheme::Scheme;
 use riprap_io::build::{Built, Group};
+use riprap_io::run::Origin;
 use riprap_io::scans::Scan;
 use riprap_io::scene_file::{BodyKind, ContactLaw, GrainShape, SceneFile, TimeScheme};
 
+use super::SceneArguments;
 use crate::failure::Failure;
 use crate::text::{counted, number, print, table};
 
@@ -22,13 +24,19 @@ type Rows = Vec<Vec<String>>;
 /// Arguments of `riprap check`.
 #[derive(clap::Args)]
 pub struct Arguments {
-    /// The scene file
-    scene: PathBuf,
+    #[command(flatten)]
+    scene: SceneArguments,
+    /// Also report what would carry over from the end of another run: its folder, or end.bin or checkpoint.bin in it
+    #[arg(long, value_name = "RUN")]
+    from: Option<PathBuf>,
 }
 
 /// Reads and builds a scene and prints its summary.
 pub fn check(arguments: &Arguments) -> Result<(), Failure> {
-    let file = SceneFile::read(&arguments.scene)?;
+    let mut file = arguments.scene.read()?;
+    if let Some(run) = &arguments.from {
+        file.run.start_from = Some(std::path::absolute(run).unwrap_or_else(|_| run.clone()));
+    }
     let built = file.build()?;
     if let Some(scheme) = file.penalty() {
         scheme.check(&built.scene).map_err(|error| Failure::Input(error.to_string()))?;
@@ -49,6 +57,10 @@ pub fn check(arguments: &Arguments) -> Result<(), Failure> {
     rows.extend(time_step::rows(&file, &built));
     rows.extend(file.notes(&built.scene).into_iter().map(|note| vec!["note".into(), note]));
     text += &table(&rows, &[]);
+    if let Some(run) = &file.run.start_from {
+        text += &format!("\nstarts from {}\n", run.display());
+        text += &carried_over(run, &file, &built)?;
+    }
     for grains in &file.grains {
         if let GrainShape::Scans { scans, .. } = &grains.shape {
             text += &format!("\nstones of `{}`\n{}", grains.name, stones(scans));
@@ -64,6 +76,14 @@ pub fn check(arguments: &Arguments) -> Result<(), Failure> {
     }
     print(&text);
     Ok(())
+}
+
+/// What carries over from another run, and what not.
+fn carried_over(run: &Path, file: &SceneFile, built: &Built) -> Result<String, Failure> {
+    let input = |error: riprap_io::Error| Failure::Input(error.to_string());
+    let origin = Origin::read(run).map_err(input)?;
+    let (_, report) = origin.start(file, &built.scene).map_err(input)?;
+    Ok(report.lines().iter().map(|line| format!("  {line}\n")).collect())
 }
 
 fn bodies(file: &SceneFile, built: &Built) -> Rows {

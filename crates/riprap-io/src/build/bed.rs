@@ -11,7 +11,9 @@ use serde::{Deserialize, Serialize};
 
 use super::{Settled, Settling};
 use crate::error::{Error, Place};
-use crate::scene_file::{BodyKind, OnUnconverged, SceneFile, fingerprint, first_difference};
+use crate::scene_file::{
+    BodyKind, OnUnconverged, SceneFile, StartTime, fingerprint, first_difference,
+};
 use crate::sealed::{self, Kind};
 
 const KIND: Kind = Kind {
@@ -58,6 +60,8 @@ impl Settling {
         scene.run.force_chains = false;
         scene.run.impact_speed = None;
         scene.run.checkpoint_every = None;
+        scene.run.start_from = None;
+        scene.run.start_time = StartTime::Zero;
         scene.run.on_unconverged = OnUnconverged::Accept;
         scene.parameters.clear();
         scene.mechanisms.clear();

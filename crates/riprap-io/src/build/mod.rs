@@ -117,7 +117,11 @@ impl SceneFile {
             return Err(self.errors(problems));
         }
 
-        let settling = settle::Plan::new(self, &groups);
+        // A run that starts from the end of another one takes its grains from there.
+        let settling = match self.run.start_from {
+            Some(_) => None,
+            None => settle::Plan::new(self, &groups),
+        };
         let mut builder = self.builder();
         for body in &bodies {
             builder.add_body(body.clone());
@@ -324,8 +328,9 @@ impl SceneFile {
         if self.planar {
             builder.planar();
         }
-        if !self.run.scheme.has_contacts() {
-            builder.accept_overlap(f64::INFINITY); // the scheme has no contacts
+        // Without contacts overlaps do not matter; where another run ended they are checked later.
+        if !self.run.scheme.has_contacts() || self.run.start_from.is_some() {
+            builder.accept_overlap(f64::INFINITY);
         }
         if let Some(alert) = self.contact.alert {
             builder.alert(alert);
@@ -493,7 +498,12 @@ impl SceneFile {
         problems.dedup();
         problems.truncate(200);
         let source = &self.source;
-        SceneErrors { path: source.path.clone(), text: source.text.to_string(), problems }
+        SceneErrors {
+            path: source.path.clone(),
+            text: source.text.to_string(),
+            options: source.options,
+            problems,
+        }
     }
 }
 

@@ -31,10 +31,12 @@ use serde::{Deserialize, Serialize};
 use crate::build::{Built, Settled};
 use crate::checkpoint::Checkpoint;
 use crate::error::Error;
+use crate::run::write_end;
 use crate::run_file::{self, Contents, Due, RunFileWriter, Shapes};
 use crate::run_folder::{Existing, IMPACTS, RunFolder};
 use crate::scene_file::{Run, SceneFile};
 use crate::table::TableWriter;
+use crate::vtk::Field;
 use impacts::Impacts;
 use queue::{Files, Queue};
 use series::Series;
@@ -142,6 +144,8 @@ struct Description {
     grain_size: f64,
     resolution: f64,
     settled: Option<(bool, f64, u64)>,
+    /// Options that set keys.
+    set: Vec<String>,
 }
 
 impl RunWriter {
@@ -243,6 +247,7 @@ impl RunWriter {
                 grain_size: scene.grain_size(),
                 resolution: scene.resolution(),
                 settled: None,
+                set: file.source.set.clone(),
             },
             series,
             impacts: run.impact_speed.map(Impacts::new),
@@ -309,7 +314,16 @@ impl RunWriter {
         });
     }
 
-    /// Writes the last output, if the run ended between two outputs, and the summary. `frame` is `None` if the run did not
+    /// Records the run from whose end this one starts, and what carried over.
+    pub(crate) fn started_from(&mut self, record: serde_json::Value) {
+        // A failure is that of an earlier job, and is returned with the next one.
+        self.files.hand_over(move |files| {
+            files.folder.set_start(record);
+            Ok(())
+        });
+    }
+
+    /// Writes the last output, if the run ended between two outputs, the state, and the summary. `frame` is `None` if the run did not
     /// start.
     pub fn finish(&mut self, frame: Option<&Frame>, ending: &Ending) -> Result<(), Error> {
         // A step in which the run was aborted has not been observed.
@@ -321,6 +335,8 @@ impl RunWriter {
         self.write_impacts()?;
         if let Some(frame) = frame {
             self.output(frame, true)?;
+            let (identity, state) = (self.identity.clone(), frame.state.clone());
+            self.files.send(move |files| write_end(files.folder.path(), &identity, &state))?;
         }
         self.write_summary(ending, frame)?;
         self.files.wait()?;
@@ -426,6 +442,8 @@ impl RunWriter {
                 Ok(())
             })?;
         }
+        let names = frame.scene.ropes().iter().map(|rope| rope.name.as_str());
+        let rope_names = Field::texts("names", names);
         self.files.send(move |files| {
             if let Some(row) = row {
                 files.table.row(&row)?;
@@ -441,15 +459,22 @@ impl RunWriter {
                 let Some(number) = number else { continue };
                 let data = match part {
                     0 => surfaces.bodies(&snapshot),
-                    _ => snapshot.contacts(),
+                    _ => {
+                        let mut data = snapshot.contacts();
+                        surfaces.add_names(&mut data);
+                        data
+                    }
                 };
                 files.folder.write_frame(PARTS[part], number, t, &data)?;
             }
-            if let (Some(number), Some(ropes)) = (numbers[0], snapshot.ropes()) {
+            if let (Some(number), Some(mut ropes)) = (numbers[0], snapshot.ropes()) {
+                ropes.field_data(rope_names.clone());
                 files.folder.write_frame(ROPES, number, t, &ropes)?;
             }
             if let (Some(number), Some((links, size))) = (numbers[1], chains) {
-                files.folder.write_frame(CHAINS, number, t, &Link::lines(&links, size))?;
+                let mut lines = Link::lines(&links, size);
+                surfaces.add_names(&mut lines);
+                files.folder.write_frame(CHAINS, number, t, &lines)?;
             }
             Ok(())
         })?;
@@ -464,6 +489,9 @@ impl RunWriter {
         let wall = self.report().wall;
         let end = frame.map(|frame| (frame.state.t, Balance::of(frame.scene, frame.state)));
         let mut summary = summary::summary(&self.scene, &self.tally, ending, end, wall);
+        if !self.scene.set.is_empty() {
+            summary["set"] = self.scene.set.clone().into();
+        }
         if let Some(broken) = frame.and_then(ropes::broken) {
             summary["broken_ropes"] = broken;
         }

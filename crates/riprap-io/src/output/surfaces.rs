@@ -10,7 +10,7 @@ use riprap::simulation::{ContactForce, Frame};
 
 use super::extent;
 use super::ropes::Drawn;
-use crate::vtk::PolyData;
+use crate::vtk::{Field, PolyData};
 
 /// Number of vertices of the polygon that approximates a disc.
 const DISC_CORNERS: usize = 48;
@@ -25,6 +25,8 @@ pub struct Surfaces {
     materials: Vec<i64>,
     /// Ids of the bodies.
     ids: Vec<i64>,
+    /// Ids and names of the bodies, and names of the materials, for every frame file.
+    fields: [Field; 3],
     /// The nodes of each flexible body, and the outline of its section [m].
     flexible: Vec<(Range<usize>, Vec<[f64; 2]>)>,
 }
@@ -65,11 +67,21 @@ impl Surfaces {
         }
         let outline = |k: usize| (scene.nodes_of(k), scene.flexible()[k].outline().to_vec());
         let flexible = (0..scene.flexible().len()).map(outline).collect();
-        let ids = scene.bodies().ids.iter().map(|id| i64::from(*id)).collect();
-        Surfaces { bodies, materials, ids, flexible }
+        let ids: Vec<i64> = scene.bodies().ids.iter().map(|id| i64::from(*id)).collect();
+        let fields = [
+            Field::integers("ids", &ids),
+            Field::texts("names", scene.bodies().names.iter().map(String::as_str)),
+            Field::texts("materials", scene.materials().iter().map(|m| m.name.as_str())),
+        ];
+        Surfaces { bodies, materials, ids, fields, flexible }
     }
 
-    /// All surfaces at the time of a snapshot, with body, material and `speed [m/s]` of each face.
+    /// Adds `ids` and `names` of the bodies and the names of the `materials` as field data.
+    pub fn add_names(&self, data: &mut PolyData) {
+        self.fields.iter().for_each(|field| data.field_data(field.clone()));
+    }
+
+    /// All surfaces at the time of a snapshot, with body, material and `speed [m/s]` of each face, and the names of bodies and materials.
     pub fn bodies(&self, snapshot: &Snapshot) -> PolyData {
         let mut data = PolyData::new();
         let (mut index, mut material, mut speed) = (Vec::new(), Vec::new(), Vec::new());
@@ -99,6 +111,7 @@ impl Surfaces {
         data.cell_data("body", index);
         data.cell_data("material", material);
         data.cell_data("speed [m/s]", speed);
+        self.add_names(&mut data);
         data
     }
 }

@@ -4,6 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use riprap::scene::Continued;
 use riprap::scheme::Pulse;
 use riprap::simulation::{Frame, Observer};
 
@@ -77,6 +78,15 @@ pub enum Event<'a> {
         /// The file.
         path: &'a Path,
     },
+    /// The run starts from the end of another one.
+    StartedFrom {
+        /// The file with its state.
+        file: &'a Path,
+        /// What carries over and what does not.
+        report: &'a Continued,
+    },
+    /// The run that a resumed run started from has changed since.
+    OriginChanged,
     /// A phase starts.
     PhaseStarted {
         /// Which one.

@@ -15,6 +15,7 @@ use super::fields::{Field, Kind, Limits, Need, Table, Variant, tuple_names};
 use super::number as shown;
 use super::parameters::Parameters;
 use super::problem::{Problem, Problems};
+use super::set::WithOptions;
 use super::suggest;
 use super::units::{Dimension, QuantityError};
 use super::values::{Entries, Entry, Item, Node};
@@ -27,21 +28,18 @@ const MAX_LENGTH: f64 = 1e12;
 
 static AXIS_COMPONENT: Kind = Kind::Number(Limits::Any);
 
-/// Parses `text` and checks it against `table`. Returns `None` after a syntax error: the rest cannot be trusted, and
+/// Parses a text, sets the keys of its options, and checks it against `table`. Returns `None` after a syntax error: the rest cannot be trusted, and
 /// lost keys would be reported as missing.
-pub(crate) fn check(text: &str, table: &'static Table, problems: &mut Problems) -> Option<Entries> {
-    let (document, errors) = DeTable::parse_recoverable(text);
-    for error in errors {
-        problems
-            .report(error.span().unwrap_or(0..0), format!("not valid TOML: {}", error.message()));
-    }
-    if !problems.is_empty() {
-        return None;
-    }
+pub(crate) fn check(
+    whole: &WithOptions,
+    table: &'static Table,
+    problems: &mut Problems,
+) -> Option<Entries> {
+    let document = whole.parse(problems)?;
     let planar = document.get_ref().get("planar").map(|value| value.get_ref());
     let planar = matches!(planar, Some(DeValue::Boolean(true)));
     let parameters = Parameters::of(document.get_ref());
-    let mut checker = Checker { text, planar, parameters, problems };
+    let mut checker = Checker { text: &whole.text, planar, parameters, problems };
     Some(checker.table(table, table.title, document.get_ref(), 0..0))
 }
 

@@ -4,16 +4,18 @@
 use std::fmt::{self, Debug, Write};
 use std::path::PathBuf;
 
-use super::{GrainShape, Placement, SceneFile, Shape, ShapeRef};
+use super::{GrainShape, Placement, SceneFile, Shape, ShapeRef, StartTime};
 
 impl SceneFile {
-    /// The resolved scene without its title, end time and checkpoint interval; files it refers to are identified by their
+    /// The resolved scene without its title, end time, checkpoint interval and the run from which it starts; files it refers to are identified by their
     /// content.
     pub fn identity(&self) -> String {
         let mut scene = self.clone();
         scene.title = None;
         scene.run.until = 0.0;
         scene.run.checkpoint_every = None;
+        scene.run.start_from = None;
+        scene.run.start_time = StartTime::Zero;
         scene.name_files_by_content();
         scene.to_toml()
     }

@@ -108,7 +108,9 @@ __all__ = [
     "ViewerPage",
     "Wear",
     "__version__",
+    "_key_path",
     "dantzig",
+    "explain",
     "force_network",
     "main",
     "rest_forces",
@@ -2060,8 +2062,24 @@ class Scene:
     (['ball'], 0.5)
     """
     @staticmethod
-    def from_toml(path: _PathLike) -> Scene:
-        """Reads a scene file. SceneError lists all mistakes with their lines and columns."""
+    def from_toml(path: _PathLike, *, set: Optional[Mapping[str, Any]] = None) -> Scene:
+        """Reads a scene file. SceneError lists all mistakes with their lines and columns. `set` changes keys before the scene is
+        checked: paths such as "materials.rock.friction" or "body.ball.position", or names of parameters.
+
+        >>> import pathlib, tempfile, riprap as rr
+        >>> path = pathlib.Path(tempfile.mkdtemp()) / "ball.toml"
+        >>> _ = path.write_text('''
+        ... run = { dt = "1 ms", until = "10 ms" }
+        ... materials.steel = { density = 7800 }
+        ... [[body]]
+        ... name = "ball"
+        ... material = "steel"
+        ... shape = { type = "sphere", radius = 0.1 }
+        ... ''')
+        >>> scene = rr.Scene.from_toml(path, set={"body.ball.position": (0, 0, 2), "run.dt": "0.5 ms"})
+        >>> rr.Simulation(scene).positions[0]
+        array([0., 0., 2.])
+        """
         ...
     @staticmethod
     def from_toml_str(text: str, folder: _PathLike = ...) -> Scene:
@@ -2384,6 +2402,11 @@ class Simulation:
     steps; Ctrl-C ends a run between two steps. Exceptions in laws are raised by the step, which then leaves the state as it
     was. Rows of arrays are bodies in the order in which they were added; see `ids` if stones break.
 
+    `start_from` is another run from whose end this one starts: the folder of a run, or a simulation. Bodies, mechanisms, flexible
+    bodies, joints and ropes go on where they have the same name in both scenes, `continued` tells what carries over, and nothing
+    settles. The time starts at 0, or goes on with `continue_time`. A scene may be changed in any way in between; its bodies must not
+    overlap as described either, unless the builder accepts it.
+
     >>> import riprap as rr
     >>> rubber = rr.Material("rubber", density=1100.0, friction=0.8, restitution=0.7)
     >>> scene = rr.SceneBuilder()
@@ -2423,7 +2446,11 @@ class Simulation:
         `write` is a folder for forces.csv, force-chains.vtp and force-chains.svg, seen along an axis.
         """
         ...
-    def __new__(cls, scene: Scene, scheme: Optional[Scheme] = None, *, on_unconverged: Optional[str] = None, settle: bool = True, progress: Optional[_Progress] = None) -> Simulation: ...
+    def __new__(cls, scene: Scene, scheme: Optional[Scheme] = None, *, on_unconverged: Optional[str] = None, settle: bool = True, start_from: Union[None, _PathLike, Simulation] = None, continue_time: bool = False, progress: Optional[_Progress] = None) -> Simulation: ...
+    @property
+    def continued(self) -> Optional[List[str]]:
+        """What carried over from the run given as `start_from`, and what did not, in lines of text; None without one."""
+        ...
     def step(self) -> StepReport:
         """Performs one step. StepError if it fails; the state is then as it was."""
         ...
@@ -2844,6 +2871,27 @@ def rest_forces(problem: ContactProblem, required: ArrayLike, law: Optional[_Def
     """
     ...
 
+def explain(key: Optional[str] = None) -> str:
+    """What a key of scene files means: type, unit, default, meaning and an example, as `riprap explain` prints it; without a key, the
+    tables. ValueError suggests the nearest key if there is none of this name.
+
+    >>> import riprap as rr
+    >>> print(rr.explain("materials.density").splitlines()[0])
+    materials.density
+    >>> "time [s], greater than 0" in rr.explain("run.dt")
+    True
+    """
+    ...
+
+def _key_path(scene: str, key: str) -> List[Union[str, int]]:
+    """The way to a key of a scene, which is given as JSON: keys of tables, and numbers of items from 0. For studies over parameters.
+
+    >>> from riprap._riprap import _key_path
+    >>> _key_path('{"body": [{"name": "ball"}]}', "body.ball.position")
+    ['body', 0, 'position']
+    """
+    ...
+
 def force_network(folder: _PathLike, *, time: Optional[float] = None, law: str = "linear", friction: str = "associated", ratio: float = 0.2857142857142857, resultant: str = "balance", method: str = "newton", tolerance: float = 1e-10, max_iterations: int = 1000, write: bool = False, view: str = "y") -> ForceNetwork:
     """The unique contact forces of a run in a folder at its last checkpoint or, continued in memory, at a later time [s], as
     `riprap forces` computes them; nothing of the run is changed. Options are those of `Simulation.force_network`; with `write`,
@@ -2884,10 +2932,11 @@ def solve(problem: ContactProblem, solver: Optional[Union[Solver, str]] = None, 
     """
     ...
 
-def run(scene: _PathLike, out: _PathLike, *, until: Optional[float] = None, resume: bool = False, overwrite: bool = False, checkpoint_every: Optional[float] = None, problems_every: Optional[int] = None, bed: Optional[_PathLike] = None, cache: bool = True, progress: Optional[_Progress] = None) -> RunSummary:
+def run(scene: _PathLike, out: _PathLike, *, until: Optional[float] = None, resume: bool = False, overwrite: bool = False, checkpoint_every: Optional[float] = None, problems_every: Optional[int] = None, bed: Optional[_PathLike] = None, start_from: Optional[_PathLike] = None, set: Optional[Mapping[str, Any]] = None, cache: bool = True, progress: Optional[_Progress] = None) -> RunSummary:
     """Runs a scene file into a folder, as `riprap run` does: series, frames, checkpoints and a summary. `until` and
     `checkpoint_every` [s] override those of the scene; `resume` continues from a checkpoint if there is one; `overwrite`
-    replaces an existing run; `cache` keeps settled beds as the command line does; `progress` shows a bar: True for that of
+    replaces an existing run; `start_from` is another run from whose end this one starts, bodies going on by name; `set` changes
+    keys of the scene, such as {"materials.rock.friction": 0.5}; `cache` keeps settled beds as the command line does; `progress` shows a bar: True for that of
     tqdm, or a callable like it.
 
     SceneError if the scene has mistakes, StepError if a step fails, FileError if results cannot be read or written.

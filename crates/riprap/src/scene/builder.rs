@@ -262,7 +262,7 @@ impl SceneBuilder {
             seed: self.seed,
             degrades: self.materials.iter().any(degrades),
         };
-        let mut errors = overlaps(&scene, self.largest_overlap);
+        let mut errors = overlaps(&scene, &scene.initial.q, self.largest_overlap, |_| true);
         check_stones(&scene, &mut errors);
         if errors.is_empty() { Ok(scene) } else { Err(BuildErrors(errors)) }
     }
@@ -412,14 +412,7 @@ impl SceneBuilder {
                 angular: Vec3::from_fn(|k, _| body.angular_velocity[k] * free(k + 3)),
             },
             Kind::Fixed => Twist::default(),
-            Kind::Moving(Motion::Velocity { linear, angular }) => {
-                Twist { linear: linear.at(0.0), angular: angular.at(0.0) }
-            }
-            Kind::Moving(Motion::Position { linear, angular }) => {
-                let d = 1e-6;
-                let slope = (linear.at(d) - linear.at(0.0)) / d;
-                Twist { linear: slope, angular: angular.at(0.0) }
-            }
+            Kind::Moving(motion) => motion.at(0.0).1,
         });
     }
 }

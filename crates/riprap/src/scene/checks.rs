@@ -3,7 +3,7 @@
 
 use super::{BodyDescription, BuildError, Item, Scene, SceneBuilder, Twist};
 use crate::detect::{ContactPoint, Detector, Query};
-use crate::math::Mat3;
+use crate::math::{Mat3, Pose};
 use crate::shape::{MassProperties, Shape};
 
 impl SceneBuilder {
@@ -146,15 +146,21 @@ fn physical(inertia: &Mat3) -> Result<(), &'static str> {
     Ok(())
 }
 
-/// The worst initial overlaps, at most five, if they exceed a fraction of the grain size.
-pub(super) fn overlaps(scene: &Scene, share: f64) -> Vec<BuildError> {
+/// The worst overlaps at poses of the bodies, at most five, if they exceed a fraction of the grain size; only those between pairs of
+/// bodies that `concerns` accepts.
+pub(super) fn overlaps(
+    scene: &Scene,
+    q: &[Pose],
+    share: f64,
+    concerns: impl Fn([u32; 2]) -> bool,
+) -> Vec<BuildError> {
     let reach = vec![0.0; scene.bodies.len()];
     let still = vec![Twist::default(); scene.bodies.len()];
     let mut detector = Detector::default();
     detector.detect(&Query {
         colliders: &scene.colliders,
         set: scene.collider_set,
-        bodies: &scene.initial.q,
+        bodies: q,
         reach: &reach,
         motion: &still,
         alert: 0.0,
@@ -168,9 +174,10 @@ pub(super) fn overlaps(scene: &Scene, share: f64) -> Vec<BuildError> {
         if size > 0.0 { size } else { f64::INFINITY }
     };
     let smaller = |p: &ContactPoint| size(p.colliders[0]).min(size(p.colliders[1]));
-    let mut deep: Vec<_> = detector.points().filter(|p| p.gap < -share * smaller(p)).collect();
-    // One line for each pair of bodies, the deepest first.
     let pair = |p: &ContactPoint| p.colliders.map(|c| scene.colliders[c as usize].body);
+    let too_deep = |p: &ContactPoint| p.gap < -share * smaller(p) && concerns(pair(p));
+    let mut deep: Vec<_> = detector.points().filter(|p| too_deep(p)).collect();
+    // One line for each pair of bodies, the deepest first.
     deep.sort_by(|p, q| pair(p).cmp(&pair(q)).then(p.gap.total_cmp(&q.gap)));
     deep.dedup_by_key(|p| pair(p));
     deep.sort_by(|p, q| p.gap.total_cmp(&q.gap));

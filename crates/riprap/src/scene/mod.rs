@@ -9,6 +9,7 @@ mod body;
 mod builder;
 mod chain;
 mod checks;
+mod continuation;
 mod degradation;
 mod error;
 mod flexible;
@@ -24,6 +25,7 @@ pub use crate::math::Twist;
 pub use body::{Bodies, BodyDescription, Kind, Law, Locks, Motion};
 pub use builder::SceneBuilder;
 pub use chain::{Chain, ChainEnd, ChainLayout, Course, Tie};
+pub use continuation::{Continuation, ContinuationError, Continued, DriveJump, Matching};
 pub use degradation::{
     Break, CornerWear, DegradationAccount, DegradationState, Fragmentation, Lost, MeanLoad, Piece,
     Strength, Wear, survival_quantile,

@@ -320,6 +320,11 @@ impl<'a> Converter<'a> {
                 self.problems.advise(run.value_span(key), message, help);
             }
         }
+        if run.given("start_time").is_some() && run.given("start_from").is_none() {
+            let message = "`start_time` is given without `start_from`";
+            let help = "name the run to start from, such as start_from = \"../out/settle\", or remove `start_time`";
+            self.problems.advise(run.key_span("start_time"), message, help);
+        }
         Run::read_keys(self, run)
     }
 

@@ -8,7 +8,7 @@ use super::excerpt;
 
 impl Kind {
     /// Whether a value has a TOML type that this kind accepts.
-    pub(super) fn may_be(&self, value: &Spanned<DeValue<'_>>) -> bool {
+    pub(in super::super) fn may_be(&self, value: &Spanned<DeValue<'_>>) -> bool {
         match self {
             Kind::Quantity(..) | Kind::Law(_) | Kind::Value => is_number(value) || is_text(value),
             Kind::Number(_) | Kind::Integer(..) => is_number(value),

@@ -5,6 +5,7 @@ use crate::scene_file::document;
 use crate::scene_file::fields::Need;
 use crate::scene_file::model::SCENE;
 use crate::scene_file::problem::Problems;
+use crate::scene_file::set::WithOptions;
 use crate::scene_file::units::Dimension;
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -54,7 +55,7 @@ variants! {
 /// Parses a paint from text, or returns the mistakes, one per line.
 fn paint(text: &str) -> Result<Paint, String> {
     let mut problems = Problems::default();
-    let entries = document::check(text, &PAINT, &mut problems);
+    let entries = document::check(&WithOptions::new(text, &[]), &PAINT, &mut problems);
     let paint = entries.and_then(|entries| {
         let mut from = Converter::new(text, "".as_ref(), &mut problems);
         Paint::read_keys(&mut from, &entries)

@@ -162,8 +162,12 @@ pub struct SceneFile {
 pub struct Source {
     /// The file; empty if the scene did not come from one.
     pub path: PathBuf,
-    /// The text.
+    /// The text, followed by a line for each option that sets a key.
     pub text: Arc<str>,
+    /// Where the options begin in the text, if there are any.
+    pub options: Option<usize>,
+    /// The options `KEY=VALUE` that set keys.
+    pub set: Vec<String>,
     /// Locations of [`SceneFile::shapes`].
     pub shapes: Vec<Range<usize>>,
     /// Locations of [`SceneFile::bodies`].

@@ -1,5 +1,7 @@
 //! Time steps and output, the contact solver, and contact detection.
 
+use std::path::PathBuf;
+
 use riprap::detect::Method;
 use riprap::scheme::{
     CollisionFriction, FrictionLaw, Integrator, NormalLaw, PenaltyLaw, StepControl,
@@ -45,9 +47,37 @@ table! {
         impact_speed: Option<f64> = Quantity(Dimension::VELOCITY, NonNegative), Optional;
         /// Interval between checkpoints, from which an interrupted run resumes bitwise identically (`riprap run --resume`).
         checkpoint_every: Option<f64> = TIME, Optional;
+        /// Another run from whose end this one starts: its folder, or `end.bin` or `checkpoint.bin` in it. Bodies, mechanisms, flexible
+        /// bodies, joints and ropes go on where they have the same name; the rest starts as described. Grains do not settle then.
+        start_from: Option<PathBuf> = File, Optional, with OptionalFile;
+        /// The time at which a run with `start_from` starts.
+        start_time: StartTime = Choice(words_of::<StartTime>()), Default("\"zero\""), unless |run: &Run| run.start_from.is_none();
         /// What happens when the solver does not converge in a step.
         on_unconverged: OnUnconverged = Choice(words_of::<OnUnconverged>()), Default("\"warn\"");
     }
+}
+
+/// The time at which a run starts that goes on from another one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum StartTime {
+    /// 0 s.
+    Zero,
+    /// The time of the state from which it starts.
+    Continue,
+}
+
+words! {
+    StartTime {
+        Zero "zero": "0 s: laws of time start again",
+        Continue "continue": "the time that the other run has reached: laws of time go on, and `until` counts from its start",
+    }
+}
+
+codec! {
+    /// The path of a file or folder, relative to the scene file; absolute in the model.
+    OptionalFile: Option<PathBuf>,
+    |from, run, key| Some(run.text(key).map(|path| from.path(path))),
+    |path, _| path.as_ref().map(|path| path.to_string_lossy().into_owned())
 }
 
 /// How frames are written.
