@@ -2,6 +2,7 @@
 //! physics.
 
 mod account;
+mod changes;
 mod fabric;
 mod measures;
 mod network;
@@ -15,7 +16,7 @@ use crate::degradation::{Degradation, Loads};
 use crate::friction::Criterion;
 use crate::math::parallel::in_pool;
 use crate::math::{Pose, Vec3};
-use crate::population::{self, Exchange};
+use crate::population::Exchange;
 use crate::scene::{Body, Scene, SchemeState, State, Twist, differs};
 use crate::scheme::{Pulse, Scheme, StageTimes, StepError, StepReport, StepResult, Workspace};
 use std::sync::Arc;
@@ -443,35 +444,6 @@ impl Simulation {
             return Err(Error::Unconverged { t: self.state.t, residual, sweeps });
         }
         Ok(step)
-    }
-
-    /// Breaks and wears the stones that are due after the last step.
-    fn degrade(&mut self) {
-        let Some(degradation) = &mut self.degradation else { return };
-        if !degradation.is_due(&self.scene, &self.state) {
-            return;
-        }
-        if self.described.is_none() {
-            self.described = Some(Box::new(self.scene.clone()));
-        }
-        let scene = std::mem::replace(&mut self.scene, Scene::empty());
-        let (scene, changed) = degradation.apply(scene, &mut self.state);
-        self.scene = scene;
-        if changed {
-            self.work = Workspace { pulse: self.work.pulse.take(), ..Workspace::default() };
-        }
-    }
-
-    /// Removes and inserts the bodies that are due.
-    fn exchange(&mut self) {
-        let Some(exchange) = &mut self.exchange else { return };
-        let Some(changes) = exchange.due(&self.scene, &mut self.state) else { return };
-        if self.described.is_none() {
-            self.described = Some(Box::new(self.scene.clone()));
-        }
-        let scene = std::mem::replace(&mut self.scene, Scene::empty());
-        self.scene = population::apply(scene, &mut self.state, changes);
-        self.work = Workspace { pulse: self.work.pulse.take(), ..Workspace::default() };
     }
 
     /// Runs until time `t` [s], showing every step to `observer`: to the nearest step, or exactly
