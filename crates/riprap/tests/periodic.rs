@@ -385,7 +385,7 @@ fn two_spheres_that_bounce_through_the_boundary_have_the_closed_form_of_stress_a
     let dt = 1e-4;
     let mut run = Simulation::new(scene.build().unwrap(), exact(dt)).unwrap();
     let region = Region::of_cell(run.scene().cell().unwrap());
-    // Ten times from one contact to the next, twice through each boundary; the last one through the middle.
+    // Ten times from one contact to the next, in turn within the cell and through its boundary.
     let steps = (10.0 * (length - 2.0 * d) / (2.0 * speed) / dt).round() as usize;
     let (mut sum, mut forward) = (0.0, Flow::new(Vec3::x() * 0.2, Vec3::x(), f64::INFINITY));
     forward.add(&run.frame());
