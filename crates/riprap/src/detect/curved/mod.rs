@@ -242,6 +242,3 @@ fn witness(a: &View, b: &View, axis: &Axis) -> Vec3 {
         b.support(-n) - n * (b.radius + 0.5 * axis.separation)
     }
 }
-
-#[cfg(test)]
-mod tests;
