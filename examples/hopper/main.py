@@ -4,7 +4,7 @@ import math
 
 import riprap as rr
 
-UNTIL = 2.2  # s
+UNTIL = 1.8  # s
 
 
 def floor() -> rr.Shape:
@@ -35,7 +35,7 @@ def simulation() -> rr.Simulation:
         ("right", x_wall, (0.135, 0, 0.3)),
         ("front", y_wall, (0, -0.135, 0.3)),
         ("rear", y_wall, (0, 0.135, 0.3)),
-        ("ground", rr.Shape.half_space(), (0, 0, -0.5)),
+        ("ground", rr.Shape.half_space(), (0, 0, -0.3)),
     ]:
         scene.add_fixed(shape, material=glass, position=at, name=name)
     scene.add_moving(
@@ -57,7 +57,7 @@ def simulation() -> rr.Simulation:
         )
     )
     solver = rr.Solver(tolerance=1e-3, approach_tolerance=1e-3)
-    return rr.Simulation(scene.build(), rr.MoreauJean(dt=1e-3, solver=solver))
+    return rr.Simulation(scene.build(), rr.MoreauJean(dt=2e-3, solver=solver))
 
 
 if __name__ == "__main__":

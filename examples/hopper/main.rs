@@ -7,7 +7,7 @@ use std::error::Error;
 use std::f64::consts::PI;
 
 /// End of the run [s].
-pub const UNTIL: f64 = 2.2;
+pub const UNTIL: f64 = 1.8;
 
 /// Diameter of the orifice [m].
 const ORIFICE: f64 = 0.1;
@@ -43,7 +43,7 @@ pub fn simulation() -> Result<Simulation, Box<dyn Error>> {
         ("right", x_wall, [0.135, 0.0, 0.3]),
         ("front", y_wall.clone(), [0.0, -0.135, 0.3]),
         ("rear", y_wall, [0.0, 0.135, 0.3]),
-        ("ground", Shape::half_space([0.0, 0.0, 1.0])?, [0.0, 0.0, -0.5]),
+        ("ground", Shape::half_space([0.0, 0.0, 1.0])?, [0.0, 0.0, -0.3]),
     ] {
         scene.add(BodyDescription::new(shape, &glass).named(name).at(at).fixed(), &glass);
     }
@@ -66,7 +66,7 @@ pub fn simulation() -> Result<Simulation, Box<dyn Error>> {
         approach_tolerance: 1e-3,
         ..GaussSeidelOptions::default()
     };
-    let scheme = MoreauJean::new(1e-3).solver(Coloured::from(options));
+    let scheme = MoreauJean::new(2e-3).solver(Coloured::from(options));
     Ok(Simulation::new(scene.build()?, scheme)?)
 }
 
@@ -75,7 +75,7 @@ pub fn main() -> Result<(), Box<dyn Error>> {
     let mut run = simulation()?;
     let mut jet = Flow::new(Vec3::new(0.0, 0.0, -0.04), -Vec3::z(), f64::INFINITY);
     let mut before = 0.0;
-    for k in 1..=11 {
+    for k in 1..=9 {
         while run.time() < 0.2 * f64::from(k) - 1e-9 {
             run.step()?;
             jet.add(&run.frame());

@@ -33,7 +33,7 @@ const K: f64 = 1.4;
 /// One run per orifice and seed.
 pub(super) fn jobs(effort: Effort) -> Vec<Job> {
     let (ratios, height): (&[f64], f64) = match effort {
-        Effort::Full => (&[4.0, 4.75, 5.5, 6.5], 2.6),
+        Effort::Full => (&[4.0, 4.75, 6.5], 2.6),
         Effort::Small => (&[3.0, 3.5, 4.0], 1.2),
     };
     let job = |ratio: f64, seed: u64| {

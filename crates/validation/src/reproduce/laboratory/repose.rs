@@ -43,7 +43,7 @@ pub(super) fn jobs(effort: Effort) -> Vec<Job> {
     let job = |grains: Grains, seed: u64| {
         let bin = match effort {
             Effort::Full => {
-                let count = if grains == Grains::Spheres { 780 } else { 700 };
+                let count = if grains == Grains::Spheres { 780 } else { 1100 };
                 Bin { grains, count, length: 0.28, width: 0.12, seed, until: 3.0 }
             }
             Effort::Small => Bin { grains, count: 60, length: 0.13, width: 0.09, seed, until: 1.4 },
