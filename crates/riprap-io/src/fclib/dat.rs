@@ -58,6 +58,14 @@ impl<'a> Words<'a> {
         if k < n { Ok(k) } else { Err(self.error(format!("index {k} is not within 0 … {n}"))) }
     }
 
+    /// The count after the next word of this name.
+    fn after(&mut self, name: &str) -> Result<usize, Error> {
+        while self.word()? != name {}
+        let text = self.word()?.trim_end_matches(',');
+        let count = text.parse::<usize>().ok();
+        count.ok_or_else(|| self.error(format!("`{text}` is not a count")))
+    }
+
     /// As many numbers as the rest of the file may hold.
     fn reals(&mut self, n: usize) -> Result<Vec<f64>, Error> {
         self.holds(n)?;
@@ -85,6 +93,10 @@ pub(super) fn read(path: &Path) -> Result<Parts, Error> {
     if !(2..=3).contains(&dim) {
         return Err(at.error(format!("the dimension {dim} is neither 2 nor 3")));
     }
+    if storage > 2 {
+        let message = format!("storage {storage} is none of 0 (dense), 1 (blocks), 2 (sparse)");
+        return Err(at.error(message));
+    }
     let n = dim * contacts;
     at.holds(n)?;
     if (at.count()?, at.count()?) != (n, n) {
@@ -93,12 +105,7 @@ pub(super) fn read(path: &Path) -> Result<Parts, Error> {
     let w = match storage {
         0 => dense(&mut at, n)?,
         1 => blocks(&mut at, dim, contacts)?,
-        2 => sparse(&mut at, n)?,
-        other => {
-            return Err(
-                at.error(format!("storage {other} is none of 0 (dense), 1 (blocks), 2 (sparse)"))
-            );
-        }
+        _ => sparse(&mut at, n)?,
     };
     let (q, mu) = (at.reals(n)?, at.reals(contacts)?);
     if let Some(mu) = mu.iter().find(|mu| **mu < 0.0) {
@@ -172,14 +179,7 @@ fn sparse(at: &mut Words, n: usize) -> Result<Sparse, Error> {
     if word != size {
         return Err(at.error(format!("expected `{size}`, got `{word}`")));
     }
-    let mut number_after = |name: &str| loop {
-        if at.word()? == name {
-            let text = at.word()?.trim_end_matches(',');
-            let count = text.parse::<usize>().ok();
-            return count.ok_or_else(|| at.error(format!("`{text}` is not a count")));
-        }
-    };
-    let count = number_after("nnz:")?;
+    let count = at.after("nnz:")?;
     at.holds(count)?;
     let mut entries = Vec::with_capacity(count);
     let mut column = 0;

@@ -27,19 +27,19 @@ impl Copied {
     fn group(&self) -> Group<'_> {
         let mut group = Group::new(self.name);
         for (name, values) in &self.integers {
-            group = group.with(name, Value::Integers(values));
+            group = group.with(*name, Value::Integers(values));
         }
         for (name, values) in &self.reals {
-            group = group.with(name, Value::Reals(values));
+            group = group.with(*name, Value::Reals(values));
         }
         for (name, text) in &self.texts {
-            group = group.with(name, Value::Text(text));
+            group = group.with(*name, Value::Text(text));
         }
         self.groups.iter().fold(group, |group, inner| group.group(inner.group()))
     }
 
     fn integers(&mut self, file: &Source, path: &str, names: &[&'static str]) -> Result<(), Error> {
-        for name in names {
+        for &name in names {
             let at = format!("{path}/{name}");
             let Some(values) = file.integers(&at)? else { continue };
             let small: Result<Vec<i32>, _> = values.iter().map(|x| i32::try_from(*x)).collect();
@@ -50,7 +50,7 @@ impl Copied {
     }
 
     fn reals(&mut self, file: &Source, path: &str, names: &[&'static str]) -> Result<(), Error> {
-        for name in names {
+        for &name in names {
             if let Some(values) = file.reals(&format!("{path}/{name}"))? {
                 self.reals.push((name, values));
             }
@@ -70,7 +70,7 @@ pub fn write_solution(from: &Path, to: &Path, impulses: &[[f64; 3]]) -> Result<(
     };
     let mut problem = Copied { name: root, ..Copied::default() };
     problem.integers(&file, root, &["spacedim"])?;
-    for name in matrices {
+    for &name in matrices {
         let path = format!("{root}/{name}");
         if file.has_group(&path) {
             let mut copy = Copied { name, ..Copied::default() };

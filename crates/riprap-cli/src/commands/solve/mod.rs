@@ -265,8 +265,9 @@ fn once(
     impulses: &mut Impulses,
     scratch: &mut Scratch,
 ) -> SolveReport {
-    let deadline =
-        arguments.time_limit.map(|limit| Instant::now() + Duration::from_secs_f64(limit));
+    // A limit beyond the range of clocks is none.
+    let limit = arguments.time_limit.and_then(|limit| Duration::try_from_secs_f64(limit).ok());
+    let deadline = limit.and_then(|limit| Instant::now().checked_add(limit));
     let (law, reference) = (arguments.law, arguments.measure.measure());
     let mut run = |most: Option<usize>| {
         let built = solver.build(law, tolerance, most, reference, deadline);
