@@ -406,7 +406,7 @@ fn mistakes_in_periodic_cells_are_reported() {
     check(&[
         cell("one number", "x = 1", 12, "a list"),
         cell("three numbers", "x = [0, 1, 2]", 12, "a list of 2 items"),
-        cell("no length", "x = [\"0 s\", \"1 s\"]", 12, "expected a length"),
+        cell("no length", "x = [0, \"1 s\"]", 12, "expected a length"),
         cell("misspelt", "x = [0, 1]\nshear_rat = 2", 13, "did you mean `shear_rate`"),
         cell("no rate", "x = [0, 1]\ny = [0, 1]\nshear_rate = \"1 m/s\"", 14, "frequency"),
         cell("no function", "shear_strain = \"2*s\"", 12, "`s`"),

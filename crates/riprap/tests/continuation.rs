@@ -182,7 +182,9 @@ fn changed_bodies_keep_the_place_of_their_frame_and_are_reported() {
     assert_eq!(report.changed_shapes, ["ball"]);
     assert_eq!(report.held, ["ball"]);
     assert_eq!(report.placed_anew, ["floor"]);
-    assert_eq!(report.changed_masses, [("block".into(), [20.0, 62.4])]);
+    let [(name, [before, after])] = &report.changed_masses[..] else { panic!("{report:?}") };
+    // Density times volume, a few roundings.
+    assert!(name == "block" && (before - 20.0).abs() < 1e-13 && (after - 62.4).abs() < 1e-13);
     // The ball is held where it was; the floor is where the scene describes it; the block keeps its bits.
     assert_eq!(state.q[1], first.state().q[1]);
     assert_eq!(state.q[2].position, first.state().q[2].position);

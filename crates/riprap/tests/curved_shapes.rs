@@ -198,6 +198,7 @@ fn distances_of_curved_shapes_agree_with_parry() {
 #[test]
 fn no_direction_separates_overlapping_curved_shapes_better() {
     let mut rng = Pcg64::seed_from_u64(72);
+    let mut deeper = Vec::new();
     for trial in 0..700 {
         let (k, l) = (trial % 4, trial / 4 % 7);
         let (a, b) = (shape(&mut rng, k), shape(&mut rng, l));
@@ -210,16 +211,15 @@ fn no_direction_separates_overlapping_curved_shapes_better() {
         // Of overlaps below 1e-3 of the size, a flat side that fits is preferred to a rim or an edge that
         // overlaps somewhat less; beyond, the search tilts in steps down to 1e-8.
         let allowed = if m.separation > -1e-3 { 5.0 * expected - 1e-6 } else { expected - 1e-7 };
-        assert!(
-            m.separation > allowed,
-            "{trial}: {k} {l}: {:e} instead of {expected:e}",
-            m.separation
-        );
+        if m.separation <= allowed {
+            deeper.push(format!("{trial}: {k} {l}: {:e} instead of {expected:e}", m.separation));
+        }
         let s = separation((&a, &pa), (&b, &pb), m.normal);
         assert!((s - m.separation).abs() < 1e-9, "{k} {l}: {s:e} {:e}", m.separation);
         let deepest = m.points().iter().map(|p| p.gap).fold(f64::INFINITY, f64::min);
         assert!((deepest - m.separation).abs() < 2e-6, "{k} {l}: {deepest:e} {:e}", m.separation);
     }
+    assert!(deeper.is_empty(), "{deeper:#?}");
 }
 
 #[test]

@@ -163,8 +163,18 @@ fn find(key: &str) -> Result<(String, Subject), UnknownKey> {
                 }),
             };
         }
-        let found = variants_and_fields(table).find(|(_, field)| field.key == segment);
-        let Some((_, field)) = found else {
+        // Variants may have tables of their own under one key: the one with the next key is meant.
+        let next = segments.peek().copied();
+        let leads_on = |field: &Field| {
+            let inner = table_of(&field.kind);
+            inner.zip(next).is_some_and(|(inner, next)| known_keys(inner).any(|key| key == next))
+        };
+        let mut found = variants_and_fields(table)
+            .map(|(_, field)| field)
+            .filter(|field| field.key == segment)
+            .collect::<Vec<_>>();
+        found.sort_by_key(|field| !leads_on(field));
+        let Some(field) = found.first() else {
             if may_be_name && segments.peek().is_some() {
                 may_be_name = false;
                 continue;

@@ -157,8 +157,7 @@ fn a_scalar_key_appears_in_one_file() {
     let mut files = Vec::new();
     sources(&std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("src/scene_file"), &mut files);
     let part_of_word = |c: char| c.is_alphanumeric() || c == '_';
-    for key in ["rolling", "max_sweeps", "approach_tolerance", "random_rotation", "project", "wall"]
-    {
+    for key in ["rolling", "max_sweeps", "approach_tolerance", "jitter", "project", "wall"] {
         let names = |text: &str| text.split(|c| !part_of_word(c)).any(|word| word == key);
         let known: Vec<_> = files.iter().filter(|(_, text)| names(text)).map(|(p, _)| p).collect();
         assert_eq!(known.len(), 1, "`{key}` is named in {known:?}");
