@@ -2,6 +2,8 @@
 //! the Rust programs are modules, so that a test can compare them with the scene files; `cargo run --release --example NAME`
 //! runs one.
 
+#[path = "angle-of-repose/main.rs"]
+pub mod angle_of_repose;
 #[path = "arch/main.rs"]
 pub mod arch;
 #[path = "bouncing-ball/main.rs"]
@@ -16,8 +18,16 @@ pub mod crane;
 pub mod four_bar;
 #[path = "granular-chains/main.rs"]
 pub mod granular_chains;
+#[path = "hopper/main.rs"]
+pub mod hopper;
 #[path = "pour/main.rs"]
 pub mod pour;
+#[path = "rotating-drum/main.rs"]
+pub mod rotating_drum;
+#[path = "shear-box/main.rs"]
+pub mod shear_box;
+#[path = "silo/main.rs"]
+pub mod silo;
 #[path = "slider-crank/main.rs"]
 pub mod slider_crank;
 #[path = "slope/main.rs"]

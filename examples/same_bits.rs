@@ -60,6 +60,7 @@ macro_rules! entries {
 }
 
 entries! {
+    angle_of_repose, "angle-of-repose", 0.2;
     arch, "arch", arch::UNTIL;
     bouncing_ball, "bouncing-ball", bouncing_ball::UNTIL;
     bucket, "bucket", 0.5;
@@ -67,7 +68,11 @@ entries! {
     crane, "crane", 1.0;
     four_bar, "four-bar", four_bar::UNTIL;
     granular_chains, "granular-chains", 1.0;
+    hopper, "hopper", 0.6;
     pour, "pour", 0.2;
+    rotating_drum, "rotating-drum", 0.5;
+    shear_box, "shear-box", 0.3;
+    silo, "silo", 0.3;
     slider_crank, "slider-crank", 0.02;
     slope, "slope", slope::UNTIL;
     tamping, "tamping", 0.06;

@@ -36,6 +36,8 @@ _VectorLaw = Union[_Vector, Sequence[Union[float, str]], Callable[[float], _Vect
 _MotionLaw = Union[float, str, Callable[[float], Sequence[float]]]
 _Floats = Tuple[float, ...]
 _ForceLaw = Union[float, str, Callable[[float, _Floats, _Floats], float]]
+_StateLaw = Union[float, str, Callable[..., float]]
+_StateVectorLaw = Union[_Vector, Sequence[Union[float, str]], Callable[..., _Vector]]
 _PhaseLaw = Union[float, str, Callable[[float, _Floats, _Floats, _Floats], float]]
 _Deformation = Callable[[int, float], float]
 _DeformationLaw = Union[Literal["linear", "hertz"], Tuple[_Deformation, _Deformation]]
@@ -61,6 +63,7 @@ ANY = {
     "second": "_Axis",
     "normal": "_Axis",
     "along": "_Axis",
+    "about": "_Axis",
     "rotation": "_RotationLike",
     "rotation_a": "_RotationLike",
     "rotation_b": "_RotationLike",
@@ -72,6 +75,7 @@ ANY = {
     "velocity": "_VectorLaw",
     "path": "_VectorLaw",
     "angular_velocity": "_VectorLaw",
+    "shear_strain": "Union[str, Callable[[float], float]]",
     "body": "_BodyLike",
     "mechanism": "_MechanismLike",
     "group": "_GrainsLike",
@@ -84,16 +88,25 @@ ANY = {
     "grading": "_Grading",
     "w": "ArrayLike",
     "Mechanism.actuate.law": "_ForceLaw",
+    "Mechanism.servo.force": "_ForceLaw",
+    "SceneBuilder.apply.force": "Optional[_StateVectorLaw]",
+    "SceneBuilder.apply.torque": "Optional[_StateVectorLaw]",
+    "SceneBuilder.add_servo.force": "Optional[_StateLaw]",
+    "SceneBuilder.add_servo.torque": "Optional[_StateLaw]",
     "Motor.motion.law": "_MotionLaw",
     "Phase.__new__.law": "Union[_PhaseLaw, Sequence[_PhaseLaw]]",
     "Phase.__new__.until": "Optional[_PhaseLaw]",
     "Phase.__new__.latch": "Optional[Union[Dict[str, _PhaseLaw], Sequence[Tuple[int, _PhaseLaw]]]]",
+    "Insertion.__new__.spheres": "Optional[_Grading]",
+    "Insertion.__new__.stones": "Optional[_Grading]",
+    "Removal.__new__.bodies": "Optional[Union[str, Sequence[str]]]",
     "SceneBuilder.add_rope.path": "Sequence[Tuple[_On, _Vector]]",
     "SceneBuilder.add_chain.start": "Optional[Tuple[_On, _Vector]]",
     "SceneBuilder.add_chain.to": "Optional[Tuple[_On, _Vector]]",
     "SceneBuilder.add_point_contact.point": "Tuple[_On, _Vector]",
     "SceneBuilder.add_point_contact.plane": "Tuple[_On, _Vector]",
     "Shape.compound.parts": "Sequence[Tuple[Pose, Shape]]",
+    "Simulation.__new__.start_from": "Union[None, _PathLike, Simulation]",
     "Simulation.contacts.return": "NDArray[Any]",
     "ContactProblem.w_sparse.return": "Any",
     "State.__reduce__.return": "Tuple[Any, Tuple[bytes]]",
@@ -113,6 +126,9 @@ ANY = {
     "RunSummary.show.return": "Axes",
     "RunSummary._repr_html_.return": "str",
     "main.arguments": "Sequence[str]",
+    "run.set": "Optional[Mapping[str, Any]]",
+    "Scene.from_toml.set": "Optional[Mapping[str, Any]]",
+    "_key_path.return": "List[Union[str, int]]",
     "Shape.split.normal": "_Axis",
     "Shape.manifold.return": "NDArray[Any]",
     "ForceNetwork.contacts.return": "NDArray[Any]",

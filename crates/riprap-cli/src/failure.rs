@@ -72,19 +72,37 @@ fn show_scene(errors: &SceneErrors) {
         let plain = GraphicalReportHandler::new_themed(GraphicalTheme::unicode_nocolor());
         plain.with_wrap_lines(false)
     };
-    let source = NamedSource::new(&path, errors.text.clone());
+    let file = &errors.text[..errors.options.unwrap_or(errors.text.len())];
+    let in_file = NamedSource::new(&path, file.to_owned());
     // Very long lines (a mesh on a single line) are not shown, only referenced.
     let readable = errors.text.lines().all(|line| line.len() < 1000);
     for problem in &errors.problems {
         let mut report = String::new();
-        let shown = Shown { problem, source: &source };
+        // A mistake in an option is shown there.
+        let option = errors.option_at(problem.span.start);
+        let in_option = option.map(|(text, begin)| {
+            let span = problem.span.start - begin..problem.span.end - begin;
+            (Problem { span, ..problem.clone() }, NamedSource::new("command line", text.to_owned()))
+        });
+        let (problem, source) = match &in_option {
+            Some((problem, source)) => (problem, source),
+            None => (problem, &in_file),
+        };
+        let shown = Shown { problem, source };
         let rendered =
             if readable { handler.render_report(&mut report, &shown) } else { Err(fmt::Error) };
         match rendered {
             Ok(()) => eprintln!("{}\n", report.trim_end()),
             Err(_) => {
                 let (line, column) = errors.line_column(problem.span.start);
-                eprintln!("{path}:{line}:{column}: {}", problem.message);
+                match option {
+                    Some((text, _)) => eprintln!(
+                        "{}: {}",
+                        text.lines().next().unwrap_or_default(),
+                        problem.message
+                    ),
+                    None => eprintln!("{path}:{line}:{column}: {}", problem.message),
+                }
                 if let Some(help) = &problem.help {
                     eprintln!("  help: {help}");
                 }

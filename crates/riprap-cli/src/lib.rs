@@ -21,8 +21,8 @@ use failure::Failure;
 use clap::{Parser, Subcommand};
 
 use commands::{
-    bench, check, compare, equilibrium, forces, modes, new, plot, render, report, reproduce, run,
-    settle, solve, sweep, validate, view,
+    bench, check, compare, equilibrium, explain, export, forces, modes, new, plot, render, report,
+    reproduce, run, settle, solve, sweep, validate, view,
 };
 
 /// Simulate granular media and multibody systems with exact contact laws.
@@ -46,6 +46,8 @@ enum Command {
     Settle(settle::Arguments),
     /// Check a scene without running it: bodies, masses, sizes, advice on the time step
     Check(check::Arguments),
+    /// Explain a key of scene files: type, unit, default, meaning and an example; without a key, list the tables
+    Explain(explain::Arguments),
     /// Find the static equilibrium of each mechanism in a scene
     Equilibrium(equilibrium::Arguments),
     /// Compute natural frequencies, damping ratios and mode shapes of each mechanism in a scene
@@ -58,6 +60,8 @@ enum Command {
     Plot(plot::Arguments),
     /// Write one HTML page about a run: pictures, numbers, curves, warnings
     Report(report::Arguments),
+    /// Write the motion of bodies by name as CSV or Parquet
+    Export(export::Arguments),
     /// Show the differences of two runs: scenes, summaries, series
     Compare(compare::Arguments),
     /// Create a folder with a template scene
@@ -88,6 +92,8 @@ pub fn main_with(arguments: impl IntoIterator<Item = OsString>) -> u8 {
         Command::View(arguments) => view::view(&arguments),
         Command::Settle(arguments) => settle::command(&arguments),
         Command::Check(arguments) => check::check(&arguments),
+        Command::Explain(arguments) => explain::explain(&arguments),
+        Command::Export(arguments) => export::export(&arguments),
         Command::Equilibrium(arguments) => equilibrium::equilibrium(&arguments),
         Command::Modes(arguments) => modes::modes(&arguments),
         Command::Forces(arguments) => forces::forces(&arguments),

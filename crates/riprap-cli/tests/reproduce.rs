@@ -175,6 +175,41 @@ fn an_interrupted_tamping_study_resumes_and_writes_all_files() {
 }
 
 #[test]
+fn the_laboratory_study_writes_its_numbers_and_reuses_finished_runs() {
+    let folder = Folder::new("reproduce-laboratory");
+    let study = ["reproduce", "laboratory", "--small", "--out", "made"];
+    let output = folder.riprap(&study);
+    success(&output);
+    for name in ["drum.svg", "hopper.svg", "repose.svg", "shear.svg", "silo.svg"] {
+        let svg = folder.read(&format!("made/{name}"));
+        assert_well_formed(name, &svg);
+        assert!(svg.contains("<polyline") && !svg.contains("NaN"), "{name}");
+    }
+    let table = || -> Value { serde_json::from_str(&folder.read("made/table.json")).unwrap() };
+    let (first, told) = (table(), stderr(&output));
+    let numbers = first["numbers"].as_array().unwrap();
+    for row in numbers {
+        assert!(number(row, "value").is_finite() && number(row, "runs") >= 2.0, "{row}");
+        // The small study gives numbers but no verdicts.
+        assert!(row["verdict"].is_null(), "{row}");
+        assert!(told.contains(row["quantity"].as_str().unwrap()), "{row}");
+    }
+    let value = |quantity: &str| {
+        let is = |row: &&Value| row["quantity"].as_str().is_some_and(|q| q.starts_with(quantity));
+        number(numbers.iter().find(is).unwrap_or_else(|| panic!("no {quantity}")), "value")
+    };
+    // Too few grains for the numbers of a laboratory.
+    assert!(value("exponent of D − 1.4 d") > 1.0 && value("C, with") > 0.0);
+    assert!(value("variance of σ(z)") > 0.5);
+
+    let output = folder.riprap(&study);
+    success(&output);
+    let told = stderr(&output);
+    assert!(told.contains("runs finished before"), "{told}");
+    assert_eq!(table(), first);
+}
+
+#[test]
 fn invalid_options_are_rejected_before_anything_is_written() {
     let folder = Folder::new("reproduce-options");
     for (arguments, answer) in [

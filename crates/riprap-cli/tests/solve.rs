@@ -32,22 +32,28 @@ fn problems_of_a_run_are_solved_by_every_solver() {
         "solve",
         "out/problems",
         "--solver",
-        "auto,anderson,gauss-seidel,conjugate-gradient",
+        "auto,anderson,gauss-seidel,conjugate-gradient,newton,proximal,admm",
         "--tol",
         "1e-2,1e-3",
         "--repeat",
         "1",
         "--json",
         "--profile",
-        "profile.svg",
+        "profile.svg,times.csv",
     ]);
     success(&output);
+    let csv = folder.read("times.csv");
+    assert!(csv.starts_with("problem,contacts,solver,tolerance,seconds,cpu_seconds"), "{csv}");
     let text = stdout(&output);
     let lines: Vec<serde_json::Value> =
         text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
-    assert_eq!(lines.len(), 8 * std::fs::read_dir(folder.0.join("out/problems")).unwrap().count());
+    assert_eq!(csv.lines().count(), lines.len() + 1);
+    // The fastest solver of each problem has the ratio 1.
+    assert!(csv.lines().filter(|line| line.ends_with(",1.0000")).count() >= lines.len() / 7);
+    assert_eq!(lines.len(), 14 * std::fs::read_dir(folder.0.join("out/problems")).unwrap().count());
     for line in &lines {
         assert_eq!(line["converged"], true);
+        assert!(line["measure"] == "all" && line["cpu_seconds"].as_f64().unwrap() >= 0.0);
         assert!(line["residual"].as_f64().unwrap() <= line["tolerance"].as_f64().unwrap());
         assert!(
             line["contacts"].as_u64().unwrap() >= 16 && line["seconds"].as_f64().unwrap() > 0.0
@@ -121,12 +127,56 @@ fn the_cone_law_is_solved_by_every_solver_of_its_own() {
 #[test]
 fn a_solver_that_does_not_fit_the_law_is_named() {
     let folder = Folder::new("misfit");
-    for (law, solver, fits) in [("coulomb", "admm", "auto, anderson"), ("cone", "anderson", "apgd")]
-    {
+    for (law, solver, fits) in [("coulomb", "apgd", "auto, anderson"), ("cone", "newton", "apgd")] {
         let output = folder.riprap(&["solve", "no.h5", "--law", law, "--solver", solver]);
         assert_eq!(code(&output), Some(2));
         for words in [solver, &format!("--law {law}"), fits] {
             assert!(stderr(&output).contains(words), "{}", stderr(&output));
         }
+    }
+}
+
+#[test]
+fn a_solution_is_written_and_missing_guesses_are_named() {
+    let folder = problems("guess");
+    let file = "out/problems/problem-000050.hdf5";
+    let text = folder.riprap(&["solve", file, "--write-solution", "solved.hdf5"]);
+    success(&text);
+    let json = |arguments: &[&str]| -> serde_json::Value {
+        let more = ["solve", "solved.hdf5", "--json", "--repeat", "1"];
+        let output = folder.riprap(&[&more[..], arguments].concat());
+        success(&output);
+        serde_json::from_str(stdout(&output).trim()).unwrap()
+    };
+    let impulses = json(&["--measure", "impulses", "--tol", "1e-6"]);
+    assert!(impulses["measure"] == "impulses" && impulses["converged"] == true);
+    // Problems of runs have no guesses.
+    let none = folder.riprap(&["solve", file, "--guess", "1"]);
+    assert_eq!(code(&none), Some(2));
+    assert!(stderr(&none).contains("there is no guess 1"), "{}", stderr(&none));
+    let two = folder.riprap(&["solve", "out/problems", "--write-solution", "x.hdf5"]);
+    assert_eq!(code(&two), Some(2));
+    assert!(stderr(&two).contains("needs one problem"), "{}", stderr(&two));
+}
+
+#[test]
+fn a_time_limit_ends_every_solver() {
+    let folder = problems("limit");
+    let file = "out/problems/problem-000050.hdf5";
+    for solver in ["auto", "anderson", "admm", "gauss-seidel", "conjugate-gradient"] {
+        let output = folder.riprap(&[
+            "solve",
+            file,
+            "--tol",
+            "1e-17",
+            "--time-limit",
+            "0.05",
+            "--repeat",
+            "1",
+            "--solver",
+            solver,
+        ]);
+        assert_eq!(code(&output), Some(1), "{solver}");
+        assert!(stdout(&output).contains("NOT CONVERGED"), "{}", stdout(&output));
     }
 }

@@ -17,7 +17,7 @@ pub const FILE: &str = "checkpoint.bin";
 
 const KIND: Kind = Kind {
     magic: *b"riprapCP",
-    layout: 7,
+    layout: 8,
     name: "checkpoint",
     advice: "restart the run, overwriting the old one",
 };
@@ -72,6 +72,12 @@ impl Checkpoint {
             ));
         }
         Ok(read)
+    }
+
+    /// The scene and the state of a checkpoint of any scene, and its SHA-256.
+    pub(crate) fn parts(path: &Path) -> Result<(String, State, String), Error> {
+        let (read, hash): (Checkpoint, _) = sealed::read_with_hash(path, &KIND)?;
+        Ok((read.scene, read.state, hash))
     }
 
     /// The bytes of a checkpoint in the folder of a run.

@@ -6,12 +6,13 @@
 //! frame, [`table`] writes time series, and [`run_folder`] manages the files of a run. The last three are independent of the
 //! simulator: they take points, numbers and names. [`output`] observes a run and
 //! passes data to them. [`checkpoint`] stores the state from which an interrupted run resumes, [`kept`] stores results of studies.
-//! [`fclib`] reads and writes contact problems, [`forces`] computes the force network of a run and draws it.
+//! [`export`] writes the motion of bodies by name as a table, [`fclib`] reads and writes contact problems, [`forces`] computes the force network of a run and draws it.
 
 mod atomic;
 pub mod build;
 pub mod checkpoint;
 mod error;
+pub mod export;
 pub mod fclib;
 pub mod forces;
 pub mod grain_table;
@@ -30,6 +31,7 @@ pub mod run_folder;
 pub mod scans;
 pub mod scene_file;
 mod sealed;
+mod stop;
 pub mod table;
 mod unit_vector;
 pub mod vtk;
@@ -37,4 +39,5 @@ pub mod vtk;
 pub use atomic::write_whole;
 pub use error::{Error, Place};
 pub use sealed::sha256;
+pub use stop::Stopped;
 pub use unit_vector::unit;

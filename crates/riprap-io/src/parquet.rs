@@ -4,14 +4,56 @@ use std::fs;
 use std::path::Path;
 use std::sync::Arc;
 
-use parquet::basic::{Repetition, Type as Physical};
-use parquet::data_type::DoubleType;
+use parquet::basic::{ConvertedType, Repetition, Type as Physical};
+use parquet::data_type::{ByteArray, ByteArrayType, DoubleType};
 use parquet::errors::ParquetError;
 use parquet::file::properties::WriterProperties;
 use parquet::file::writer::SerializedFileWriter;
 use parquet::schema::types::Type;
 
 use crate::error::{Error, Place};
+
+/// Writes a table with columns of texts and columns of numbers, in this order.
+pub fn write(
+    out: &Path,
+    texts: &[(String, Vec<String>)],
+    numbers: &[(String, Vec<f64>)],
+) -> Result<(), Error> {
+    let bytes = encode_mixed(texts, numbers)
+        .map_err(|error| Error::Data { path: out.to_owned(), message: error.to_string() })?;
+    crate::write_whole(out, &bytes)
+}
+
+fn encode_mixed(
+    texts: &[(String, Vec<String>)],
+    numbers: &[(String, Vec<f64>)],
+) -> Result<Vec<u8>, ParquetError> {
+    let field = |name: &str, physical, converted| {
+        let column = Type::primitive_type_builder(name, physical).with_converted_type(converted);
+        column.with_repetition(Repetition::REQUIRED).build().map(Arc::new)
+    };
+    let text = |(name, _): &(String, _)| field(name, Physical::BYTE_ARRAY, ConvertedType::UTF8);
+    let number = |(name, _): &(String, _)| field(name, Physical::DOUBLE, ConvertedType::NONE);
+    let fields = texts.iter().map(text).chain(numbers.iter().map(number));
+    let fields = fields.collect::<Result<_, _>>()?;
+    let schema = Type::group_type_builder("bodies").with_fields(fields).build()?;
+    let properties = Arc::new(WriterProperties::builder().build());
+    let mut writer = SerializedFileWriter::new(Vec::new(), Arc::new(schema), properties)?;
+    let mut group = writer.next_row_group()?;
+    for (_, column) in texts {
+        let Some(mut of_column) = group.next_column()? else { break };
+        let column: Vec<ByteArray> = column.iter().map(|text| text.as_str().into()).collect();
+        of_column.typed::<ByteArrayType>().write_batch(&column, None, None)?;
+        of_column.close()?;
+    }
+    for (_, column) in numbers {
+        let Some(mut of_column) = group.next_column()? else { break };
+        of_column.typed::<DoubleType>().write_batch(column, None, None)?;
+        of_column.close()?;
+    }
+    group.close()?;
+    writer.into_inner()
+}
 
 /// Converts a table with a line of headings, as [`crate::table::TableWriter`] writes it.
 pub fn convert(csv: &Path, out: &Path) -> Result<(), Error> {

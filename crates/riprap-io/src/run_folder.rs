@@ -10,6 +10,7 @@
 //! out/frames/         surfaces and contacts, one file per output, if requested
 //! out/problems/       contact problems, if requested
 //! out/checkpoint.bin  state from which the run can resume, if requested
+//! out/end.bin         state at the end of the run, from which another one can start
 //! out/forces.csv      unique contact forces, and force-chains.vtp and .svg, if computed
 //! out/run.lock        lock that names the writing process, during the run
 //! ```
@@ -26,6 +27,7 @@ use crate::error::Error;
 use crate::forces;
 use crate::lock::Lock;
 use crate::regular::read_limited;
+use crate::run::END_FILE;
 use crate::run_file;
 use crate::sealed::sha256;
 use crate::table::{Column, TableWriter};
@@ -71,21 +73,25 @@ pub(crate) struct Record {
     checkpoint: Vec<String>,
     /// [`crate::build::Settled::hash`].
     bed: Option<String>,
+    /// The run from whose end this one started.
+    start: Option<serde_json::Value>,
 }
 
 impl Record {
     /// Key in `summary.json`.
     pub const CHECKPOINT: &'static str = "checkpoint_sha256";
     const BED: &'static str = "bed_sha256";
+    const START: &'static str = "start_from";
 
     /// The record of the run in a folder; `None` if there is no readable summary with a record.
     pub fn read(folder: &Path) -> Option<Record> {
         let text = read_limited(&folder.join("summary.json"), 1 << 24).ok()?;
         let summary: serde_json::Value = serde_json::from_slice(&text).ok()?;
         let hash = |value: &serde_json::Value| value.as_str().map(str::to_owned);
+        let start = summary.get(Self::START).cloned();
         let checkpoint = summary.get(Self::CHECKPOINT)?.as_array()?.iter().filter_map(hash);
         let bed = summary.get(Self::BED).and_then(hash);
-        Some(Record { checkpoint: checkpoint.collect(), bed })
+        Some(Record { checkpoint: checkpoint.collect(), bed, start })
     }
 
     /// Whether the run wrote a checkpoint with this SHA-256.
@@ -98,12 +104,20 @@ impl Record {
         self.bed.as_ref().is_none_or(|known| known == hash)
     }
 
+    /// Where the run came from, if it started from the end of another one.
+    pub fn start(&self) -> Option<&serde_json::Value> {
+        self.start.as_ref()
+    }
+
     fn add_to(&self, summary: &mut serde_json::Value) {
         if !self.checkpoint.is_empty() {
             summary[Self::CHECKPOINT] = self.checkpoint.clone().into();
         }
         if let Some(bed) = &self.bed {
             summary[Self::BED] = bed.clone().into();
+        }
+        if let Some(start) = &self.start {
+            summary[Self::START] = start.clone();
         }
     }
 }
@@ -188,10 +202,10 @@ impl RunFolder {
             atomic::sweep(&frames)?;
         }
         // The checkpoint from which the run resumes is kept until the next one.
-        let bed = Record::read(&path).unwrap_or_default().bed;
+        let Record { bed, start, .. } = Record::read(&path).unwrap_or_default();
         let checkpoint = read_limited(&path.join(checkpoint::FILE), u64::MAX).ok();
         let checkpoint = checkpoint.map(|bytes| sha256(&bytes)).into_iter().collect();
-        let record = Record { checkpoint, bed };
+        let record = Record { checkpoint, bed, start };
         Ok(Self { path, index, record, summary: json!({}) })
     }
 
@@ -225,6 +239,11 @@ impl RunFolder {
     /// Records the bed from which the run starts.
     pub(crate) fn set_bed(&mut self, hash: String) {
         self.record.bed = Some(hash);
+    }
+
+    /// Records the run from whose end this one starts.
+    pub(crate) fn set_start(&mut self, start: serde_json::Value) {
+        self.record.start = Some(start);
     }
 
     /// Replaces `checkpoint.bin`. The summary contains the hashes of both the old and the new checkpoint in the meantime, so that a run
@@ -286,7 +305,7 @@ fn frame_name(part: &str, number: usize) -> String {
 /// Removes the files of a run, and only those.
 fn remove_run(path: &Path) -> Result<(), Error> {
     atomic::sweep(path)?;
-    let others = ["scene.toml", PARQUET, IMPACTS, checkpoint::FILE];
+    let others = ["scene.toml", PARQUET, IMPACTS, checkpoint::FILE, END_FILE];
     for name in SIGNS.into_iter().chain(others).chain(forces::FILES) {
         let file = path.join(name);
         if file.exists() {

@@ -75,6 +75,29 @@ fn mistakes_in_keys_and_types_are_reported() {
             4,
             "did you mean \"warn\"?",
         ),
+        instead(
+            "number for a run",
+            3,
+            "until = 1\nstart_from = 3",
+            4,
+            "the path of a file in quotes",
+        ),
+        instead("list for a run", 3, "until = 1\nstart_from = [\"a\"]", 4, "got a list"),
+        instead(
+            "time of the start",
+            3,
+            "until = 1\nstart_from = \"a\"\nstart_time = \"contine\"",
+            5,
+            "did you mean \"continue\"?",
+        ),
+        instead(
+            "time without a run",
+            3,
+            "until = 1\nstart_time = \"continue\"",
+            4,
+            "`start_time` is given without `start_from`",
+        ),
+        instead("misspelt run", 3, "until = 1\nstartfrom = \"a\"", 4, "did you mean `start_from`?"),
         after_ball("kind", "kind = \"fixd\"", 11, "did you mean \"fixed\"?"),
         after_ball(
             "key of another kind",
@@ -206,6 +229,53 @@ fn mistakes_in_names_are_reported() {
 }
 
 #[test]
+fn mistakes_in_cohesion_and_static_friction_are_reported() {
+    let material = |name, line, at, says| instead(name, 6, line, at, says);
+    check(&[
+        material("cohesion without sense", "cohesion = \"-1 N\"", 6, "at least 0; got -1"),
+        material("cohesion as a pressure", "cohesion = \"1 kPa\"", 6, "expected a force"),
+        material(
+            "negative energy",
+            "surface_energy = -0.1",
+            6,
+            "`surface_energy` must be at least 0",
+        ),
+        material("energy without area", "surface_energy = \"1 J\"", 6, "expected a stiffness"),
+        material("no range", "cohesion_range = 0", 6, "`cohesion_range` must be greater than 0"),
+        material(
+            "negative friction",
+            "static_friction = -0.1",
+            6,
+            "`static_friction` must be at least 0",
+        ),
+        material(
+            "slides before it sticks",
+            "friction = 0.5\nstatic_friction = 0.4",
+            7,
+            "`static_friction` (0.4) is below `friction` (0.5)",
+        ),
+        after_ball(
+            "slides before it sticks, in a pair",
+            "[[pair]]\nbetween = [\"rock\", \"rock\"]\nstatic_friction = 0.2",
+            13,
+            "give a larger static_friction, or none",
+        ),
+        after_ball(
+            "range beyond the alert distance",
+            "[contact]\nalert = \"1 mm\"\n[[pair]]\nbetween = [\"rock\", \"rock\"]\ncohesion = 1\ncohesion_range = \"2 mm\"",
+            16,
+            "remove alert: its default is large enough",
+        ),
+        after_ball(
+            "cohesion of a point contact",
+            "[[point_contact]]\npoint = { body = \"ball\" }\nplane = { body = \"world\", normal = [0, 0, 1] }\ncohesion = 1",
+            14,
+            "unknown key",
+        ),
+    ]);
+}
+
+#[test]
 fn all_mistakes_are_reported_at_once_in_file_order() {
     let text = "[run]\ndt = \"1 kg\"\nuntil = -1\ntheata = 0.5\n[materials.rock]\n[[body]]\nmaterial = \"rok\"\n";
     let errors = errors(text);
@@ -327,6 +397,41 @@ fn mistakes_in_fragmentation_and_wear_are_reported() {
     let error = SceneFile::parse(&text, ".").unwrap().build().unwrap_err();
     assert!(error.to_string().contains("body `ball`: only convex polyhedra"), "{error}");
     assert_eq!(error.line_column(error.problems[0].span.start).0, 8);
+}
+
+#[test]
+fn mistakes_in_periodic_cells_are_reported() {
+    let cell =
+        |name, text: &str, line, says| after_ball(name, &format!("[periodic]\n{text}"), line, says);
+    check(&[
+        cell("one number", "x = 1", 12, "a list"),
+        cell("three numbers", "x = [0, 1, 2]", 12, "a list of 2 items"),
+        cell("no length", "x = [0, \"1 s\"]", 12, "expected a length"),
+        cell("misspelt", "x = [0, 1]\nshear_rat = 2", 13, "did you mean `shear_rate`"),
+        cell("no rate", "x = [0, 1]\ny = [0, 1]\nshear_rate = \"1 m/s\"", 14, "frequency"),
+        cell("no function", "shear_strain = \"2*s\"", 12, "`s`"),
+        cell("no flag", "initial_flow = 1", 12, "true or false"),
+        cell(
+            "rate and strain",
+            "x = [0, 1]\ny = [0, 1]\nshear_rate = 1\nshear_strain = \"t\"",
+            15,
+            "`shear_rate` and `shear_strain` contradict each other",
+        ),
+    ]);
+    // What does not fit into the cell is found when the scene is built, at the cell or at the body.
+    let wall = "[[body]]\nname = \"wall\"\nkind = \"fixed\"\nmaterial = \"rock\"\nshape = { type = \"half-space\", normal = \"x\" }\nposition = [-1, 0, 0]\n";
+    for (text, line, says) in [
+        ("[periodic]\nx = [0, 0.15]\n".to_owned(), 11, "with `ball`, its largest body"),
+        ("[periodic]\nx = [1, 0]\n".to_owned(), 11, "must end above its start"),
+        ("[periodic]\n".to_owned(), 11, "in at least one direction"),
+        ("[periodic]\nx = [0, 1]\nshear_rate = 1\n".to_owned(), 11, "periodic along x and y"),
+        (format!("[periodic]\nx = [-2, 2]\n{wall}"), 13, "must be parallel to x"),
+    ] {
+        let text = format!("{START}{BALL}{text}");
+        let error = SceneFile::parse(&text, ".").unwrap().build().unwrap_err();
+        assert!(error.to_string().contains(says), "{says}: {error}");
+        assert_eq!(error.line_column(error.problems[0].span.start).0, line, "{says}");
+    }
 }
 
 #[test]

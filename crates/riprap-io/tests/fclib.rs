@@ -7,7 +7,7 @@ use hdf5_pure::{FileBuilder, GroupBuilder};
 use riprap::friction::{
     Accurate, Blocks, ContactProblem, ContactSolver, Delassus, Factored, InverseMass, Law, Scratch,
 };
-use riprap_io::fclib::{Form, Info, Stored, read, write};
+use riprap_io::fclib::{Form, Info, Stored, read, write, write_dat, write_solution};
 
 /// A temporary file.
 struct Temporary(PathBuf);
@@ -442,4 +442,118 @@ fn broken_files_never_cause_a_panic() {
         }
     }
     assert!(attempt(&whole).is_some());
+}
+
+/// A temporary text file in the format of Siconos.
+fn text(name: &str, content: &str) -> Temporary {
+    let file =
+        Temporary(std::env::temp_dir().join(format!("riprap-{}-{name}.dat", std::process::id())));
+    std::fs::write(&file.0, content).unwrap();
+    file
+}
+
+#[test]
+fn a_problem_survives_the_text_format_of_siconos() {
+    let problem = balls();
+    let file = text("round-trip", "");
+    write_dat(&file.0, &problem).unwrap();
+    let stored = read(&file.0).unwrap();
+    assert_eq!(stored.form, Form::Local);
+    assert_eq!(stored.problem.v_rel_free, problem.v_rel_free);
+    assert_eq!(stored.problem.laws, problem.laws);
+    assert_eq!(dense(&stored.problem), dense(&problem));
+    let joint = ContactProblem { laws: vec![Law::Bilateral; 6], ..balls() };
+    let error = write_dat(&file.0, &joint).unwrap_err().to_string();
+    assert!(error.contains("only contacts with Coulomb friction"), "{error}");
+}
+
+#[test]
+fn dense_and_sparse_matrices_of_siconos_give_the_same_problem() {
+    let end = "-1 0.7\n0.5\n";
+    let files = [
+        text("dense", &format!("2\n1\n0\n2\n2\n2\n2\n2 0.5 0.5 1\n{end}")),
+        text(
+            "triplets",
+            &format!(
+                "2\n1\n2\n2\n2\n0\nCSparse Version 3.2.0, Sept 12, 2017.  Copyright (c) Timothy A. Davis\n\
+                 triplet: 2-by-2, nzmax: 4 nnz: 4\n\
+                 0 0 : 2\n0 1 : 0.5\n1 0 : 0.5\n1 1 : 1\n{end}"
+            ),
+        ),
+        text(
+            "columns",
+            &format!(
+                "2\n1\n2\n2\n2\n1\n2-by-2, nzmax: 4 nnz: 4, 1-norm: 2.5\n\
+                 col 0 : locations 0 to 1\n0 : 2\n1 : 0.5\n\
+                 col 1 : locations 2 to 3\n0 : 0.5\n1 : 1\n{end}"
+            ),
+        ),
+    ];
+    for file in &files {
+        let problem = read(&file.0).unwrap_or_else(|error| panic!("{error}")).problem;
+        assert_eq!(problem.v_rel_free, [[-1.0, 0.7, 0.0]]);
+        assert_eq!(problem.laws, [Law::Coulomb { friction: 0.5 }]);
+        let w = dense(&problem);
+        assert_eq!([w[0][0], w[0][1], w[1][0], w[1][1], w[2][2]], [2.0, 0.5, 0.5, 1.0, 0.0]);
+    }
+}
+
+#[test]
+fn mistakes_in_text_files_are_named_with_their_line() {
+    let cases = [
+        ("4\n1\n0\n4\n4\n", "neither 2 nor 3"),
+        ("3\n1\n7\n3\n3\n", "storage 7"),
+        ("3\n1\n0\n3\n3\n3 3\n1 0 0\n", "before the problem is complete"),
+        ("2\n1\n0\n2\n2\n2 2\n1 0 0 nan\n0 0\n0.5\n", "`nan` is not a finite number"),
+        ("2\n1\n0\n2\n2\n2 2\n1 0 0 1\n0 0\n-0.5\n", "friction must not be negative"),
+        ("2\n1\n0\n2\n2\n2 2\n1 0 3 1\n0 0\n0.5\n", "W"),
+    ];
+    for (k, (content, words)) in cases.into_iter().enumerate() {
+        refused(&text(&format!("mistake-{k}"), content), &[words]);
+    }
+}
+
+#[test]
+fn a_solution_is_written_into_a_copy_of_local_and_global_problems() {
+    let bodies: Vec<Entry> = (0..6).map(|k| (k, k, 1.0 + k as f64)).collect();
+    let h: Vec<Entry> = (0..6)
+        .flat_map(|i| (0..6).map(move |j| (i, j, ((3 * i + 5 * j) % 7) as f64 / 7.0)))
+        .collect();
+    let g: Vec<Entry> = [0, 1, 5].iter().flat_map(|i| [(*i, 0, 1.0), (*i, 1, 1.0)]).collect();
+    let f = [1.0, -2.0, 0.5, 0.0, 3.0, -1.0];
+    let local = Temporary::new("local-solution");
+    write(&local.0, &balls(), &Info::default(), None).unwrap();
+    let files = [
+        local,
+        global("free-solution", &bodies, &h, &[], &f, -2),
+        global("held-solution", &bodies, &h, &g, &f, -1),
+    ];
+    for (k, file) in files.iter().enumerate() {
+        let stored = read(&file.0).unwrap();
+        let r: Vec<[f64; 3]> =
+            (0..stored.problem.len()).map(|a| [1.0 + a as f64, 0.1, -0.2]).collect();
+        let copy = Temporary::new(&format!("copy-{k}"));
+        write_solution(&file.0, &copy.0, &r).unwrap();
+        let again = read(&copy.0).unwrap();
+        assert_eq!((again.form, again.solution.as_deref()), (stored.form, Some(&r[..])));
+        assert_eq!(dense(&again.problem), dense(&stored.problem));
+        // The velocities are those of the reduced problem.
+        let w = dense(&stored.problem);
+        let q = stored.problem.v_rel_free.as_flattened();
+        let reader = hdf5_pure::File::from_bytes(std::fs::read(&copy.0).unwrap()).unwrap();
+        let u = reader.dataset("solution/u").unwrap().read_f64().unwrap();
+        for (i, u) in u.iter().enumerate() {
+            let expected: f64 =
+                q[i] + w[i].iter().zip(r.as_flattened()).map(|(w, r)| w * r).sum::<f64>();
+            assert!((u - expected).abs() < 1e-10, "{k}, {i}: {u} {expected}");
+        }
+        if k > 0 {
+            // Of bodies with G, the constraints hold: v_0 + v_1 + v_5 = −0.25.
+            let v = reader.dataset("solution/v").unwrap().read_f64().unwrap();
+            let held = (v[0] + v[1] + v[5] + 0.25).abs() < 1e-10;
+            assert!(v.len() == 6 && (k == 1 || held), "{v:?}");
+        }
+        let error = write_solution(&file.0, &copy.0, &r[1..]).unwrap_err().to_string();
+        assert!(error.contains("unknowns"), "{error}");
+    }
 }

@@ -74,6 +74,13 @@ impl EnergyAccount {
         locked(&self.0).friction
     }
 
+    /// Energy taken by adhesive forces: what it took to separate shapes, less what was gained when they came within
+    /// the range of cohesion [J].
+    #[getter]
+    fn cohesion(&self) -> f64 {
+        locked(&self.0).cohesion
+    }
+
     /// Energy dissipated by rolling resistance [J].
     #[getter]
     fn rolling(&self) -> f64 {

@@ -165,6 +165,34 @@ impl Mechanism {
         Ok(())
     }
 
+    /// Adds a servo to a coordinate of a prismatic or revolute joint: it pushes with exactly its force [N] or torque [N m], a law as
+    /// in `actuate`, as long as it is slower than `speed` [m/s, rad/s] in either direction.
+    ///
+    /// >>> import riprap as rr
+    /// >>> press = rr.Mechanism("press")
+    /// >>> ram = press.prismatic(rr.GROUND, axis="z", body=rr.Body.point(3.0))
+    /// >>> press.servo(ram, force="20 + 3*9.81", speed=0.1)  # its own weight and 20 N
+    #[pyo3(signature = (coordinate, *, force, speed))]
+    fn servo(
+        &mut self,
+        coordinate: &Bound<PyAny>,
+        force: &Bound<PyAny>,
+        speed: f64,
+    ) -> PyResult<()> {
+        let at = self.coordinate_of(coordinate)?;
+        let saved = saving::law(force);
+        let law = law::signal(force, &self.variables(), false, &mut self.raised)?;
+        let turns = self.core.is_angle(at);
+        let mut keys = Table::default();
+        let target = if turns { "torque" } else { "force" };
+        let saved = saved.map(|law| keys.set(target, law).set("speed", number(speed)).inline());
+        self.record.on_coordinate(at.0, "servo", saved);
+        let name = self.names[at.0 as usize].clone();
+        self.core.actuate(&name, at, law);
+        self.core.limit_speed(at, speed);
+        Ok(())
+    }
+
     /// Adds a force on a coordinate [N, N m] whose law has phases.
     #[pyo3(signature = (coordinate, phases, *, name=None))]
     fn actuate_in_phases(

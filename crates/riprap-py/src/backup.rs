@@ -22,6 +22,7 @@ impl Backup {
             warm_moments,
             scheme,
             degradation,
+            population,
         } = state;
         let kept = &mut self.0;
         (kept.t, kept.step) = (*t, *step);
@@ -35,6 +36,7 @@ impl Backup {
         kept.warm_moments.clone_from(warm_moments);
         kept.scheme.clone_from(scheme);
         kept.degradation.clone_from(degradation);
+        kept.population.clone_from(population);
     }
 
     /// The state that was copied last.

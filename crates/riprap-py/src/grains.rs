@@ -99,7 +99,7 @@ fn numbers(list: &[f64]) -> PyResult<String> {
 }
 
 /// The key `grading`.
-fn grading(given: &Bound<PyAny>) -> PyResult<String> {
+pub fn grading(given: &Bound<PyAny>) -> PyResult<String> {
     if let Ok(name) = given.cast::<PyString>() {
         return Ok(format!("grading = {}\n", text(&name.to_string())));
     }
@@ -116,7 +116,7 @@ fn grading(given: &Bound<PyAny>) -> PyResult<String> {
 
 /// Where grains are placed.
 #[derive(FromPyObject)]
-struct Inside(Vec<f64>, Vec<f64>);
+pub struct Inside(pub Vec<f64>, pub Vec<f64>);
 
 fn column(count: usize, inside: &Inside, settle: Option<&Settle>) -> PyResult<String> {
     let (min, max) = (numbers(&inside.0)?, numbers(&inside.1)?);

@@ -11,7 +11,7 @@ use pyo3::types::{PyString, PyTuple};
 
 use riprap::math::Vec3;
 use riprap::multibody::{Inputs, JointMotion, Signal};
-use riprap::scene::Law;
+use riprap::scene::{Body, Law, LoadInputs, StateLaw};
 use riprap_io::scene_file::Expression;
 
 use crate::{errors, exit};
@@ -95,6 +95,19 @@ pub fn vector_law(given: &Bound<PyAny>, slots: &mut Vec<Raised>) -> PyResult<Law
     Ok(Law::new(move |t| Vec3::from_fn(|axis, _| laws[axis].evaluate(&[t]))))
 }
 
+/// A number that depends on time: an expression of `t`, or a callable of t [s].
+pub fn scalar_law(
+    given: &Bound<PyAny>,
+    slots: &mut Vec<Raised>,
+) -> PyResult<Box<dyn Fn(f64) -> f64 + Send + Sync>> {
+    if given.is_callable() {
+        let law = Callable::new(given, slots);
+        return Ok(Box::new(move |t| law.number((t,))));
+    }
+    let law = expression(&given.str()?.to_string(), &["t"])?;
+    Ok(Box::new(move |t| law.evaluate(&[t])))
+}
+
 /// An expression as in scene files.
 fn expression(source: &str, variables: &[&str]) -> PyResult<Expression> {
     Expression::parse(source, variables).map_err(|error| {
@@ -173,4 +186,115 @@ pub fn signal(
         }));
     }
     Ok(Signal::constant(given.extract()?))
+}
+
+/// The bodies that laws of time and state may refer to by name.
+pub type NamedBodies = Vec<(String, Body)>;
+
+/// A variable of a law of time and state.
+#[derive(Clone, Copy)]
+enum Seen {
+    Time,
+    /// Position, velocity or angular velocity along an axis of the body itself, or of another one.
+    Coordinate(Option<Body>, usize, usize),
+}
+
+impl Seen {
+    fn value(self, at: &LoadInputs) -> f64 {
+        let Seen::Coordinate(body, what, axis) = self else { return at.t };
+        let pose = || body.map_or_else(|| at.pose(), |body| at.pose_of(body));
+        let velocity = || body.map_or_else(|| at.velocity(), |body| at.velocity_of(body));
+        match what {
+            0 => pose().position[axis],
+            1 => velocity().linear[axis],
+            _ => velocity().angular[axis],
+        }
+    }
+}
+
+/// The variables of laws of time and state, with their names.
+fn seen(bodies: &NamedBodies) -> Vec<(String, Seen)> {
+    let mut all = vec![("t".to_owned(), Seen::Time)];
+    let own = std::iter::once((String::new(), None));
+    let others = bodies.iter().map(|(name, body)| (format!("{name}."), Some(*body)));
+    for (prefix, body) in own.chain(others) {
+        for (what, letter) in ["", "v", "w"].into_iter().enumerate() {
+            for (axis, end) in ["x", "y", "z"].into_iter().enumerate() {
+                let name = format!("{prefix}{letter}{end}");
+                all.push((name, Seen::Coordinate(body, what, axis)));
+            }
+        }
+    }
+    all
+}
+
+/// Position, velocity and angular velocity of a body, as a callable sees them.
+type Motion3 = ([f64; 3], [f64; 3], [f64; 3]);
+
+/// What a callable sees: the body itself, then the others.
+fn motions(at: &LoadInputs, others: &[Body]) -> Vec<Motion3> {
+    let own = std::iter::once((at.pose(), at.velocity()));
+    let others = others.iter().map(|body| (at.pose_of(*body), at.velocity_of(*body)));
+    own.chain(others).map(|(q, v)| (q.position.into(), v.linear.into(), v.angular.into())).collect()
+}
+
+/// A number that depends on time and state: a number, an expression of `t`, `x`, `vx`, `wx`, `name.x`, …, or a callable of t [s] and,
+/// for the body itself and each of `others`, a tuple of position, velocity and angular velocity.
+pub fn state_number(
+    given: &Bound<PyAny>,
+    bodies: &NamedBodies,
+    others: &[Body],
+    slots: &mut Vec<Raised>,
+) -> PyResult<StateLaw<f64>> {
+    if given.is_callable() {
+        let (law, others) = (Callable::new(given, slots), others.to_vec());
+        return Ok(StateLaw::new(move |at: &LoadInputs| {
+            let seen = motions(at, &others);
+            law.call(f64::NAN, |py, f| f.call1(py, arguments(py, at.t, seen)?)?.extract(py))
+        }));
+    }
+    if let Ok(source) = given.cast::<PyString>() {
+        let names = seen(bodies);
+        let known: Vec<&str> = names.iter().map(|(name, _)| name.as_str()).collect();
+        let law = expression(&source.to_string(), &known)?;
+        let variables: Vec<Seen> = names.into_iter().map(|(_, seen)| seen).collect();
+        return Ok(StateLaw::new(move |at: &LoadInputs| {
+            let values: Vec<f64> = variables.iter().map(|seen| seen.value(at)).collect();
+            law.evaluate(&values)
+        }));
+    }
+    Ok(StateLaw::constant(given.extract()?))
+}
+
+/// A vector that depends on time and state: three numbers or expressions, or a callable as for [`state_number`].
+pub fn state_vector(
+    given: &Bound<PyAny>,
+    bodies: &NamedBodies,
+    others: &[Body],
+    slots: &mut Vec<Raised>,
+) -> PyResult<StateLaw<Vec3>> {
+    if given.is_callable() {
+        let (law, others) = (Callable::new(given, slots), others.to_vec());
+        return Ok(StateLaw::new(move |at: &LoadInputs| {
+            let seen = motions(at, &others);
+            let value: [f64; 3] = law
+                .call([f64::NAN; 3], |py, f| f.call1(py, arguments(py, at.t, seen)?)?.extract(py));
+            Vec3::from(value)
+        }));
+    }
+    let components: [Bound<PyAny>; 3] = given.extract()?;
+    let mut laws = Vec::new();
+    for component in &components {
+        laws.push(state_number(component, bodies, others, slots)?);
+    }
+    Ok(StateLaw::new(move |at: &LoadInputs| Vec3::from_fn(|axis, _| laws[axis].at(at))))
+}
+
+/// The arguments of a callable: the time, then the motion of each body.
+fn arguments<'py>(py: Python<'py>, t: f64, seen: Vec<Motion3>) -> PyResult<Bound<'py, PyTuple>> {
+    let mut list = vec![t.into_pyobject(py)?.into_any()];
+    for motion in seen {
+        list.push(motion.into_pyobject(py)?.into_any());
+    }
+    PyTuple::new(py, list)
 }

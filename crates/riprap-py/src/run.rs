@@ -14,6 +14,7 @@ use riprap_io::scene_file::SceneFile;
 
 use crate::errors;
 use crate::exit;
+use crate::keys;
 use crate::report::RunReport;
 use crate::scene::scene_errors;
 use crate::state::State;
@@ -48,6 +49,12 @@ impl RunSummary {
     #[getter]
     fn ending(&self) -> &'static str {
         self.0.ending.word()
+    }
+
+    /// The condition that ended the run before its end time, if one did.
+    #[getter]
+    fn stopped_by(&self) -> Option<&str> {
+        self.0.stopped.as_ref().map(|stopped| stopped.condition.as_str())
     }
 
     /// Time reached [s].
@@ -116,7 +123,8 @@ impl RunSummary {
 
 /// Runs a scene file into a folder, as `riprap run` does: series, frames, checkpoints and a summary. `until` and
 /// `checkpoint_every` [s] override those of the scene; `resume` continues from a checkpoint if there is one; `overwrite`
-/// replaces an existing run; `cache` keeps settled beds as the command line does; `progress` shows a bar: True for that of
+/// replaces an existing run; `start_from` is another run from whose end this one starts, bodies going on by name; `set` changes
+/// keys of the scene, such as {"materials.rock.friction": 0.5}; `cache` keeps settled beds as the command line does; `progress` shows a bar: True for that of
 /// tqdm, or a callable like it.
 ///
 /// SceneError if the scene has mistakes, StepError if a step fails, FileError if results cannot be read or written.
@@ -131,7 +139,7 @@ impl RunSummary {
 /// >>> summary.time, (folder / "out" / "series.csv").is_file()
 /// (0.01, True)
 #[pyfunction]
-#[pyo3(signature = (scene, out, *, until=None, resume=false, overwrite=false, checkpoint_every=None, problems_every=None, bed=None, cache=true, progress=None))]
+#[pyo3(signature = (scene, out, *, until=None, resume=false, overwrite=false, checkpoint_every=None, problems_every=None, bed=None, start_from=None, set=None, cache=true, progress=None))]
 pub fn run(
     py: Python,
     scene: PathBuf,
@@ -142,6 +150,8 @@ pub fn run(
     checkpoint_every: Option<f64>,
     problems_every: Option<u32>,
     bed: Option<PathBuf>,
+    start_from: Option<PathBuf>,
+    set: Option<&Bound<PyDict>>,
     cache: bool,
     progress: Option<&Bound<PyAny>>,
 ) -> PyResult<RunSummary> {
@@ -151,13 +161,15 @@ pub fn run(
         checkpoint_every,
         problems_every: problems_every.filter(|n| *n > 0),
         bed,
+        start_from,
         cache: if cache { user_cache() } else { None },
         ..Options::new(&out)
     };
+    let set = keys::options(set)?;
     let interrupt = Arc::clone(&options.interrupt);
     let mut watch = Watching::new(&interrupt, progress);
     let result = exit::detach(py, || {
-        let file = SceneFile::read(&scene)?;
+        let file = SceneFile::read_with(&scene, &set)?;
         let run = match resume {
             true => Run::resume_or_new(&file, options)?,
             false => Run::new(&file, options)?,

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use numpy::PyArray1;
 use pyo3::prelude::*;
-use pyo3::types::PyString;
+use pyo3::types::{PyDict, PyString};
 
 use riprap::scene::{Body as CoreBody, FlexibleId, MechanismId, RopeId, Scene as CoreScene};
 use riprap_io::build::{Built, Settling};
@@ -16,6 +16,7 @@ use crate::exit;
 use crate::handle::{
     BodyHandle, FlexibleHandle, GrainsHandle, Link, MechanismHandle, RopeHandle, fresh,
 };
+use crate::keys;
 use crate::law::Raised;
 use crate::material::Material;
 use crate::multibody::Multibody;
@@ -63,7 +64,7 @@ impl SceneData {
         match now.contains(body) {
             true => Ok(body),
             false => Err(errors::handle(
-                "the stone has broken, or the handle is that of a piece of another run: `Simulation.pieces()` lists the pieces",
+                "the body has broken or was removed, or the handle is that of another run: `Simulation.pieces()` lists the pieces of broken stones",
             )),
         }
     }
@@ -225,10 +226,27 @@ pub struct Scene(pub Arc<SceneData>);
 
 #[pymethods]
 impl Scene {
-    /// Reads a scene file. SceneError lists all mistakes with their lines and columns.
+    /// Reads a scene file. SceneError lists all mistakes with their lines and columns. `set` changes keys before the scene is
+    /// checked: paths such as "materials.rock.friction" or "body.ball.position", or names of parameters.
+    ///
+    /// >>> import pathlib, tempfile, riprap as rr
+    /// >>> path = pathlib.Path(tempfile.mkdtemp()) / "ball.toml"
+    /// >>> _ = path.write_text('''
+    /// ... run = { dt = "1 ms", until = "10 ms" }
+    /// ... materials.steel = { density = 7800 }
+    /// ... [[body]]
+    /// ... name = "ball"
+    /// ... material = "steel"
+    /// ... shape = { type = "sphere", radius = 0.1 }
+    /// ... ''')
+    /// >>> scene = rr.Scene.from_toml(path, set={"body.ball.position": (0, 0, 2), "run.dt": "0.5 ms"})
+    /// >>> rr.Simulation(scene).positions[0]
+    /// array([0., 0., 2.])
     #[staticmethod]
-    fn from_toml(py: Python, path: PathBuf) -> PyResult<Scene> {
-        let read = || SceneFile::read(&path).and_then(SceneData::of_file);
+    #[pyo3(signature = (path, *, set=None))]
+    fn from_toml(py: Python, path: PathBuf, set: Option<&Bound<PyDict>>) -> PyResult<Scene> {
+        let set = keys::options(set)?;
+        let read = || SceneFile::read_with(&path, &set).and_then(SceneData::of_file);
         let data = exit::detach(py, read).map_err(|errors| scene_errors(py, &errors))?;
         Ok(Scene(Arc::new(data)))
     }
@@ -385,6 +403,12 @@ impl Scene {
         let index = self.0.mechanism(mechanism)?.index();
         let core = self.0.scene.mechanisms()[index].clone();
         Ok(Multibody::new(core, self.0.mechanisms[index], self.0.raised.clone()))
+    }
+
+    /// The image of a point [m] within the periodic cell at a time [s]; the point itself in a scene without a cell.
+    #[pyo3(signature = (point, *, time=0.0))]
+    fn wrapped(&self, point: [f64; 3], time: f64) -> [f64; 3] {
+        self.0.scene.wrapped(time, point.into()).into()
     }
 
     fn __repr__(&self) -> String {

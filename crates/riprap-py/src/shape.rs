@@ -7,7 +7,7 @@ use numpy::{PyArray1, PyArray2};
 use pyo3::prelude::*;
 
 use riprap::math::Vec3;
-use riprap::shape::{MassProperties as CoreMass, Shape as CoreShape, ShapeError};
+use riprap::shape::{Core, Curved, MassProperties as CoreMass, Shape as CoreShape, ShapeError};
 use riprap_io::mesh::Mesh;
 
 use crate::exit;
@@ -37,6 +37,27 @@ fn typed(word: &str) -> Table {
     table
 }
 
+/// How a curved shape is written in a scene file.
+fn curved(c: &Curved) -> Saved {
+    let mut table = typed(c.kind());
+    match c.core() {
+        Core::Segment { half } => {
+            table.set("radius", number(c.radius())).set("length", number(2.0 * half))
+        }
+        Core::Cylinder { radius, half } => {
+            table.set("radius", number(*radius)).set("length", number(2.0 * half))
+        }
+        Core::Cone { radius, half } => {
+            table.set("radius", number(*radius)).set("height", number(2.0 * half))
+        }
+        Core::Hull(p) => {
+            let core = (*Shape::of(CoreShape::Polyhedron(p.clone())).1).clone()?;
+            table.set("radius", number(c.radius())).set("core", core)
+        }
+    };
+    Ok(table.inline())
+}
+
 impl Shape {
     /// A shape of the core, written by its corners.
     pub fn of(shape: CoreShape) -> Shape {
@@ -61,6 +82,7 @@ impl Shape {
                 .set("radius", number(*radius))
                 .set("thickness", number(*thickness))
                 .inline()),
+            CoreShape::Curved(c) => curved(c),
             CoreShape::Compound(c) => {
                 let parts = c.parts.iter().map(|(pose, part)| {
                     let mut table = Table::default();
@@ -97,6 +119,53 @@ impl Shape {
     fn cuboid(x: f64, y: f64, z: f64) -> PyResult<Shape> {
         let saved = typed("box").set("size", numbers(&[x, y, z])).inline();
         made(CoreShape::cuboid([x, y, z]), Ok(saved))
+    }
+
+    /// A capsule along z, centred at the origin: a cylinder with half-balls as ends. Radius and distance between the centres of its
+    /// ends [m]; it is longer by twice its radius.
+    ///
+    /// >>> import riprap as rr
+    /// >>> capsule = rr.Shape.capsule(0.1, 0.3)
+    /// >>> round(capsule.volume, 6), capsule
+    /// (0.013614, Shape.capsule(0.1, 0.3))
+    #[staticmethod]
+    fn capsule(radius: f64, length: f64) -> PyResult<Shape> {
+        CoreShape::capsule(radius, length).map(Shape::of).map_err(errors::value)
+    }
+
+    /// A cylinder along z, centred at the origin; radius and length [m].
+    ///
+    /// >>> import riprap as rr
+    /// >>> rr.Shape.cylinder(0.1, 0.3).mass_properties(1000.0).centre.tolist()
+    /// [0.0, 0.0, 0.0]
+    #[staticmethod]
+    fn cylinder(radius: f64, length: f64) -> PyResult<Shape> {
+        CoreShape::cylinder(radius, length).map(Shape::of).map_err(errors::value)
+    }
+
+    /// A cone along z: its base, of this radius, at z = -height/2 and its tip at z = height/2 [m].
+    ///
+    /// >>> import riprap as rr
+    /// >>> rr.Shape.cone(0.1, 0.4).mass_properties(1000.0).centre.tolist()
+    /// [0.0, 0.0, -0.1]
+    #[staticmethod]
+    fn cone(radius: f64, height: f64) -> PyResult<Shape> {
+        CoreShape::cone(radius, height).map(Shape::of).map_err(errors::value)
+    }
+
+    /// A convex polyhedron with rounded edges and corners: all points within `radius` [m] of a box, a hull or the hull of a mesh. It is
+    /// larger than this core by the radius on every side.
+    ///
+    /// >>> import riprap as rr
+    /// >>> die = rr.Shape.rounded(rr.Shape.cuboid(0.016, 0.016, 0.016), 0.002)
+    /// >>> round(1e6 * die.volume, 4)
+    /// 7.8047
+    #[staticmethod]
+    fn rounded(core: &Bound<'_, Shape>, radius: f64) -> PyResult<Shape> {
+        let saved = (*core.get().1)
+            .clone()
+            .map(|core| typed("rounded").set("radius", number(radius)).set("core", core).inline());
+        made(CoreShape::rounded(&core.get().0, radius), saved)
     }
 
     /// The convex hull of points [m], an array of three columns.
@@ -252,6 +321,19 @@ impl Shape {
             CoreShape::Polyhedron(p) => {
                 format!("<Shape: polyhedron, {} corners>", p.vertices().len())
             }
+            CoreShape::Curved(c) => match c.core() {
+                Core::Segment { half } => {
+                    format!("Shape.capsule({:?}, {:?})", c.radius(), 2.0 * half)
+                }
+                Core::Cylinder { radius, half } => {
+                    format!("Shape.cylinder({radius:?}, {:?})", 2.0 * half)
+                }
+                Core::Cone { radius, half } => format!("Shape.cone({radius:?}, {:?})", 2.0 * half),
+                Core::Hull(p) => {
+                    let corners = p.vertices().len();
+                    format!("<Shape: rounded by {:?} m, {corners} corners>", c.radius())
+                }
+            },
             CoreShape::Compound(c) => format!("<Shape: compound, {} parts>", c.parts.len()),
             CoreShape::Disc { radius, thickness } => {
                 format!("Shape.disc({radius:?}, {thickness:?})")

@@ -29,6 +29,7 @@ use crate::report::{Balance, RunReport, StepReport};
 use crate::scene::{Scene, SceneData};
 use crate::scheme::Scheme;
 use crate::shape::Shape;
+use crate::start;
 use crate::state::State;
 use crate::view::{BodyState, GrainsState, JointState, MechanismState};
 use crate::watch::{Bar, SIGNALS, Watching};
@@ -92,6 +93,11 @@ fn settled(
 /// steps; Ctrl-C ends a run between two steps. Exceptions in laws are raised by the step, which then leaves the state as it
 /// was. Rows of arrays are bodies in the order in which they were added; see `ids` if stones break.
 ///
+/// `start_from` is another run from whose end this one starts: the folder of a run, or a simulation. Bodies, mechanisms, flexible
+/// bodies, joints and ropes go on where they have the same name in both scenes, `continued` tells what carries over, and nothing
+/// settles. The time starts at 0, or goes on with `continue_time`. A scene may be changed in any way in between; its bodies must not
+/// overlap as described either, unless the builder accepts it.
+///
 /// >>> import riprap as rr
 /// >>> rubber = rr.Material("rubber", density=1100.0, friction=0.8, restitution=0.7)
 /// >>> scene = rr.SceneBuilder()
@@ -107,6 +113,8 @@ fn settled(
 pub struct Simulation {
     inner: Mutex<Inner>,
     pub data: Arc<SceneData>,
+    /// What carried over from the run that it started from.
+    continued: Option<Vec<String>>,
 }
 
 impl Simulation {
@@ -216,13 +224,15 @@ fn scheme_of(data: &SceneData, scheme: Option<&Scheme>) -> PyResult<Box<dyn Core
 #[pymethods]
 impl Simulation {
     #[new]
-    #[pyo3(signature = (scene, scheme=None, *, on_unconverged=None, settle=true, progress=None))]
+    #[pyo3(signature = (scene, scheme=None, *, on_unconverged=None, settle=true, start_from=None, continue_time=false, progress=None))]
     fn new(
         py: Python,
         scene: &Scene,
         scheme: Option<&Scheme>,
         on_unconverged: Option<&str>,
         settle: bool,
+        start_from: Option<&Bound<PyAny>>,
+        continue_time: bool,
         progress: Option<&Bound<PyAny>>,
     ) -> PyResult<Simulation> {
         let data = Arc::clone(&scene.0);
@@ -242,14 +252,26 @@ impl Simulation {
             }
         };
         run.on_unconverged(on_unconverged);
-        if let Some(settling) = data.settling.as_ref().filter(|_| settle) {
+        let begun = start::state(py, &data, run.scheme().dt(), start_from, continue_time)?;
+        let mut continued = None;
+        if let Some((state, report)) = begun {
+            run.set_state(state).map_err(errors::step)?;
+            continued = Some(report.lines());
+        } else if let Some(settling) = data.settling.as_ref().filter(|_| settle) {
             let state = settled(py, &data, settling, given, progress)?;
             run.set_state(state).map_err(errors::step)?;
         }
         Ok(Simulation {
             inner: Mutex::new(Inner { run, wall: 0.0, backup: Backup::default() }),
             data,
+            continued,
         })
+    }
+
+    /// What carried over from the run given as `start_from`, and what did not, in lines of text; None without one.
+    #[getter]
+    fn continued(&self) -> Option<Vec<String>> {
+        self.continued.clone()
     }
 
     /// Performs one step. StepError if it fails; the state is then as it was.
@@ -485,11 +507,14 @@ impl Simulation {
         Ok(Balance(self.lock()?.run.frame().balance()))
     }
 
-    /// The contact problem of the last step, with its impulses [N s].
+    /// The contact problem of the last step, with the impulses that solve it [N s]: with cohesion, those that act on
+    /// the bodies together with the adhesive ones.
     fn contact_problem(&self) -> PyResult<ContactProblem> {
         let inner = self.lock()?;
         let work = inner.run.frame().work;
-        Ok(ContactProblem::new(work.problem().clone(), Some(work.impulses().clone())))
+        let mut impulses = work.impulses().clone();
+        work.contacts().adhere_to(&mut impulses);
+        Ok(ContactProblem::new(work.problem().clone(), Some(impulses)))
     }
 
     /// The state, from which a simulation of the same scene continues with bitwise identical results.

@@ -4,9 +4,9 @@ use pyo3::prelude::*;
 use pyo3::types::PyString;
 
 use riprap::friction::{
-    Accurate, Admm, Anderson, Apgd, BarzilaiBorwein, Coloured, ConeOptions, ConjugateGradient,
-    ContactSolver, Dantzig, GaussSeidel, GaussSeidelOptions, InteriorPoint, Measure,
-    ProjectedGaussSeidel, ProjectedJacobi, StoredOptions,
+    Accurate, Admm, AlternatingDirections, Anderson, Apgd, BarzilaiBorwein, Coloured, ConeOptions,
+    ConjugateGradient, ContactSolver, Dantzig, GaussSeidel, GaussSeidelOptions, InteriorPoint,
+    Measure, ProjectedGaussSeidel, ProjectedJacobi, ProximalPoint, SemismoothNewton, StoredOptions,
 };
 
 use crate::errors;
@@ -15,8 +15,8 @@ use crate::saving::{Saved, Table, number, text};
 /// A solver of contact problems and its criteria; all tolerances [–] must be met. Names and defaults are those of
 /// `[solver]` in scene files: coloured, conjugate-gradient, gauss-seidel; for cone complementarity apgd, barzilai-borwein,
 /// projected-gauss-seidel, projected-jacobi, admm, interior-point, which use tolerance, approach_tolerance and max_sweeps;
-/// also anderson and accurate, for stored problems, which use tolerance and max_sweeps, and dantzig, which is exact in the plane
-/// and uses neither. With `stored`, only the residual
+/// also anderson, accurate and its methods newton, proximal and alternating-directions, for stored problems, which use tolerance
+/// and max_sweeps, and dantzig, which is exact in the plane and uses neither. With `stored`, only the residual
 /// decides, relative to all data of the problem. `omega` and `relaxation` [–] are the step length and the mixing of the two
 /// projected methods.
 ///
@@ -25,7 +25,7 @@ use crate::saving::{Saved, Table, number, text};
 /// >>> rr.Solver("cuda")
 /// Traceback (most recent call last):
 ///     ...
-/// ValueError: no solver `cuda`: coloured, conjugate-gradient, gauss-seidel, apgd, barzilai-borwein, projected-gauss-seidel, projected-jacobi, admm, interior-point, anderson, accurate, dantzig
+/// ValueError: no solver `cuda`: coloured, conjugate-gradient, gauss-seidel, apgd, barzilai-borwein, projected-gauss-seidel, projected-jacobi, admm, interior-point, anderson, accurate, dantzig, newton, proximal, alternating-directions
 #[pyclass(frozen, eq, from_py_object, module = "riprap")]
 #[derive(Clone, Debug, PartialEq)]
 pub struct Solver {
@@ -40,7 +40,7 @@ pub struct Solver {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Method(usize);
 
-const NAMES: [&str; 12] = [
+const NAMES: [&str; 15] = [
     "coloured",
     "conjugate-gradient",
     "gauss-seidel",
@@ -53,6 +53,9 @@ const NAMES: [&str; 12] = [
     "anderson",
     "accurate",
     "dantzig",
+    "newton",
+    "proximal",
+    "alternating-directions",
 ];
 
 impl Method {
@@ -185,6 +188,7 @@ impl Solver {
         let name = match (name, cone) {
             ("auto", false) => "accurate",
             ("auto", true) => "apgd",
+            ("admm", false) => "alternating-directions",
             ("gauss-seidel", true) => "projected-gauss-seidel",
             ("jacobi", true) => "projected-jacobi",
             (name, _) => name,
@@ -253,6 +257,7 @@ impl Solver {
             tolerance: options.tolerance,
             measure: if self.stored { Measure::All } else { Measure::Impulses },
             max_sweeps: options.max_sweeps,
+            deadline: None,
         };
         match self.method.0 {
             0 => Box::new(Coloured { options, ..Coloured::default() }),
@@ -274,6 +279,9 @@ impl Solver {
             8 => Box::new(InteriorPoint { options: cone }),
             9 => Box::new(Anderson { options: kept }),
             10 => Box::new(Accurate { options: kept }),
+            12 => Box::new(SemismoothNewton { options: kept }),
+            13 => Box::new(ProximalPoint { options: kept }),
+            14 => Box::new(AlternatingDirections { options: kept }),
             _ => Box::new(Dantzig::default()),
         }
     }

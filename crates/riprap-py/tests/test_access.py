@@ -178,6 +178,14 @@ def test_shapes_have_distances_and_contact_points() -> None:
     brick, ball = rr.Shape.cuboid(0.2, 0.1, 0.05), rr.Shape.sphere(0.1)
     assert ball.distance(ball, other_pose=rr.Pose((0.5, 0, 0))) == pytest.approx(0.3)
     assert ball.distance(ball, other_pose=rr.Pose((0.15, 0, 0))) == pytest.approx(-0.05)
+    # A capsule and a cylinder on their sides, a cylinder on end, above a floor.
+    floor, lying = rr.Shape.half_space(), rr.Pose((0, 0, 0.3), rr.Rotation("x", np.pi / 2))
+    capsule, cylinder = rr.Shape.capsule(0.1, 0.5), rr.Shape.cylinder(0.1, 0.5)
+    assert floor.distance(capsule, other_pose=lying) == pytest.approx(0.2)
+    assert len(floor.manifold(capsule, other_pose=lying, alert=0.3)) == 2
+    assert len(floor.manifold(cylinder, other_pose=lying, alert=0.3)) == 2
+    assert len(floor.manifold(cylinder, other_pose=rr.Pose((0, 0, 0.3)), alert=0.1)) == 4
+    assert capsule.distance(cylinder, other_pose=rr.Pose((0, 0.5, 0))) == pytest.approx(0.3)
     # A corner above a floor, and far away from a brick: distances of points.
     tilted = rr.Pose((0, 0, 1), rr.Rotation("y", 0.3))
     corner = 1 - (0.1 * np.sin(0.3) + 0.025 * np.cos(0.3))

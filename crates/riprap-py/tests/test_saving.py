@@ -64,6 +64,8 @@ def test_bodies_of_all_kinds() -> None:
     scene.add_moving(rr.Shape.sphere(0.1), material=STEEL, path=("6", "t^2", "1"), position=(6, 0, 1))
     wedge = rr.Shape.hull([(0, 0, 0), (1, 0, 0), (0, 1, 0), (0, 0, 1)])
     pair = rr.Shape.compound([(rr.Pose((0, 0, 0.2), tilted), rr.Shape.sphere(0.1)), (rr.Pose(), rr.Shape.cuboid(0.1, 0.2, 0.3))])
+    for k, shape in enumerate([rr.Shape.capsule(0.1, 0.3), rr.Shape.cylinder(0.1, 0.3), rr.Shape.cone(0.1, 0.3), rr.Shape.rounded(wedge, 0.02)]):
+        scene.add(rr.Body(shape, ROCK, position=(-6, k, 1), rotation=tilted))
     scene.add(rr.Body(wedge, ROCK, position=(0, 0, 1), rotation=tilted, velocity=(1, 0, 0), angular_velocity=(0, 2, 0)))
     scene.add(rr.Body(pair, STEEL, position=(0, 2, 1), name="pair", locked=["x", "rz"], force=(0, 0, 3), torque=(0.1, 0, 0)))
     inertia = [[0.3, 0.01, 0], [0.01, 0.4, 0], [0, 0, 0.5]]

@@ -18,6 +18,11 @@ def test_shapes_have_their_volume() -> None:
     assert rr.Shape.hull(np.array([[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1]])).volume == pytest.approx(1 / 6)
     assert rr.Shape.disc(1.0, 0.5).volume == pytest.approx(math.pi / 2)
     assert rr.Shape.polygon([(0, 0), (1, 0), (0, 1)]).volume == pytest.approx(0.5)
+    assert rr.Shape.capsule(0.5, 1.0).volume == pytest.approx(math.pi * (0.25 + 1 / 6))
+    assert rr.Shape.cylinder(0.5, 2.0).volume == pytest.approx(math.pi / 2)
+    assert rr.Shape.cone(0.5, 2.0).volume == pytest.approx(math.pi / 6)
+    die = rr.Shape.rounded(rr.Shape.cuboid(1, 1, 1), 0.1)
+    assert die.volume == pytest.approx(1 + 0.6 + 0.03 * math.pi + 4e-3 / 3 * math.pi)
     two = rr.Shape.compound([(rr.Pose((k, 0, 0)), rr.Shape.cuboid(0.5, 1, 1)) for k in range(2)])
     assert two.volume == pytest.approx(1.0) and len(two.parts()) == 2
     assert len(rr.Shape.open_box(1, 1, 1).parts()) == 5
@@ -37,6 +42,10 @@ def test_shapes_have_their_volume() -> None:
     [
         lambda: rr.Shape.sphere(-1.0),
         lambda: rr.Shape.sphere(math.nan),
+        lambda: rr.Shape.capsule(0.1, 0.0),
+        lambda: rr.Shape.cylinder(-0.1, 1.0),
+        lambda: rr.Shape.cone(0.1, math.inf),
+        lambda: rr.Shape.rounded(rr.Shape.sphere(0.1), 0.1),
         lambda: rr.Shape.hull([(0, 0, 0), (1, 0, 0)]),
         lambda: rr.Shape.half_space((0, 0, 0)),
         lambda: rr.Shape.compound([]),
@@ -272,3 +281,43 @@ def test_grains_described_in_python_settle_as_those_of_a_scene_file() -> None:
     assert rr.Simulation(scene.build(), scheme, settle=False).state != built.state
     with pytest.raises(ValueError, match="positive"):
         rr.Settle(speed=0.0)
+
+
+def periodic_scene(**options: object) -> rr.SceneBuilder:
+    glass = rr.Material("glass", density=2500.0, restitution=1.0)
+    scene = rr.SceneBuilder(gravity=(0, 0, 0))
+    scene.periodic(x=(0, 1), y=(-0.5, 0.5), **options)  # type: ignore[arg-type]
+    ball = rr.Shape.sphere(0.1)
+    scene.add(rr.Body(ball, glass, position=(0.2, 0.25, 0), velocity=(-1, 0, 0), name="left"))
+    scene.add(rr.Body(ball, glass, position=(0.9, 0.25, 0), name="right"))
+    return scene
+
+
+def test_bodies_meet_through_the_boundary_of_a_periodic_cell() -> None:
+    scene = periodic_scene().build()
+    sim = rr.Simulation(scene, rr.MoreauJean(dt=1e-3))
+    sim.run(until=0.3)
+    assert sim.body("right").velocity == pytest.approx([-1, 0, 0], abs=1e-6)
+    assert sim.body("left").position[0] == pytest.approx(0.1, abs=2e-3)
+    assert scene.wrapped((1.25, -0.75, 3.0)) == pytest.approx([0.25, 0.25, 3.0])
+
+
+@pytest.mark.parametrize("shear", [{"shear_rate": 2.0}, {"shear_strain": "2*t"}, {"shear_strain": lambda t: 2 * t}])
+def test_a_sheared_cell_flows(shear: dict[str, object]) -> None:
+    builder = periodic_scene(**shear)
+    sim = rr.Simulation(builder.build(), rr.MoreauJean(dt=1e-3))
+    assert sim.body("right").velocity[0] == pytest.approx(0.5, rel=1e-6)
+    still = rr.Simulation(periodic_scene(initial_flow=False, **shear).build(), rr.MoreauJean(dt=1e-3))
+    assert still.body("right").velocity[0] == 0.0
+    if not callable(shear.get("shear_strain")):
+        again = rr.Scene.from_toml_str(builder.build().to_toml(rr.MoreauJean(dt=1e-3), until=1.0))
+        assert rr.Simulation(again, rr.MoreauJean(dt=1e-3)).body("right").velocity[0] == pytest.approx(0.5, rel=1e-6)
+
+
+def test_a_cell_that_is_too_small_is_an_error() -> None:
+    scene = periodic_scene()
+    scene.periodic(x=(0, 0.3))
+    with pytest.raises(rr.SceneError, match="must be longer than"):
+        scene.build()
+    with pytest.raises(ValueError, match="not both"):
+        scene.periodic(x=(0, 1), y=(0, 1), shear_rate=1.0, shear_strain="t")

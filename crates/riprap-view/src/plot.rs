@@ -23,7 +23,7 @@ const POINTS: usize = 4000;
 
 /// Columns of the general figures: name of the file, title, panels of columns (a `*` matches any letters), and whether the
 /// vertical axes are logarithmic.
-const GENERAL: [(&str, &str, &[&[&str]], bool); 6] = [
+const GENERAL: [(&str, &str, &[&[&str]], bool); 7] = [
     ("energies", "Energies", &[&["kinetic_energy", "potential_energy", "total_energy"]], false),
     ("account", "Where the energy goes", &[&["dissipated_*", "other_work"]], false),
     ("momenta", "Momenta", &[&["momentum_?"], &["angular_momentum_?"]], false),
@@ -43,6 +43,12 @@ const GENERAL: [(&str, &str, &[&[&str]], bool); 6] = [
         "degradation",
         "Fragmentation and wear",
         &[&["breaks", "pieces"], &["dust_mass", "worn_mass"], &["total_mass"]],
+        false,
+    ),
+    (
+        "population",
+        "Bodies inserted and removed",
+        &[&["bodies"], &["inserted", "removed"], &["inserted_mass", "removed_mass"]],
         false,
     ),
 ];

@@ -1,6 +1,7 @@
 //! Models, frames and contacts of a run file in the form that the viewer reads; see `viewer/README.md`.
 
-use std::collections::HashSet;
+use std::collections::hash_map::Entry;
+use std::collections::{HashMap, HashSet};
 
 use riprap_io::run_file::{ContactSet, Kind, Model, Poses};
 use serde_json::json;
@@ -29,20 +30,33 @@ pub fn model(model: &Model) -> Vec<u8> {
     let (mut triangles, mut edges) = (Vec::new(), Vec::new());
     let (mut first_triangle, mut first_edge) = (vec![0], vec![0]);
     for faces in model.first_face.windows(2) {
-        let mut seen = HashSet::new();
+        let (mut seen, mut found, mut smooth) = (HashMap::new(), Vec::new(), HashSet::new());
         for face in faces[0]..faces[1] {
             let corners = corners(model, face);
             for pair in corners.windows(2).skip(1) {
                 triangles.push([corners[0], pair[0], pair[1]]);
             }
+            let normal = normal(model, corners);
             for (i, a) in corners.iter().enumerate() {
                 let b = corners[(i + 1) % corners.len()];
                 let edge = [*a.min(&b), *a.max(&b)];
-                if seen.insert(edge) {
-                    edges.push(edge);
+                match seen.entry(edge) {
+                    // The facets of a curved surface have no edges between them.
+                    Entry::Occupied(mut first) => {
+                        let (place, other): &mut (usize, [f32; 3]) = first.get_mut();
+                        if dot(*other, normal) > SMOOTH {
+                            smooth.insert(*place);
+                        }
+                    }
+                    Entry::Vacant(first) => {
+                        first.insert((found.len(), normal));
+                        found.push(edge);
+                    }
                 }
             }
         }
+        edges
+            .extend(found.iter().enumerate().filter(|(k, _)| !smooth.contains(k)).map(|(_, e)| *e));
         first_triangle.push(triangles.len() as u32);
         first_edge.push(edges.len() as u32);
     }
@@ -51,6 +65,29 @@ pub fn model(model: &Model) -> Vec<u8> {
     packed.list("first_edge", first_edge);
     packed.table("edge", edges);
     packed.finish()
+}
+
+/// Cosine of the angle between faces up to which the edge between them is not drawn: 12.8°, one of 32 facets of a cylinder
+/// turns by 11.25°.
+const SMOOTH: f32 = 0.975;
+
+/// The unit normal of a face, or zero (Newell's method).
+fn normal(model: &Model, corners: &[u32]) -> [f32; 3] {
+    let point = |i: u32| model.vertices.get(i as usize).copied().unwrap_or_default();
+    let mut sum = [0.0; 3];
+    for (i, a) in corners.iter().enumerate() {
+        let (a, b) = (point(*a), point(corners[(i + 1) % corners.len()]));
+        for k in 0..3 {
+            let (u, v) = ((k + 1) % 3, (k + 2) % 3);
+            sum[k] += (a[u] - b[u]) * (a[v] + b[v]);
+        }
+    }
+    let length = dot(sum, sum).sqrt();
+    if length > 0.0 { sum.map(|x| x / length) } else { sum }
+}
+
+fn dot(a: [f32; 3], b: [f32; 3]) -> f32 {
+    a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
 }
 
 /// The vertices of a face; none if the file is inconsistent.

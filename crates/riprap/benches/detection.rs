@@ -73,6 +73,7 @@ fn replay(name: &str, scene: &Scene, recording: &Recording, rounds: usize) {
                 skin: detection.skin,
                 method: detection.method,
                 apart: &[],
+                images: None,
             };
             let begin = Instant::now();
             detector.detect(&query);

@@ -20,7 +20,7 @@
 //! ```
 //!
 //! The modules, lowest first: [`math`], [`shape`], [`multibody`], [`flexible`], [`friction`], [`grains`], [`detect`], [`scene`], [`assembly`],
-//! [`scheme`], [`degradation`], [`simulation`].
+//! [`scheme`], [`degradation`], [`population`], [`simulation`].
 
 pub mod assembly;
 pub mod degradation;
@@ -30,6 +30,7 @@ pub mod friction;
 pub mod grains;
 pub mod math;
 pub mod multibody;
+pub mod population;
 pub mod scene;
 pub mod scheme;
 pub mod shape;
@@ -55,9 +56,10 @@ pub mod prelude {
         Mechanism, Phase, PointSpring, Signal, Stops, Until,
     };
     pub use crate::scene::{
-        Body, BodyDescription, BodyJoint, Chain, ContactLaw, Course, Flexible, FlexibleId,
-        Fragmentation, Hold, Kind, Law, Locks, Material, MechanismId, Motion, On, PairLaw,
-        PointContact, Rope, RopeId, Scene, SceneBuilder, State, Tie, Twist, Wear,
+        Body, BodyDescription, BodyJoint, Cell, Chain, ContactLaw, Course, Flexible, FlexibleId,
+        Fragmentation, Hold, Insertion, Kind, Law, Locks, Material, MechanismId, Motion, On,
+        PairLaw, PointContact, Removal, Rope, RopeId, Scene, SceneBuilder, Servo, State, StateLaw,
+        Supply, Tie, Twist, Wear,
     };
     pub use crate::scheme::{
         ConeComplementarity, DormandPrince, FrictionLaw, GeneralizedAlpha, MoreauJean, Penalty,

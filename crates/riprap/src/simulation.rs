@@ -2,6 +2,7 @@
 //! physics.
 
 mod account;
+mod changes;
 mod fabric;
 mod measures;
 mod network;
@@ -15,7 +16,8 @@ use crate::degradation::{Degradation, Loads};
 use crate::friction::Criterion;
 use crate::math::parallel::in_pool;
 use crate::math::{Pose, Vec3};
-use crate::scene::{Body, Scene, SchemeState, State, Twist};
+use crate::population::Exchange;
+use crate::scene::{Body, Scene, SchemeState, State, Twist, differs};
 use crate::scheme::{Pulse, Scheme, StageTimes, StepError, StepReport, StepResult, Workspace};
 use std::sync::Arc;
 use std::time::Instant;
@@ -89,7 +91,7 @@ pub struct Frame<'a> {
 pub struct ContactForce {
     /// The two bodies.
     pub bodies: [Body; 2],
-    /// Contact point [m].
+    /// Contact point [m]; in a periodic cell next to the first body, which the nearest image of the second touches.
     pub point: Vec3,
     /// Normal from the first body to the second [–].
     pub normal: Vec3,
@@ -348,7 +350,9 @@ pub struct Simulation {
     scheme: Box<dyn Scheme>,
     /// Fragmentation and wear; `None` if no material has them, or if they are switched off.
     degradation: Option<Degradation>,
-    /// The scene as described, once stones have changed.
+    /// Insertion and removal of bodies; `None` if the scene has none.
+    exchange: Option<Exchange>,
+    /// The scene as described, once bodies have changed.
     described: Option<Box<Scene>>,
     on_unconverged: OnUnconverged,
     last: StepReport,
@@ -363,6 +367,7 @@ impl Simulation {
         let degradation = scene.degrades().then(Degradation::default);
         Ok(Simulation {
             degradation,
+            exchange: scene.population().map(|_| Exchange::default()),
             described: None,
             scene,
             state,
@@ -419,6 +424,7 @@ impl Simulation {
         step: impl FnOnce(&dyn Scheme, &Scene, &mut State, &mut Workspace) -> StepResult + Send,
     ) -> Result<StepReport, Error> {
         self.degrade();
+        self.exchange();
         let Simulation { scheme, scene, state, work, .. } = self;
         let step = if scene.bodies().len() < LARGE {
             step(&**scheme, scene, state, work)?
@@ -438,23 +444,6 @@ impl Simulation {
             return Err(Error::Unconverged { t: self.state.t, residual, sweeps });
         }
         Ok(step)
-    }
-
-    /// Breaks and wears the stones that are due after the last step.
-    fn degrade(&mut self) {
-        let Some(degradation) = &mut self.degradation else { return };
-        if !degradation.is_due(&self.scene, &self.state) {
-            return;
-        }
-        if self.described.is_none() {
-            self.described = Some(Box::new(self.scene.clone()));
-        }
-        let scene = std::mem::replace(&mut self.scene, Scene::empty());
-        let (scene, changed) = degradation.apply(scene, &mut self.state);
-        self.scene = scene;
-        if changed {
-            self.work = Workspace { pulse: self.work.pulse.take(), ..Workspace::default() };
-        }
     }
 
     /// Runs until time `t` [s], showing every step to `observer`: to the nearest step, or exactly
@@ -517,12 +506,11 @@ impl Simulation {
     /// this scene.
     pub fn set_state(&mut self, state: State) -> Result<(), Error> {
         let described = self.described.as_deref().unwrap_or(&self.scene);
-        let (changed, bodies) = (&state.degradation, state.q.len());
-        let is_as_described = changed.pieces.is_empty() && changed.gone.is_empty();
-        let scene = match self.described.is_some() || !is_as_described {
+        let bodies = state.q.len();
+        let scene = match self.described.is_some() || differs(&state) {
             true => {
                 let wrong = Error::WrongState { bodies, expected: described.bodies().len() };
-                Some(described.clone().in_condition(changed).map_err(|_| wrong)?)
+                Some(described.clone().in_condition(&state).map_err(|_| wrong)?)
             }
             false => None,
         };
@@ -554,7 +542,7 @@ impl Simulation {
     ///
     /// # Panics
     ///
-    /// Panics if the body has broken; see [`Scene::contains`].
+    /// Panics if the body has broken or was removed; see [`Scene::contains`].
     pub fn pose(&self, body: Body) -> Pose {
         self.state.q[self.scene.slot(body)]
     }
@@ -563,7 +551,7 @@ impl Simulation {
     ///
     /// # Panics
     ///
-    /// Panics if the body has broken; see [`Scene::contains`].
+    /// Panics if the body has broken or was removed; see [`Scene::contains`].
     pub fn velocity(&self, body: Body) -> Twist {
         self.state.v[self.scene.slot(body)]
     }
@@ -578,7 +566,9 @@ impl Simulation {
 fn fits_into(state: &State, scene: &Scene) -> bool {
     let (n, mechanisms, flexible) = (scene.bodies().len(), scene.mechanisms(), scene.flexible());
     let lists = &state.degradation;
+    let feeds = scene.population().map_or(0, |p| p.insertions.len());
     state.q.len() == n
+        && (state.population.feeds.is_empty() || state.population.feeds.len() == feeds)
         && state.v.len() == n
         && state.mechanisms.len() == mechanisms.len()
         && state.mechanisms.iter().zip(mechanisms).all(|(s, m)| m.fits(s))

@@ -86,6 +86,7 @@ fn a_warm_detector_is_bitwise_identical_to_a_fresh_one() {
             skin: 4e-3,
             method: Method::SeparatingAxes,
             apart: &[],
+            images: None,
         };
         warm.detect(&query);
         let mut cold = Detector::default();
@@ -125,6 +126,7 @@ fn a_detector_used_for_other_shapes_discards_its_caches() {
             skin: 4e-3,
             method: Method::SeparatingAxes,
             apart: &[],
+            images: None,
         };
         let mut fresh = Detector::default();
         fresh.detect(&query);
@@ -152,6 +154,7 @@ fn a_detector_gives_the_same_result_wherever_its_colliders_are_in_memory() {
             skin: 4e-3,
             method: Method::SeparatingAxes,
             apart: &[],
+            images: None,
         };
         stays.detect(&query(&colliders));
         moves.detect(&query(&colliders.clone()));
@@ -181,6 +184,7 @@ fn points_come_in_the_order_of_their_pairs_and_a_pair_stays_in_its_chunk() {
         skin: 4e-3,
         method: Method::SeparatingAxes,
         apart: &[],
+        images: None,
     });
     let chunks = detector.chunks();
     assert!(chunks.iter().all(|chunk| chunk.len() <= CHUNK_POINTS) && chunks.len() > 1);

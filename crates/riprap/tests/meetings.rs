@@ -36,6 +36,7 @@ fn points(colliders: &[Collider; 2], bodies: &[Pose; 2], alert: f64) -> Vec<Cont
         skin: 1e-3,
         method: Method::SeparatingAxes,
         apart: &[],
+        images: None,
     });
     detector.points().copied().collect()
 }

@@ -1,6 +1,7 @@
 //! Scenes shared by tests, validation, benchmarks and the gallery.
 
 pub mod bulk;
+pub mod curved;
 pub mod polygons;
 pub mod shear_box;
 pub mod tamping;

@@ -29,6 +29,7 @@ cases! {
     dantzigs_algorithm_solves_what_can_be_solved "dantzig",
     impacts_of_a_bouncing_ball_accumulate_when_they_should "bouncing-ball",
     a_block_sticks_and_slides_as_coulomb_says "slope",
+    what_adheres_parts_at_its_pull_off_force "cohesion",
     a_sliding_ball_rolls_at_five_sevenths "rolling",
     a_wedge_on_two_points_swings_undamped "hanging",
     three_balls_part_as_newton_says "three-balls",
@@ -41,6 +42,7 @@ cases! {
     a_wall_stands "wall",
     an_arch_stands_or_falls_by_its_thickness "arch",
     poured_stones_come_to_rest "stones-at-rest",
+    curved_shapes_roll_collide_and_stand "capsules",
     runs_repeat_bit_by_bit "same-bits",
     trees_agree_with_pinocchio "pinocchio",
     a_pendulum_swings_as_elliptic_functions_say "pendulum",
@@ -64,5 +66,7 @@ cases! {
     the_tamping_unit_rests_and_vibrates_as_linearized_elsewhere "tamping-modes",
     stones_break_at_their_strength_and_keep_their_mass "crushing",
     stones_wear_as_archard_says_and_become_round "wear",
+    servos_push_with_their_target_below_their_speed "servo",
     packings_have_the_stress_of_their_weight_and_the_fabric_of_their_crystal "measures",
+    gases_in_periodic_cells_keep_momentum_and_energy_and_shear_evenly "periodic",
 }

@@ -3,16 +3,18 @@
 mod mechanism;
 mod time_step;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-use riprap::detect::{Detector, Query};
+use riprap::detect::{Detector, Images, Query};
 use riprap::math::Twist;
 use riprap::scene::{Hold, Scene};
 use riprap::scheme::Scheme;
 use riprap_io::build::{Built, Group};
+use riprap_io::run::Origin;
 use riprap_io::scans::Scan;
-use riprap_io::scene_file::{BodyKind, ContactLaw, GrainShape, SceneFile, TimeScheme};
+use riprap_io::scene_file::{BodyKind, ContactLaw, GrainShape, Periodic, SceneFile, TimeScheme};
 
+use super::SceneArguments;
 use crate::failure::Failure;
 use crate::text::{counted, number, print, table};
 
@@ -22,13 +24,19 @@ type Rows = Vec<Vec<String>>;
 /// Arguments of `riprap check`.
 #[derive(clap::Args)]
 pub struct Arguments {
-    /// The scene file
-    scene: PathBuf,
+    #[command(flatten)]
+    scene: SceneArguments,
+    /// Also report what would carry over from the end of another run: its folder, or end.bin or checkpoint.bin in it
+    #[arg(long, value_name = "RUN")]
+    from: Option<PathBuf>,
 }
 
 /// Reads and builds a scene and prints its summary.
 pub fn check(arguments: &Arguments) -> Result<(), Failure> {
-    let file = SceneFile::read(&arguments.scene)?;
+    let mut file = arguments.scene.read()?;
+    if let Some(run) = &arguments.from {
+        file.run.start_from = Some(std::path::absolute(run).unwrap_or_else(|_| run.clone()));
+    }
     let built = file.build()?;
     if let Some(scheme) = file.penalty() {
         scheme.check(&built.scene).map_err(|error| Failure::Input(error.to_string()))?;
@@ -37,11 +45,15 @@ pub fn check(arguments: &Arguments) -> Result<(), Failure> {
         let check = file.rigid_events().check(&built.scene);
         check.map_err(|error| Failure::Input(error.to_string()))?;
     }
+    if file.periodic.is_some() {
+        file.scheme().check(&built.scene).map_err(|error| Failure::Input(error.to_string()))?;
+    }
     let mut text = String::new();
     if let Some(title) = &file.title {
         text += &format!("{title}\n");
     }
     let mut rows = bodies(&file, &built);
+    rows.extend(file.periodic.iter().flat_map(cell));
     rows.extend(sizes(&built));
     if file.run.scheme.has_contacts() {
         rows.extend(contacts(&built.scene));
@@ -49,6 +61,10 @@ pub fn check(arguments: &Arguments) -> Result<(), Failure> {
     rows.extend(time_step::rows(&file, &built));
     rows.extend(file.notes(&built.scene).into_iter().map(|note| vec!["note".into(), note]));
     text += &table(&rows, &[]);
+    if let Some(run) = &file.run.start_from {
+        text += &format!("\nstarts from {}\n", run.display());
+        text += &carried_over(run, &file, &built)?;
+    }
     for grains in &file.grains {
         if let GrainShape::Scans { scans, .. } = &grains.shape {
             text += &format!("\nstones of `{}`\n{}", grains.name, stones(scans));
@@ -66,6 +82,14 @@ pub fn check(arguments: &Arguments) -> Result<(), Failure> {
     Ok(())
 }
 
+/// What carries over from another run, and what not.
+fn carried_over(run: &Path, file: &SceneFile, built: &Built) -> Result<String, Failure> {
+    let input = |error: riprap_io::Error| Failure::Input(error.to_string());
+    let origin = Origin::read(run).map_err(input)?;
+    let (_, report) = origin.start(file, &built.scene).map_err(input)?;
+    Ok(report.lines().iter().map(|line| format!("  {line}\n")).collect())
+}
+
 fn bodies(file: &SceneFile, built: &Built) -> Rows {
     let scene = &built.scene;
     let bodies = scene.bodies();
@@ -73,7 +97,8 @@ fn bodies(file: &SceneFile, built: &Built) -> Rows {
         |wanted: fn(&BodyKind) -> bool| file.bodies.iter().filter(|b| wanted(&b.kind)).count();
     let fixed = count(|kind| matches!(kind, BodyKind::Fixed));
     let moving = count(|kind| matches!(kind, BodyKind::Moving { .. }));
-    let single = file.bodies.len() - fixed - moving;
+    let servos = count(|kind| matches!(kind, BodyKind::Servo { .. }));
+    let single = file.bodies.len() - fixed - moving - servos;
     let grains: usize = built.groups.iter().map(|group| group.bodies.len()).sum();
     let carried = bodies.carried.iter().flatten().count();
     let mechanisms = scene.mechanisms();
@@ -102,6 +127,9 @@ fn bodies(file: &SceneFile, built: &Built) -> Rows {
         ],
         vec![String::new(), format!("{fixed} fixed, {moving} with prescribed motion")],
     ];
+    if servos > 0 {
+        rows.push(vec![String::new(), format!("{servos} moved by servos")]);
+    }
     if !mechanisms.is_empty() {
         let n = counted(mechanisms.len(), "mechanism");
         rows.push(vec![String::new(), format!("{carried} in {n}")]);
@@ -137,6 +165,23 @@ fn bodies(file: &SceneFile, built: &Built) -> Rows {
     if let Some(settling) = &built.settling {
         let text = format!("before the run, for at most {} s", number(settling.at_most()));
         rows.push(vec!["settling".into(), text]);
+    }
+    rows
+}
+
+/// The periodic cell.
+fn cell(cell: &Periodic) -> Rows {
+    let ranges = [("x", cell.x), ("y", cell.y), ("z", cell.z)];
+    let ranges = ranges.iter().filter_map(|(axis, range)| {
+        let [low, high] = (*range)?.map(number);
+        Some(format!("{axis} from {low} to {high} m"))
+    });
+    let mut rows = vec![vec!["periodic cell".into(), ranges.collect::<Vec<_>>().join(", ")]];
+    if let Some(rate) = cell.shear_rate {
+        rows.push(vec!["shear rate".into(), format!("{} 1/s, along x over y", number(rate))]);
+    }
+    if cell.shear_strain.is_some() {
+        rows.push(vec!["shear strain".into(), "a function of t, along x over y".into()]);
     }
     rows
 }
@@ -220,7 +265,31 @@ fn materials(file: &SceneFile) -> String {
             ]);
         }
     }
-    table(&rows, &[1, 2, 3])
+    let mut out = table(&rows, &[1, 2, 3]);
+    out.push_str(&cohesion_and_grip(file));
+    out
+}
+
+/// Cohesion and static friction of the pairs that have them.
+fn cohesion_and_grip(file: &SceneFile) -> String {
+    let head = ["cohesion", "static friction", "force [N]", "surface energy [J/m^2]", "range [mm]"];
+    let mut rows = vec![head.map(str::to_owned).to_vec()];
+    for a in 0..file.materials.len() {
+        for b in a..file.materials.len() {
+            let pair = file.pair(a, b);
+            if pair.is_cohesive() || pair.static_friction.is_some() {
+                let range = pair.cohesion_range.filter(|_| pair.is_cohesive());
+                rows.push(vec![
+                    format!("{} – {}", file.materials[a].name, file.materials[b].name),
+                    number(pair.static_friction.unwrap_or(pair.friction)),
+                    number(pair.cohesion),
+                    number(pair.surface_energy),
+                    range.map_or_else(|| "default".to_owned(), |range| number(1e3 * range)),
+                ]);
+            }
+        }
+    }
+    if rows.len() == 1 { String::new() } else { table(&rows, &[1, 2, 3, 4]) }
 }
 
 /// Initial contacts.
@@ -238,6 +307,7 @@ fn contacts(scene: &Scene) -> Rows {
         skin: detection.skin,
         method: detection.method,
         apart: scene.pairs_apart(),
+        images: scene.lattice(0.0).map(|lattice| Images { lattice, strain: 0.0 }),
     });
     let gap = detector.points().map(|point| point.gap).fold(f64::INFINITY, f64::min);
     let gap = match gap.is_finite() {

@@ -1,22 +1,20 @@
 //! `riprap equilibrium`: computes the static equilibrium of each mechanism of a scene.
 
-use std::path::PathBuf;
-
 use riprap::multibody::{
     AnalysisError, Coordinate, Equilibrium, MotionError, Multibody, MultibodyState, Stability,
 };
-use riprap_io::scene_file::{SceneFile, closest};
+use riprap_io::scene_file::closest;
 use serde_json::{Value, json};
 
-use crate::commands::parse_time;
+use crate::commands::{SceneArguments, parse_time};
 use crate::failure::Failure;
 use crate::text::{number, print, table};
 
 /// Arguments of `riprap equilibrium`.
 #[derive(clap::Args)]
 pub struct Arguments {
-    /// The scene file
-    scene: PathBuf,
+    #[command(flatten)]
+    scene: SceneArguments,
     /// Time at which prescribed motions and force laws are evaluated
     #[arg(long, value_name = "TIME", default_value = "0 s", value_parser = parse_time)]
     time: f64,
@@ -30,7 +28,7 @@ pub struct Arguments {
 
 /// Finds and prints the equilibria.
 pub fn equilibrium(arguments: &Arguments) -> Result<(), Failure> {
-    let built = SceneFile::read(&arguments.scene)?.build()?;
+    let built = arguments.scene.read()?.build()?;
     for system in mechanisms(built.scene.mechanisms(), &arguments.hold)? {
         let begin = begin(&system, arguments.time);
         let found = find(&system, &begin, arguments.time)?;

@@ -4,6 +4,8 @@ pub mod bench;
 pub mod check;
 pub mod compare;
 pub mod equilibrium;
+pub mod explain;
+pub mod export;
 pub mod forces;
 pub mod modes;
 pub mod new;
@@ -19,8 +21,29 @@ pub mod validate;
 pub mod view;
 mod watch;
 
+use std::path::PathBuf;
+
 use crate::failure::Failure;
-use riprap_io::scene_file::{Dimension, parse_quantity};
+use riprap_io::scene_file::{Dimension, SceneFile, parse_quantity};
+
+/// The scene file of a command, and keys to set in it.
+#[derive(clap::Args)]
+pub struct SceneArguments {
+    /// The scene file
+    #[arg(value_name = "SCENE")]
+    path: PathBuf,
+    /// Set a key of the scene before it is checked, such as materials.rock.friction=0.5 or body.ball.position=[0,0,1]; a name alone is a
+    /// parameter. May be repeated
+    #[arg(long = "set", value_name = "KEY=VALUE")]
+    set: Vec<String>,
+}
+
+impl SceneArguments {
+    /// Reads the scene.
+    fn read(&self) -> Result<SceneFile, Failure> {
+        Ok(SceneFile::read_with(&self.path, &self.set)?)
+    }
+}
 
 /// Sets the number of threads; the default is all cores. Returns the number in use.
 fn set_threads(threads: Option<usize>) -> Result<usize, Failure> {

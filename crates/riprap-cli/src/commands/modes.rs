@@ -1,12 +1,9 @@
 //! `riprap modes`: computes the vibration modes of each mechanism of a scene.
 
-use std::path::PathBuf;
-
 use riprap::multibody::{Coordinate, Mode, ModeKind, Modes, Multibody};
-use riprap_io::scene_file::SceneFile;
 use serde_json::{Value, json};
 
-use crate::commands::{equilibrium, parse_time};
+use crate::commands::{SceneArguments, equilibrium, parse_time};
 use crate::failure::Failure;
 use crate::text::{counted, number, print, table};
 
@@ -20,8 +17,8 @@ const AT_REST: f64 = 1e-6;
 /// Arguments of `riprap modes`.
 #[derive(clap::Args)]
 pub struct Arguments {
-    /// The scene file
-    scene: PathBuf,
+    #[command(flatten)]
+    scene: SceneArguments,
     /// Where to linearize
     #[arg(long, value_enum, default_value_t = Place::Equilibrium)]
     at: Place,
@@ -56,7 +53,7 @@ impl Place {
 
 /// Linearizes the mechanisms and prints their modes.
 pub fn modes(arguments: &Arguments) -> Result<(), Failure> {
-    let built = SceneFile::read(&arguments.scene)?.build()?;
+    let built = arguments.scene.read()?.build()?;
     for system in equilibrium::mechanisms(built.scene.mechanisms(), &arguments.hold)? {
         let found = find(&system, arguments.at, arguments.time)?;
         print(&match arguments.json {

@@ -13,7 +13,7 @@ use riprap_view::source::Source;
 
 use super::settle::Beds;
 use super::watch::Terminal;
-use super::{parse_threads, parse_time, set_threads, view};
+use super::{SceneArguments, parse_threads, parse_time, set_threads, view};
 use crate::failure::Failure;
 use crate::progress::duration;
 use crate::text::{counted, number, print};
@@ -21,8 +21,8 @@ use crate::text::{counted, number, print};
 /// Arguments of `riprap run`.
 #[derive(clap::Args)]
 pub struct Arguments {
-    /// The scene file
-    scene: PathBuf,
+    #[command(flatten)]
+    scene: SceneArguments,
     /// Folder for the results [default: out/NAME, with the name of the scene]
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
@@ -46,6 +46,9 @@ pub struct Arguments {
     bed: Option<PathBuf>,
     #[command(flatten)]
     beds: Beds,
+    /// Start from the end of another run: its folder, or end.bin or checkpoint.bin in it; bodies go on by name
+    #[arg(long, value_name = "RUN", conflicts_with = "bed")]
+    from: Option<PathBuf>,
     /// Show the run in the browser while it is running
     #[arg(long)]
     view: bool,
@@ -56,14 +59,15 @@ pub struct Arguments {
 
 /// Runs a scene.
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
-    let file = SceneFile::read(&arguments.scene)?;
-    let out = arguments.out.clone().unwrap_or_else(|| default_folder(&arguments.scene));
+    let file = arguments.scene.read()?;
+    let out = arguments.out.clone().unwrap_or_else(|| default_folder(&arguments.scene.path));
     let options = Options {
         existing: if arguments.force { Existing::Overwrite } else { Existing::Keep },
         until: arguments.until,
         checkpoint_every: arguments.checkpoint_every,
         problems_every: arguments.problems,
         bed: arguments.bed.clone(),
+        start_from: arguments.from.clone(),
         cache: arguments.beds.folder(),
         threads: set_threads(arguments.threads)?,
         ..Options::new(&out)
@@ -166,6 +170,9 @@ fn conclude(file: &SceneFile, summary: &Summary) -> Result<(), Failure> {
         counted(report.steps as usize, "step"),
         duration(report.wall)
     );
+    if let Some(stopped) = &summary.stopped {
+        text += &format!("stopped by the condition `{}`\n", stopped.condition);
+    }
     if summary.n_mechanisms > 0 {
         text += &format!("max loop residual {:.1e}\n", report.loop_residual);
     }

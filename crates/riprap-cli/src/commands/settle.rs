@@ -5,11 +5,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use riprap_io::run;
-use riprap_io::scene_file::SceneFile;
 
 use super::run::on_interrupt;
 use super::watch::{Terminal, stones};
-use super::{parse_threads, set_threads};
+use super::{SceneArguments, parse_threads, set_threads};
 use crate::failure::Failure;
 
 /// Where settled beds are cached.
@@ -36,8 +35,8 @@ impl Beds {
 /// Arguments of `riprap settle`.
 #[derive(clap::Args)]
 pub struct Arguments {
-    /// The scene file
-    scene: PathBuf,
+    #[command(flatten)]
+    scene: SceneArguments,
     /// Also write the bed to a file, for `riprap run --bed`
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
@@ -50,7 +49,7 @@ pub struct Arguments {
 
 /// Settles the bed of a scene or finds it in the cache.
 pub fn command(arguments: &Arguments) -> Result<(), Failure> {
-    let file = SceneFile::read(&arguments.scene)?;
+    let file = arguments.scene.read()?;
     let cache = arguments.beds.folder();
     if arguments.out.is_none() && cache.is_none() {
         let message = "the bed would not be stored: pass --out FILE or --cache DIR";
@@ -60,7 +59,7 @@ pub fn command(arguments: &Arguments) -> Result<(), Failure> {
     let mut built = file.build()?;
     let Some(settling) = built.settling.take() else {
         let message = "no grains of this scene settle; add `settle = { … }` to its [[grains]]";
-        return Err(Failure::Input(format!("{}: {message}", arguments.scene.display())));
+        return Err(Failure::Input(format!("{}: {message}", arguments.scene.path.display())));
     };
     let interrupt = Arc::new(AtomicBool::new(false));
     on_interrupt(Arc::clone(&interrupt));

@@ -49,6 +49,15 @@ impl Watch for Terminal {
                 "warning: the bed in {} is not the one this run started from: its hash differs from that in summary.json",
                 path.display()
             ),
+            Event::StartedFrom { file, report } => {
+                eprintln!("starting from {}", file.display());
+                for line in report.lines() {
+                    eprintln!("  {line}");
+                }
+            }
+            Event::OriginChanged => eprintln!(
+                "warning: the run that this one started from has changed since: its hash differs from that in summary.json"
+            ),
             Event::BedAwaited { holder } => {
                 eprintln!("the bed is being settled by {holder}; waiting for it");
             }

@@ -11,7 +11,9 @@ use serde::{Deserialize, Serialize};
 
 use super::{Settled, Settling};
 use crate::error::{Error, Place};
-use crate::scene_file::{BodyKind, OnUnconverged, SceneFile, fingerprint, first_difference};
+use crate::scene_file::{
+    BodyKind, OnUnconverged, SceneFile, StartTime, fingerprint, first_difference,
+};
 use crate::sealed::{self, Kind};
 
 const KIND: Kind = Kind {
@@ -58,6 +60,9 @@ impl Settling {
         scene.run.force_chains = false;
         scene.run.impact_speed = None;
         scene.run.checkpoint_every = None;
+        scene.run.stop = None;
+        scene.run.start_from = None;
+        scene.run.start_time = StartTime::Zero;
         scene.run.on_unconverged = OnUnconverged::Accept;
         scene.parameters.clear();
         scene.mechanisms.clear();
@@ -66,6 +71,8 @@ impl Settling {
         scene.point_contacts.clear();
         scene.ropes.clear();
         scene.ignored_contacts.clear();
+        scene.insertions.clear();
+        scene.removals.clear();
         scene.probes.clear();
         scene.mechanism_probes.clear();
         scene.joint_probes.clear();

@@ -144,14 +144,14 @@ fn drawn_shapes(
 }
 
 /// Vertices of a scanned stone relative to its centre of mass, scaled to a sieve size of 1.
-fn unit_stone(scan: &Scan) -> Result<Vec<Vec3>, String> {
+pub(super) fn unit_stone(scan: &Scan) -> Result<Vec<Vec3>, String> {
     let points: Vec<Vec3> = scan.points.iter().map(|p| Vec3::from(*p)).collect();
     let stone = Polyhedron::from_points(&points).map_err(|e| format!("{}: {e}", scan.file))?;
     let (size, centre) = (sieve_size(&stone), stone.centre());
     Ok(points.iter().map(|p| (p - centre) / size).collect())
 }
 
-fn grading_of(grading: &file::Grading) -> Result<Grading, String> {
+pub(super) fn grading_of(grading: &file::Grading) -> Result<Grading, String> {
     match grading {
         file::Grading::Standard(name) => Grading::named(name),
         file::Grading::Sieves { sieves, passing } => {

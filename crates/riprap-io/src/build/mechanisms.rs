@@ -88,6 +88,14 @@ impl SceneFile {
                 }
             }
         }
+        // After the forces, whose order probes rely on.
+        for (k, joint) in described.joints.iter().enumerate() {
+            let Some(servo) = &joint.servo else { continue };
+            let at = built.coordinate(Link(k as u32), 0);
+            let law = signal(&servo.law, 0, &built);
+            built.actuate(&joint.name, at, law);
+            built.limit_speed(at, servo.speed);
+        }
         let dependent: Vec<Coordinate> =
             described.dependent.iter().map(|at| coordinate(&built, *at)).collect();
         built.dependent(&dependent);

@@ -4,9 +4,11 @@
 mod bed;
 mod flexible;
 mod grains;
+mod loads;
 mod mechanisms;
 mod memory;
 mod notes;
+mod population;
 mod settle;
 mod shapes;
 
@@ -35,6 +37,7 @@ use crate::scene_file::{
     self as file, BodyKind, Component, Problem, Quaternion, SceneErrors, SceneFile, SolverMethod,
     Target, TimeScheme, Translation, Vector,
 };
+use crate::stop::Stop;
 
 /// A scene ready to run.
 #[derive(Clone, Debug)]
@@ -117,7 +120,11 @@ impl SceneFile {
             return Err(self.errors(problems));
         }
 
-        let settling = settle::Plan::new(self, &groups);
+        // A run that starts from the end of another one takes its grains from there.
+        let settling = match self.run.start_from {
+            Some(_) => None,
+            None => settle::Plan::new(self, &groups),
+        };
         let mut builder = self.builder();
         for body in &bodies {
             builder.add_body(body.clone());
@@ -165,6 +172,10 @@ impl SceneFile {
         for [a, b] in &self.ignored_contacts {
             builder.ignore_contact(on(*a), on(*b));
         }
+        self.add_population(&mut builder, &mut problems);
+        if !problems.is_empty() {
+            return Err(self.errors(problems));
+        }
         let scene = builder.build().map_err(|errors| self.build_errors(&errors.0))?;
         let settling = match settling {
             None => None,
@@ -173,7 +184,18 @@ impl SceneFile {
                 Some(built.map_err(|errors| self.build_errors(&errors.0))?)
             }
         };
-        Ok(Built { scene, groups, settling, links })
+        let built = Built { scene, groups, settling, links };
+        self.check_stop(&built)?;
+        Ok(built)
+    }
+
+    /// Checks that the stop condition names what the scene has.
+    fn check_stop(&self, built: &Built) -> Result<(), SceneErrors> {
+        if self.run.stop.is_none() {
+            return Ok(());
+        }
+        let columns = crate::output::series_columns(self, built);
+        Stop::new(self, &columns).map(|_| ()).map_err(|problem| self.errors(vec![problem]))
     }
 
     /// The description of a mechanism by its index, for scenes that are built by other means.
@@ -324,13 +346,17 @@ impl SceneFile {
         if self.planar {
             builder.planar();
         }
-        if !self.run.scheme.has_contacts() {
-            builder.accept_overlap(f64::INFINITY); // the scheme has no contacts
+        // Without contacts overlaps do not matter; where another run ended they are checked later.
+        if !self.run.scheme.has_contacts() || self.run.start_from.is_some() {
+            builder.accept_overlap(f64::INFINITY);
         }
         if let Some(alert) = self.contact.alert {
             builder.alert(alert);
         }
         builder.detection(self.contact.detection);
+        if let Some(cell) = &self.periodic {
+            builder.periodic(cell.cell());
+        }
         for material in &self.materials {
             builder.material(material);
         }
@@ -391,12 +417,13 @@ impl SceneFile {
         match &body.kind {
             BodyKind::Fixed => built.kind = Kind::Fixed,
             BodyKind::Moving { motion } => built.kind = Kind::Moving(motion_of(motion)),
+            BodyKind::Servo { drive } => built.kind = Kind::Servo(loads::servo(drive)),
             BodyKind::Free { velocity, angular_velocity, locked, force, torque } => {
                 built.velocity = Vec3::from(*velocity);
                 built.angular_velocity = Vec3::from(*angular_velocity);
                 built.locks = Locks(*locked);
-                built.force = Vec3::from(*force);
-                built.torque = Vec3::from(*torque);
+                (built.force, built.force_law) = loads::vector(force);
+                (built.torque, built.torque_law) = loads::vector(torque);
             }
         }
         built
@@ -426,11 +453,16 @@ impl SceneFile {
             | BuildError::OutOfRange { item, .. }
             | BuildError::UnknownMaterial { item, .. }
             | BuildError::NoMass { item, .. }
+            | BuildError::BadServo { item, .. }
             | BuildError::FreeHalfSpace { item }
             | BuildError::WrongDimension { item, .. }
             | BuildError::RopeTooShort { item, .. }
             | BuildError::Chain { item, .. }
             | BuildError::CannotDegrade { item, .. }
+            | BuildError::Population { item, .. }
+            | BuildError::Periodic { item, .. }
+            | BuildError::CohesionBeyondAlert { item, .. }
+            | BuildError::CohesionRange { item, .. }
             | BuildError::BadInertia { item, .. } => self.item_place(item),
             BuildError::Duplicate { name, .. } => self.place_of(name).unwrap_or_default(),
             BuildError::Mechanism(error) => self.mechanism_place(error),
@@ -450,9 +482,15 @@ impl SceneFile {
     fn item_place(&self, item: &Item) -> Range<usize> {
         let source = &self.source;
         match item {
+            Item::Cell => source.periodic.clone(),
             Item::Scene | Item::Contact | Item::Material(_) | Item::Pair(..) | Item::Chain(_) => {
                 0..0
             }
+            Item::Insertion(name) => {
+                let index = self.insertions.iter().position(|one| one.name == *name);
+                index.map_or(0..0, |index| place(&source.insertions, index))
+            }
+            Item::Removal(number) => place(&source.removals, number - 1),
             Item::Rope(name) => {
                 let index = self.ropes.iter().position(|rope| rope.name == *name);
                 index.map_or(0..0, |index| place(&source.ropes, index))
@@ -493,7 +531,12 @@ impl SceneFile {
         problems.dedup();
         problems.truncate(200);
         let source = &self.source;
-        SceneErrors { path: source.path.clone(), text: source.text.to_string(), problems }
+        SceneErrors {
+            path: source.path.clone(),
+            text: source.text.to_string(),
+            options: source.options,
+            problems,
+        }
     }
 }
 

@@ -141,6 +141,9 @@ impl Settling {
             for index in group.clone() {
                 state.q[index] = run.state().q[index];
                 state.v[index] = run.state().v[index];
+                if let Some(cell) = scene.cell() {
+                    state.v[index].linear += cell.initial_flow(state.q[index].position);
+                }
             }
         }
         state.warm_start.clone_from(&run.state().warm_start);

@@ -29,6 +29,12 @@ pub(super) fn make(
                 }
             }
         }
+        file::Shape::Capsule { radius, length } => Shape::capsule(radius * scale, length * scale),
+        file::Shape::Cylinder { radius, length } => Shape::cylinder(radius * scale, length * scale),
+        file::Shape::Cone { radius, height } => Shape::cone(radius * scale, height * scale),
+        file::Shape::Rounded { radius, core } => {
+            Shape::rounded(&make(scene, scene.shape(core), scale)?, radius * scale)
+        }
         file::Shape::Compound { parts } => {
             let part = |part: &file::Part| {
                 let shape = make(scene, scene.shape(&part.shape), scale)?;

@@ -6,9 +6,11 @@
 //! `W = Hᵀ M⁻¹ H` when it is read. The conventions are the same as in riprap: contact by contact,
 //! normal first.
 
+mod dat;
 mod hdf5;
 mod matrix;
 mod reduce;
+mod solution;
 mod symmetry;
 #[cfg(test)]
 mod tests;
@@ -17,9 +19,11 @@ use std::path::Path;
 
 use riprap::friction::{Blocks, ContactProblem, Delassus, Impulses, Law};
 
-use crate::{Error, write_whole};
+use crate::{Error, Place, write_whole};
+pub use dat::write_dat;
 use hdf5::{Group, Source, Value};
 use matrix::Sparse;
+pub use solution::write_solution;
 
 /// The form of the problem in a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -75,8 +79,12 @@ impl Stored {
     }
 }
 
-/// Reads a contact problem.
+/// Reads a contact problem: in the HDF5 layout of FCLib, or, from a file whose name ends in `.dat`, in
+/// the text format of Siconos.
 pub fn read(path: &Path) -> Result<Stored, Error> {
+    if path.extension().is_some_and(|ending| ending == "dat") {
+        return read_dat(path);
+    }
     let file = Source::open(path)?;
     let (group, form) = match (file.has_group("fclib_local"), file.has_group("fclib_global")) {
         (true, _) => ("fclib_local", Form::Local),
@@ -132,6 +140,21 @@ pub fn read(path: &Path) -> Result<Stored, Error> {
         guesses.push(guess);
     }
     Ok(Stored { problem, form, asymmetry, info, guesses, solution: impulses("solution/r")? })
+}
+
+/// Reads a problem in the text format of Siconos.
+fn read_dat(path: &Path) -> Result<Stored, Error> {
+    let dat::Parts { dim, w, q, mu } = dat::read(path)?;
+    let (asymmetry, verdict) = symmetry::judge(&w);
+    verdict.map_err(|why| Error::format(path, Place::Whole, format!("W: {why}")))?;
+    let problem = ContactProblem {
+        w: Delassus::Blocks(blocks(&w, dim)),
+        v_rel_free: triples(&q, dim),
+        laws: mu.into_iter().map(|friction| Law::Coulomb { friction }).collect(),
+        ..ContactProblem::default()
+    };
+    let (form, info) = (Form::Local, Info::default());
+    Ok(Stored { problem, form, asymmetry, info, guesses: Vec::new(), solution: None })
 }
 
 fn reals(file: &Source, name: &str) -> Result<Vec<f64>, Error> {

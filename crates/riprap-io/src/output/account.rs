@@ -20,6 +20,7 @@ impl Account {
             "dissipated_friction",
             "dissipated_rolling",
             "dissipated_ropes",
+            "dissipated_cohesion",
             "other_work",
         ];
         let counts = ["touching_pairs", "contact_onsets", "contact_steps"];
@@ -36,8 +37,8 @@ impl Account {
     /// The values of a row.
     pub fn row(&self, row: &mut Vec<f64>) {
         let energy = self.energy.unwrap_or_default();
-        let EnergyAccount { impact, friction, rolling, ropes, .. } = energy;
-        row.extend([impact, friction, rolling, ropes, energy.other()]);
+        let EnergyAccount { impact, friction, rolling, ropes, cohesion, .. } = energy;
+        row.extend([impact, friction, rolling, ropes, cohesion, energy.other()]);
         let count = &self.count;
         row.extend([count.touching.len() as f64, count.onsets as f64, count.contact_steps as f64]);
     }

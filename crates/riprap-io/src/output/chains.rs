@@ -20,12 +20,18 @@ pub(crate) struct Link {
 }
 
 impl Link {
-    /// The line of a contact at a point.
+    /// The line of a contact at a point; in a periodic cell through the nearest images of the bodies, from the image of the
+    /// point within the cell.
     pub(crate) fn new(frame: &Frame, bodies: [Body; 2], point: Vec3, force: f64) -> Link {
         let (scene, q) = (frame.scene, &frame.state.q);
+        let lattice = scene.lattice(frame.state.t);
+        let near = point;
+        let point = lattice.map_or(point, |lattice| lattice.wrapped(point));
         let centre = |body: Body| {
             let i = scene.slot(body);
-            scene.bodies().movable[i].then(|| q[i].position)
+            let centre = q[i].position;
+            let image = lattice.map_or(centre, |l| point + l.reduced(centre - near));
+            scene.bodies().movable[i].then_some(image)
         };
         let points = [centre(bodies[0]), Some(point), centre(bodies[1])];
         Link { points: points.into_iter().flatten().collect(), bodies, force, solver: None }

@@ -45,7 +45,11 @@ impl ManyBodies {
             for quantity in &probe.quantities {
                 region_columns(&probe.name, *quantity, file.planar, columns);
             }
-            let region = probe.region.as_ref().map_or(Region::EVERYWHERE, |column| Region {
+            let all = || {
+                let cell = file.periodic.as_ref().map(|cell| cell.cell());
+                cell.map_or(Region::EVERYWHERE, |cell| Region::of_cell(&cell))
+            };
+            let region = probe.region.as_ref().map_or_else(all, |column| Region {
                 min: Vec3::from(column.min),
                 max: Vec3::from(column.max),
             });

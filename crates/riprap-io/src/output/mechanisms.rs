@@ -274,6 +274,11 @@ fn probed(
                     }
                 }
             }
+            for joint in described.joints.iter().filter(|joint| joint.servo.is_some()) {
+                let name = format!("{prefix}.{}.target", joint.name);
+                let angle = matches!(joint.kind, JointKind::Revolute { .. });
+                scalar_columns(&name, &format!("{name}_impulse"), angle, columns);
+            }
             for spring in system.spring_names() {
                 let name = format!("{prefix}.{spring}.tension");
                 scalar_columns(&name, &format!("{name}_impulse"), false, columns);

@@ -9,6 +9,7 @@ mod loads;
 mod measures;
 mod mechanisms;
 mod multipliers;
+mod population;
 mod queue;
 pub(crate) mod ropes;
 mod series;
@@ -31,10 +32,13 @@ use serde::{Deserialize, Serialize};
 use crate::build::{Built, Settled};
 use crate::checkpoint::Checkpoint;
 use crate::error::Error;
+use crate::run::write_end;
 use crate::run_file::{self, Contents, Due, RunFileWriter, Shapes};
 use crate::run_folder::{Existing, IMPACTS, RunFolder};
 use crate::scene_file::{Run, SceneFile};
-use crate::table::TableWriter;
+use crate::stop::{Held, Stop, Stopped};
+use crate::table::{Column, TableWriter};
+use crate::vtk::Field;
 use impacts::Impacts;
 use queue::{Files, Queue};
 use series::Series;
@@ -61,6 +65,8 @@ pub struct RunWriter {
     identity: String,
     /// Step of the last row.
     written: Option<u64>,
+    /// The condition that ends the run, if there is one.
+    stop: Option<Stop>,
     /// Times of the frames of each part [s].
     frame_times: [Vec<f64>; 2],
     tally: Tally,
@@ -82,6 +88,8 @@ pub(crate) struct Progress {
     tally: Tally,
     probes: series::Kept,
     settled: Option<(bool, f64, u64)>,
+    /// Whether the stop condition holds.
+    stop: Held,
 }
 
 /// The parts of a frame.
@@ -142,6 +150,8 @@ struct Description {
     grain_size: f64,
     resolution: f64,
     settled: Option<(bool, f64, u64)>,
+    /// Options that set keys.
+    set: Vec<String>,
 }
 
 impl RunWriter {
@@ -195,6 +205,9 @@ impl RunWriter {
         writer.frame_times.clone_from(&kept.frame_times);
         writer.tally = kept.tally.clone();
         writer.scene.settled = kept.settled;
+        if let Some(stop) = &mut writer.stop {
+            stop.resume(kept.stop);
+        }
         Ok(writer)
     }
 
@@ -214,10 +227,16 @@ impl RunWriter {
         let run = &file.run;
         let schedule = |every: f64| Schedule::new(every, run);
         let path = folder.path().to_owned();
+        let stop = Stop::new(file, &series.columns)
+            .map_err(|problem| Error::Data { path: path.clone(), message: problem.message })?;
         let vtp = run.frames.is_some_and(|format| format.has_vtp());
         let surfaces = vtp.then(|| Surfaces::new(scene));
         let run_file = run.frames.is_some_and(|format| format.has_run_file()).then(|| {
-            let contents = Contents { ropes: !scene.ropes().is_empty(), chains: run.force_chains };
+            let contents = Contents {
+                ropes: !scene.ropes().is_empty(),
+                chains: run.force_chains,
+                insertions: scene.population().is_some_and(|p| !p.insertions.is_empty()),
+            };
             let shapes = Shapes::within(scene, extent(scene));
             RunFileWriter::resume(path.join(run_file::FILE), shapes, contents, n_steps)
         });
@@ -243,6 +262,7 @@ impl RunWriter {
                 grain_size: scene.grain_size(),
                 resolution: scene.resolution(),
                 settled: None,
+                set: file.source.set.clone(),
             },
             series,
             impacts: run.impact_speed.map(Impacts::new),
@@ -251,6 +271,7 @@ impl RunWriter {
             checkpoints: run.checkpoint_every.map(schedule),
             identity: file.identity(),
             written: None,
+            stop,
             frame_times: Default::default(),
             tally: Tally::default(),
             begin: Instant::now(),
@@ -276,6 +297,16 @@ impl RunWriter {
         let mut report = self.tally.report;
         report.wall += self.begin.elapsed().as_secs_f64();
         report
+    }
+
+    /// The condition that has ended the run, if one has.
+    pub fn stopped(&self) -> Option<Stopped> {
+        self.stop.as_ref().and_then(Stop::stopped)
+    }
+
+    /// Whether the run is at its end.
+    fn is_over(&self, t: f64) -> bool {
+        self.scene.run.is_over(t) || self.stopped().is_some()
     }
 
     /// Number of mechanisms.
@@ -309,7 +340,16 @@ impl RunWriter {
         });
     }
 
-    /// Writes the last output, if the run ended between two outputs, and the summary. `frame` is `None` if the run did not
+    /// Records the run from whose end this one starts, and what carried over.
+    pub(crate) fn started_from(&mut self, record: serde_json::Value) {
+        // A failure is that of an earlier job, and is returned with the next one.
+        self.files.hand_over(move |files| {
+            files.folder.set_start(record);
+            Ok(())
+        });
+    }
+
+    /// Writes the last output, if the run ended between two outputs, the state, and the summary. `frame` is `None` if the run did not
     /// start.
     pub fn finish(&mut self, frame: Option<&Frame>, ending: &Ending) -> Result<(), Error> {
         // A step in which the run was aborted has not been observed.
@@ -321,6 +361,8 @@ impl RunWriter {
         self.write_impacts()?;
         if let Some(frame) = frame {
             self.output(frame, true)?;
+            let (identity, state) = (self.identity.clone(), frame.state.clone());
+            self.files.send(move |files| write_end(files.folder.path(), &identity, &state))?;
         }
         self.write_summary(ending, frame)?;
         self.files.wait()?;
@@ -349,6 +391,7 @@ impl RunWriter {
             tally,
             probes: self.series.kept(),
             settled: self.scene.settled,
+            stop: self.stop.as_ref().map(Stop::held).unwrap_or_default(),
         };
         let (identity, state) = (self.identity.clone(), frame.state.clone());
         self.files.send(move |files| {
@@ -367,6 +410,9 @@ impl RunWriter {
             self.tally.begin = Some(Balance::of(frame.scene, frame.state));
         } else if frame.state.step > self.tally.seen {
             self.tally.add(frame.step);
+            if let Some(stop) = &mut self.stop {
+                stop.step(frame);
+            }
             if let Some(impacts) = &mut self.impacts {
                 impacts.add(frame);
             }
@@ -410,8 +456,14 @@ impl RunWriter {
         let chains = (numbers[1].is_some() && self.scene.run.force_chains)
             .then(|| (Link::all(frame), frame.scene.grain_size()));
         let row = row_due.then(|| self.series.row(frame, &mut self.tally));
+        // A row at the end of an interrupted run is not due.
+        if let (Some(row), Some(stop)) = (&row, &mut self.stop)
+            && self.rows.is_due_at(frame)
+        {
+            stop.row(frame, row);
+        }
         if snapshot.is_some() && self.drawn.0 != frame.scene.collider_set() {
-            // Stones have broken or worn.
+            // Stones have broken or worn, or bodies have come or gone.
             self.drawn.0 = frame.scene.collider_set();
             let format = self.scene.run.frames;
             let vtp = format.is_some_and(|format| format.has_vtp());
@@ -426,6 +478,8 @@ impl RunWriter {
                 Ok(())
             })?;
         }
+        let names = frame.scene.ropes().iter().map(|rope| rope.name.as_str());
+        let rope_names = Field::texts("names", names);
         self.files.send(move |files| {
             if let Some(row) = row {
                 files.table.row(&row)?;
@@ -441,15 +495,22 @@ impl RunWriter {
                 let Some(number) = number else { continue };
                 let data = match part {
                     0 => surfaces.bodies(&snapshot),
-                    _ => snapshot.contacts(),
+                    _ => {
+                        let mut data = snapshot.contacts();
+                        surfaces.add_names(&mut data);
+                        data
+                    }
                 };
                 files.folder.write_frame(PARTS[part], number, t, &data)?;
             }
-            if let (Some(number), Some(ropes)) = (numbers[0], snapshot.ropes()) {
+            if let (Some(number), Some(mut ropes)) = (numbers[0], snapshot.ropes()) {
+                ropes.field_data(rope_names.clone());
                 files.folder.write_frame(ROPES, number, t, &ropes)?;
             }
             if let (Some(number), Some((links, size))) = (numbers[1], chains) {
-                files.folder.write_frame(CHAINS, number, t, &Link::lines(&links, size))?;
+                let mut lines = Link::lines(&links, size);
+                surfaces.add_names(&mut lines);
+                files.folder.write_frame(CHAINS, number, t, &lines)?;
             }
             Ok(())
         })?;
@@ -464,11 +525,20 @@ impl RunWriter {
         let wall = self.report().wall;
         let end = frame.map(|frame| (frame.state.t, Balance::of(frame.scene, frame.state)));
         let mut summary = summary::summary(&self.scene, &self.tally, ending, end, wall);
+        if !self.scene.set.is_empty() {
+            summary["set"] = self.scene.set.clone().into();
+        }
         if let Some(broken) = frame.and_then(ropes::broken) {
             summary["broken_ropes"] = broken;
         }
+        if let Some(Stopped { condition, time }) = self.stopped() {
+            summary["stopped_by"] = serde_json::json!({ "condition": condition, "time_s": time });
+        }
         if let Some(degradation) = frame.and_then(degradation::summary) {
             summary["degradation"] = degradation;
+        }
+        if let Some(population) = frame.and_then(population::summary) {
+            summary["population"] = population;
         }
         self.files.send(move |files| files.folder.write_summary(&summary))
     }
@@ -480,16 +550,21 @@ impl Observer for RunWriter {
         self.see(frame);
         self.write_impacts()?;
         // At the end everything is due, so that it has the same time.
-        self.output(frame, self.scene.run.is_over(frame.state.t))?;
+        self.output(frame, self.is_over(frame.state.t))?;
         // At the end there is nothing left to resume.
         if self.checkpoints.is_some_and(|schedule| schedule.is_due_at(frame))
             && frame.state.step > 0
-            && !self.scene.run.is_over(frame.state.t)
+            && !self.is_over(frame.state.t)
         {
             self.send_checkpoint(frame)?;
         }
         Ok(())
     }
+}
+
+/// The columns of `series.csv` of a scene.
+pub(crate) fn series_columns(file: &SceneFile, built: &Built) -> Vec<Column> {
+    Series::new(file, built).columns
 }
 
 /// Number of different times in two increasing lists.

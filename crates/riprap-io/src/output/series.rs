@@ -20,6 +20,7 @@ use super::mechanisms::Mechanisms;
 use super::multipliers::{
     constraint_columns, constraint_row, contact_columns, contact_row, cut_of, sample_contacts,
 };
+use super::population;
 use super::ropes::{self, rope_columns, rope_row};
 use super::summary::Tally;
 use crate::build::Built;
@@ -33,6 +34,8 @@ pub(super) struct Series {
     has_loops: bool,
     /// Whether stones break or wear.
     degrades: bool,
+    /// Whether bodies are inserted or removed.
+    exchanges: bool,
     mechanisms: Mechanisms,
     probes: Vec<Follow>,
     joints: Vec<JointProbe>,
@@ -108,6 +111,10 @@ impl Series {
         if degrades {
             columns.extend(degradation::columns());
         }
+        let exchanges = built.scene.population().is_some();
+        if exchanges {
+            columns.extend(population::columns());
+        }
         let mechanisms = Mechanisms::new(file, built, &mut columns);
         let mut probes = Vec::new();
         let begin = built.scene.initial_state();
@@ -161,6 +168,7 @@ impl Series {
             columns,
             has_loops,
             degrades,
+            exchanges,
             mechanisms,
             probes,
             joints,
@@ -303,6 +311,9 @@ impl Series {
         if self.degrades {
             degradation::row(frame, &mut row);
         }
+        if self.exchanges {
+            population::row(frame, &mut row);
+        }
         if self.loads.is_empty() {
             self.sample(frame);
         }
@@ -341,7 +352,7 @@ impl Series {
 }
 
 impl Follow {
-    /// Index of the body; `None` if it has broken.
+    /// Index of the body; `None` if it has broken or was removed.
     fn slot(&self, frame: &Frame) -> Option<usize> {
         frame.scene.contains(self.body).then(|| frame.scene.slot(self.body))
     }
@@ -405,6 +416,7 @@ fn gather(probes: &mut [Follow], frame: &Frame) {
     }
     let middle = frame.work.system.q_m();
     for (contact, impulse) in frame.work.contacts().active().zip(frame.work.impulses()) {
+        let arms = frame.work.system.arms(&contact);
         for &(slot, k) in slots.iter().filter(|(slot, _)| contact.bodies.contains(slot)) {
             if !probes[k].takes(frame, contact.bodies) {
                 continue;
@@ -412,7 +424,7 @@ fn gather(probes: &mut [Follow], frame: &Frame) {
             let sign = if contact.bodies[1] == slot { 1.0 } else { -1.0 };
             let force = contact.impulse_w(impulse) * (sign / frame.dt);
             let (follow, i) = (&mut probes[k], slot as usize);
-            let arm = contact.point.point - middle[i].position;
+            let arm = arms[usize::from(contact.bodies[1] == slot)];
             // The recorded point, relative to the centre of mass.
             let end = &frame.state.q[i];
             let point = frame.scene.shape_pose(frame.state, follow.body).point(follow.point);

@@ -164,6 +164,7 @@ mod tests {
             grain_size: 0.04,
             resolution: 0.04,
             settled: None,
+            set: Vec::new(),
         }
     }
 

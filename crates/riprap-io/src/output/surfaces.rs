@@ -3,19 +3,21 @@
 
 use std::ops::Range;
 
-use riprap::math::{Pose, Vec3};
+use riprap::math::{Lattice, Pose, Vec3};
 use riprap::scene::{Scene, Twist};
-use riprap::shape::Shape;
+use riprap::shape::{Shape, Surface};
 use riprap::simulation::{ContactForce, Frame};
 
 use super::extent;
 use super::ropes::Drawn;
-use crate::vtk::PolyData;
+use crate::vtk::{Field, PolyData};
 
 /// Number of vertices of the polygon that approximates a disc.
 const DISC_CORNERS: usize = 48;
-/// With more spheres than this, each gets fewer faces.
+/// With more spheres or curved shapes than this, each gets fewer faces.
 const MANY_SPHERES: usize = 300;
+/// Faces around each circle of a curved shape, if there are few and if there are many.
+const SEGMENTS: [usize; 2] = [32, 16];
 
 /// The surfaces of all bodies in their own frames: generated once for a scene, then placed for each frame.
 #[derive(Debug)]
@@ -25,6 +27,8 @@ pub struct Surfaces {
     materials: Vec<i64>,
     /// Ids of the bodies.
     ids: Vec<i64>,
+    /// Ids and names of the bodies, and names of the materials, for every frame file.
+    fields: [Field; 3],
     /// The nodes of each flexible body, and the outline of its section [m].
     flexible: Vec<(Range<usize>, Vec<[f64; 2]>)>,
 }
@@ -48,14 +52,23 @@ impl Surfaces {
         let shapes = || (0..n).map(|index| scene.shape(scene.body_at(index)));
         let n_spheres = shapes().filter(|shape| matches!(shape, Shape::Sphere { .. })).count();
         let ball = ball(if n_spheres > MANY_SPHERES { 1 } else { 2 });
+        let curved = shapes().map(|shape| {
+            shape.parts().iter().filter(|(_, part)| matches!(part, Shape::Curved(_))).count()
+        });
+        let segments = SEGMENTS[usize::from(curved.sum::<usize>() > MANY_SPHERES)];
         let state = scene.initial_state();
         let bodies = (0..n).map(|index| {
             let body = scene.body_at(index);
             let begin = scene.shape_pose(&state, body);
             let parts = scene.shape(body).parts();
             let planar = scene.is_planar();
-            let part =
-                |(pose, shape): &(Pose, Shape)| part((planar, extent), pose, shape, &begin, &ball);
+            let part = |(pose, shape): &(Pose, Shape)| match shape {
+                Shape::Curved(c) => {
+                    let Surface { corners, faces } = c.surface(segments);
+                    Part { corners: corners.iter().map(|x| pose.point(*x)).collect(), faces }
+                }
+                _ => part((planar, extent), pose, shape, &begin, &ball),
+            };
             parts.iter().map(part).collect()
         });
         let bodies = bodies.collect();
@@ -65,11 +78,21 @@ impl Surfaces {
         }
         let outline = |k: usize| (scene.nodes_of(k), scene.flexible()[k].outline().to_vec());
         let flexible = (0..scene.flexible().len()).map(outline).collect();
-        let ids = scene.bodies().ids.iter().map(|id| i64::from(*id)).collect();
-        Surfaces { bodies, materials, ids, flexible }
+        let ids: Vec<i64> = scene.bodies().ids.iter().map(|id| i64::from(*id)).collect();
+        let fields = [
+            Field::integers("ids", &ids),
+            Field::texts("names", scene.bodies().names.iter().map(String::as_str)),
+            Field::texts("materials", scene.materials().iter().map(|m| m.name.as_str())),
+        ];
+        Surfaces { bodies, materials, ids, fields, flexible }
     }
 
-    /// All surfaces at the time of a snapshot, with body, material and `speed [m/s]` of each face.
+    /// Adds `ids` and `names` of the bodies and the names of the `materials` as field data.
+    pub fn add_names(&self, data: &mut PolyData) {
+        self.fields.iter().for_each(|field| data.field_data(field.clone()));
+    }
+
+    /// All surfaces at the time of a snapshot, with body, material and `speed [m/s]` of each face, and the names of bodies and materials.
     pub fn bodies(&self, snapshot: &Snapshot) -> PolyData {
         let mut data = PolyData::new();
         let (mut index, mut material, mut speed) = (Vec::new(), Vec::new(), Vec::new());
@@ -99,6 +122,7 @@ impl Surfaces {
         data.cell_data("body", index);
         data.cell_data("material", material);
         data.cell_data("speed [m/s]", speed);
+        self.add_names(&mut data);
         data
     }
 }
@@ -201,7 +225,25 @@ impl Snapshot {
         let bodies = (0..state.q.len()).map(body).collect();
         let ropes = (!scene.ropes().is_empty()).then(|| Drawn::all(frame));
         let (at, q, v) = ((state.t, state.step), state.q.clone(), state.v.clone());
-        Snapshot { bodies, contacts: frame.contacts().collect(), ropes, dt, at, q, v }
+        let contacts = frame.contacts().collect();
+        let mut snapshot = Snapshot { bodies, contacts, ropes, dt, at, q, v };
+        if let Some(lattice) = scene.lattice(state.t) {
+            snapshot.wrap(scene, &lattice);
+        }
+        snapshot
+    }
+
+    /// Shows the images of bodies and contacts within a periodic cell; half-spaces remain.
+    fn wrap(&mut self, scene: &Scene, lattice: &Lattice) {
+        let bounded = |i: usize| scene.bodies().radius[i].is_finite();
+        for i in (0..self.q.len()).filter(|i| bounded(*i)) {
+            let into = lattice.into_cell(self.q[i].position);
+            self.q[i].position += into;
+            self.bodies[i].0.position += into;
+        }
+        for contact in &mut self.contacts {
+            contact.point = lattice.wrapped(contact.point);
+        }
     }
 
     /// The ropes as lines, with the index of each, `tension [N]` and `slack [m]`; `None` if the scene has no ropes.
@@ -263,7 +305,8 @@ fn part(around: (bool, [Vec3; 2]), pose: &Pose, shape: &Shape, begin: &Pose, bal
             let corners = patch(around, *normal, begin);
             Part { corners, faces: vec![vec![0, 1, 2, 3]] }
         }
-        Shape::Compound(_) => Part { corners: Vec::new(), faces: Vec::new() },
+        // The parts of compounds and curved surfaces are generated by the caller.
+        Shape::Compound(_) | Shape::Curved(_) => Part { corners: Vec::new(), faces: Vec::new() },
     }
 }
 

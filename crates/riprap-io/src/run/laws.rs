@@ -1,10 +1,10 @@
-//! The law of a mechanism that made a step fail.
+//! The law of a body or mechanism that made a step fail.
 
 use riprap::simulation::Simulation;
 
 use crate::scene_file::{Component, Drive, SceneFile};
 
-/// A description of the first law of a mechanism that is not finite in the failed step: at its start, midpoint or end, with the
+/// A description of the first law of a body or mechanism that is not finite in the failed step: at its start, midpoint or end, with the
 /// state before the step.
 pub(super) fn not_finite(scene: &SceneFile, run: &Simulation) -> Option<String> {
     let (state, dt) = (run.state(), scene.run.dt);
@@ -29,6 +29,18 @@ pub(super) fn not_finite(scene: &SceneFile, run: &Simulation) -> Option<String> 
                         "the law of the force `{name}` is {value} at t = {t:.6} s"
                     ));
                 }
+            }
+        }
+    }
+    let names = &run.scene().bodies().names;
+    for t in [state.t, state.t + 0.5 * dt, state.t + dt] {
+        for push in run.scene().pushes(t, &state.q, &state.v) {
+            let finite = push.force.iter().chain(push.torque.iter()).all(|x| x.is_finite());
+            if !finite {
+                let name = &names[push.slot];
+                return Some(format!(
+                    "the law of a force or torque on `{name}` is not a finite number at t = {t:.6} s"
+                ));
             }
         }
     }

@@ -38,6 +38,7 @@
 
 mod beds;
 mod laws;
+mod origin;
 mod problems;
 mod summary;
 #[cfg(test)]
@@ -45,6 +46,8 @@ mod tests;
 mod watch;
 
 pub use beds::{settle, user_cache};
+pub(crate) use origin::write_end;
+pub use origin::{END_FILE, Origin};
 pub use summary::{LARGE_OVERLAP, Summary, Warning, reference_length};
 pub use watch::{Event, Phase, Watch};
 
@@ -52,7 +55,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use riprap::scene::State;
+use riprap::scene::{Continued, State};
 use riprap::scheme::Pulse;
 use riprap::simulation::{self, RunReport, Simulation};
 
@@ -80,6 +83,8 @@ pub struct Options {
     pub problems_every: Option<u32>,
     /// File with the settled bed to start from, written by [`Settling::write`]; `None` lets the grains settle.
     pub bed: Option<PathBuf>,
+    /// Another run from whose end this one starts, overriding that of the scene: see [`Origin::read`].
+    pub start_from: Option<PathBuf>,
     /// Folder in which settled beds are cached; `None` disables the cache. The command line uses [`user_cache`].
     pub cache: Option<PathBuf>,
     /// Number of threads, only recorded in `summary.json`: the thread pool belongs to the caller.
@@ -99,6 +104,7 @@ impl Options {
             checkpoint_every: None,
             problems_every: None,
             bed: None,
+            start_from: None,
             cache: None,
             threads: std::thread::available_parallelism().map_or(1, usize::from),
             interrupt: Arc::default(),
@@ -203,16 +209,19 @@ enum Start {
     Settle(Box<Settling>),
     /// A settled bed from a file.
     Bed { path: PathBuf, grains: usize, bed: Box<Settled> },
-    /// The checkpoint of the run, and the file of its bed if that has changed since the run started.
-    Checkpoint { checkpoint: Box<Checkpoint>, changed_bed: Option<PathBuf> },
+    /// The end of another run, carried over to this scene.
+    Other { origin: Box<Origin>, state: Box<State>, report: Box<Continued> },
+    /// The checkpoint of the run, and the file of its bed or of the run it started from if that has changed since then.
+    Checkpoint { checkpoint: Box<Checkpoint>, changed_bed: Option<PathBuf>, changed_origin: bool },
 }
 
 impl Run {
-    /// Prepares a run from the initial state of a scene, or from a settled bed. Nothing is written yet.
+    /// Prepares a run from the initial state of a scene, from a settled bed, or from the end of another run. Nothing is written yet.
     pub fn new(scene: &SceneFile, options: Options) -> Result<Run, Error> {
         let scene = with_options(scene, &options)?;
         let mut built = scene.build()?;
         let start = match (&options.bed, built.settling.take()) {
+            (None, None) if scene.run.start_from.is_some() => other(&scene, &built)?,
             (None, None) => Start::Initial,
             (None, Some(settling)) => Start::Settle(Box::new(settling)),
             (Some(path), Some(settling)) => {
@@ -241,7 +250,10 @@ impl Run {
         let mut built = scene.build()?;
         let checkpoint = Checkpoint::read(&options.folder, &scene).map_err(Error::Start)?;
         let bed = built.settling.take().and_then(|s| changed_bed(&s, &scene, &built, &options));
-        let start = Start::Checkpoint { checkpoint: Box::new(checkpoint), changed_bed: bed };
+        let record = Record::read(&options.folder).unwrap_or_default();
+        let changed_origin = record.start().is_some_and(|start| !origin::is_unchanged(start));
+        let checkpoint = Box::new(checkpoint);
+        let start = Start::Checkpoint { checkpoint, changed_bed: bed, changed_origin };
         Ok(Run { scene, built, start, options, lock: Some(lock) })
     }
 
@@ -290,6 +302,14 @@ impl Run {
         matches!(self.start, Start::Checkpoint { .. })
     }
 
+    /// What carries over from the run that this one starts from, and what not; `None` if it does not start from another one.
+    pub fn continued(&self) -> Option<&Continued> {
+        match &self.start {
+            Start::Other { report, .. } => Some(report),
+            _ => None,
+        }
+    }
+
     /// The flag that ends the run before its next step.
     pub fn interrupt(&self) -> Arc<AtomicBool> {
         Arc::clone(&self.options.interrupt)
@@ -303,9 +323,15 @@ impl Run {
             Start::Bed { path, grains, bed } => {
                 watch.event(Event::BedTaken { path, grains: *grains, bed });
             }
-            Start::Checkpoint { checkpoint, changed_bed } => {
+            Start::Other { origin, report, .. } => {
+                watch.event(Event::StartedFrom { file: origin.file(), report });
+            }
+            Start::Checkpoint { checkpoint, changed_bed, changed_origin } => {
                 if let Some(path) = changed_bed {
                     watch.event(Event::BedChanged { path });
+                }
+                if *changed_origin {
+                    watch.event(Event::OriginChanged);
                 }
                 let State { t, step, .. } = checkpoint.state;
                 watch.event(Event::Resumed { time: t, step });
@@ -361,6 +387,10 @@ fn run_into(
     let state = match start {
         Start::Initial => Ok(None),
         Start::Checkpoint { checkpoint, .. } => Ok(Some(checkpoint.state)),
+        Start::Other { origin, state, report } => {
+            writer.started_from(origin.record(&report));
+            Ok(Some(*state))
+        }
         Start::Bed { bed, .. } => Ok(Some(recorded(writer, *bed))),
         Start::Settle(settling) => {
             let cache = options.cache.as_deref();
@@ -376,6 +406,14 @@ fn run_into(
             Ok(Summary::new(scene, writer, ending, RunReport::default(), None))
         }
     }
+}
+
+/// The end of the other run that a scene starts from.
+fn other(scene: &SceneFile, built: &Built) -> Result<Start, Error> {
+    let Some(path) = &scene.run.start_from else { return Ok(Start::Initial) };
+    let origin = Box::new(Origin::read(path).map_err(Error::Start)?);
+    let (state, report) = origin.start(scene, &built.scene).map_err(Error::Start)?;
+    Ok(Start::Other { origin, state: Box::new(state), report: Box::new(report) })
 }
 
 /// The file of the bed that the run in a folder would start from now, if it differs from the bed it started from.
@@ -402,6 +440,10 @@ fn recorded(writer: &mut RunWriter, bed: Settled) -> State {
 fn with_options(scene: &SceneFile, options: &Options) -> Result<SceneFile, Error> {
     let mut scene = scene.clone();
     let dt = scene.run.dt;
+    if let Some(path) = &options.start_from {
+        let path = std::path::absolute(path).unwrap_or_else(|_| path.clone());
+        scene.run.start_from = Some(path);
+    }
     if let Some(until) = options.until {
         let even = !scene.run.scheme.is_adaptive();
         if even && (until.is_nan() || until > 0.0 && until < dt) {
@@ -455,6 +497,7 @@ fn simulate(
         }
         Err(error) => Ending::Failed(error.to_string()),
         // An interrupt in the last step has no effect.
+        Ok(_) if writer.stopped().is_some() => Ending::Finished,
         Ok(_) if !scene.run.is_over(run.time()) => Ending::Interrupted,
         Ok(_) => Ending::Finished,
     };

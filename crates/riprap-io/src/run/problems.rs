@@ -37,6 +37,9 @@ impl Problems {
             math_info: String::new(),
         };
         let path = self.folder.join(format!("problem-{step:06}.hdf5"));
-        fclib::write(&path, problem, &info, Some(frame.work.impulses()))
+        // The problem is that of the impulses together with the adhesive ones.
+        let mut impulses = frame.work.impulses().clone();
+        frame.work.contacts().adhere_to(&mut impulses);
+        fclib::write(&path, problem, &info, Some(&impulses))
     }
 }

@@ -8,6 +8,7 @@ use riprap::simulation::RunReport;
 
 use crate::output::{Ending, RunWriter};
 use crate::scene_file::{OnUnconverged, SceneFile};
+use crate::stop::Stopped;
 
 /// Overlap, or drift of joints, relative to the grain size, beyond which a warning is issued [–].
 pub const LARGE_OVERLAP: f64 = 0.02;
@@ -19,6 +20,8 @@ pub struct Summary {
     pub folder: PathBuf,
     /// How the run ended.
     pub ending: Ending,
+    /// The condition that ended the run before its end time, if one did.
+    pub stopped: Option<Stopped>,
     /// Simulated time [s].
     pub time: f64,
     /// Statistics over all steps, including those before a checkpoint. The wall time excludes settling, except for a resumed
@@ -69,6 +72,7 @@ impl Summary {
         Summary {
             folder: writer.path().to_owned(),
             ending,
+            stopped: writer.stopped(),
             time: state.as_ref().map_or(0.0, |state| state.t),
             report,
             state,

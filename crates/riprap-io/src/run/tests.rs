@@ -13,6 +13,7 @@ use crate::fclib;
 mod degradation;
 mod guarded;
 mod measures;
+mod stopping;
 
 /// A block that tips over an edge, so that its contacts change; two spheres connected by a joint next to it.
 const BLOCK: &str = r#"

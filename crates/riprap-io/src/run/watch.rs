@@ -4,6 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use riprap::scene::Continued;
 use riprap::scheme::Pulse;
 use riprap::simulation::{Frame, Observer};
 
@@ -77,6 +78,15 @@ pub enum Event<'a> {
         /// The file.
         path: &'a Path,
     },
+    /// The run starts from the end of another one.
+    StartedFrom {
+        /// The file with its state.
+        file: &'a Path,
+        /// What carries over and what does not.
+        report: &'a Continued,
+    },
+    /// The run that a resumed run started from has changed since.
+    OriginChanged,
     /// A phase starts.
     PhaseStarted {
         /// Which one.
@@ -143,7 +153,8 @@ impl Observer for Stepping<'_> {
     }
 
     fn stop(&self) -> bool {
-        self.interrupt.load(Ordering::Relaxed)
+        let stopped = self.writer.as_ref().is_some_and(|writer| writer.stopped().is_some());
+        stopped || self.interrupt.load(Ordering::Relaxed)
     }
 }
 

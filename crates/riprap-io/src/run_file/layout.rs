@@ -30,6 +30,8 @@ pub(super) struct Column(pub usize);
 pub(crate) struct Contents {
     pub ropes: bool,
     pub chains: bool,
+    /// Whether free bodies are inserted, even if there are none at first.
+    pub insertions: bool,
 }
 
 /// Arrays and columns of a run file.
@@ -129,6 +131,9 @@ pub(super) struct Chains {
     pub first_bodies: Column,
 }
 
+/// Rows for which arrays of inserted bodies are laid out at first, at least.
+const GROWING: usize = 4096;
+
 /// Rows of a chunk if `n` rows are appended at a time.
 fn chunk_rows(n: usize) -> usize {
     n.max(1).div_ceil(n.div_ceil(MAX_ROWS).max(1)).max(8)
@@ -157,9 +162,13 @@ impl Layout {
 
         let surfaces = std::array::from_fn(|k| {
             let surface = &shapes.surfaces[k];
-            (surface.n_points() > 0).then(|| build.surface(BLOCKS[k], k, surface))
+            let grows = k == 0 && contents.insertions;
+            let least = if grows { GROWING } else { 0 };
+            let some = surface.n_points() > 0 || grows;
+            some.then(|| build.surface(BLOCKS[k], k, surface, least))
         });
         let (n, n_materials) = (shapes.model.names.len(), shapes.model.materials.len());
+        let n = if contents.insertions { n.max(GROWING / 16) } else { n };
         let centres = build.centres(n, n_materials);
         let free = shapes.model.mass.iter().filter(|mass| **mass > 0.0).count();
         let rows = (4 * free).clamp(64, 1 << 14);
@@ -391,13 +400,19 @@ impl Builder {
         self.plan.packed(data, name, kind, width, chunk_rows(rows))
     }
 
-    fn surface(&mut self, name: &str, k: usize, surface: &super::shapes::Surface) -> SurfaceArrays {
+    fn surface(
+        &mut self,
+        name: &str,
+        k: usize,
+        surface: &super::shapes::Surface,
+        least: usize,
+    ) -> SurfaceArrays {
         let mut groups = self.groups(name);
-        let (faces, ids) = (surface.n_faces(), surface.connectivity.len());
-        // Only stones break or wear.
+        let (faces, ids) = (surface.n_faces().max(least), surface.connectivity.len().max(least));
+        // Only stones break or wear, come or go.
         let part = if k == 0 { self.model } else { self.zero };
-        let mut block =
-            self.block(&groups, POLYGONS, (Type::F32, faces, ids), surface.n_points(), part);
+        let points = surface.n_points().max(least);
+        let mut block = self.block(&groups, POLYGONS, (Type::F32, faces, ids), points, part);
         self.cells(&groups, &mut block, k == 0);
         let first_static = if k == 0 { self.column(0) } else { self.zero };
         let body = self.cell_data(&mut groups, "body", Type::I32, 0, faces, first_static);

@@ -235,9 +235,9 @@ fn kind(scene: &Scene, body: usize) -> Kind {
         Kind::Node
     } else if bodies.carried[body].is_some() {
         Kind::Mechanism
-    } else if bodies.movable[body] {
+    } else if bodies.movable[body] && !scene.is_servo(body) {
         Kind::Free
-    } else if bodies.motion[body].is_some() {
+    } else if bodies.motion[body].is_some() || bodies.movable[body] {
         Kind::Driven
     } else {
         Kind::Fixed

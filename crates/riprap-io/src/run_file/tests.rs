@@ -71,7 +71,7 @@ fn recorded(n: usize) -> (Open<Memory>, Vec<usize>) {
     let scene = SceneFile::parse(SCENE, ".").unwrap_or_else(|e| panic!("{e}"));
     let mut run = Simulation::new(scene.build().unwrap().scene, scene.scheme()).unwrap();
     let shapes = Shapes::within(run.scene(), EXTENT);
-    let contents = Contents { ropes: true, chains: true };
+    let contents = Contents { ropes: true, chains: true, insertions: false };
     let mut file = Open::new(Memory::default(), &shapes, contents);
     let mut commits = Vec::new();
     for k in 0..n {
@@ -225,7 +225,7 @@ fn a_file_of_another_scene_is_not_continued() {
         Shapes::within(&scene.build().unwrap().scene, EXTENT)
     };
     let bytes = recorded(3).0.file.store().bytes.clone();
-    let contents = Contents { ropes: true, chains: true };
+    let contents = Contents { ropes: true, chains: true, insertions: false };
     let resume = |text: &str, contents: Contents, n: usize| {
         std::fs::write(&path, &bytes).unwrap();
         let resumed = RunFileWriter::resume(path.clone(), shapes(text), contents, n);

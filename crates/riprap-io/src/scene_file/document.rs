@@ -2,6 +2,7 @@
 //! converted to SI units, missing keys get their defaults, and every mistake is recorded with its location. The result
 //! is still a tree of keys and values; `convert/` turns it into the model.
 
+mod laws;
 mod toml_types;
 
 use std::ops::Range;
@@ -15,6 +16,7 @@ use super::fields::{Field, Kind, Limits, Need, Table, Variant, tuple_names};
 use super::number as shown;
 use super::parameters::Parameters;
 use super::problem::{Problem, Problems};
+use super::set::WithOptions;
 use super::suggest;
 use super::units::{Dimension, QuantityError};
 use super::values::{Entries, Entry, Item, Node};
@@ -27,21 +29,18 @@ const MAX_LENGTH: f64 = 1e12;
 
 static AXIS_COMPONENT: Kind = Kind::Number(Limits::Any);
 
-/// Parses `text` and checks it against `table`. Returns `None` after a syntax error: the rest cannot be trusted, and
+/// Parses a text, sets the keys of its options, and checks it against `table`. Returns `None` after a syntax error: the rest cannot be trusted, and
 /// lost keys would be reported as missing.
-pub(crate) fn check(text: &str, table: &'static Table, problems: &mut Problems) -> Option<Entries> {
-    let (document, errors) = DeTable::parse_recoverable(text);
-    for error in errors {
-        problems
-            .report(error.span().unwrap_or(0..0), format!("not valid TOML: {}", error.message()));
-    }
-    if !problems.is_empty() {
-        return None;
-    }
+pub(crate) fn check(
+    whole: &WithOptions,
+    table: &'static Table,
+    problems: &mut Problems,
+) -> Option<Entries> {
+    let document = whole.parse(problems)?;
     let planar = document.get_ref().get("planar").map(|value| value.get_ref());
     let planar = matches!(planar, Some(DeValue::Boolean(true)));
     let parameters = Parameters::of(document.get_ref());
-    let mut checker = Checker { text, planar, parameters, problems };
+    let mut checker = Checker { text: &whole.text, planar, parameters, problems };
     Some(checker.table(table, table.title, document.get_ref(), 0..0))
 }
 
@@ -249,19 +248,11 @@ impl Checker<'_> {
             (Kind::Integer(low, high), _) if is_number(value) => {
                 self.integer(*low, *high, what, value)
             }
-            (Kind::Law(_) | Kind::Value, _) if is_number(value) => {
-                match self.plain_number(what, value) {
-                    Some(number) => Item::Number(number),
-                    None => Item::Invalid,
-                }
+            (Kind::Law(_) | Kind::Load(_) | Kind::Value, _)
+                if is_number(value) || is_text(value) =>
+            {
+                self.law(kind, what, value)
             }
-            (Kind::Law(dimension), DeValue::String(source)) => {
-                if let Some(mistake) = self.parameters.law_mistake(source, *dimension) {
-                    self.problems.report(span.clone(), format!("`{what}`: {mistake}"));
-                }
-                Item::Text(source.to_string())
-            }
-            (Kind::Value, DeValue::String(source)) => Item::Text(source.to_string()),
             (Kind::Axis, DeValue::String(word)) => self.axis(what, word, &span),
             (Kind::Axis, DeValue::Array(items)) => {
                 self.space(&AXIS_COMPONENT, what, items, items.len() == 3, &span)
@@ -516,10 +507,10 @@ impl Checker<'_> {
         let numbers: Option<Vec<f64>> = nodes.iter().map(Node::number).collect();
         let (true, Some([x, y, z])) = (self.planar, numbers.as_deref()) else { return };
         let message = match kind {
-            Kind::Polar(Kind::Quantity(..) | Kind::Number(_)) if *z != 0.0 => {
+            Kind::Polar(Kind::Quantity(..) | Kind::Number(_) | Kind::Load(_)) if *z != 0.0 => {
                 format!("the scene is planar: the third component of `{what}` must be 0")
             }
-            Kind::Axial(Kind::Quantity(..)) if *x != 0.0 || *y != 0.0 => {
+            Kind::Axial(Kind::Quantity(..) | Kind::Load(_)) if *x != 0.0 || *y != 0.0 => {
                 format!("the scene is planar: `{what}` must be about z, as [0, 0, z] or z")
             }
             _ => return,

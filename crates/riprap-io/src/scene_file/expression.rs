@@ -19,7 +19,7 @@ mod functions;
 mod parser;
 
 pub(super) use functions::{function_lines, is_reserved};
-pub(super) use parser::Scope;
+pub(crate) use parser::Scope;
 
 use std::collections::HashMap;
 use std::ops::Range;

@@ -89,6 +89,8 @@ pub(crate) enum Kind {
     Choice(&'static [(&'static str, &'static str)]),
     /// A number in SI units or an expression, of the given dimension.
     Law(Dimension),
+    /// A number in SI units, a text with a unit of the given dimension, or an expression of time and state.
+    Load(Dimension),
     /// A number, a text with a unit of any dimension, or an expression of numbers.
     Value,
     /// A direction: `"x"`, `"-y"` or three components.
@@ -155,6 +157,10 @@ impl Kind {
                 format!("one of {}", words.join(", "))
             }
             Kind::Law(_) => "a number, or an expression such as \"0.05*sin(2*pi*t)\"".into(),
+            Kind::Load(dimension) => format!(
+                "a number, {dimension} such as \"{}\", or an expression such as \"-200*z - 5*vz\"",
+                dimension.example()
+            ),
             Kind::Value => {
                 "a number, a quantity such as \"35 Hz\", or an expression such as \"2*pi*35\""
                     .into()

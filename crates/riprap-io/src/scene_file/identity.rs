@@ -4,16 +4,18 @@
 use std::fmt::{self, Debug, Write};
 use std::path::PathBuf;
 
-use super::{GrainShape, Placement, SceneFile, Shape, ShapeRef};
+use super::{GrainShape, Placement, SceneFile, Shape, ShapeRef, StartTime};
 
 impl SceneFile {
-    /// The resolved scene without its title, end time and checkpoint interval; files it refers to are identified by their
+    /// The resolved scene without its title, end time, checkpoint interval and the run from which it starts; files it refers to are identified by their
     /// content.
     pub fn identity(&self) -> String {
         let mut scene = self.clone();
         scene.title = None;
         scene.run.until = 0.0;
         scene.run.checkpoint_every = None;
+        scene.run.start_from = None;
+        scene.run.start_time = StartTime::Zero;
         scene.name_files_by_content();
         scene.to_toml()
     }
@@ -33,6 +35,13 @@ impl SceneFile {
             }
             if let Placement::File { file, table } = &mut grains.placement {
                 *file = by_content(table);
+            }
+        }
+        for insertion in &mut self.insertions {
+            match &mut insertion.shape {
+                GrainShape::Shape(shape) => rename_ref(shape),
+                GrainShape::Scans { folder, scans, .. } => *folder = by_content(scans),
+                GrainShape::Stones { .. } | GrainShape::Spheres { .. } => {}
             }
         }
         for part in self.flexible.iter_mut().flat_map(|body| &mut body.shapes) {
@@ -55,6 +64,7 @@ fn rename_ref(shape: &mut ShapeRef) {
 fn rename(shape: &mut Shape) {
     match shape {
         Shape::Mesh { file, mesh, .. } => *file = by_content(mesh),
+        Shape::Rounded { core, .. } => rename_ref(core),
         Shape::Compound { parts } => parts.iter_mut().for_each(|part| rename_ref(&mut part.shape)),
         _ => {}
     }

@@ -107,6 +107,29 @@ impl Parameters {
         with_time.check(expression, expected)
     }
 
+    /// A quantity, also as an expression of parameters; `None` if the text is an expression of other names.
+    pub fn load(&self, text: &str, expected: Dimension) -> Option<Result<f64, QuantityError>> {
+        let parsed = self.quantity(text, expected);
+        (parsed.is_ok() || looks_like_quantity(text)).then_some(parsed)
+    }
+
+    /// A message if a law of time and state has the wrong dimension, as far as the dimension is known; `variables` are those it
+    /// uses.
+    pub fn load_mistake<'a>(
+        &self,
+        text: &str,
+        variables: impl Iterator<Item = (&'a str, Dimension)>,
+        expected: Dimension,
+    ) -> Option<String> {
+        if self.names.is_empty() {
+            return None; // plain numbers match any dimension
+        }
+        let mut all = self.clone();
+        variables.for_each(|(name, dimension)| all.add(name, 0.0, Some(dimension)));
+        let expression = all.parse(text).ok()?;
+        all.check(expression, expected)
+    }
+
     fn parse(&self, text: &str) -> Result<Expression, super::ExpressionError> {
         let names: Vec<&str> = self.names.iter().map(String::as_str).collect();
         Expression::parse(text, &names)

@@ -77,17 +77,28 @@ impl Problems {
 }
 
 /// All mistakes in a scene file, in file order.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SceneErrors {
     /// The path of the scene file, as given by the caller; empty if the scene was not read from a file.
     pub path: PathBuf,
-    /// The text of the file; empty if it could not be read.
+    /// The text of the file, followed by a line for each option that sets a key; empty if it could not be read.
     pub text: String,
+    /// Where the options begin in the text, if there are any.
+    pub options: Option<usize>,
     /// The mistakes; never empty.
     pub problems: Vec<Problem>,
 }
 
 impl SceneErrors {
+    /// The option that a place in the text belongs to, such as `--set run.dt=1`, and where it begins; `None` for places in the file.
+    pub fn option_at(&self, offset: usize) -> Option<(&str, usize)> {
+        let begin = self.options.filter(|begin| *begin <= offset)?;
+        let begin =
+            self.text.get(begin..offset)?.rfind("\n--set ").map_or(begin, |k| begin + k + 1);
+        let rest = &self.text[begin..];
+        Some((&rest[..rest.find("\n--set ").unwrap_or(rest.len())], begin))
+    }
+
     /// Line and column of a byte offset, both from 1; the column counts characters.
     ///
     /// An offset beyond the text is moved to its end, and an offset inside a character to the start of that character.
@@ -114,7 +125,9 @@ impl fmt::Display for SceneErrors {
             if index > 0 {
                 writeln!(f)?;
             }
-            if self.text.is_empty() {
+            if let Some((option, _)) = self.option_at(problem.span.start) {
+                write!(f, "{option}: {}", problem.message)?;
+            } else if self.text.is_empty() {
                 write!(f, "{name}: {}", problem.message)?;
             } else {
                 let (line, column) = self.line_column(problem.span.start);
@@ -140,6 +153,7 @@ mod tests {
             path: "scene.toml".into(),
             text: "a = 1\nµ = \"é\"\n".into(),
             problems: vec![Problem::new(12..15, "wrong").with_help("right")],
+            options: None,
         };
         assert_eq!(errors.line_column(0), (1, 1));
         assert_eq!(errors.line_column(6), (2, 1));

@@ -205,7 +205,7 @@ fn fields(fields: Groups, page: &mut String) {
 }
 
 /// The words of a choice, also inside lists and alternatives.
-fn choices(kind: &'static Kind) -> Vec<&'static [(&'static str, &'static str)]> {
+pub(super) fn choices(kind: &'static Kind) -> Vec<&'static [(&'static str, &'static str)]> {
     match kind {
         Kind::Choice(words) => vec![words],
         Kind::List { of, .. } => choices(of),
@@ -215,7 +215,7 @@ fn choices(kind: &'static Kind) -> Vec<&'static [(&'static str, &'static str)]> 
 }
 
 /// The text of a kind in a table cell.
-fn value(kind: &'static Kind) -> String {
+pub(super) fn value(kind: &'static Kind) -> String {
     let unit = match dimension(kind) {
         Some(dimension) if dimension != Dimension::NONE => format!(" [{}]", dimension.unit()),
         _ => String::new(),
@@ -236,6 +236,7 @@ fn value(kind: &'static Kind) -> String {
         Kind::File => "path".into(),
         Kind::Choice(_) => "one of several words".into(),
         Kind::Law(_) => format!("number or expression{unit}"),
+        Kind::Load(_) => format!("number, quantity or expression of time and state{unit}"),
         Kind::Value => "number, quantity or expression".into(),
         Kind::Axis => "`\"x\"`, `\"-y\"`, … or `[x, y, z]`".into(),
         Kind::Tuple(parts) => {

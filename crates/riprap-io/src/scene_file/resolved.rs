@@ -30,6 +30,7 @@ impl Serialize for SceneFile {
         map.serialize_entry("run", &In(names, &self.run))?;
         map.serialize_entry("solver", &In(names, &self.solver))?;
         map.serialize_entry("contact", &In(names, &self.contact))?;
+        map.serialize_entry("periodic", &self.periodic.as_ref().map(|cell| In(names, cell)))?;
         let parameters = self.parameters.iter().map(|one| (&one.name, one.value));
         map.serialize_entry("parameters", &Named(parameters))?;
         let materials = self.materials.iter().map(|one| (&one.name, In(names, one)));
@@ -45,6 +46,8 @@ impl Serialize for SceneFile {
         map.serialize_entry("point_contact", &All(names, &self.point_contacts))?;
         map.serialize_entry("rope", &All(names, &self.ropes))?;
         map.serialize_entry("ignore_contact", &All(names, &self.ignored_contacts))?;
+        map.serialize_entry("insert", &All(names, &self.insertions))?;
+        map.serialize_entry("remove", &All(names, &self.removals))?;
         map.serialize_entry("probe", &All(names, &all_probes(self)))?;
         map.end()
     }

@@ -114,7 +114,9 @@ fn default_value(text: &str) -> Option<Value> {
 /// The dimension of a value or of its components.
 pub(super) fn dimension(kind: &Kind) -> Option<Dimension> {
     match kind {
-        Kind::Quantity(dimension, _) | Kind::Law(dimension) => Some(*dimension),
+        Kind::Quantity(dimension, _) | Kind::Law(dimension) | Kind::Load(dimension) => {
+            Some(*dimension)
+        }
         Kind::Polar(of) | Kind::Axial(of) | Kind::List { of, .. } => dimension(of),
         Kind::OneOf(kinds) => kinds.iter().find_map(dimension),
         _ => None,
@@ -160,7 +162,7 @@ fn kind_schema(kind: &'static Kind, definitions: &mut Map<String, Value>) -> Val
         Kind::Choice(words) => {
             json!({ "enum": words.iter().map(|(word, _)| *word).collect::<Vec<_>>() })
         }
-        Kind::Law(_) | Kind::Value => json!({ "type": ["number", "string"] }),
+        Kind::Law(_) | Kind::Load(_) | Kind::Value => json!({ "type": ["number", "string"] }),
         Kind::Axis => {
             let words = json!({ "enum": ["x", "y", "z", "-x", "-y", "-z"] });
             json!({ "anyOf": [words, list(number_schema(Limits::Any), 3, 3)] })

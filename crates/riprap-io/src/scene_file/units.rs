@@ -67,7 +67,7 @@ dimensions! {
     /// Stiffness [N/m].
     STIFFNESS = [0, 1, -2, 0], "a stiffness", "N/m", "50 kN/m";
     /// Damping [N s/m].
-    DAMPING = [0, 1, -1, 0], "a damping", "N*s/m", "20 N*s/m";
+    DAMPING = [0, 1, -1, 0], "a damping or a mass flow (kg/s)", "N*s/m", "20 N*s/m";
     /// Rotational stiffness [N m/rad].
     ANGULAR_STIFFNESS = [2, 1, -2, -1], "a rotational stiffness", "N*m/rad", "500 N*m/rad";
     /// Rotational damping [N m s/rad].

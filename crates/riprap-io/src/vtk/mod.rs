@@ -14,6 +14,7 @@ pub use pvd::Pvd;
 
 use std::io::{self, Write};
 use std::path::Path;
+use std::sync::Arc;
 
 use crate::atomic;
 use crate::error::Error;
@@ -47,6 +48,39 @@ pub struct PolyData {
     polygon_ends: Vec<i64>,
     point_data: Vec<Array>,
     cell_data: Vec<Array>,
+    field_data: Vec<Field>,
+}
+
+/// Texts or whole numbers that belong to the data as a whole, such as the names of bodies. Clones share them.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Field(Arc<FieldContent>);
+
+#[derive(Debug, PartialEq)]
+struct FieldContent {
+    name: String,
+    kind: &'static str,
+    n: usize,
+    bytes: Vec<u8>,
+}
+
+impl Field {
+    /// Texts; each ends at its first zero byte, if it has one.
+    pub fn texts<'a>(name: impl Into<String>, texts: impl IntoIterator<Item = &'a str>) -> Field {
+        let (mut n, mut bytes) = (0, Vec::new());
+        for text in texts {
+            bytes.extend(text.bytes().take_while(|byte| *byte != 0));
+            bytes.push(0);
+            n += 1;
+        }
+        Field(Arc::new(FieldContent { name: name.into(), kind: "String", n, bytes }))
+    }
+
+    /// Whole numbers.
+    pub fn integers(name: impl Into<String>, values: &[i64]) -> Field {
+        let bytes = values.iter().flat_map(|x| x.to_le_bytes()).collect();
+        let (name, n) = (name.into(), values.len());
+        Field(Arc::new(FieldContent { name, kind: "Int64", n, bytes }))
+    }
 }
 
 /// A named array of data.
@@ -144,6 +178,11 @@ impl PolyData {
         self.cell_data.push(Array::new(name.into(), values.into()));
     }
 
+    /// Adds texts or numbers that belong to the data as a whole.
+    pub fn field_data(&mut self, field: Field) {
+        self.field_data.push(field);
+    }
+
     /// The number of points.
     pub fn n_points(&self) -> usize {
         self.points.len()
@@ -218,16 +257,31 @@ impl PolyData {
             out,
             "<VTKFile type=\"PolyData\" version=\"1.0\" byte_order=\"LittleEndian\" header_type=\"UInt64\">"
         )?;
+        writeln!(out, "<PolyData>")?;
+        let mut offset = 0;
+        if !self.field_data.is_empty() {
+            writeln!(out, "<FieldData>")?;
+            for Field(field) in &self.field_data {
+                let FieldContent { name, kind, n, bytes } = &**field;
+                writeln!(
+                    out,
+                    "<DataArray type=\"{kind}\" Name=\"{}\" NumberOfComponents=\"1\" NumberOfTuples=\"{n}\" \
+                     format=\"appended\" offset=\"{offset}\"/>",
+                    escaped(name)
+                )?;
+                offset += size_of::<u64>() + bytes.len();
+            }
+            writeln!(out, "</FieldData>")?;
+        }
         writeln!(
             out,
-            "<PolyData>\n<Piece NumberOfPoints=\"{}\" NumberOfVerts=\"{}\" NumberOfLines=\"{}\" \
+            "<Piece NumberOfPoints=\"{}\" NumberOfVerts=\"{}\" NumberOfLines=\"{}\" \
              NumberOfStrips=\"0\" NumberOfPolys=\"{}\">",
             self.points.len(),
             self.vertices.len(),
             self.line_ends.len(),
             self.polygon_ends.len()
         )?;
-        let mut offset = 0;
         for (section, arrays) in &sections {
             writeln!(out, "<{section}>")?;
             for array in *arrays {
@@ -237,6 +291,10 @@ impl PolyData {
             writeln!(out, "</{section}>")?;
         }
         write!(out, "</Piece>\n</PolyData>\n<AppendedData encoding=\"raw\">\n_")?;
+        for Field(field) in &self.field_data {
+            out.write_all(&(field.bytes.len() as u64).to_le_bytes())?;
+            out.write_all(&field.bytes)?;
+        }
         for array in sections.iter().flat_map(|(_, arrays)| *arrays) {
             array.write_bytes(out)?;
         }

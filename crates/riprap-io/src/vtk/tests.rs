@@ -66,6 +66,31 @@ fn integers(bytes: &[u8]) -> Vec<i64> {
 }
 
 #[test]
+fn field_data_precede_the_piece_and_share_its_offsets() {
+    let mut data = sample();
+    let plain = data.to_vtp();
+    data.field_data(Field::texts("names", ["floor", "a & b", ""]));
+    data.field_data(Field::integers("ids", &[7, 8, 9]));
+    let bytes = data.to_vtp();
+    let text = String::from_utf8_lossy(&bytes);
+    let head = text.split("<Piece").next().unwrap();
+    assert!(
+        head.contains("type=\"String\" Name=\"names\"") && head.contains("NumberOfTuples=\"3\"")
+    );
+    let folder = folder("fields");
+    let (a, b) = (folder.join("a.vtp"), folder.join("b.vtp"));
+    fs::write(&a, plain).unwrap();
+    fs::write(&b, &bytes).unwrap();
+    let (a, mut b) = (read(&a), read(&b));
+    assert_eq!(b.remove("names").unwrap().2, b"floor\0a & b\0\0");
+    let ids: Vec<u8> = [7_i64, 8, 9].iter().flat_map(|x| x.to_le_bytes()).collect();
+    assert_eq!(b.remove("ids").unwrap().2, ids);
+    // All else is as without them.
+    assert_eq!(a, b);
+    fs::remove_dir_all(folder).unwrap();
+}
+
+#[test]
 fn written_data_are_read_back() {
     let folder = folder("back");
     let path = folder.join("sample.vtp");

@@ -21,6 +21,8 @@ _VectorLaw = Union[_Vector, Sequence[Union[float, str]], Callable[[float], _Vect
 _MotionLaw = Union[float, str, Callable[[float], Sequence[float]]]
 _Floats = Tuple[float, ...]
 _ForceLaw = Union[float, str, Callable[[float, _Floats, _Floats], float]]
+_StateLaw = Union[float, str, Callable[..., float]]
+_StateVectorLaw = Union[_Vector, Sequence[Union[float, str]], Callable[..., _Vector]]
 _PhaseLaw = Union[float, str, Callable[[float, _Floats, _Floats, _Floats], float]]
 _Deformation = Callable[[int, float], float]
 _DeformationLaw = Union[Literal["linear", "hertz"], Tuple[_Deformation, _Deformation]]
@@ -67,6 +69,7 @@ __all__ = [
     "Grains",
     "GrainsHandle",
     "GrainsState",
+    "Insertion",
     "Joint",
     "JointState",
     "Link",
@@ -84,8 +87,10 @@ __all__ = [
     "Penalty",
     "Phase",
     "Piece",
+    "Population",
     "Pose",
     "PrescribedMotion",
+    "Removal",
     "RestForces",
     "RigidEvents",
     "RopeHandle",
@@ -108,7 +113,9 @@ __all__ = [
     "ViewerPage",
     "Wear",
     "__version__",
+    "_key_path",
     "dantzig",
+    "explain",
     "force_network",
     "main",
     "rest_forces",
@@ -548,6 +555,12 @@ class EnergyAccount:
     @property
     def friction(self) -> float:
         """Energy dissipated by friction [J]."""
+        ...
+    @property
+    def cohesion(self) -> float:
+        """Energy taken by adhesive forces: what it took to separate shapes, less what was gained when they came within
+        the range of cohesion [J].
+        """
         ...
     @property
     def rolling(self) -> float:
@@ -1036,6 +1049,31 @@ class GrainsState:
     def __len__(self) -> int: ...
 
 @final
+class Insertion:
+    """Bodies that are inserted during a run, in a box between two corners [m], at random places where they touch nothing, with the
+    names name-1, name-2, …: copies of a `shape`, or `spheres` or `stones` with a grading as in Grains. They come at a `rate` [1/s] or a `mass_rate`
+    [kg/s] from `start` to `until` [s], at most `count`; or all `count` of them `at` a time [s]. A body for which there is no
+    room waits, and the others wait behind it. New bodies have a velocity [m/s] and an angular velocity [rad/s].
+
+    >>> import riprap as rr
+    >>> rock = rr.Material("rock", density=2700.0, friction=0.6)
+    >>> scene = rr.SceneBuilder()
+    >>> floor = scene.add_fixed(rr.Shape.half_space(), material=rock)
+    >>> scene.insert(rr.Insertion("feed", material=rock, spheres=(0.02, 0.03), inside=((-0.2, -0.2, 0.3), (0.2, 0.2, 0.5)), rate=50))
+    >>> scene.remove(rr.Removal(outside=((-0.1, -0.1, -1), (0.1, 0.1, 1)), bodies="feed-*"))
+    >>> run = rr.Simulation(scene.build(), rr.MoreauJean(dt=1e-3))
+    >>> _ = run.until(1.0)
+    >>> run.population.inserted, len(run.ids) - 1 == run.population.inserted - run.population.removed
+    (50, True)
+    """
+    def __new__(cls, name: str, *, material: Material, inside: _Corners, shape: Optional[Shape] = None, spheres: Optional[_Grading] = None, stones: Optional[_Grading] = None, vertices: int = 25, flatness: float = 0.75, elongation: float = 0.75, angularity: float = 0.7, rate: Optional[float] = None, mass_rate: Optional[float] = None, at: Optional[float] = None, count: Optional[int] = None, start: Optional[float] = None, until: Optional[float] = None, velocity: ArrayLike = ..., angular_velocity: ArrayLike = ..., random_rotation: bool = True, seed: Optional[int] = None) -> Insertion: ...
+    @property
+    def name(self) -> str:
+        """Its name; the bodies are name-1, name-2, …"""
+        ...
+    def __repr__(self) -> str: ...
+
+@final
 class Joint:
     """How a body of a mechanism moves relative to its parent. Axes are "x", "y", "z", "-x", … or three components.
 
@@ -1155,18 +1193,21 @@ class MassProperties:
 
 @final
 class Material:
-    """A material: density [kg/m³], friction [–], restitution [–], rolling resistance [m], Young's modulus [Pa] with
-    Poisson's ratio [–] for Hertz's law, and how its stones break (Fragmentation) and wear (Wear). Two materials meet with the smaller values of both unless `SceneBuilder.pair` says
+    """A material: density [kg/m³], friction [–] and static friction [–], restitution [–], rolling resistance [m], cohesion [N],
+    surface energy (work of adhesion) [J/m²] and the gap up to which both act [m], Young's modulus [Pa] with Poisson's ratio [–] for Hertz's law, and how its stones break (Fragmentation) and wear (Wear). Two materials meet with the smaller values of both unless `SceneBuilder.pair` says
     otherwise. Materials are identified by their names; without one, a name is made from the values.
 
     >>> import riprap as rr
     >>> rock = rr.Material("rock", density=2700.0, friction=0.6)
     >>> rock.density, rock.restitution
     (2700.0, 0.0)
+    >>> clay = rr.Material("clay", density=2000.0, friction=0.4, cohesion=0.02)
+    >>> rr.PairLaw.combined(clay, clay).cohesion
+    0.02
     """
     def __eq__(self, other: object, /) -> bool: ...
     __hash__ = None  # type: ignore[assignment]
-    def __new__(cls, name: Optional[str] = None, *, density: Optional[float] = None, friction: float = 0.0, restitution: float = 0.0, rolling: float = 0.0, young: Optional[float] = None, poisson: Optional[float] = None, fragmentation: Optional[Fragmentation] = None, wear: Optional[Wear] = None) -> Material: ...
+    def __new__(cls, name: Optional[str] = None, *, density: Optional[float] = None, friction: float = 0.0, restitution: float = 0.0, rolling: float = 0.0, static_friction: Optional[float] = None, cohesion: float = 0.0, surface_energy: float = 0.0, cohesion_range: Optional[float] = None, young: Optional[float] = None, poisson: Optional[float] = None, fragmentation: Optional[Fragmentation] = None, wear: Optional[Wear] = None) -> Material: ...
     @property
     def name(self) -> str:
         """Name, by which pairs refer to it."""
@@ -1186,6 +1227,22 @@ class Material:
     @property
     def rolling(self) -> float:
         """Rolling resistance against itself [m]."""
+        ...
+    @property
+    def static_friction(self) -> Optional[float]:
+        """Coefficient of friction of contacts that stick against itself [–]; that of sliding ones if not given."""
+        ...
+    @property
+    def cohesion(self) -> float:
+        """Adhesive force of two touching shapes [N]."""
+        ...
+    @property
+    def surface_energy(self) -> float:
+        """Work of adhesion [J/m²]."""
+        ...
+    @property
+    def cohesion_range(self) -> Optional[float]:
+        """Gap up to which cohesion acts [m]; a hundredth of the mean grain size if not given."""
         ...
     @property
     def young(self) -> Optional[float]:
@@ -1223,6 +1280,16 @@ class Mechanism:
     def actuate(self, coordinate: _CoordinateLike, law: _ForceLaw, *, name: Optional[str] = None) -> None:
         """Adds a force on a coordinate [N, N m]: a number, an expression of `t`, `q.name` and `v.name`, or a callable of
         (t, q, v), where q and v are tuples of all positions and velocities of the mechanism.
+        """
+        ...
+    def servo(self, coordinate: _CoordinateLike, *, force: _ForceLaw, speed: float) -> None:
+        """Adds a servo to a coordinate of a prismatic or revolute joint: it pushes with exactly its force [N] or torque [N m], a law as
+        in `actuate`, as long as it is slower than `speed` [m/s, rad/s] in either direction.
+
+        >>> import riprap as rr
+        >>> press = rr.Mechanism("press")
+        >>> ram = press.prismatic(rr.GROUND, axis="z", body=rr.Body.point(3.0))
+        >>> press.servo(ram, force="20 + 3*9.81", speed=0.1)  # its own weight and 20 N
         """
         ...
     def actuate_in_phases(self, coordinate: _CoordinateLike, phases: Sequence[Phase], *, name: Optional[str] = None) -> None:
@@ -1575,17 +1642,21 @@ class Multibody:
 
 @final
 class PairLaw:
-    """The contact law of two materials: friction [–], restitution [–], rolling resistance [m]; for the scheme `Penalty` also
+    """The contact law of two materials: friction [–], that of contacts that stick if it differs [–], restitution [–], rolling
+    resistance [m], cohesion [N], surface energy [J/m²] and the gap up to which they act [m]; for the scheme `Penalty` also
     stiffness [N/m], damping [N s/m], modulus [Pa] and dissipation [s]. `law` is `"moreau-newton"` or `"quasi-shock"`;
     without it, quasi-shock if there is no restitution.
 
     >>> import riprap as rr
     >>> rr.PairLaw(friction=0.3).law
     'quasi-shock'
+    >>> wet = rr.PairLaw(friction=0.4, static_friction=0.6, surface_energy=0.05)
+    >>> round(1e6 * wet.pull_off(1e-3))  # 3/2 π w R, in µN
+    236
     """
     def __eq__(self, other: object, /) -> bool: ...
     __hash__ = None  # type: ignore[assignment]
-    def __new__(cls, *, friction: float = 0.0, restitution: float = 0.0, rolling: float = 0.0, law: Optional[str] = None, stiffness: Optional[float] = None, damping: Optional[float] = None, modulus: Optional[float] = None, dissipation: Optional[float] = None) -> PairLaw: ...
+    def __new__(cls, *, friction: float = 0.0, restitution: float = 0.0, rolling: float = 0.0, static_friction: Optional[float] = None, cohesion: float = 0.0, surface_energy: float = 0.0, cohesion_range: Optional[float] = None, law: Optional[str] = None, stiffness: Optional[float] = None, damping: Optional[float] = None, modulus: Optional[float] = None, dissipation: Optional[float] = None) -> PairLaw: ...
     @staticmethod
     def combined(a: Material, b: Material) -> PairLaw:
         """The law that follows from two materials."""
@@ -1601,6 +1672,25 @@ class PairLaw:
     @property
     def rolling(self) -> float:
         """Rolling resistance [m]."""
+        ...
+    @property
+    def static_friction(self) -> Optional[float]:
+        """Coefficient of friction of contacts that stick [–]; that of sliding ones if not given."""
+        ...
+    @property
+    def cohesion(self) -> float:
+        """Adhesive force of two touching shapes [N]."""
+        ...
+    @property
+    def surface_energy(self) -> float:
+        """Work of adhesion [J/m²]."""
+        ...
+    @property
+    def cohesion_range(self) -> Optional[float]:
+        """Gap up to which cohesion acts [m]; a hundredth of the mean grain size if not given."""
+        ...
+    def pull_off(self, radius: float) -> float:
+        """The force that separates two shapes with an effective radius [m], `1/R = 1/R₁ + 1/R₂` [N]."""
         ...
     @property
     def stiffness(self) -> Optional[float]:
@@ -1682,6 +1772,45 @@ class Piece:
     def __repr__(self) -> str: ...
 
 @final
+class Population:
+    """What was inserted and removed since the start of a run."""
+    def __eq__(self, other: object, /) -> bool: ...
+    __hash__ = None  # type: ignore[assignment]
+    @property
+    def inserted(self) -> int:
+        """Number of bodies inserted."""
+        ...
+    @property
+    def removed(self) -> int:
+        """Number of bodies removed; pieces of a stone count one by one."""
+        ...
+    @property
+    def inserted_mass(self) -> float:
+        """Mass of the bodies inserted [kg]."""
+        ...
+    @property
+    def removed_mass(self) -> float:
+        """Mass of the bodies removed [kg]."""
+        ...
+    @property
+    def momentum(self) -> _Vector:
+        """Momentum that came with inserted bodies less that which left with removed ones [kg m/s]."""
+        ...
+    @property
+    def energy(self) -> Tuple[float, float]:
+        """Kinetic and potential energy that came with inserted bodies less those that left with removed ones [J]; the latter is zero at the origin."""
+        ...
+    @property
+    def waited(self) -> int:
+        """Number of bodies that were inserted later than due, for lack of room."""
+        ...
+    @property
+    def waits(self) -> bool:
+        """Whether a body waits for room now."""
+        ...
+    def __repr__(self) -> str: ...
+
+@final
 class Pose:
     """Position [m] and orientation of a frame.
 
@@ -1749,6 +1878,24 @@ class PrescribedMotion:
         """Forces in the cuts of the loops, one per equation [N, N m]."""
         ...
     def __len__(self) -> int: ...
+    def __repr__(self) -> str: ...
+
+@final
+class Removal:
+    """Free bodies that are removed during a run: `below` a height [m], `outside` of a box between two corners [m], or `at` a time [s].
+    `bodies` is a pattern of names or a list of them, in which * stands for any characters. Their handles are then no longer valid.
+
+    >>> import riprap as rr
+    >>> rr.Removal(below=-1.0)
+    Removal(below=-1.0, bodies=['*'])
+    """
+    def __eq__(self, other: object, /) -> bool: ...
+    __hash__ = None  # type: ignore[assignment]
+    def __new__(cls, *, below: Optional[float] = None, outside: Optional[_Corners] = None, at: Optional[float] = None, bodies: Optional[Union[str, Sequence[str]]] = None) -> Removal: ...
+    @property
+    def bodies(self) -> List[str]:
+        """Patterns of the names of the bodies that it is for."""
+        ...
     def __repr__(self) -> str: ...
 
 @final
@@ -2007,6 +2154,10 @@ class RunSummary:
         """How it ended: finished or interrupted."""
         ...
     @property
+    def stopped_by(self) -> Optional[str]:
+        """The condition that ended the run before its end time, if one did."""
+        ...
+    @property
     def time(self) -> float:
         """Time reached [s]."""
         ...
@@ -2060,8 +2211,24 @@ class Scene:
     (['ball'], 0.5)
     """
     @staticmethod
-    def from_toml(path: _PathLike) -> Scene:
-        """Reads a scene file. SceneError lists all mistakes with their lines and columns."""
+    def from_toml(path: _PathLike, *, set: Optional[Mapping[str, Any]] = None) -> Scene:
+        """Reads a scene file. SceneError lists all mistakes with their lines and columns. `set` changes keys before the scene is
+        checked: paths such as "materials.rock.friction" or "body.ball.position", or names of parameters.
+
+        >>> import pathlib, tempfile, riprap as rr
+        >>> path = pathlib.Path(tempfile.mkdtemp()) / "ball.toml"
+        >>> _ = path.write_text('''
+        ... run = { dt = "1 ms", until = "10 ms" }
+        ... materials.steel = { density = 7800 }
+        ... [[body]]
+        ... name = "ball"
+        ... material = "steel"
+        ... shape = { type = "sphere", radius = 0.1 }
+        ... ''')
+        >>> scene = rr.Scene.from_toml(path, set={"body.ball.position": (0, 0, 2), "run.dt": "0.5 ms"})
+        >>> rr.Simulation(scene).positions[0]
+        array([0., 0., 2.])
+        """
         ...
     @staticmethod
     def from_toml_str(text: str, folder: _PathLike = ...) -> Scene:
@@ -2129,6 +2296,9 @@ class Scene:
     def multibody(self, mechanism: _MechanismLike) -> Multibody:
         """The equations of a mechanism."""
         ...
+    def wrapped(self, point: _Vector, *, time: float = 0.0) -> _Vector:
+        """The image of a point [m] within the periodic cell at a time [s]; the point itself in a scene without a cell."""
+        ...
     def __repr__(self) -> str: ...
 
 @final
@@ -2149,6 +2319,24 @@ class SceneBuilder:
     def __new__(cls, *, gravity: Optional[_Vector] = None, planar: bool = False, alert: Optional[float] = None, detection: str = "separating-axes", drag: float = 0.0, accept_overlap: Optional[float] = None, seed: int = 1) -> SceneBuilder: ...
     def pair(self, a: Material, b: Material, law: PairLaw) -> None:
         """Sets the law between two materials, instead of the one that follows from both."""
+        ...
+    def periodic(self, *, x: Optional[Sequence[float]] = None, y: Optional[Sequence[float]] = None, z: Optional[Sequence[float]] = None, shear_rate: Optional[float] = None, shear_strain: Optional[Union[str, Callable[[float], float]]] = None, initial_flow: bool = True) -> None:
+        """Repeats the scene periodically along x, y and z, where a range (start, end) [m] is given. `shear_rate` [1/s], or
+        `shear_strain` [–] as an expression of `t` or a callable of t [s], shears the cell: the flow along x grows with y,
+        and free bodies start with it in addition to their own velocity unless `initial_flow` is False. Bodies meet the nearest
+        images of others; positions go on beyond the boundaries, and `Scene.wrapped` gives the image in the cell.
+
+        >>> import riprap as rr
+        >>> glass = rr.Material("glass", density=2500.0, restitution=1.0)
+        >>> scene = rr.SceneBuilder(gravity=(0, 0, 0))
+        >>> scene.periodic(x=(0, 1), y=(0, 1), z=(0, 1))
+        >>> ball = scene.add(rr.Body(rr.Shape.sphere(0.1), glass, position=(0.2, 0.5, 0.5), velocity=(-1, 0, 0)))
+        >>> other = scene.add(rr.Body(rr.Shape.sphere(0.1), glass, position=(0.9, 0.5, 0.5)))
+        >>> sim = rr.Simulation(scene.build(), rr.MoreauJean(dt=1e-3))
+        >>> _ = sim.run(until=0.3)
+        >>> round(float(sim.body(other).velocity[0]), 6)
+        -1.0
+        """
         ...
     def add(self, body: Body) -> BodyHandle:
         """Adds a free body."""
@@ -2198,6 +2386,47 @@ class SceneBuilder:
         """Checks the description and freezes it. SceneError lists all mistakes."""
         ...
     def __repr__(self) -> str: ...
+    def apply(self, body: BodyHandle, *, force: Optional[_StateVectorLaw] = None, torque: Optional[_StateVectorLaw] = None, sees: Sequence[BodyHandle] = ...) -> None:
+        """Adds a force [N] at the centre of mass of a free body, and a torque [N m], that depend on time and state. Each is three numbers
+        or expressions, or a callable. Expressions may use `t` [s], the position `x`, `y`, `z` [m] of the origin of the shape, its
+        velocity `vx`, … [m/s], the angular velocity `wx`, … [rad/s], and those of other named bodies, such as `plate.z`. A
+        callable gets t and a tuple (position, velocity, angular_velocity) of the body, then of each body that it `sees`.
+
+        >>> import riprap as rr
+        >>> scene = rr.SceneBuilder(gravity=(0, 0, 0))
+        >>> steel = rr.Material("steel", density=7800.0)
+        >>> ball = scene.add(rr.Body(rr.Shape.sphere(0.05), steel, position=(0.1, 0, 0)))
+        >>> scene.apply(ball, force=("-100*x - 20*vx", 0, 0), torque=lambda t, own: (0, 0, -own[2][2]))
+        >>> run = rr.Simulation(scene.build(), rr.MoreauJean(dt=1e-3))
+        >>> report = run.run(until=5.0)
+        >>> abs(run.positions[0, 0]) < 1e-3
+        True
+        """
+        ...
+    def add_servo(self, body: Body, *, along: Optional[_Axis] = None, about: Optional[_Axis] = None, force: Optional[_StateLaw] = None, torque: Optional[_StateLaw] = None, speed: float, carries_weight: bool = True, sees: Sequence[BodyHandle] = ...) -> BodyHandle:
+        """Adds a body that a drive moves along an axis of the world, or about one through its centre of mass, and holds in all other
+        directions: "x", "-z", … The drive pushes with exactly its target, a `force` [N] or a `torque` [N m], as long as it is
+        slower than `speed` [m/s, rad/s]. The target is a number, an expression or a callable, as in `apply`. By default it
+        carries the weight of the body.
+
+        >>> import riprap as rr
+        >>> scene = rr.SceneBuilder()
+        >>> steel = rr.Material("steel", density=7800.0)
+        >>> floor = scene.add_fixed(rr.Shape.half_space(), material=steel)
+        >>> plate = rr.Body(rr.Shape.cuboid(0.2, 0.2, 0.02), steel, name="plate", position=(0, 0, 0.03))
+        >>> plate = scene.add_servo(plate, along="-z", force=500.0, speed=0.1)
+        >>> run = rr.Simulation(scene.build(), rr.MoreauJean(dt=1e-3))
+        >>> report = run.run(until=1.0)
+        >>> round(float(run.positions[1, 2]), 6)
+        0.01
+        """
+        ...
+    def insert(self, insertion: Insertion) -> None:
+        """Inserts bodies during the run."""
+        ...
+    def remove(self, removal: Removal) -> None:
+        """Removes bodies during the run."""
+        ...
 
 class Scheme:
     """A time-stepping scheme: one of its subclasses.
@@ -2277,6 +2506,46 @@ class Shape:
     @staticmethod
     def cuboid(x: float, y: float, z: float) -> Shape:
         """A box with these side lengths [m], centred at the origin."""
+        ...
+    @staticmethod
+    def capsule(radius: float, length: float) -> Shape:
+        """A capsule along z, centred at the origin: a cylinder with half-balls as ends. Radius and distance between the centres of its
+        ends [m]; it is longer by twice its radius.
+
+        >>> import riprap as rr
+        >>> capsule = rr.Shape.capsule(0.1, 0.3)
+        >>> round(capsule.volume, 6), capsule
+        (0.013614, Shape.capsule(0.1, 0.3))
+        """
+        ...
+    @staticmethod
+    def cylinder(radius: float, length: float) -> Shape:
+        """A cylinder along z, centred at the origin; radius and length [m].
+
+        >>> import riprap as rr
+        >>> rr.Shape.cylinder(0.1, 0.3).mass_properties(1000.0).centre.tolist()
+        [0.0, 0.0, 0.0]
+        """
+        ...
+    @staticmethod
+    def cone(radius: float, height: float) -> Shape:
+        """A cone along z: its base, of this radius, at z = -height/2 and its tip at z = height/2 [m].
+
+        >>> import riprap as rr
+        >>> rr.Shape.cone(0.1, 0.4).mass_properties(1000.0).centre.tolist()
+        [0.0, 0.0, -0.1]
+        """
+        ...
+    @staticmethod
+    def rounded(core: Shape, radius: float) -> Shape:
+        """A convex polyhedron with rounded edges and corners: all points within `radius` [m] of a box, a hull or the hull of a mesh. It is
+        larger than this core by the radius on every side.
+
+        >>> import riprap as rr
+        >>> die = rr.Shape.rounded(rr.Shape.cuboid(0.016, 0.016, 0.016), 0.002)
+        >>> round(1e6 * die.volume, 4)
+        7.8047
+        """
         ...
     @staticmethod
     def hull(points: ArrayLike) -> Shape:
@@ -2384,6 +2653,11 @@ class Simulation:
     steps; Ctrl-C ends a run between two steps. Exceptions in laws are raised by the step, which then leaves the state as it
     was. Rows of arrays are bodies in the order in which they were added; see `ids` if stones break.
 
+    `start_from` is another run from whose end this one starts: the folder of a run, or a simulation. Bodies, mechanisms, flexible
+    bodies, joints and ropes go on where they have the same name in both scenes, `continued` tells what carries over, and nothing
+    settles. The time starts at 0, or goes on with `continue_time`. A scene may be changed in any way in between; its bodies must not
+    overlap as described either, unless the builder accepts it.
+
     >>> import riprap as rr
     >>> rubber = rr.Material("rubber", density=1100.0, friction=0.8, restitution=0.7)
     >>> scene = rr.SceneBuilder()
@@ -2423,7 +2697,15 @@ class Simulation:
         `write` is a folder for forces.csv, force-chains.vtp and force-chains.svg, seen along an axis.
         """
         ...
-    def __new__(cls, scene: Scene, scheme: Optional[Scheme] = None, *, on_unconverged: Optional[str] = None, settle: bool = True, progress: Optional[_Progress] = None) -> Simulation: ...
+    @property
+    def population(self) -> Population:
+        """What was inserted and removed since the start."""
+        ...
+    def __new__(cls, scene: Scene, scheme: Optional[Scheme] = None, *, on_unconverged: Optional[str] = None, settle: bool = True, start_from: Union[None, _PathLike, Simulation] = None, continue_time: bool = False, progress: Optional[_Progress] = None) -> Simulation: ...
+    @property
+    def continued(self) -> Optional[List[str]]:
+        """What carried over from the run given as `start_from`, and what did not, in lines of text; None without one."""
+        ...
     def step(self) -> StepReport:
         """Performs one step. StepError if it fails; the state is then as it was."""
         ...
@@ -2519,7 +2801,9 @@ class Simulation:
         """Energies and momenta."""
         ...
     def contact_problem(self) -> ContactProblem:
-        """The contact problem of the last step, with its impulses [N s]."""
+        """The contact problem of the last step, with the impulses that solve it [N s]: with cohesion, those that act on
+        the bodies together with the adhesive ones.
+        """
         ...
     @property
     def state(self) -> State:
@@ -2611,8 +2895,8 @@ class Solver:
     """A solver of contact problems and its criteria; all tolerances [–] must be met. Names and defaults are those of
     `[solver]` in scene files: coloured, conjugate-gradient, gauss-seidel; for cone complementarity apgd, barzilai-borwein,
     projected-gauss-seidel, projected-jacobi, admm, interior-point, which use tolerance, approach_tolerance and max_sweeps;
-    also anderson and accurate, for stored problems, which use tolerance and max_sweeps, and dantzig, which is exact in the plane
-    and uses neither. With `stored`, only the residual
+    also anderson, accurate and its methods newton, proximal and alternating-directions, for stored problems, which use tolerance
+    and max_sweeps, and dantzig, which is exact in the plane and uses neither. With `stored`, only the residual
     decides, relative to all data of the problem. `omega` and `relaxation` [–] are the step length and the mixing of the two
     projected methods.
 
@@ -2621,7 +2905,7 @@ class Solver:
     >>> rr.Solver("cuda")
     Traceback (most recent call last):
         ...
-    ValueError: no solver `cuda`: coloured, conjugate-gradient, gauss-seidel, apgd, barzilai-borwein, projected-gauss-seidel, projected-jacobi, admm, interior-point, anderson, accurate, dantzig
+    ValueError: no solver `cuda`: coloured, conjugate-gradient, gauss-seidel, apgd, barzilai-borwein, projected-gauss-seidel, projected-jacobi, admm, interior-point, anderson, accurate, dantzig, newton, proximal, alternating-directions
     """
     def __eq__(self, other: object, /) -> bool: ...
     __hash__ = None  # type: ignore[assignment]
@@ -2844,6 +3128,27 @@ def rest_forces(problem: ContactProblem, required: ArrayLike, law: Optional[_Def
     """
     ...
 
+def explain(key: Optional[str] = None) -> str:
+    """What a key of scene files means: type, unit, default, meaning and an example, as `riprap explain` prints it; without a key, the
+    tables. ValueError suggests the nearest key if there is none of this name.
+
+    >>> import riprap as rr
+    >>> print(rr.explain("materials.density").splitlines()[0])
+    materials.density
+    >>> "time [s], greater than 0" in rr.explain("run.dt")
+    True
+    """
+    ...
+
+def _key_path(scene: str, key: str) -> List[Union[str, int]]:
+    """The way to a key of a scene, which is given as JSON: keys of tables, and numbers of items from 0. For studies over parameters.
+
+    >>> from riprap._riprap import _key_path
+    >>> _key_path('{"body": [{"name": "ball"}]}', "body.ball.position")
+    ['body', 0, 'position']
+    """
+    ...
+
 def force_network(folder: _PathLike, *, time: Optional[float] = None, law: str = "linear", friction: str = "associated", ratio: float = 0.2857142857142857, resultant: str = "balance", method: str = "newton", tolerance: float = 1e-10, max_iterations: int = 1000, write: bool = False, view: str = "y") -> ForceNetwork:
     """The unique contact forces of a run in a folder at its last checkpoint or, continued in memory, at a later time [s], as
     `riprap forces` computes them; nothing of the run is changed. Options are those of `Simulation.force_network`; with `write`,
@@ -2884,10 +3189,11 @@ def solve(problem: ContactProblem, solver: Optional[Union[Solver, str]] = None, 
     """
     ...
 
-def run(scene: _PathLike, out: _PathLike, *, until: Optional[float] = None, resume: bool = False, overwrite: bool = False, checkpoint_every: Optional[float] = None, problems_every: Optional[int] = None, bed: Optional[_PathLike] = None, cache: bool = True, progress: Optional[_Progress] = None) -> RunSummary:
+def run(scene: _PathLike, out: _PathLike, *, until: Optional[float] = None, resume: bool = False, overwrite: bool = False, checkpoint_every: Optional[float] = None, problems_every: Optional[int] = None, bed: Optional[_PathLike] = None, start_from: Optional[_PathLike] = None, set: Optional[Mapping[str, Any]] = None, cache: bool = True, progress: Optional[_Progress] = None) -> RunSummary:
     """Runs a scene file into a folder, as `riprap run` does: series, frames, checkpoints and a summary. `until` and
     `checkpoint_every` [s] override those of the scene; `resume` continues from a checkpoint if there is one; `overwrite`
-    replaces an existing run; `cache` keeps settled beds as the command line does; `progress` shows a bar: True for that of
+    replaces an existing run; `start_from` is another run from whose end this one starts, bodies going on by name; `set` changes
+    keys of the scene, such as {"materials.rock.friction": 0.5}; `cache` keeps settled beds as the command line does; `progress` shows a bar: True for that of
     tqdm, or a callable like it.
 
     SceneError if the scene has mistakes, StepError if a step fails, FileError if results cannot be read or written.

@@ -11,8 +11,13 @@ use super::{MechanismRecord, Saved, Table, list_of, matrix, number, text, vector
 /// Something that was added to a scene.
 #[derive(Clone)]
 pub enum Item {
-    /// A free, fixed or moving body, its shape, and its motion.
-    Body { description: Box<BodyDescription>, shape: Saved, motion: Option<Saved> },
+    /// A body, its shape, its motion, and keys of its forces or its servo.
+    Body {
+        description: Box<BodyDescription>,
+        shape: Saved,
+        motion: Option<Saved>,
+        controls: Vec<(&'static str, Saved)>,
+    },
     /// A group of grains: its keys.
     Grains { count: u32, keys: Saved },
     /// A chain: its keys, its start, its end.
@@ -31,6 +36,8 @@ pub enum Item {
     Apart([On; 2]),
     /// The law of two materials.
     Pair([String; 2], PairLaw),
+    /// An insertion or a removal: the name of its table, and its keys.
+    Population(&'static str, Saved),
 }
 
 /// Everything that a scene was built from.
@@ -43,6 +50,8 @@ pub struct Record {
     pub method: Method,
     /// Initial overlap that is accepted; without contacts it does not matter.
     pub accept_overlap: Option<f64>,
+    /// The periodic cell as an inline table.
+    pub periodic: Option<super::Saved>,
     /// Options that scene files do not have.
     pub problems: Vec<String>,
     pub items: Vec<Item>,
@@ -63,6 +72,9 @@ impl Record {
         if contacts && self.accept_overlap.is_some() {
             writer.problems.push("`accept_overlap` of the scene has no key in a scene file".into());
         }
+        if let Some(Err(problem)) = &self.periodic {
+            writer.problems.push(format!("the periodic cell: {problem}"));
+        }
         for item in &self.items {
             writer.item(item);
         }
@@ -74,6 +86,9 @@ impl Record {
             top.set("planar", "true");
         }
         top.set("seed", self.seed.to_string());
+        if let Some(Ok(cell)) = &self.periodic {
+            top.set("periodic", cell);
+        }
         if let Some(gravity) = self.gravity {
             top.set("gravity", super::numbers(&gravity));
         }
@@ -120,6 +135,7 @@ fn material_table(material: &Material) -> Table {
     table.set("friction", number(material.friction));
     table.set("restitution", number(material.restitution));
     table.set("rolling", number(material.rolling));
+    cohesion_and_grip(&mut table, &PairLaw::combined(material, material), false);
     table.maybe("young", material.young).maybe("poisson", material.poisson);
     if let Some(f) = &material.fragmentation {
         let (word, strength) = match f.strength {
@@ -199,8 +215,8 @@ impl Writer<'_> {
 
     fn item(&mut self, item: &Item) {
         match item {
-            Item::Body { description, shape, motion } => {
-                self.body(description, shape, motion.as_ref());
+            Item::Body { description, shape, motion, controls } => {
+                self.body(description, shape, motion.as_ref(), controls);
             }
             Item::Grains { count, keys } => {
                 let first = self.name(self.next).to_owned();
@@ -247,6 +263,10 @@ impl Writer<'_> {
                 table.set("between", list_of(between.map(|on| self.on(on))));
                 self.out.push((8, table.section("[[ignore_contact]]")));
             }
+            Item::Population(table, keys) => {
+                let keys = self.take(keys, &format!("[[{table}]]"));
+                self.out.push((9, format!("\n[[{table}]]\n{keys}")));
+            }
             Item::Pair(between, law) => {
                 let mut table = Table::default();
                 let renamed = renamed(self.scene.materials());
@@ -258,6 +278,7 @@ impl Writer<'_> {
                 table.set("friction", number(law.friction));
                 table.set("restitution", number(law.restitution));
                 table.set("rolling", number(law.rolling)).set("law", law_word(law.law));
+                cohesion_and_grip(&mut table, law, true);
                 table.maybe("stiffness", law.stiffness).maybe("damping", law.damping);
                 table.maybe("modulus", law.modulus).maybe("dissipation", law.dissipation);
                 self.out.push((0, table.section("[[pair]]")));
@@ -265,7 +286,13 @@ impl Writer<'_> {
         }
     }
 
-    fn body(&mut self, body: &BodyDescription, shape: &Saved, motion: Option<&Saved>) {
+    fn body(
+        &mut self,
+        body: &BodyDescription,
+        shape: &Saved,
+        motion: Option<&Saved>,
+        controls: &[(&'static str, Saved)],
+    ) {
         let name = self.name(self.next).to_owned();
         self.next += 1;
         let whose = format!("body `{name}`");
@@ -285,6 +312,9 @@ impl Writer<'_> {
                 let motion = motion.map(|motion| self.take(motion, &whose));
                 table.set("kind", text("moving")).set("motion", motion.unwrap_or_default());
             }
+            (Kind::Servo(_), _) => {
+                table.set("kind", text("servo"));
+            }
             (Kind::Free, _) => {
                 table.nonzero("velocity", &body.velocity);
                 table.nonzero("angular_velocity", &body.angular_velocity);
@@ -297,6 +327,9 @@ impl Writer<'_> {
                     table.set("locked", list_of(locked));
                 }
             }
+        }
+        for (key, value) in controls {
+            table.set(key, self.take(value, &whose));
         }
         table.maybe("mass", body.mass);
         if let Some(centre) = &body.centre {
@@ -338,14 +371,34 @@ impl Writer<'_> {
     }
 }
 
+/// Cohesion and static friction as keys. Those of a pair hide those of its materials, so its zeros are written.
+fn cohesion_and_grip(table: &mut Table, law: &PairLaw, zeros: bool) {
+    table.maybe("static_friction", law.static_friction);
+    for (key, value) in [("cohesion", law.cohesion), ("surface_energy", law.surface_energy)] {
+        if zeros || value != 0.0 {
+            table.set(key, number(value));
+        }
+    }
+    table.maybe("cohesion_range", law.cohesion_range);
+}
+
 /// The law of a point contact as keys; stiffness and damping belong to pairs of materials.
 pub fn point_law(table: &mut Table, law: &PairLaw) -> Result<(), String> {
     let PairLaw {
-        friction, restitution, rolling, stiffness, damping, modulus, dissipation, ..
+        friction,
+        restitution,
+        rolling,
+        static_friction,
+        stiffness,
+        damping,
+        modulus,
+        dissipation,
+        ..
     } = law;
     table.set("friction", number(*friction)).set("restitution", number(*restitution));
     table.set("law", law_word(law.law));
-    let others = [stiffness, damping, modulus, dissipation].into_iter().any(Option::is_some);
+    let others = [static_friction, stiffness, damping, modulus, dissipation];
+    let others = law.is_cohesive() || others.into_iter().any(Option::is_some);
     match *rolling != 0.0 || others {
         true => Err("a point contact has friction, restitution and law only".into()),
         false => Ok(()),

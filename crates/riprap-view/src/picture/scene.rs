@@ -490,6 +490,17 @@ fn add_flexible(model: &mut Model3d, frame: &FrameData, info: &FlexibleInfo, col
     model.add_mesh(&vertices, faces.iter().map(Vec::as_slice), at, colour, Surface::Solid);
 }
 
+/// Whether a point can be on a body with this centre. In a periodic cell it may be on an image of the body outside of the
+/// cell, to which no line is drawn.
+fn touches(model: &Model, body: usize, centre: [f64; 3], point: [f64; 3]) -> bool {
+    let range = model.first_vertex[body] as usize..model.first_vertex[body + 1] as usize;
+    let corners = model.vertices.get(range).unwrap_or(&[]).iter();
+    let reach = corners.map(|v| f64::from(Vec3::from(*v).length()));
+    let reach = reach.fold(f64::from(model.radius[body]), f64::max);
+    // Images are farther away than three times this length, and a frame is up to a step later than its contacts.
+    DVec3::from(point).distance(DVec3::from(centre)) <= 2.0 * reach
+}
+
 /// Contacts as tubes between the centres of the bodies, or to the contact point on a body that is held; the radius shows the force.
 fn add_chains(
     model: &mut Model3d,
@@ -508,11 +519,14 @@ fn add_chains(
         if part < 0.01 || cut {
             continue;
         }
+        let point = point.map(f64::from);
         let end = |body: usize| match frame.model.kinds.get(body) {
-            Some(Kind::Free) => frame.poses.position.get(body).copied(),
+            Some(Kind::Free) => {
+                let centre = frame.poses.position.get(body).copied();
+                centre.filter(|centre| touches(frame.model, body, *centre, point))
+            }
             _ => None,
         };
-        let point = point.map(f64::from);
         let radius = size * (0.02 + 0.16 * part.sqrt() as f32);
         let colour = ColourMap::Heat.at(part);
         model.add_tube(end(a).unwrap_or(point), end(b).unwrap_or(point), radius, colour);

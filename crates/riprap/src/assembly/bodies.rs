@@ -5,6 +5,7 @@
 //! round-off. To first order in `h` this is `−ω × J ω` of the equations of motion.
 
 use super::Interval;
+use super::loads::Loads;
 use crate::friction::{Factored, InverseMass};
 use crate::math::{Mat3, Pose, Vec3, bytes_of, parallel};
 use crate::scene::{Motion, Scene, State, Twist};
@@ -19,6 +20,7 @@ pub(super) struct FreeBodies {
     /// motion.
     pub(super) v_n: Vec<Twist>,
     pub(super) v_free: Vec<Twist>,
+    loads: Loads,
     n_blocks: u32,
 }
 
@@ -29,7 +31,7 @@ impl FreeBodies {
         let (bodies, dt) = (scene.bodies(), step.dt);
         // The factor by which linear drag reduces a velocity.
         let kept = if scene.drag() > 0.0 { (-scene.drag() * dt).exp() } else { 1.0 };
-        let FreeBodies { inverse_inertia, block, v_n, v_free, n_blocks } = self;
+        let FreeBodies { inverse_inertia, block, v_n, v_free, loads, n_blocks } = self;
         v_n.clone_from(&state.v);
         block.clear();
         *n_blocks = 0;
@@ -65,6 +67,7 @@ impl FreeBodies {
             });
             Twist { linear, angular }
         });
+        loads.push(scene, step, (q_m, v_n), inverse_inertia, v_free);
     }
 
     /// Bytes held by the buffers.

@@ -2,9 +2,11 @@
 //! `H` and `V_free`.
 
 use super::System;
+use super::adhesion::Adhesion;
 use super::flexible::Moves;
+use super::images::Moment;
 use super::mechanisms::Mechanisms;
-use crate::detect::{CHUNK_POINTS, ContactDetection, ContactPoint, Detector, Query};
+use crate::detect::{CHUNK_POINTS, ContactDetection, ContactPoint, Detector, Images, Query};
 use crate::friction::{ContactProblem, Impulses, Law};
 use crate::math::{Pose, Vec3, bytes_of, parallel, tangents};
 use crate::multibody::Spatial;
@@ -52,7 +54,8 @@ pub enum GapRule {
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Active {
     /// Its index in its chunk of detected points, plus [`CHUNK_POINTS`] for each preceding chunk;
-    /// the chosen points form a last chunk of any length. The highest bit is [`Active::CLOSES`].
+    /// the chosen points form a last chunk of any length. The highest bits are [`Active::CLOSES`]
+    /// and [`Active::APART`].
     place: u32,
     bodies: [u32; 2],
 }
@@ -60,6 +63,8 @@ pub(super) struct Active {
 impl Active {
     /// Set if the quasi-shock law holds, under which small gaps are closed.
     const CLOSES: u32 = 1 << 31;
+    /// Set if the law does not constrain the contact, which only adheres.
+    const APART: u32 = 1 << 30;
 }
 
 /// Index of a point that does not take part.
@@ -82,6 +87,8 @@ pub struct Contacts {
     pub(super) active: Vec<Active>,
     /// Contacts between two driven bodies.
     gone: Vec<bool>,
+    /// Adhesive impulses.
+    pub(super) adhesion: Adhesion,
     /// Depth of the deepest overlap [m].
     deepest: f64,
 }
@@ -113,7 +120,7 @@ impl<'a> Points<'a> {
     #[inline]
     pub(super) fn contact(&self, k: usize) -> ActiveContact<'a> {
         let Active { place, bodies } = self.active[k];
-        let place = (place & !Active::CLOSES) as usize;
+        let place = (place & !(Active::CLOSES | Active::APART)) as usize;
         let chunk = (place / CHUNK_POINTS).min(self.detected.len());
         let points = self.detected.get(chunk).map_or(self.chosen, |points| &points[..]);
         ActiveContact { point: &points[place - chunk * CHUNK_POINTS], bodies }
@@ -123,6 +130,12 @@ impl<'a> Points<'a> {
     #[inline]
     pub(super) fn closes(&self, k: usize) -> bool {
         self.active[k].place & Active::CLOSES != 0
+    }
+
+    /// Whether a contact only adheres: it is open under the law of Moreau and Newton.
+    #[inline]
+    fn is_apart(&self, k: usize) -> bool {
+        self.active[k].place & Active::APART != 0
     }
 }
 
@@ -138,6 +151,7 @@ impl Contacts {
             chosen: Vec::new(),
             active: Vec::new(),
             gone: Vec::new(),
+            adhesion: Adhesion::default(),
             deepest: 0.0,
         }
     }
@@ -145,18 +159,41 @@ impl Contacts {
     /// Finds the contact points at `q_m`. Contacts are detected there, not at `q_n`: the scheme
     /// enforces `V_{n+1}` for the contacts active at `q_m`.
     pub fn detect(&mut self, scene: &Scene, system: &System, dt: f64) {
-        self.detect_at(scene, system.q_m(), system.v_free(), dt);
+        let images = system.images.as_ref().map(|images| images.detected());
+        self.detect_among(images, scene, (system.q_m(), system.v_free()), dt);
     }
 
     /// Finds the contact points at given poses of bodies that move with given velocities for a time
-    /// `dt` [s].
+    /// `dt` [s], without the images of a periodic cell.
     pub fn detect_at(&mut self, scene: &Scene, q: &[Pose], v_free: &[Twist], dt: f64) {
+        self.detect_among(None, scene, (q, v_free), dt);
+    }
+
+    fn detect_among(
+        &mut self,
+        images: Option<Images>,
+        scene: &Scene,
+        (q, v_free): (&[Pose], &[Twist]),
+        dt: f64,
+    ) {
         let bodies = scene.bodies();
-        parallel::fill(&mut self.reach, bodies.len(), |i| {
-            let v = &v_free[i];
-            let radius = if bodies.radius[i].is_finite() { bodies.radius[i] } else { 0.0 };
-            dt * (v.linear.norm() + v.angular.norm() * radius)
-        });
+        let finite = |i: usize| if bodies.radius[i].is_finite() { bodies.radius[i] } else { 0.0 };
+        let sheared = images.map_or(0.0, |images| images.strain);
+        if sheared == 0.0 {
+            parallel::fill(&mut self.reach, bodies.len(), |i| {
+                let v = &v_free[i];
+                dt * (v.linear.norm() + v.angular.norm() * finite(i))
+            });
+        } else {
+            // Relative to the flow, and the flow between neighbours.
+            let alert = scene.detection().alert;
+            parallel::fill(&mut self.reach, bodies.len(), |i| {
+                let v = &v_free[i];
+                let linear = v.linear * dt - Vec3::x() * (sheared * q[i].position.y);
+                let turned = dt * v.angular.norm() * finite(i);
+                linear.norm() + turned + sheared.abs() * (finite(i) + alert)
+            });
+        }
         parallel::fill(&mut self.motion, bodies.len(), |i| {
             let v = &v_free[i];
             Twist { linear: v.linear * dt, angular: v.angular * dt }
@@ -172,6 +209,7 @@ impl Contacts {
             skin: detection.skin,
             method: detection.method,
             apart: &scene.apart,
+            images,
         });
     }
 
@@ -185,6 +223,7 @@ impl Contacts {
     /// [`Contacts::found`], and states the deepest overlap [m].
     pub(crate) fn select(&mut self, scene: &Scene, chosen: impl Fn(usize) -> bool, deepest: f64) {
         self.active.clear();
+        self.adhesion.forget();
         self.deepest = deepest;
         let chunks = self.detector.chunks().iter().chain(std::iter::once(&self.chosen));
         let mut count = 0;
@@ -207,7 +246,8 @@ impl Contacts {
         points: impl Iterator<Item = ContactPoint>,
         deepest: f64,
     ) {
-        let Contacts { detector, chosen, active, .. } = self;
+        let Contacts { detector, chosen, active, adhesion, .. } = self;
+        adhesion.forget();
         chosen.clear();
         chosen.extend(points);
         let first = detector.chunks().len() * CHUNK_POINTS;
@@ -259,33 +299,40 @@ impl Contacts {
         self.touch_points(scene, system.q_m());
         self.keep(rule, scene, system, dt);
 
-        let (points, n, q_m) = (self.points(), self.active.len(), system.q_m());
-        let arms = |c: &ActiveContact| c.bodies.map(|b| c.point.point - q_m[b as usize].position);
+        let (points, n, at_m) = (self.points(), self.active.len(), &*system);
         parallel::set_length(&mut problem.v_rel_free, n);
         parallel::set_length(&mut problem.laws, n);
         w.set((&mut problem.v_rel_free, &mut problem.laws), |k, v_rel_free, unknowns| {
             let c = points.contact(k);
-            let (arms, frame) = (arms(&c), c.frame());
-            let relative = |v: &[Twist]| relative_velocity(v, c.bodies, arms);
+            let (arms, frame) = (at_m.arms(&c), c.frame());
+            let relative = |v: &[Twist], when: Moment| {
+                let relative = relative_velocity(v, c.bodies, arms);
+                at_m.shear_velocity(&c, when).map_or(relative, |shear| relative + shear)
+            };
             let (_, law) = meeting(scene, c.point);
             *unknowns = Law::Coulomb { friction: law.friction };
             let shift = match (rule, law.law) {
                 (GapRule::OverStep { recovery }, _) => (c.point.gap / dt).max(-recovery),
                 (GapRule::Overlapping, _) => 0.0,
+                // Beyond any approach in one step.
+                _ if points.is_apart(k) => {
+                    let [i, j] = c.bodies.map(|b| b as usize);
+                    smaller_size(scene, i, j) / dt
+                }
                 (_, ContactLaw::MoreauNewton) if law.restitution == 0.0 => 0.0,
                 // Exactly Eq. (6), also if V_n⁻ > 0.
                 (_, ContactLaw::MoreauNewton) => {
-                    law.restitution * c.point.normal.dot(&relative(system.v_n()))
+                    law.restitution * c.point.normal.dot(&relative(at_m.v_n(), Moment::Start))
                 }
                 (_, ContactLaw::QuasiShock) => {
                     let [i, j] = c.bodies.map(|b| b as usize);
                     open_gap(c.point.gap, smaller_size(scene, i, j)) / dt
                 }
             };
-            let v_rel = relative(system.v_free());
+            let v_rel = relative(at_m.v_free(), Moment::End);
             let [n, t1, t2] = frame;
             *v_rel_free = [n.dot(&v_rel) + shift, t1.dot(&v_rel), t2.dot(&v_rel)];
-            let blocks = c.bodies.map(|b| system.bodies.block[b as usize]);
+            let blocks = c.bodies.map(|b| at_m.bodies.block[b as usize]);
             (blocks, frame.map(Into::into), arms.map(Into::into))
         });
         if !(scene.mechanisms().is_empty() && scene.flexible().is_empty()) {
@@ -295,7 +342,6 @@ impl Contacts {
 
     /// Determines which points take part under their law, and the depth of the deepest.
     fn keep(&mut self, rule: GapRule, scene: &Scene, system: &System, dt: f64) {
-        let (q_m, v_free) = (system.q_m(), system.v_free());
         let Contacts { detector, chosen, active, .. } = self;
         let detected = detector.chunks();
         let chunk = |c: usize| detected.get(c).unwrap_or(chosen);
@@ -312,24 +358,28 @@ impl Contacts {
                 let point = &chunk(c)[k];
                 let (bodies, law) = meeting(scene, point);
                 let [i, j] = bodies.map(|b| b as usize);
+                let mut apart = 0;
                 let mut takes_part = match rule {
                     GapRule::Overlapping => point.gap < 0.0,
                     GapRule::OverStep { .. } => true,
+                    GapRule::ByLaw if law.law != ContactLaw::MoreauNewton => true,
                     GapRule::ByLaw => {
-                        law.law != ContactLaw::MoreauNewton
-                            || closed(scene, chunk(c), k, CLOSED * smaller_size(scene, i, j))
+                        closed(scene, chunk(c), k, CLOSED * smaller_size(scene, i, j)) || {
+                            apart = Active::APART;
+                            law.is_cohesive() && point.gap < scene.cohesion_range(law)
+                        }
                     }
                 };
                 if c == detected.len() {
-                    let arms = [i, j].map(|b| point.point - q_m[b].position);
-                    let v_rel = relative_velocity(v_free, bodies, arms);
+                    let arms = [i, j].map(|b| point.point - system.q_m()[b].position);
+                    let v_rel = relative_velocity(system.v_free(), bodies, arms);
                     let nearest = point.gap + dt * point.normal.dot(&v_rel).min(0.0);
                     // Otherwise it is far from its plane.
                     takes_part &= nearest <= scene.detection().alert;
                 }
                 let closes = if law.law == ContactLaw::QuasiShock { Active::CLOSES } else { 0 };
                 let place = (c * CHUNK_POINTS + k) as u32;
-                let place = if takes_part { place | closes } else { OPEN };
+                let place = if takes_part { place | closes | apart } else { OPEN };
                 *contact = Active { place, bodies };
                 if !takes_part {
                     some_open.store(true, Ordering::Relaxed);
@@ -462,6 +512,7 @@ impl Contacts {
             + bytes_of(&self.chosen)
             + bytes_of(&self.active)
             + bytes_of(&self.gone)
+            + self.adhesion.bytes()
     }
 
     /// The detector, for its statistics.
@@ -487,7 +538,7 @@ fn closed(scene: &Scene, points: &[ContactPoint], k: usize, limit: f64) -> bool 
 }
 
 /// Velocity of the second body relative to the first at a point with these arms [m/s].
-fn relative_velocity(v: &[Twist], bodies: [u32; 2], arms: [Vec3; 2]) -> Vec3 {
+pub(super) fn relative_velocity(v: &[Twist], bodies: [u32; 2], arms: [Vec3; 2]) -> Vec3 {
     let [i, j] = bodies.map(|b| &v[b as usize]);
     j.linear + j.angular.cross(&arms[1]) - i.linear - i.angular.cross(&arms[0])
 }

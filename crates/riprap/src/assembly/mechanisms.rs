@@ -6,7 +6,7 @@
 
 use super::Interval;
 use super::ropes::Pull;
-use crate::friction::{Factored, InverseMass};
+use crate::friction::{ContactProblem, Factored, InverseMass, Law};
 use crate::math::dense::cholesky_solve;
 use crate::math::{Pose, Vec3};
 use crate::multibody::{
@@ -337,6 +337,32 @@ impl Mechanisms {
             system.add_contact_rows(&m.work, f, link, p.point, &axes, 1.0, width, rows);
         }
         self.push_solved(mechanism, f, row, w);
+    }
+
+    /// Adds the speed limits of coordinates to the contact problem, two rows each as in [`super::servos`].
+    pub(super) fn push_speed_limits(&mut self, scene: &Scene, problem: &mut ContactProblem) {
+        for (mechanism, system) in scene.mechanisms().iter().enumerate() {
+            for (coordinate, limit) in system.speed_limits() {
+                let m = &self.moving[mechanism];
+                let (f, width) = (m.n_independent, 6 * m.n_blocks);
+                if f == 0 {
+                    continue;
+                }
+                let speed = m.v_free[coordinate.0 as usize];
+                for sign in [-1.0, 1.0] {
+                    self.rows.clear();
+                    self.rows.resize(3 * width, 0.0);
+                    let m = &self.moving[mechanism];
+                    system.coordinate_row(&m.work, coordinate, &mut self.rows[..f]);
+                    self.rows[..f].iter_mut().for_each(|x| *x *= sign);
+                    let w = problem.w.make_factored();
+                    let row = w.push([Factored::NONE; 2], [[0.0; 3]; 3], [[0.0; 3]; 2]);
+                    self.push_solved(mechanism, f, row, w);
+                    problem.v_rel_free.push([limit + sign * speed, 0.0, 0.0]);
+                    problem.laws.push(Law::Coulomb { friction: 0.0 });
+                }
+            }
+        }
     }
 
     /// Adds to row `row` of `w` the side of a joint on a body of a mechanism: the velocity at `point` along three axes, or

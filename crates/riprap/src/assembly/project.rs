@@ -65,10 +65,11 @@ pub(super) fn at_end(
     next: &mut State,
 ) -> Result<(), SystemError> {
     let projection = buffers.of::<Projection>();
-    let (points, q_m, q) = (contacts.points(), system.q_m(), &next.q[..]);
+    let (points, q) = (contacts.points(), &next.q[..]);
+    let at_m = &*system;
     parallel::fill(&mut projection.gaps, contacts.active.len(), |k| {
         let c = points.contact(k);
-        let opened = opening(&c, q_m, q);
+        let opened = at_m.opening(&c, q);
         let later = opened.min(0.0) * (step.before / step.after);
         (c.point.gap + opened + later) / size(scene, &c)
     });
@@ -177,14 +178,6 @@ fn solver(n: usize) -> Coloured {
         ..GaussSeidelOptions::tolerance(0.1)
     };
     Coloured { options, ..Coloured::default() }
-}
-
-/// By how much the gap of a contact opens between two configurations, to first order in the
-/// rotation of its normal [m].
-fn opening(c: &ActiveContact, from: &[Pose], to: &[Pose]) -> f64 {
-    let p = c.point.point;
-    let moved = |b: u32| to[b as usize].point(from[b as usize].inverse_point(p)) - p;
-    c.point.normal.dot(&(moved(c.bodies[1]) - moved(c.bodies[0])))
 }
 
 /// Moves the free bodies by the displacements of their blocks.

@@ -3,10 +3,11 @@
 //! beyond Algorithm 1") gives their equations and measured effects.
 
 use super::contacts::{ActiveContact, Contacts, NOISE, Points, smaller_size};
+use super::images::Moment;
 use super::system::check_finite;
 use super::{Interval, ProjectionScratch, System, SystemError};
 use crate::friction::{ContactProblem, Impulses, Law};
-use crate::math::{Pose, Vec3, length2, parallel};
+use crate::math::{Vec3, length2, parallel};
 use crate::scene::{Scene, State, Twist};
 
 /// Fraction of a gap, slip or stretch that is corrected per step [–].
@@ -169,12 +170,12 @@ impl Stabilization {
 #[inline]
 pub(super) fn slipped(
     scene: &Scene,
+    system: &System,
     c: &ActiveContact,
     before: Vec3,
     frame: &[Vec3; 3],
     law: Law,
     r: &[f64; 3],
-    q_m: &[Pose],
     v_next: &[Twist],
     dt: f64,
 ) -> Vec3 {
@@ -184,9 +185,7 @@ pub(super) fn slipped(
         return Vec3::zeros();
     }
     let [i, j] = c.bodies.map(|b| b as usize);
-    let at =
-        |b: usize| v_next[b].linear + v_next[b].angular.cross(&(c.point.point - q_m[b].position));
-    let v = at(j) - at(i);
+    let v = system.relative_velocity(c, v_next, Moment::End);
     let slip = before + (v - frame[0] * frame[0].dot(&v)) * dt;
     // Anything larger than noise is motion.
     if slip.norm() > NOISE * smaller_size(scene, i, j) { Vec3::zeros() } else { slip }

@@ -3,8 +3,10 @@
 
 use super::bodies::FreeBodies;
 use super::flexible::FlexibleBodies;
+use super::images::StepImages;
 use super::mechanisms::Mechanisms;
 use super::ropes::Ropes;
+use super::servos::Servos;
 use super::spin;
 use crate::friction::{BlockVelocities, ContactProblem, Impulses};
 use crate::math::{Pose, Vec3, bytes_of, parallel};
@@ -81,6 +83,10 @@ pub struct System {
     pub(super) flexible: FlexibleBodies,
     /// The ropes of the contact problem.
     pub(super) ropes: Ropes,
+    /// The speed limits of servos in the contact problem.
+    pub(super) servos: Servos,
+    /// The images of the periodic cell.
+    pub(super) images: Option<StepImages>,
     change: BlockVelocities,
 }
 
@@ -94,6 +100,7 @@ impl System {
         step: &Interval,
     ) -> Result<(), SystemError> {
         check_spin(scene, &state.v, step)?;
+        self.place_images(scene, step);
         scene.integrate(&state.q, &state.v, step.before, &mut self.q_m);
         spin::predict(scene, state, step.before, &mut self.q_m);
         self.mechanisms.predict(scene, state, step, &mut self.q_m)?;
@@ -150,6 +157,12 @@ impl System {
     /// Velocities without contact, `v_free` [m/s, rad/s].
     pub fn v_free(&self) -> &[Twist] {
         &self.bodies.v_free
+    }
+
+    /// Impulses with which the speed limits of servos braked in the last step, along their axes [N s, N m s]: those of bodies in
+    /// the order of [`Scene::servos`] without unlimited ones, then those of coordinates of mechanisms.
+    pub fn brakes(&self) -> &[f64] {
+        self.servos.brakes()
     }
 
     /// Bytes held by the buffers; without those of mechanisms.

@@ -2,6 +2,7 @@
 //! the impulses to remember.
 
 use super::System;
+use super::adhesion::slid;
 use super::contacts::{ActiveContact, Contacts, in_world};
 use super::stabilize::slipped;
 use crate::friction::{Contact3, ContactProblem, Impulses};
@@ -69,7 +70,8 @@ impl Contacts {
     }
 
     /// The initial impulses of contacts, joints, ropes and moments of rolling resistance: those of
-    /// the last step, rotated into the new frames.
+    /// the last step, rotated into the new frames, and together with the adhesive impulses of this
+    /// step.
     pub fn recall(
         &self,
         state: &State,
@@ -80,13 +82,13 @@ impl Contacts {
         let contacts = problem.w.contacts();
         parallel::fill(impulses, self.active.len(), |k| {
             let old = self.remembered(k, state);
-            old.map_or([0.0; 3], |old| turned(old, &contacts[k]))
+            old.map_or([0.0; 3], |old| turned(old, &contacts[k], self.adhesion(k)))
         });
         self.recall_constraints(state, system, problem, impulses);
         super::rolling::recall(self, state, problem, impulses);
     }
 
-    /// Appends the initial impulses of joints and ropes.
+    /// Appends the initial impulses of joints, servos and ropes.
     pub fn recall_constraints(
         &self,
         state: &State,
@@ -95,13 +97,14 @@ impl Contacts {
         impulses: &mut Impulses,
     ) {
         super::joints::recall(state, self.joints(system, problem).len(), impulses);
+        system.servos.recall(impulses);
         system.ropes.recall(state, impulses);
     }
 
-    /// Where the equations of joints are in the contact problem: after the contacts, before ropes
-    /// and moments.
+    /// Where the equations of joints are in the contact problem: after the contacts, before
+    /// servos, ropes and moments.
     fn joints(&self, system: &System, problem: &ContactProblem) -> std::ops::Range<usize> {
-        let after = system.ropes.n_active() + problem.rolling.len();
+        let after = system.servos.n_rows() + system.ropes.n_active() + problem.rolling.len();
         self.active.len()..problem.len() - after
     }
 
@@ -111,7 +114,7 @@ impl Contacts {
     pub fn remember(
         &self,
         scene: &Scene,
-        system: &System,
+        system: &mut System,
         dt: f64,
         problem: &ContactProblem,
         impulses: &Impulses,
@@ -121,11 +124,14 @@ impl Contacts {
         std::mem::swap(&mut state.warm_start, &mut next.warm_start);
         let State { v: v_next, warm_start, .. } = next;
         let (points, q_m, contacts) = (self.points(), system.q_m(), problem.w.contacts());
+        let grips = scene.has_static_friction();
         parallel::fill(warm_start, self.active.len(), |k| {
             let (c, r, law) = (points.contact(k), &impulses[k], problem.laws[k]);
             let frame = contacts[k].frame.map(Vec3::from);
+            // Together with the adhesive impulse it obeys the law.
+            let obeys = [r[0] + self.adhesion(k), r[1], r[2]];
             let slip = self.slips.get(k).map_or_else(Vec3::zeros, |before| {
-                slipped(scene, &c, *before, &frame, law, r, q_m, v_next, dt)
+                slipped(scene, system, &c, *before, &frame, law, &obeys, v_next, dt)
             });
             WarmContact {
                 colliders: c.point.colliders,
@@ -133,6 +139,8 @@ impl Contacts {
                 point_b: local(&c, q_m).into(),
                 impulse_w: in_world(&frame, r).into(),
                 slip_w: slip.into(),
+                slides: grips
+                    && slid(scene, &points, k, (problem, &obeys), (system, &v_next[..], dt)),
             }
         });
         self.remember_constraints(scene, system, dt, problem, impulses, state, next);
@@ -144,7 +152,7 @@ impl Contacts {
     pub fn remember_constraints(
         &self,
         scene: &Scene,
-        system: &System,
+        system: &mut System,
         dt: f64,
         problem: &ContactProblem,
         impulses: &Impulses,
@@ -152,7 +160,9 @@ impl Contacts {
         next: &mut State,
     ) {
         next.joint_impulses.clear();
-        next.joint_impulses.extend_from_slice(&impulses[self.joints(system, problem)]);
+        let joints = self.joints(system, problem);
+        system.servos.remember(joints.end, impulses);
+        next.joint_impulses.extend_from_slice(&impulses[joints]);
         system.ropes.remember(scene, dt, problem, impulses, state, next);
     }
 }
@@ -201,9 +211,9 @@ fn match_pair<'a>(
     found
 }
 
-/// A remembered impulse in the frame of a contact.
-fn turned(old: &WarmContact, contact: &Contact3) -> [f64; 3] {
+/// A remembered impulse in the frame of a contact, with the adhesive impulse of this step [N s].
+fn turned(old: &WarmContact, contact: &Contact3, adhesion: f64) -> [f64; 3] {
     let p = Vec3::from(old.impulse_w);
     let [n, t1, t2] = contact.frame.map(Vec3::from);
-    [n.dot(&p).max(0.0), t1.dot(&p), t2.dot(&p)]
+    [(n.dot(&p) + adhesion).max(0.0), t1.dot(&p), t2.dot(&p)]
 }

@@ -4,10 +4,10 @@ use super::stress::across;
 use super::{Stone, add_wear, nearest_corner};
 use crate::math::Vec3;
 use crate::scene::{
-    CornerWear, DegradationAccount, Edit, Lost, Piece, Renumbering, Scene, State, Wear, motion_of,
+    CornerWear, DegradationAccount, Edit, Lost, Origin, Piece, Renumbering, Scene, State, Wear,
+    motion_of, record,
 };
 use crate::shape::{Shape, ShapeError};
-use std::collections::HashSet;
 
 /// Pieces whose [`Shape::roundness`] is below this are slivers: another plane is tried first [–].
 const SLIVER: f64 = 0.08;
@@ -270,27 +270,29 @@ pub(super) fn apply(scene: Scene, state: &mut State, changes: Vec<Change>) -> Sc
     let (scene, new) = scene.with_pieces(&edits);
     new.carry(&scene, state);
 
-    let record = &mut state.degradation;
-    record.loads = match record.loads.is_empty() {
+    let stones = &mut state.degradation;
+    stones.loads = match stones.loads.is_empty() {
         true => Vec::new(),
         // A worn stone keeps its load.
-        false => new.gather(&record.loads, |k, load| {
-            let old = new.sources()[k].0 as usize;
-            if old_ids[old] == scene.bodies().ids[k] { *load } else { Default::default() }
+        false => new.gather(&stones.loads, |k, origin| match origin {
+            Origin::Replaced(old) if old_ids[old as usize] == scene.bodies().ids[k] => {
+                stones.loads[old as usize]
+            }
+            _ => Default::default(),
         }),
     };
-    if !record.wear.is_empty() {
+    if !stones.wear.is_empty() {
         let mut fresh = rest.iter().flat_map(|(wear, _)| wear.iter().cloned());
-        let old = std::mem::take(&mut record.wear);
-        let list = |(source, replaced): &(u32, bool)| match replaced {
-            true => fresh.next().unwrap_or_default(),
-            false => old[*source as usize].clone(),
+        let old = std::mem::take(&mut stones.wear);
+        let list = |origin: &Origin| match origin {
+            Origin::Kept(source) => old[*source as usize].clone(),
+            _ => fresh.next().unwrap_or_default(),
         };
-        record.wear = new.sources().iter().map(list).collect();
+        stones.wear = new.sources().iter().map(list).collect();
     }
     let chamfers = rest.into_iter().map(|(_, chamfers)| chamfers);
     account(&scene, state, &edits, &new, &before, chamfers);
-    list_pieces(&scene, state, edits);
+    record(&scene, state, edits);
     scene
 }
 
@@ -304,7 +306,8 @@ fn account(
     chamfers: impl Iterator<Item = u64>,
 ) {
     let mut sums: DegradationAccount = state.degradation.account;
-    let places: Vec<usize> = (0..new.sources().len()).filter(|&k| new.sources()[k].1).collect();
+    let replaced = |&k: &usize| matches!(new.sources()[k], Origin::Replaced(_));
+    let places: Vec<usize> = (0..new.sources().len()).filter(replaced).collect();
     let mut place = places.into_iter();
     for ((edit, before), chamfers) in edits.iter().zip(before).zip(chamfers) {
         let mut lost = *before;
@@ -324,21 +327,4 @@ fn account(
         }
     }
     state.degradation.account = sums;
-}
-
-/// Updates the list of bodies that differ from the description.
-fn list_pieces(scene: &Scene, state: &mut State, edits: Vec<Edit>) {
-    let record = &mut state.degradation;
-    let slots = &scene.bodies().slots;
-    let origins: Vec<u32> = edits.iter().map(|e| e.origin).collect();
-    let fresh: Vec<Piece> = edits.into_iter().flat_map(|e| e.pieces).map(|p| p.0).collect();
-    // A worn stone replaces its entry.
-    let renewed: HashSet<u32> = fresh.iter().map(|p| p.id).collect();
-    let remains = |p: &Piece| !renewed.contains(&p.id) && slots[p.id as usize] != u32::MAX;
-    record.pieces.retain(remains);
-    record.pieces.extend(fresh);
-    record.pieces.sort_by_key(|p| slots[p.id as usize]);
-    record.next_id = record.next_id.max(slots.len() as u32);
-    let left: HashSet<u32> = record.pieces.iter().map(|p| p.origin).collect();
-    record.gone.extend(origins.into_iter().filter(|origin| !left.contains(origin)));
 }

@@ -118,13 +118,13 @@ impl Degradation {
         if wears && record.wear.len() != n {
             record.wear.resize(n, Vec::new());
         }
-        for (c, r) in loads.contacts.active().zip(loads.impulses) {
+        for (k, (c, r)) in loads.contacts.active().zip(loads.impulses).enumerate() {
             let force = c.impulse_w(r) / loads.dt;
             if pair.colliders != c.point.colliders {
                 self.end_pair(&pair, q);
                 pair = Touch::new(&c);
             }
-            pair.add(&c, force);
+            pair.add(&c, force, loads.contacts.adhesion(k) / loads.dt);
             if wears {
                 self.rub(scene, &motion, &c, force, loads.dt, &mut record);
             }
@@ -136,16 +136,26 @@ impl Degradation {
 
     /// Takes over the force between two bodies.
     fn end_pair(&mut self, touch: &Touch, q: &[Pose]) {
-        if touch.pressure <= 0.0 {
+        if touch.pressure <= 0.0 && touch.adhesion <= 0.0 {
             return;
         }
-        let (force, point) = (touch.force, touch.moment / touch.pressure);
-        for (b, force) in touch.bodies.iter().zip([-force, force]) {
-            let b = *b as usize;
-            self.peak[b] = self.peak[b].max(force.norm());
-            if self.stones[b].fragmentation.is_some() {
-                self.stress[b] += love_weber(force, point - q[b].position);
+        let total = touch.force.norm();
+        let mut add = |force: Vec3, point: Vec3| {
+            for (b, force) in touch.bodies.iter().zip([-force, force]) {
+                let b = *b as usize;
+                self.peak[b] = self.peak[b].max(total);
+                if self.stones[b].fragmentation.is_some() {
+                    self.stress[b] += love_weber(force, point - q[b].position);
+                }
             }
+        };
+        // The force that obeys Signorini and Coulomb acts at its centre of pressure, the adhesive
+        // one at the mean of its points.
+        if touch.pressure > 0.0 {
+            add(touch.force + touch.pull, touch.moment / touch.pressure);
+        }
+        if touch.adhesion > 0.0 {
+            add(-touch.pull, touch.place / touch.adhesion);
         }
     }
 
@@ -239,11 +249,17 @@ impl Degradation {
 struct Touch {
     colliders: [u32; 2],
     bodies: [u32; 2],
-    /// On the second body [N].
+    /// On the second body, with the adhesive force [N].
     force: Vec3,
-    /// Sum of the normal forces [N], and of their products with the points [N m].
+    /// Sum of the normal forces without the adhesive ones [N], and of their products with the points
+    /// [N m].
     pressure: f64,
     moment: Vec3,
+    /// The adhesive force, opposite to the one on the second body [N], the sum of its sizes, and
+    /// that of their products with the points [N m].
+    pull: Vec3,
+    adhesion: f64,
+    place: Vec3,
 }
 
 impl Touch {
@@ -251,11 +267,15 @@ impl Touch {
         Touch { colliders: c.point.colliders, bodies: c.bodies, ..Touch::default() }
     }
 
-    fn add(&mut self, c: &ActiveContact, force: Vec3) {
-        let normal = force.dot(&c.point.normal);
+    /// Adds a force [N] that contains an adhesive one [N].
+    fn add(&mut self, c: &ActiveContact, force: Vec3, adhesion: f64) {
+        let normal = force.dot(&c.point.normal) + adhesion;
         self.force += force;
         self.pressure += normal;
         self.moment += c.point.point * normal;
+        self.pull += c.point.normal * adhesion;
+        self.adhesion += adhesion;
+        self.place += c.point.point * adhesion;
     }
 }
 

@@ -4,7 +4,7 @@
 //! until one has travelled through half of it.
 
 use super::{Collider, Geometry, Placed, Query};
-use crate::math::{Vec3, bytes_of, make_room, parallel};
+use crate::math::{Lattice, Vec3, bytes_of, make_room, parallel};
 
 /// Pairs of neighbours, and the data that determine how long they are valid.
 #[derive(Debug, Default)]
@@ -29,7 +29,7 @@ pub(super) struct BroadPhase {
 /// longer is made narrower.
 const SHORT_LIFE: u32 = 6;
 const LONG_LIFE: u32 = 30;
-const WIDEST: f64 = 3.0;
+pub(super) const WIDEST: f64 = 3.0;
 
 /// Colliders per task of the neighbour search.
 const PART: usize = 256;
@@ -51,6 +51,9 @@ struct Aabb {
 impl Aabb {
     fn overlaps(&self, other: &Aabb) -> bool {
         (0..3).all(|k| self.min[k] <= other.max[k] && other.min[k] <= self.max[k])
+    }
+    fn moved(&self, by: Vec3) -> Aabb {
+        Aabb { min: self.min + by, max: self.max + by }
     }
     fn centre(&self) -> Vec3 {
         (self.min + self.max) * 0.5
@@ -184,6 +187,13 @@ impl BroadPhase {
         parallel::fill(&mut self.boxes, placed.len(), |i| {
             bounding_box(&colliders[i], &placed[i], margin(i))
         });
+        let images = query.images.map(|images| {
+            let lattice = images.lattice;
+            parallel::for_each(&mut self.boxes, |i, b| {
+                *b = b.moved(lattice.into_cell(placed[i].centre));
+            });
+            (lattice, enclosing(&self.boxes, colliders))
+        });
         self.fill_levels(colliders);
 
         let BroadPhase { pairs, parts, boxes, levels, .. } = self;
@@ -198,7 +208,14 @@ impl BroadPhase {
                     Geometry::HalfSpace(n) => {
                         half_space_pairs(i, placed[i].rot * n, placed, query, margin, found);
                     }
-                    _ => grid_pairs(i, colliders, boxes, levels, found),
+                    _ => match &images {
+                        None => grid_pairs(i, &boxes[i], colliders, boxes, levels, found),
+                        Some((lattice, all)) => {
+                            for image in images_near(&boxes[i], lattice, all) {
+                                grid_pairs(i, &image, colliders, boxes, levels, found);
+                            }
+                        }
+                    },
                 }
                 ends.push(found.len() as u32);
             }
@@ -220,6 +237,10 @@ impl BroadPhase {
         }
         // Already sorted by first collider, except for pairs of different sizes and walls.
         pairs.sort_unstable();
+        if images.is_some() {
+            // With a wide skin in a small cell some meet through two images.
+            pairs.dedup();
+        }
     }
 
     fn fill_levels(&mut self, colliders: &[Collider]) {
@@ -254,26 +275,44 @@ impl BroadPhase {
     }
 }
 
-/// Colliders in the neighbourhood of a collider: the later ones of its own level, and all of
-/// coarser levels.
+/// The box around all colliders except half-spaces.
+fn enclosing(boxes: &[Aabb], colliders: &[Collider]) -> Aabb {
+    let (least, most) = (Vec3::repeat(f64::INFINITY), Vec3::repeat(f64::NEG_INFINITY));
+    let finite = |c: &Collider| !matches!(c.geometry, Geometry::HalfSpace(_));
+    let finite = boxes.iter().zip(colliders).filter(|(_, c)| finite(c));
+    finite.fold(Aabb { min: least, max: most }, |all, (b, _)| Aabb {
+        min: all.min.inf(&b.min),
+        max: all.max.sup(&b.max),
+    })
+}
+
+/// The images of a box within the cell and around it that may meet a collider in the cell.
+fn images_near(own: &Aabb, lattice: &Lattice, all: &Aabb) -> impl Iterator<Item = Aabb> {
+    lattice.around().map(|a| own.moved(a)).filter(|image| image.overlaps(all))
+}
+
+/// Colliders in the neighbourhood of a collider with this box: the later ones of its own level, and
+/// all of coarser levels.
 fn grid_pairs(
     i: usize,
+    own_box: &Aabb,
     colliders: &[Collider],
     boxes: &[Aabb],
     levels: &[Level],
     found: &mut Vec<u32>,
 ) {
+    // The level that holds it: that of an image might differ by rounding.
     let own = level_of(boxes[i].extent(), levels[0].cell);
     for (l, level) in levels.iter().enumerate().skip(own) {
         if level.items.is_empty() {
             continue;
         }
-        level.visit(&boxes[i], |other| {
+        level.visit(own_box, |other| {
             let j = other as usize;
             // Within a level each pair is found from both sides: keep one.
             if (l == own && j <= i)
                 || !may_touch(&colliders[i], &colliders[j])
-                || !boxes[i].overlaps(&boxes[j])
+                || !own_box.overlaps(&boxes[j])
             {
                 return;
             }
@@ -332,6 +371,15 @@ fn bounding_box(collider: &Collider, placed: &Placed, margin: f64) -> Aabb {
                 let axis = placed.rot.row(k).transpose();
                 b.max[k] = p.support(axis).1 + placed.origin[k];
                 b.min[k] = placed.origin[k] - p.support(-axis).1;
+            }
+            b
+        }
+        Geometry::Curved(c) => {
+            let mut b = Aabb { min: Vec3::zeros(), max: Vec3::zeros() };
+            for k in 0..3 {
+                let axis = placed.rot.row(k).transpose();
+                b.max[k] = c.height(axis) + placed.origin[k];
+                b.min[k] = placed.origin[k] - c.height(-axis);
             }
             b
         }

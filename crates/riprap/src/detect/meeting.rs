@@ -217,7 +217,8 @@ impl Side<'_> {
             }
         };
         match &self.collider.geometry {
-            Geometry::Ball(_) => {}
+            // Schemes that anchor contacts in features refuse curved shapes.
+            Geometry::Ball(_) | Geometry::Curved(_) => {}
             Geometry::HalfSpace(normal) => take(*normal, 0.0),
             Geometry::Polyhedron(p) => {
                 p.face_normals().iter().zip(p.face_offsets()).for_each(|(n, d)| take(*n, *d));

@@ -10,6 +10,7 @@ mod above;
 mod axes;
 mod broad;
 mod common_plane;
+mod curved;
 mod detector;
 mod gjk;
 mod manifold;
@@ -27,8 +28,8 @@ pub use manifold::{Drift, Manifold, ManifoldPoint};
 pub use meeting::{Meeting, Placement};
 pub use narrow::{Ask, NarrowScratch, PairCache, narrow_phase};
 
-use crate::math::{Mat3, Pose, Twist, Vec3};
-use crate::shape::{Polygon, Polyhedron, Shape};
+use crate::math::{Lattice, Mat3, Pose, Twist, Vec3};
+use crate::shape::{Curved, Polygon, Polyhedron, Shape};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -54,6 +55,8 @@ pub enum Geometry {
     Polyhedron(Arc<Polyhedron>),
     /// A convex polygon in the plane x–y.
     Polygon(Arc<Polygon>),
+    /// A capsule, cylinder, cone or rounded polyhedron.
+    Curved(Arc<Curved>),
 }
 
 impl Geometry {
@@ -64,6 +67,7 @@ impl Geometry {
             Shape::HalfSpace { normal } => Geometry::HalfSpace(*normal),
             Shape::Polyhedron(p) => Geometry::Polyhedron(p.clone()),
             Shape::Polygon(p) => Geometry::Polygon(p.clone()),
+            Shape::Curved(c) => Geometry::Curved(c.clone()),
             Shape::Compound(_) => return None,
         })
     }
@@ -75,6 +79,7 @@ impl Geometry {
             Geometry::HalfSpace(_) => (Vec3::zeros(), f64::INFINITY),
             Geometry::Polyhedron(p) => (p.centre(), p.outer_radius()),
             Geometry::Polygon(p) => (p.unit_mass().centre, p.outer_radius()),
+            Geometry::Curved(c) => c.bounds(),
         }
     }
 }
@@ -108,6 +113,11 @@ pub struct Placed {
 }
 
 impl Placed {
+    /// A ball around a point.
+    pub(crate) fn ball(centre: Vec3, radius: f64) -> Placed {
+        Placed { rot: Mat3::identity(), origin: centre, centre, radius }
+    }
+
     /// Places a collider of a body with the given pose.
     pub fn new(collider: &Collider, body: &Pose) -> Placed {
         let pose = body.compose(&collider.pose);
@@ -124,7 +134,8 @@ pub struct ContactPoint {
     pub colliders: [u32; 2],
     /// Which features of the two meet; unchanged from step to step while they do.
     pub feature: u32,
-    /// Midway between the two surfaces [m].
+    /// Midway between the two surfaces [m]; in a periodic cell next to the first collider, which the
+    /// nearest image of the second touches.
     pub point: Vec3,
     /// Unit normal from the first to the second [–].
     pub normal: Vec3,
@@ -154,6 +165,30 @@ pub struct Query<'a> {
     pub method: Method,
     /// Pairs of bodies that never touch, the smaller index first, sorted.
     pub apart: &'a [(u32, u32)],
+    /// Images of a periodic cell: colliders meet the nearest images of others. Half-spaces are their
+    /// own images.
+    pub images: Option<Images>,
+}
+
+/// Images of a periodic cell during one detection.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Images {
+    /// The images at the given poses.
+    pub lattice: Lattice,
+    /// Change of the shear strain over the step [–].
+    pub strain: f64,
+}
+
+impl Images {
+    /// The lattice vector that moves the second of two placed colliders next to the first [m], and by
+    /// how much this image moves along x over the step beyond the collider itself [m].
+    fn to_nearest(self, a: &Placed, b: &Placed) -> (Vec3, f64) {
+        if !(a.radius.is_finite() && b.radius.is_finite()) {
+            return (Vec3::zeros(), 0.0);
+        }
+        let n = -self.lattice.nearest(b.centre - a.centre);
+        (self.lattice.vector(n), n.y * self.lattice.period().y * self.strain)
+    }
 }
 
 /// Identifies a set of colliders within the process. Caches refer to shapes and are kept from one

@@ -3,7 +3,7 @@
 use super::axes::{NearEdge, Relative};
 use super::manifold::{Clipper, Drift, Manifold, ManifoldPoint, Side};
 use super::shortlist::Shortlist;
-use super::{Geometry, Method, Placed, common_plane, planar, polyhedra, round};
+use super::{Geometry, Method, Placed, common_plane, curved, planar, polyhedra, round};
 use crate::math::Vec3;
 
 /// What is known from the last test of a pair; it saves work and does not change the result. A
@@ -49,6 +49,7 @@ pub struct NarrowScratch {
     pub(super) side_b: Side,
     pub(super) clipper: Clipper,
     low: Vec<ManifoldPoint>,
+    pub(super) curved: curved::Buffers,
 }
 
 /// Parameters of a pair test.
@@ -89,7 +90,7 @@ pub(super) fn test(
     cache: &mut PairCache,
     scratch: &mut NarrowScratch,
 ) -> Option<Manifold> {
-    use Geometry::{Ball, HalfSpace, Polygon, Polyhedron};
+    use Geometry::{Ball, Curved, HalfSpace, Polygon, Polyhedron};
     let (a, b) = placed;
     let alert = ask.alert;
     match geometries {
@@ -121,6 +122,7 @@ pub(super) fn test(
         (HalfSpace(_), HalfSpace(_))
         | (Polygon(_), Polyhedron(_))
         | (Polyhedron(_), Polygon(_)) => None,
+        (Curved(_), _) | (_, Curved(_)) => curved::contact(geometries, placed, ask, cache, scratch),
         (Ball(_), _) | (_, HalfSpace(_)) => {
             let (g, h) = geometries;
             let drift = || (ask.drift)().reversed();

@@ -2,6 +2,8 @@
 //! made by a sweep is minimized. Velocities are affine in the impulses, so they are combined in the
 //! same way and no product with `W` is needed.
 
+use std::time::Instant;
+
 use super::packed::{Iterate, Packed};
 use super::{
     ConjugateGradient, ContactProblem, ContactSolver, GaussSeidelOptions, Impulses, Measure,
@@ -17,19 +19,26 @@ pub struct StoredOptions {
     pub measure: Measure,
     /// Sweeps before giving up; the best iterate is kept and reported as unconverged.
     pub max_sweeps: usize,
+    /// When to give up, whatever the number of sweeps; results then depend on the speed of the machine.
+    pub deadline: Option<Instant>,
 }
 
 impl StoredOptions {
     /// Stops at a residual [–] relative to all data of a stored problem.
     pub fn tolerance(tolerance: f64) -> StoredOptions {
-        StoredOptions { tolerance, measure: Measure::All, max_sweeps: 1_000_000 }
+        StoredOptions { tolerance, measure: Measure::All, max_sweeps: 1_000_000, deadline: None }
     }
 }
 
 impl StoredOptions {
+    /// Whether the deadline is over.
+    pub(super) fn late(&self) -> bool {
+        self.deadline.is_some_and(|deadline| Instant::now() >= deadline)
+    }
+
     /// The solver for problems with moments of rolling resistance, which are not stored as blocks.
     pub(super) fn without_blocks(&self) -> ConjugateGradient {
-        let StoredOptions { tolerance, measure, max_sweeps } = *self;
+        let StoredOptions { tolerance, measure, max_sweeps, .. } = *self;
         let options =
             GaussSeidelOptions { measure, max_sweeps, ..GaussSeidelOptions::stored(tolerance) };
         ConjugateGradient { options }
@@ -182,19 +191,19 @@ impl Iterate {
     }
 }
 
-fn differ<const N: usize>(a: &[[f64; N]], b: &[[f64; N]], out: &mut Vec<[f64; N]>) {
+pub(super) fn differ<const N: usize>(a: &[[f64; N]], b: &[[f64; N]], out: &mut Vec<[f64; N]>) {
     out.clear();
     out.extend(a.iter().zip(b).map(|(a, b)| -> [f64; N] { std::array::from_fn(|i| a[i] - b[i]) }));
 }
 
-fn subtract<const N: usize>(a: &mut [[f64; N]], b: &[[f64; N]], factor: f64) {
+pub(super) fn subtract<const N: usize>(a: &mut [[f64; N]], b: &[[f64; N]], factor: f64) {
     for (x, y) in a.as_flattened_mut().iter_mut().zip(b.as_flattened()) {
         *x -= factor * y;
     }
 }
 
 /// Inner product in four partial sums, so that additions do not wait for each other.
-fn dot(a: &[[f64; 3]], b: &[[f64; 3]]) -> f64 {
+pub(super) fn dot(a: &[[f64; 3]], b: &[[f64; 3]]) -> f64 {
     let (a, b) = (a.as_flattened(), b.as_flattened());
     let mut sum = [0.0; 4];
     let parts = a.chunks_exact(4).zip(b.chunks_exact(4));
@@ -294,7 +303,7 @@ impl ContactSolver for Anderson {
         let mut sweeps = Sweeps::default();
         sweeps.restart();
         let mut best = (f64::INFINITY, at.r.clone());
-        while sweeps.count < options.max_sweeps {
+        while sweeps.count < options.max_sweeps && !options.late() {
             let now = sweeps.next(packed, &mut at, options.measure, options.tolerance);
             if now <= options.tolerance {
                 best = (now, std::mem::take(&mut at.r));

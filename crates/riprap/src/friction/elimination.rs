@@ -6,7 +6,7 @@
 //! mass where there are none), so that diagonal blocks are factored; a multiplication with their
 //! inverses would lose digits.
 
-use super::sparse::minimum_degree;
+use super::order::minimum_degree;
 
 /// A block by rows.
 pub(super) type Block<const K: usize> = [[f64; K]; K];

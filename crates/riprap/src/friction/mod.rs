@@ -6,6 +6,7 @@
 //! judged by one [`residual`].
 
 mod accurate;
+mod alone;
 mod anderson;
 mod arrays;
 mod blocks;
@@ -22,15 +23,19 @@ mod law;
 mod local;
 mod mixed;
 mod newton;
+mod order;
 mod packed;
 mod residual;
 mod rest;
 mod rolling;
 mod sparse;
+mod splitting;
+mod symmetric;
 
 use crate::math::bytes_of;
 pub use crate::math::{Buffers, Scratch};
 pub use accurate::Accurate;
+pub use alone::{AlternatingDirections, ProximalPoint, SemismoothNewton};
 pub use anderson::{Anderson, StoredOptions};
 pub use arrays::ProblemArrays;
 pub use blocks::Blocks;

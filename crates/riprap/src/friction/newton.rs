@@ -8,6 +8,7 @@ use std::ops::Range;
 use crate::math::length2;
 
 use super::Law;
+use super::order::Order;
 use super::packed::{Iterate, Packed};
 use super::sparse::Sparse;
 
@@ -27,8 +28,7 @@ pub(super) struct Newton {
     right: Vec<f64>,
     velocities: Vec<[f64; 4]>,
     sparse: Sparse,
-    /// Whether sparse systems are considered, and whether the last plan solves all clusters in one.
-    pub(super) may_be_sparse: bool,
+    /// Whether the last plan solves all clusters in one sparse system.
     is_sparse: bool,
     /// Number of steps.
     pub(super) count: usize,
@@ -130,8 +130,15 @@ impl Equations {
 impl Newton {
     /// Finds the clusters: groups of coupled contacts that are not open. Clusters that contribute
     /// to the residual are kept. Returns the work of a step; infinite if a cluster has more than
-    /// `most` contacts and is not sparse.
-    pub(super) fn plan(&mut self, packed: &Packed, at: &Iterate, most: usize) -> Work {
+    /// `most` contacts and is not sparse. Sparse systems are considered if there is an order of
+    /// elimination.
+    pub(super) fn plan(
+        &mut self,
+        packed: &Packed,
+        order: Option<&Order>,
+        at: &Iterate,
+        most: usize,
+    ) -> Work {
         let n = packed.len();
         let open = |a: usize| matches!(status(at.r[a], at.u[a], packed.laws[a]), Status::Open);
         let cluster = &mut self.cluster;
@@ -182,8 +189,10 @@ impl Newton {
         }
         self.begins.push(self.active.len());
         self.is_sparse = false;
-        if self.may_be_sparse && largest > SMALL {
-            let sparse = SPARSE * self.sparse.plan(packed, &self.active, work / SPARSE);
+        if largest > SMALL
+            && let Some(order) = order
+        {
+            let sparse = SPARSE * self.sparse.plan(packed, order, &self.active, work / SPARSE);
             if sparse < work {
                 self.is_sparse = true;
                 return Work { step: sparse, dense: work };
@@ -194,8 +203,14 @@ impl Newton {
 
     /// Finds the step at an iterate, with `W + α` in place of `W`, for the clusters of the last
     /// plan; returns false if a matrix is singular.
-    pub(super) fn find(&mut self, packed: &Packed, at: &Iterate, alpha: f64) -> bool {
-        self.plan(packed, at, usize::MAX);
+    pub(super) fn find(
+        &mut self,
+        packed: &Packed,
+        order: Option<&Order>,
+        at: &Iterate,
+        alpha: f64,
+    ) -> bool {
+        self.plan(packed, order, at, usize::MAX);
         self.count += 1;
         let n = packed.len();
         self.step.clear();

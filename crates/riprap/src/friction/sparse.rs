@@ -5,13 +5,8 @@
 //! Pivots are the 3 × 3 diagonal blocks, in that order, with row pivoting only within a block. A
 //! Newton step spoilt by a bad pivot is not accepted, because the caller checks the result.
 
-use std::cmp::Reverse;
-use std::collections::BinaryHeap;
-
+use super::order::{Couplings, NONE, Order};
 use super::packed::Packed;
-
-/// Not among the contacts of the system.
-const NONE: u32 = u32::MAX;
 
 /// A block by rows, each padded to four numbers.
 pub(super) type Block = [[f64; 4]; 3];
@@ -19,12 +14,7 @@ pub(super) type Block = [[f64; 4]; 3];
 /// A system over some of the contacts of a problem.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Sparse {
-    /// All contacts of the problem in the order of elimination; computed once.
-    order: Vec<u32>,
-    /// For each contact, the contacts with which it shares a block in its row or column; empty if
-    /// each block has its transpose. Elimination needs space for both.
-    ties: Vec<Vec<u32>>,
-    /// The contacts of the system in that order, and the index of each among them.
+    /// The contacts of the system in the order of elimination, and the index of each among them.
     nodes: Vec<u32>,
     place: Vec<u32>,
     /// Start of the blocks of each row, and the position of its diagonal; columns in order.
@@ -39,60 +29,18 @@ pub(super) struct Sparse {
 impl Sparse {
     /// Sets up the system for some contacts of a problem and finds the blocks that elimination
     /// needs. Returns its number of multiplications; infinite if there are more than `most`.
-    pub(super) fn plan(&mut self, packed: &Packed, contacts: &[u32], most: f64) -> f64 {
-        let n = packed.len();
-        if self.order.len() != n {
-            (self.order, self.ties) = elimination_order(packed);
-        }
-        self.place.clear();
-        self.place.resize(n, NONE);
-        contacts.iter().for_each(|a| self.place[*a as usize] = 0);
-        self.nodes.clear();
-        for &a in &self.order {
-            if self.place[a as usize] != NONE {
-                self.place[a as usize] = self.nodes.len() as u32;
-                self.nodes.push(a);
-            }
-        }
-
-        // Contacts coupled by the elimination of k: its later neighbours, and those that earlier
-        // eliminations coupled to it.
-        let m = self.nodes.len();
-        let mut later: Vec<Vec<u32>> = vec![Vec::new(); m];
-        let mut children: Vec<Vec<u32>> = vec![Vec::new(); m];
-        let mut seen = vec![NONE; m];
-        let mut work = 0.0;
-        for k in 0..m {
-            let mut tied = Vec::new();
-            let mut add = |j: u32| {
-                if j as usize > k && seen[j as usize] != k as u32 {
-                    seen[j as usize] = k as u32;
-                    tied.push(j);
-                }
-            };
-            let contact = self.nodes[k] as usize;
-            let mut neighbour = |a: usize| {
-                if self.place[a] != NONE {
-                    add(self.place[a]);
-                }
-            };
-            match self.ties.get(contact) {
-                None => packed.column(contact).for_each(|(a, _)| neighbour(a)),
-                Some(ties) => ties.iter().for_each(|a| neighbour(*a as usize)),
-            }
-            for child in &children[k] {
-                later[*child as usize].iter().for_each(|j| add(*j));
-            }
-            tied.sort_unstable();
-            if let Some(parent) = tied.first() {
-                children[*parent as usize].push(k as u32);
-            }
-            work += 27.0 * (tied.len() * tied.len() + 1) as f64;
-            if work > most {
-                return f64::INFINITY;
-            }
-            later[k] = tied;
-        }
+    pub(super) fn plan(
+        &mut self,
+        packed: &Packed,
+        order: &Order,
+        contacts: &[u32],
+        most: f64,
+    ) -> f64 {
+        let Some(couplings) = order.couplings(packed, contacts, most) else {
+            return f64::INFINITY;
+        };
+        let Couplings { nodes, place, later, work } = couplings;
+        (self.nodes, self.place) = (nodes, place);
         self.lay_out(&later);
         work
     }
@@ -212,7 +160,7 @@ impl Sparse {
 
 /// `a b`.
 #[inline(always)]
-fn product(a: &Block, b: &Block) -> Block {
+pub(super) fn product(a: &Block, b: &Block) -> Block {
     let mut c = [[0.0; 4]; 3];
     for i in 0..3 {
         for j in 0..4 {
@@ -224,7 +172,7 @@ fn product(a: &Block, b: &Block) -> Block {
 
 /// `c − a b` in place of `c`.
 #[inline(always)]
-fn subtract(c: &mut Block, a: &Block, b: &Block) {
+pub(super) fn subtract(c: &mut Block, a: &Block, b: &Block) {
     for i in 0..3 {
         for j in 0..4 {
             c[i][j] -= a[i][0] * b[0][j] + a[i][1] * b[1][j] + a[i][2] * b[2][j];
@@ -233,7 +181,7 @@ fn subtract(c: &mut Block, a: &Block, b: &Block) {
 }
 
 /// Inverse of a block by elimination with row pivoting; `None` if it is singular.
-fn inverse(block: &Block) -> Option<Block> {
+pub(super) fn inverse(block: &Block) -> Option<Block> {
     let mut a = *block;
     let mut inverse = [[1.0, 0.0, 0.0, 0.0], [0.0, 1.0, 0.0, 0.0], [0.0, 0.0, 1.0, 0.0]];
     for k in 0..3 {
@@ -255,75 +203,6 @@ fn inverse(block: &Block) -> Option<Block> {
         }
     }
     Some(inverse)
-}
-
-/// The contacts of a problem in an elimination order that couples few of them. Also returns the
-/// neighbours, unless they follow from the blocks of `W`.
-fn elimination_order(packed: &Packed) -> (Vec<u32>, Vec<Vec<u32>>) {
-    let n = packed.len();
-    let mut neighbours: Vec<Vec<u32>> = vec![Vec::new(); n];
-    let mut blocks = 0;
-    for b in 0..n {
-        for (a, _) in packed.column(b) {
-            neighbours[a].push(b as u32);
-            neighbours[b].push(a as u32);
-            blocks += 1;
-        }
-    }
-    for list in &mut neighbours {
-        list.sort_unstable();
-        list.dedup();
-    }
-    let symmetric = neighbours.iter().map(Vec::len).sum::<usize>() == blocks;
-    let ties = if symmetric { Vec::new() } else { neighbours.clone() };
-    (minimum_degree(neighbours), ties)
-}
-
-/// An elimination order that couples few nodes of a graph, given the neighbours of each: always one
-/// with the fewest remaining neighbours. Nodes coupled by an elimination are stored as one element,
-/// not as pairs.
-pub(super) fn minimum_degree(mut neighbours: Vec<Vec<u32>>) -> Vec<u32> {
-    let n = neighbours.len();
-    // Elements that contain a contact, and the contacts of each element, whose index is that of the
-    // contact whose elimination created it.
-    let mut elements: Vec<Vec<u32>> = vec![Vec::new(); n];
-    let mut members: Vec<Vec<u32>> = vec![Vec::new(); n];
-    let mut degree: Vec<usize> = neighbours.iter().map(Vec::len).collect();
-    let mut queue: BinaryHeap<_> = (0..n).map(|a| Reverse((degree[a], a as u32))).collect();
-    let mut done = vec![false; n];
-    let mut seen = vec![NONE; n];
-    let mut order = Vec::with_capacity(n);
-    while let Some(Reverse((of, p))) = queue.pop() {
-        if done[p as usize] || of != degree[p as usize] {
-            continue;
-        }
-        done[p as usize] = true;
-        order.push(p);
-        let mut tied = Vec::new();
-        let absorbed = std::mem::take(&mut elements[p as usize]);
-        let lists = absorbed.iter().map(|e| &members[*e as usize]);
-        for a in lists.flatten().chain(&neighbours[p as usize]) {
-            if !done[*a as usize] && seen[*a as usize] != p {
-                seen[*a as usize] = p;
-                tied.push(*a);
-            }
-        }
-        absorbed.iter().for_each(|e| members[*e as usize].clear());
-        for &a in &tied {
-            let a = a as usize;
-            elements[a].retain(|e| !members[*e as usize].is_empty());
-            elements[a].push(p);
-            neighbours[a].retain(|b| seen[*b as usize] != p && !done[*b as usize]);
-        }
-        members[p as usize] = tied;
-        for &a in &members[p as usize] {
-            let a = a as usize;
-            let through: usize = elements[a].iter().map(|e| members[*e as usize].len() - 1).sum();
-            degree[a] = neighbours[a].len() + through;
-            queue.push(Reverse((degree[a], a as u32)));
-        }
-    }
-    order
 }
 
 #[cfg(test)]
@@ -380,8 +259,8 @@ mod tests {
             let packed = with_holes(n, reach, holes, &mut rng);
             let contacts: Vec<u32> =
                 (0..n as u32).filter(|_| round % 2 == 0 || rng.random_range(0..3) > 0).collect();
-            sparse.order.clear();
-            assert!(sparse.plan(&packed, &contacts, f64::INFINITY).is_finite());
+            let order = Order::new(&packed, f64::INFINITY).expect("there is no limit");
+            assert!(sparse.plan(&packed, &order, &contacts, f64::INFINITY).is_finite());
             sparse.fill(&packed, 0.1);
 
             // The product with a known vector, computed from the columns of the problem.
@@ -412,12 +291,16 @@ mod tests {
             let packed = chain(n, 3, &mut rng);
             let all: Vec<u32> = (0..n as u32).collect();
             let mut sparse = Sparse::default();
-            assert_eq!(sparse.plan(&packed, &all, 1e3), f64::INFINITY);
-            let work = sparse.plan(&packed, &all, f64::INFINITY);
+            assert!(Order::new(&packed, 1e3).is_none());
+            let order = Order::new(&packed, f64::INFINITY).expect("there is no limit");
+            assert_eq!(sparse.plan(&packed, &order, &all, 1e3), f64::INFINITY);
+            let work = sparse.plan(&packed, &order, &all, f64::INFINITY);
             // No contact appears twice.
-            let mut order = sparse.order.clone();
-            order.sort_unstable();
-            assert_eq!(order, all);
+            let mut nodes = sparse.nodes().to_vec();
+            nodes.sort_unstable();
+            assert_eq!(nodes, all);
+            // What the order promises is what elimination does, up to contacts taken together.
+            assert!(order.work() <= 1.01 * work && work <= 2.0 * order.work());
             work
         });
         assert!(work[1] < 5.0 * work[0], "{work:?}");

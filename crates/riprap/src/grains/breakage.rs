@@ -1,6 +1,6 @@
 //! Sieve curves of existing grains, and how far a curve has moved towards its ultimate one.
 
-use crate::shape::Shape;
+use crate::shape::{Core, Shape};
 
 /// A sieve curve: which fraction of the mass is finer than a size. Dust is finer than every sieve.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -75,7 +75,7 @@ impl SieveCurve {
 }
 
 /// The size of the smallest square aperture that a polyhedron passes, or of the narrowest gap that a
-/// polygon passes [m]; the diameter of balls and discs. `None` for half-spaces and compounds.
+/// polygon passes [m]; the diameter of balls, discs and capsules. `None` for half-spaces and compounds.
 pub fn aperture_of(shape: &Shape) -> Option<f64> {
     match shape {
         Shape::Polyhedron(p) => Some(super::sieve_size(p)),
@@ -90,6 +90,12 @@ pub fn aperture_of(shape: &Shape) -> Option<f64> {
             p.normals().iter().map(width).reduce(f64::min)
         }
         Shape::Sphere { radius } | Shape::Disc { radius, .. } => Some(2.0 * radius),
+        Shape::Curved(c) => Some(match c.core() {
+            // Every width of a rounded shape is that of its core plus twice its radius.
+            Core::Segment { .. } => 2.0 * c.radius(),
+            Core::Hull(p) => super::sieve_size(p) + 2.0 * c.radius(),
+            _ => super::sieve::aperture(&c.surface(64).corners),
+        }),
         Shape::HalfSpace { .. } | Shape::Compound(_) => None,
     }
 }

@@ -14,6 +14,7 @@ mod stone;
 
 pub use breakage::{SieveCurve, aperture_of};
 pub use grading::{Grading, GradingError};
+pub(crate) use placement::random_rotation;
 pub use placement::{CLEARANCE, PlacementError, lattice, rain, rain_shapes};
 pub use rand_pcg::Pcg64;
 pub use sieve::sieve_size;

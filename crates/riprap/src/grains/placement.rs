@@ -2,7 +2,7 @@
 //! they are close together but do not touch. Only the bounding spheres of grains are used.
 
 use super::portable::any_rotation;
-use crate::math::{Pose, Vec3};
+use crate::math::{Pose, Quat, Vec3};
 use crate::shape::Shape;
 use rand::RngExt;
 use rand_pcg::Pcg64;
@@ -150,10 +150,22 @@ fn radius_about(shape: &Shape, centre: Vec3) -> f64 {
                 let corners = p.vertices().iter().map(|v| reach(Vec3::new(v[0], v[1], 0.0)));
                 corners.fold(0.0, f64::max)
             }
+            Shape::Curved(c) => c.reach_from(pose.inverse_point(centre)),
             Shape::HalfSpace { .. } | Shape::Compound(_) => 0.0,
         }
     };
     shape.parts().iter().map(part).fold(0.0, f64::max)
+}
+
+/// A uniformly distributed rotation; about z in planar scenes.
+pub(crate) fn random_rotation(planar: bool, rng: &mut Pcg64) -> Quat {
+    let rotation = any_rotation(rng);
+    let length = rotation.w.hypot(rotation.k);
+    match planar {
+        false => rotation,
+        true if length < 1e-12 => Quat::identity(),
+        true => Quat::new_unchecked([0.0, 0.0, rotation.k / length, rotation.w / length].into()),
+    }
 }
 
 fn check(radii: &[f64], min: [f64; 3], max: [f64; 2]) -> Result<(), PlacementError> {

@@ -4,10 +4,12 @@
 //! `p_w = pose_wb.point(p_b)`.
 
 pub mod dense;
+mod lattice;
 pub(crate) mod parallel;
 mod scratch;
 pub mod tridiagonal;
 
+pub use lattice::Lattice;
 pub use scratch::{Buffers, Scratch};
 
 use serde::{Deserialize, Serialize};

@@ -66,6 +66,8 @@ impl Mechanism {
             let at = tree.columns[c].q;
             forces.springs.extend(coordinate.spring.map(|s| (c as u32, at, s)));
             forces.stops.extend(coordinate.stops.map(|s| (c as u32, at, s)));
+            let limit = coordinate.speed_limit.filter(|speed| speed.is_finite());
+            forces.speed_limits.extend(limit.map(|speed| (c as u32, speed)));
         }
         let node = |link: Link| if link == GROUND { NONE } else { node_of[link.0 as usize] };
         for (name, spring, a, b) in &self.points {

@@ -107,6 +107,12 @@ impl Mechanism {
         {
             wrong("its stops need lower < upper, a positive stiffness and a non-negative damping");
         }
+        if c.speed_limit.is_some_and(|speed| speed.is_nan() || speed <= 0.0) {
+            wrong("the limit of its speed must be positive");
+        }
+        if c.speed_limit.is_some() && c.motion.is_some() {
+            wrong("its motion is prescribed, so its speed cannot be limited");
+        }
     }
 
     fn check_loops(&self, wrong: &mut Wrong) {

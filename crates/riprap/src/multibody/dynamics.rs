@@ -3,7 +3,7 @@
 use super::MotionError;
 use super::force::{Control, Inputs, Target, add_wrench};
 use super::joint::Joint;
-use super::mechanism::{GROUND, Link};
+use super::mechanism::{Coordinate, GROUND, Link};
 use super::partition::Partition;
 use super::system::{Multibody, MultibodyScratch, MultibodyState};
 use super::tree::{NONE, Spatial, Tree};
@@ -273,6 +273,19 @@ impl Multibody {
                     }
                 }
             }
+        }
+    }
+
+    /// Coordinates with a limited speed, and the limits [m/s, rad/s].
+    pub fn speed_limits(&self) -> impl Iterator<Item = (Coordinate, f64)> + '_ {
+        self.forces.speed_limits.iter().map(|(c, speed)| (Coordinate(*c), *speed))
+    }
+
+    /// Writes the velocity of a coordinate per unit of each of the `row.len()` independent ones at the last linearization.
+    pub fn coordinate_row(&self, w: &MultibodyScratch, coordinate: Coordinate, row: &mut [f64]) {
+        let (n, c) = (self.n_v(), coordinate.0 as usize);
+        for (k, x) in row.iter_mut().enumerate() {
+            *x = w.map[k * n + c];
         }
     }
 

@@ -281,6 +281,8 @@ pub(super) struct Forces {
     pub stops: Vec<(u32, u32, Stops)>,
     pub points: Vec<PointElement>,
     pub laws: Vec<LawForce>,
+    /// Columns with a limited speed [m/s, rad/s].
+    pub speed_limits: Vec<(u32, f64)>,
     /// Number of latched values.
     pub n_latched: usize,
 }

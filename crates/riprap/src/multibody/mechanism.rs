@@ -79,6 +79,8 @@ pub(super) struct CoordinateDescription {
     pub(super) motion: Option<JointMotion>,
     pub(super) spring: Option<JointSpring>,
     pub(super) stops: Option<Stops>,
+    /// Largest speed in either direction [m/s, rad/s].
+    pub(super) speed_limit: Option<f64>,
 }
 
 #[derive(Clone, Debug)]
@@ -159,6 +161,7 @@ impl Mechanism {
                 motion: None,
                 spring: None,
                 stops: None,
+                speed_limit: None,
             });
         }
         let name = name.to_owned();
@@ -267,6 +270,18 @@ impl Mechanism {
     /// Bounds the range of a coordinate by soft stops.
     pub fn stops(&mut self, coordinate: Coordinate, stops: Stops) {
         self.coordinates[coordinate.0 as usize].stops = Some(stops);
+    }
+
+    /// Whether a coordinate is an angle.
+    pub fn is_angle(&self, coordinate: Coordinate) -> bool {
+        self.coordinates[coordinate.0 as usize].angle
+    }
+
+    /// Limits the speed of a coordinate in either direction [m/s, rad/s]. With a force on it ([`Mechanism::actuate`]) this is
+    /// a servo: it pushes with exactly that force as long as it is slower than the limit. For schemes that solve contact
+    /// problems.
+    pub fn limit_speed(&mut self, coordinate: Coordinate, speed: f64) {
+        self.coordinates[coordinate.0 as usize].speed_limit = Some(speed);
     }
 
     /// Prescribes the motion of a coordinate.

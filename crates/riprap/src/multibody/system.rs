@@ -426,6 +426,28 @@ impl Multibody {
         }
     }
 
+    /// The phases of the laws at the start of a run that begins at a state.
+    pub(crate) fn begin_control(&self, t: f64, q: &[f64], v: &[f64]) -> Control {
+        self.forces.begin(t, q, v)
+    }
+
+    /// Whether some law has more than one phase, or latches values.
+    pub(crate) fn has_phases(&self) -> bool {
+        !self.start.control.latched.is_empty()
+            || self.forces.laws.iter().any(|law| law.phases.len() > 1)
+    }
+
+    /// The coordinates with a prescribed motion, and their indices in `q`.
+    pub(crate) fn driven_positions(&self) -> impl Iterator<Item = (Coordinate, usize)> + '_ {
+        self.driven.iter().map(|(column, at, _)| (Coordinate(*column), *at as usize))
+    }
+
+    /// The prescribed position of a coordinate at a time [m, rad]; 0 if it has none.
+    pub(crate) fn drive_at(&self, coordinate: Coordinate, t: f64) -> f64 {
+        let motion = self.driven.iter().find(|(column, ..)| *column == coordinate.0);
+        motion.map_or(0.0, |(_, _, motion)| motion.at(t)[0])
+    }
+
     /// Advances laws to the phases that are due at the given positions and velocities.
     pub fn switch_control(&self, t: f64, q: &[f64], v: &[f64], control: &mut Control) {
         self.forces.switch(t, q, v, control);

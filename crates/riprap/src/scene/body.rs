@@ -1,9 +1,10 @@
 //! Bodies: their description by the user, and their storage in a built scene as a structure of
 //! arrays.
 
-use super::Material;
+use super::builder::is_round;
+use super::{Material, Servo, StateLaw};
 use crate::math::{Mat3, Pose, Quat, Vec3};
-use crate::shape::Shape;
+use crate::shape::{MassProperties, Shape};
 use std::fmt;
 use std::sync::Arc;
 
@@ -78,6 +79,8 @@ pub enum Kind {
     Fixed,
     /// Follows a prescribed motion.
     Moving(Motion),
+    /// Pushed along or about one axis by a drive with limited force and speed, and held in all other directions.
+    Servo(Servo),
 }
 
 /// Description of one body. Its position is that of the shape's origin.
@@ -131,6 +134,10 @@ pub struct BodyDescription {
     pub force: Vec3,
     /// Constant torque [N m].
     pub torque: Vec3,
+    /// Force at the centre of mass that depends on time and state [N], in addition to the constant one.
+    pub force_law: Option<StateLaw<Vec3>>,
+    /// Torque that depends on time and state [N m], in addition to the constant one.
+    pub torque_law: Option<StateLaw<Vec3>>,
 }
 
 impl BodyDescription {
@@ -150,6 +157,8 @@ impl BodyDescription {
             locks: Locks::NONE,
             force: Vec3::zeros(),
             torque: Vec3::zeros(),
+            force_law: None,
+            torque_law: None,
         }
     }
 
@@ -192,6 +201,24 @@ impl BodyDescription {
     /// Prescribes its motion.
     pub fn moving(mut self, motion: Motion) -> Self {
         self.kind = Kind::Moving(motion);
+        self
+    }
+
+    /// Makes it driven by a servo.
+    pub fn servo(mut self, servo: Servo) -> Self {
+        self.kind = Kind::Servo(servo);
+        self
+    }
+
+    /// Adds a force at its centre of mass that depends on time and state [N].
+    pub fn pushed(mut self, law: StateLaw<Vec3>) -> Self {
+        self.force_law = Some(law);
+        self
+    }
+
+    /// Adds a torque that depends on time and state [N m].
+    pub fn twisted(mut self, law: StateLaw<Vec3>) -> Self {
+        self.torque_law = Some(law);
         self
     }
 
@@ -255,6 +282,20 @@ impl Bodies {
     pub(super) fn give_id(&mut self) {
         self.slots.push(self.ids.len() as u32);
         self.ids.push(self.slots.len() as u32 - 1);
+    }
+
+    /// Adds mass, inertia and locks of a body; the mass is infinite if it is not movable.
+    pub(super) fn push_solid(&mut self, movable: bool, m: &MassProperties, locks: Locks) {
+        self.movable.push(movable);
+        self.mass.push(m.mass);
+        let inverse = |k: usize| if movable && !locks.0[k] { 1.0 / m.mass } else { 0.0 };
+        self.inverse_mass.push(std::array::from_fn(inverse));
+        self.inertia.push(m.inertia);
+        self.inverse_inertia.push(m.inertia.try_inverse().unwrap_or_else(Mat3::zeros));
+        let turns = locks.0[3..].iter().filter(|locked| !**locked).count();
+        self.tumbles.push(movable && !is_round(&m.inertia) && turns > 1);
+        self.centre.push(m.centre);
+        self.locks.push(locks);
     }
 
     /// Number of bodies.

@@ -1,12 +1,13 @@
 //! From a description to a [`Scene`]: errors are collected, and `build` reports them all.
 
-use super::checks::{check_law, overlaps};
+use super::checks::{check_cohesion, check_law, overlaps};
 use super::degradation::{check_stones, degrades};
 use super::mechanism::keep_contacts_direct;
+use super::population::check_population;
 use super::{
-    Bodies, Body, BodyDescription, BodyJoint, BuildError, BuildErrors, ContactLaw, Detection,
-    Flexible, Item, Kind, Locks, Material, MechanismId, Motion, On, PairLaw, PairTable,
-    PointContact, ResolvedPoint, Rope, Scene, State, Twist,
+    Bodies, Body, BodyDescription, BodyJoint, BuildError, BuildErrors, Cell, ContactLaw, Detection,
+    Flexible, Insertion, Item, Kind, Load, Locks, Material, MechanismId, Motion, On, PairLaw,
+    PairTable, PointContact, Removal, ResolvedPoint, Rope, Scene, State, Twist,
 };
 use crate::detect::{Collider, ColliderSet, Geometry, Method};
 use crate::flexible::Structure;
@@ -14,6 +15,7 @@ use crate::math::{Mat3, Pose, Vec3};
 use crate::multibody::{Link, Mechanism, Multibody};
 use crate::shape::{MassProperties, Shape};
 use std::collections::HashMap;
+use std::sync::Arc;
 
 /// Collects a description; [`SceneBuilder::build`] checks and freezes it.
 ///
@@ -38,11 +40,12 @@ use std::collections::HashMap;
 #[derive(Clone, Debug)]
 pub struct SceneBuilder {
     pub(super) gravity: Option<Vec3>,
-    drag: f64,
-    seed: u64,
+    pub(super) drag: f64,
+    pub(super) seed: u64,
     pub(super) planar: bool,
     pub(super) materials: Vec<Material>,
     pairs: Vec<(String, String, PairLaw)>,
+    pub(super) cell: Option<Cell>,
     pub(super) bodies: Vec<BodyDescription>,
     alert: Option<f64>,
     method: Method,
@@ -53,6 +56,8 @@ pub struct SceneBuilder {
     pub(super) joints: Vec<BodyJoint>,
     pub(super) ropes: Vec<Rope>,
     pub(super) apart: Vec<(On, On)>,
+    pub(super) insertions: Vec<Insertion>,
+    pub(super) removals: Vec<Removal>,
     pub(super) errors: Vec<BuildError>,
 }
 
@@ -65,6 +70,7 @@ impl Default for SceneBuilder {
             planar: false,
             materials: Vec::new(),
             pairs: Vec::new(),
+            cell: None,
             bodies: Vec::new(),
             alert: None,
             method: Method::default(),
@@ -75,6 +81,8 @@ impl Default for SceneBuilder {
             joints: Vec::new(),
             ropes: Vec::new(),
             apart: Vec::new(),
+            insertions: Vec::new(),
+            removals: Vec::new(),
             errors: Vec::new(),
         }
     }
@@ -107,7 +115,7 @@ impl SceneBuilder {
     }
 
     /// Sets the gap up to which contacts are detected [m]; the default is 1 % of the mean grain
-    /// size.
+    /// size, or the largest gap at which shapes adhere.
     pub fn alert(&mut self, alert: f64) -> &mut Self {
         self.alert = Some(alert);
         self
@@ -162,6 +170,11 @@ impl SceneBuilder {
         &self.bodies
     }
 
+    /// The description of a body so far, to complete it, for example with laws that refer to bodies that were added later.
+    pub fn description_mut(&mut self, body: Body) -> Option<&mut BodyDescription> {
+        self.bodies.get_mut(body.0 as usize)
+    }
+
     /// Adds a fixed body.
     pub fn add_fixed(&mut self, shape: Shape, pose: Pose, material: &Material) -> Body {
         let mut body = BodyDescription::new(shape, material).fixed();
@@ -169,10 +182,24 @@ impl SceneBuilder {
         self.add(body, material)
     }
 
+    /// Inserts bodies during the run, and registers their material.
+    pub fn insert(&mut self, insertion: Insertion, material: &Material) -> &mut Self {
+        self.material(material);
+        self.insertions.push(insertion);
+        self
+    }
+
+    /// Removes bodies during the run.
+    pub fn remove(&mut self, removal: Removal) -> &mut Self {
+        self.removals.push(removal);
+        self
+    }
+
     /// Checks the description and freezes it; the error lists all mistakes.
     pub fn build(&self) -> Result<Scene, BuildErrors> {
         let mut errors = self.errors.clone();
         self.check_materials(&mut errors);
+        self.check_cell(&mut errors);
         let pairs = self.pair_table(&mut errors);
         let names = self.names(&mut errors);
 
@@ -217,14 +244,18 @@ impl SceneBuilder {
         let joints = self.resolve_joints(&bodies, &mut errors);
         let ropes = self.resolve_ropes(&bodies, &mut initial, &mut errors);
         let only_bodies = self.mechanisms.is_empty() && self.flexible.is_empty();
-        if !bodies.movable.contains(&true) && only_bodies && errors.is_empty() {
+        let population = self.population(&mut errors);
+        initial.population = self.initial_population();
+        let none_comes = self.insertions.is_empty();
+        if !bodies.movable.contains(&true) && only_bodies && none_comes && errors.is_empty() {
             errors.push(BuildError::NothingMoves);
         }
         if !errors.is_empty() {
             return Err(BuildErrors(errors));
         }
 
-        let mean_size = mean_size(&bodies);
+        let loads = self.loads();
+        let mean_size = mean_size(&bodies, &loads, &self.inserted_sizes());
         let reach = || {
             let lengths = flexible.iter().map(Structure::reach);
             mechanisms.iter().map(Multibody::reach).chain(lengths).max_by(f64::total_cmp)
@@ -232,7 +263,9 @@ impl SceneBuilder {
         let grain_size = mean_size.unwrap_or(1.0);
         let length = mean_size.or_else(reach).unwrap_or(1.0);
         let resolution = smallest_clearance(&points, &initial, length);
-        let detection = self.detection_of(grain_size).map_err(|error| BuildErrors(vec![error]))?;
+        let laws = pairs.all().iter().chain(points.iter().map(|p| &p.law));
+        let detection =
+            self.detection_of(grain_size, laws).map_err(|error| BuildErrors(vec![error]))?;
         let first_links = (0..mechanisms.len() as u32)
             .map(|m| bodies.carried_by(MechanismId(m), Link(0)).unwrap_or(0))
             .collect();
@@ -248,6 +281,7 @@ impl SceneBuilder {
             shapes,
             materials: self.materials.clone(),
             pairs,
+            cell: self.cell.clone(),
             detection,
             grain_size,
             resolution,
@@ -258,18 +292,46 @@ impl SceneBuilder {
             points,
             joints,
             ropes,
+            loads,
             initial,
             seed: self.seed,
             degrades: self.materials.iter().any(degrades),
+            population: population.map(Arc::new),
         };
-        let mut errors = overlaps(&scene, self.largest_overlap);
+        let errors = super::cell::check_sizes(&scene);
+        if !errors.is_empty() {
+            return Err(BuildErrors(errors));
+        }
+        let mut errors = overlaps(&scene, &scene.initial.q, self.largest_overlap, |_| true);
         check_stones(&scene, &mut errors);
+        errors.extend(check_cohesion(&scene).err());
+        check_population(&scene, &mut errors);
         if errors.is_empty() { Ok(scene) } else { Err(BuildErrors(errors)) }
     }
 
-    /// Settings of detection for a mean size of grains [m].
-    fn detection_of(&self, grain_size: f64) -> Result<Detection, BuildError> {
-        let alert = self.alert.unwrap_or(0.01 * grain_size);
+    /// The loads that follow laws, with their bodies; laws act on bodies that forces move.
+    fn loads(&self) -> Vec<(Body, Load)> {
+        let load = |body: &BodyDescription| {
+            let servo = match &body.kind {
+                Kind::Servo(servo) => Some(servo.clone()),
+                Kind::Free => None,
+                _ => return Load::default(),
+            };
+            Load { force: body.force_law.clone(), torque: body.torque_law.clone(), servo }
+        };
+        let all = self.bodies.iter().enumerate().map(|(id, body)| (Body(id as u32), load(body)));
+        all.filter(|(_, load)| !load.is_none()).collect()
+    }
+
+    /// Settings of detection for a mean size of grains [m]. All gaps at which shapes adhere are
+    /// detected.
+    fn detection_of<'a>(
+        &self,
+        grain_size: f64,
+        laws: impl Iterator<Item = &'a PairLaw>,
+    ) -> Result<Detection, BuildError> {
+        let ranges = laws.filter(|law| law.is_cohesive()).filter_map(|law| law.cohesion_range);
+        let alert = self.alert.unwrap_or_else(|| ranges.fold(0.01 * grain_size, f64::max));
         if !(alert >= 0.0 && alert.is_finite()) {
             let (item, range) = (Item::Contact, "a length of 0 m or more");
             return Err(BuildError::OutOfRange { item, what: "alert", value: alert, range });
@@ -286,7 +348,7 @@ impl SceneBuilder {
         let mut table = PairTable::new(&self.materials);
         for (a, b, law) in &self.pairs {
             let item = Item::Pair(a.clone(), b.clone());
-            check_law(&item, law.friction, law.restitution, law.rolling, errors);
+            check_law(&item, law, errors);
             if law.law == ContactLaw::QuasiShock && law.restitution > 0.0 {
                 errors.push(BuildError::InelasticRestitution { a: a.clone(), b: b.clone() });
             }
@@ -341,7 +403,7 @@ impl SceneBuilder {
         initial: &mut State,
         errors: &mut Vec<BuildError>,
     ) {
-        let movable = matches!(body.kind, Kind::Free);
+        let movable = matches!(body.kind, Kind::Free | Kind::Servo(_));
         for (what, value) in [
             ("position", body.pose.position),
             ("velocity", body.velocity),
@@ -358,7 +420,14 @@ impl SceneBuilder {
         self.check_dimension(body, item, errors);
         let material = self.material_index(&body.material, item, errors).unwrap_or(0);
         let properties = if movable { self.mass_of(body, item, errors) } else { None };
-        let locks = if self.planar { body.locks.union(Locks::PLANAR) } else { body.locks };
+        let locks = match &body.kind {
+            Kind::Servo(servo) => {
+                servo.check(item, self.planar, errors);
+                servo.locks()
+            }
+            _ if self.planar => body.locks.union(Locks::PLANAR),
+            _ => body.locks,
+        };
 
         // Fixed and moving bodies rotate about the origin of their shape, free ones about their
         // centre of mass.
@@ -366,17 +435,7 @@ impl SceneBuilder {
             MassProperties { mass: f64::INFINITY, centre: Vec3::zeros(), inertia: Mat3::zeros() };
         let m = properties.unwrap_or(massless);
         bodies.give_id();
-        bodies.movable.push(movable);
-        bodies.mass.push(m.mass);
-        bodies
-            .inverse_mass
-            .push(std::array::from_fn(|k| if movable && !locks.0[k] { 1.0 / m.mass } else { 0.0 }));
-        bodies.inertia.push(m.inertia);
-        bodies.inverse_inertia.push(m.inertia.try_inverse().unwrap_or_else(Mat3::zeros));
-        let turns = locks.0[3..].iter().filter(|locked| !**locked).count();
-        bodies.tumbles.push(movable && !is_round(&m.inertia) && turns > 1);
-        bodies.centre.push(m.centre);
-        bodies.locks.push(locks);
+        bodies.push_solid(movable, &m, locks);
         bodies.force.push(body.force);
         bodies.torque.push(body.torque);
         bodies.size.push(body.shape.size().unwrap_or(0.0));
@@ -405,21 +464,18 @@ impl SceneBuilder {
             Kind::Moving(Motion::Position { linear, .. }) => linear.at(0.0),
             _ => body.pose.point(m.centre),
         };
+        let velocity = match &self.cell {
+            None => body.velocity,
+            Some(cell) => body.velocity + cell.initial_flow(position),
+        };
         initial.q.push(Pose { position, rotation: body.pose.rotation });
         initial.v.push(match &body.kind {
-            Kind::Free => Twist {
-                linear: Vec3::from_fn(|k, _| body.velocity[k] * free(k)),
+            Kind::Free | Kind::Servo(_) => Twist {
+                linear: Vec3::from_fn(|k, _| velocity[k] * free(k)),
                 angular: Vec3::from_fn(|k, _| body.angular_velocity[k] * free(k + 3)),
             },
             Kind::Fixed => Twist::default(),
-            Kind::Moving(Motion::Velocity { linear, angular }) => {
-                Twist { linear: linear.at(0.0), angular: angular.at(0.0) }
-            }
-            Kind::Moving(Motion::Position { linear, angular }) => {
-                let d = 1e-6;
-                let slope = (linear.at(d) - linear.at(0.0)) / d;
-                Twist { linear: slope, angular: angular.at(0.0) }
-            }
+            Kind::Moving(motion) => motion.at(0.0).1,
         });
     }
 }
@@ -438,17 +494,23 @@ pub(super) fn reach_of(colliders: &[Collider]) -> f64 {
     colliders.iter().map(reach).fold(0.0, f64::max)
 }
 
-/// Mean size of the free bodies; if there are none, of the bodies of mechanisms and the nodes of flexible bodies that have a
-/// shape.
-fn mean_size(bodies: &Bodies) -> Option<f64> {
-    let mean = |of: &dyn Fn(usize) -> bool| {
-        let sizes: Vec<f64> =
-            (0..bodies.len()).filter(|&i| of(i)).map(|i| bodies.size[i]).collect();
+/// Mean size of the free bodies without those of servos, and of the first of those inserted; if there are none, of the bodies of
+/// mechanisms and the nodes of flexible bodies that have a shape.
+fn mean_size(bodies: &Bodies, loads: &[(Body, Load)], inserted: &[f64]) -> Option<f64> {
+    let mean = |of: &dyn Fn(usize) -> bool, more: &[f64]| {
+        let own = (0..bodies.len()).filter(|&i| of(i)).map(|i| bodies.size[i]);
+        let sizes: Vec<f64> = own.chain(more.iter().copied()).collect();
         (!sizes.is_empty()).then(|| sizes.iter().sum::<f64>() / sizes.len() as f64)
     };
     let first_node = bodies.first_nodes.first().map_or(bodies.len(), |first| *first as usize);
     let carried = |i: usize| bodies.carried[i].is_some() || i >= first_node;
-    mean(&|i| bodies.movable[i]).or_else(|| mean(&|i| carried(i) && bodies.size[i] > 0.0))
+    let servos: Vec<u32> =
+        loads.iter().filter(|(_, load)| load.servo.is_some()).map(|(body, _)| body.0).collect();
+    let free = |i: usize| bodies.movable[i] && !servos.contains(&(i as u32));
+    let drives = || mean(&|i| bodies.movable[i], &[]);
+    mean(&free, inserted)
+        .or_else(drives)
+        .or_else(|| mean(&|i| carried(i) && bodies.size[i] > 0.0, &[]))
 }
 
 /// The smallest initial gap of a point contact [m] that is not closed, at most `size`.

@@ -1,9 +1,9 @@
 //! Checks of a description before it becomes a scene: materials, dimensions, masses, and no initial
 //! overlaps.
 
-use super::{BodyDescription, BuildError, Item, Scene, SceneBuilder, Twist};
-use crate::detect::{ContactPoint, Detector, Query};
-use crate::math::Mat3;
+use super::{BodyDescription, BuildError, Item, PairLaw, Scene, SceneBuilder, Twist};
+use crate::detect::{ContactPoint, Detector, Images, Query};
+use crate::math::{Mat3, Pose};
 use crate::shape::{MassProperties, Shape};
 
 impl SceneBuilder {
@@ -21,7 +21,7 @@ impl SceneBuilder {
                     range,
                 });
             }
-            check_law(&item(), m.friction, m.restitution, m.rolling, errors);
+            check_law(&item(), &PairLaw::combined(m, m), errors);
         }
         super::degradation::check_laws(&self.materials, errors);
     }
@@ -104,27 +104,62 @@ impl SceneBuilder {
     }
 }
 
-/// Checks friction, restitution and rolling resistance of a material or a pair.
-pub(super) fn check_law(
-    item: &Item,
-    friction: f64,
-    restitution: f64,
-    rolling: f64,
-    errors: &mut Vec<BuildError>,
-) {
+/// Checks the numbers of a law of hard contact.
+pub(super) fn check_law(item: &Item, law: &PairLaw, errors: &mut Vec<BuildError>) {
     let mut wrong = |what, value, range| {
         errors.push(BuildError::OutOfRange { item: item.clone(), what, value, range });
     };
-    if !(friction >= 0.0 && friction.is_finite()) {
-        wrong("friction", friction, "0 or more");
+    let amount = |x: f64| x >= 0.0 && x.is_finite();
+    if !amount(law.friction) {
+        wrong("friction", law.friction, "0 or more");
     }
-    if !(rolling >= 0.0 && rolling.is_finite()) {
-        wrong("rolling resistance", rolling, "0 or more");
+    if !amount(law.rolling) {
+        wrong("rolling resistance", law.rolling, "0 or more");
     }
-    if !(0.0..=1.0).contains(&restitution) {
-        wrong("restitution", restitution, "between 0 and 1");
+    if !(0.0..=1.0).contains(&law.restitution) {
+        wrong("restitution", law.restitution, "between 0 and 1");
+    }
+    if !amount(law.cohesion) {
+        wrong("cohesion", law.cohesion, "0 or more, in N");
+    }
+    if !amount(law.surface_energy) {
+        wrong("surface energy", law.surface_energy, "0 or more, in J/m²");
+    }
+    if let Some(range) = law.cohesion_range.filter(|x| !(*x > 0.0 && x.is_finite())) {
+        wrong("cohesion range", range, "positive, in m");
+    }
+    // A contact that starts to slide would stick again at once.
+    if let Some(held) = law.static_friction.filter(|x| !(*x >= law.friction && x.is_finite())) {
+        wrong("static friction", held, "at least the friction of sliding contacts");
     }
 }
+
+/// Checks that contact detection sees every gap at which shapes adhere, and that round-off does not
+/// decide whether they do.
+pub(super) fn check_cohesion(scene: &Scene) -> Result<(), BuildError> {
+    let materials = scene.materials();
+    let n = materials.len();
+    let of_pairs = scene.pairs.all().iter().enumerate().map(|(k, law)| {
+        let name = |m: usize| materials[m].name.clone();
+        (Item::Pair(name(k / n), name(k % n)), law)
+    });
+    let of_points = scene.points.iter().map(|p| (Item::PointContact(p.name.clone()), &p.law));
+    for (item, law) in of_pairs.chain(of_points).filter(|(_, law)| law.is_cohesive()) {
+        let (range, alert) = (scene.cohesion_range(law), scene.detection.alert);
+        if range > alert {
+            return Err(BuildError::CohesionBeyondAlert { item, range, alert });
+        }
+        let smallest = SMALLEST_RANGE * scene.grain_size;
+        if range < smallest {
+            return Err(BuildError::CohesionRange { item, range, smallest });
+        }
+    }
+    Ok(())
+}
+
+/// Smallest range of cohesion, relative to the mean grain size [–]: ten times the gap that counts as
+/// closed.
+const SMALLEST_RANGE: f64 = 1e-6;
 
 /// Whether an inertia tensor is symmetric and positive definite, and no principal moment exceeds
 /// the sum of the others.
@@ -146,21 +181,28 @@ fn physical(inertia: &Mat3) -> Result<(), &'static str> {
     Ok(())
 }
 
-/// The worst initial overlaps, at most five, if they exceed a fraction of the grain size.
-pub(super) fn overlaps(scene: &Scene, share: f64) -> Vec<BuildError> {
+/// The worst overlaps at poses of the bodies, at most five, if they exceed a fraction of the grain size; only those between pairs of
+/// bodies that `concerns` accepts.
+pub(super) fn overlaps(
+    scene: &Scene,
+    q: &[Pose],
+    share: f64,
+    concerns: impl Fn([u32; 2]) -> bool,
+) -> Vec<BuildError> {
     let reach = vec![0.0; scene.bodies.len()];
     let still = vec![Twist::default(); scene.bodies.len()];
     let mut detector = Detector::default();
     detector.detect(&Query {
         colliders: &scene.colliders,
         set: scene.collider_set,
-        bodies: &scene.initial.q,
+        bodies: q,
         reach: &reach,
         motion: &still,
         alert: 0.0,
         skin: 0.0,
         method: scene.detection.method,
         apart: &scene.apart,
+        images: scene.lattice(0.0).map(|lattice| Images { lattice, strain: 0.0 }),
     });
     // Depth is measured relative to the smaller of the two bodies.
     let size = |c: u32| {
@@ -168,9 +210,10 @@ pub(super) fn overlaps(scene: &Scene, share: f64) -> Vec<BuildError> {
         if size > 0.0 { size } else { f64::INFINITY }
     };
     let smaller = |p: &ContactPoint| size(p.colliders[0]).min(size(p.colliders[1]));
-    let mut deep: Vec<_> = detector.points().filter(|p| p.gap < -share * smaller(p)).collect();
-    // One line for each pair of bodies, the deepest first.
     let pair = |p: &ContactPoint| p.colliders.map(|c| scene.colliders[c as usize].body);
+    let too_deep = |p: &ContactPoint| p.gap < -share * smaller(p) && concerns(pair(p));
+    let mut deep: Vec<_> = detector.points().filter(|p| too_deep(p)).collect();
+    // One line for each pair of bodies, the deepest first.
     deep.sort_by(|p, q| pair(p).cmp(&pair(q)).then(p.gap.total_cmp(&q.gap)));
     deep.dedup_by_key(|p| pair(p));
     deep.sort_by(|p, q| p.gap.total_cmp(&q.gap));

@@ -115,12 +115,15 @@ impl Wear {
 /// The survival quantile of a stone, in (0, 1) [–]. It depends only on the seed and on the id of the
 /// stone, not on the order in which stones break.
 pub fn survival_quantile(seed: u64, id: u32) -> f64 {
-    // The finalizer of splitmix64 spreads neighbouring ids over all seeds.
-    let mut x = seed.wrapping_add(0x9e37_79b9_7f4a_7c15_u64.wrapping_mul(u64::from(id) + 1));
+    let bits: u64 = Pcg64::seed_from_u64(super::population::seed_of(seed, u64::from(id))).random();
+    ((bits >> 11) as f64 + 0.5) / (1u64 << 53) as f64
+}
+
+/// The finalizer of splitmix64, which spreads neighbouring numbers over all seeds.
+pub(crate) fn mixed(mut x: u64) -> u64 {
     x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     x = (x ^ (x >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    let bits: u64 = Pcg64::seed_from_u64(x ^ (x >> 31)).random();
-    ((bits >> 11) as f64 + 0.5) / (1u64 << 53) as f64
+    x ^ (x >> 31)
 }
 
 /// A body that differs from the description: a piece of a broken stone, or a worn stone.
@@ -128,7 +131,7 @@ pub fn survival_quantile(seed: u64, id: u32) -> f64 {
 pub struct Piece {
     /// Its id: see [`super::Body`].
     pub id: u32,
-    /// Id of the described body that it is a part of.
+    /// Id of the described or inserted body that it is a part of.
     pub origin: u32,
     /// Its name: that of the broken stone, followed by `.1` or `.2`.
     pub name: String,
@@ -142,7 +145,7 @@ pub struct Piece {
     pub outline: Outline,
 }
 
-/// Mass, momenta and energies [kg; kg m/s; kg m²/s; J] that have left the bodies.
+/// Mass, momenta and energies [kg; kg m/s; kg m²/s; J] that have left the bodies, or entered with inserted ones.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Lost {
     /// Mass [kg].
@@ -217,14 +220,14 @@ pub struct Break {
 }
 
 /// What has become of the stones: everything that a restart needs to continue with the described
-/// scene. Empty as long as no material breaks or wears.
+/// scene. Empty as long as no material breaks or wears and no body is removed.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct DegradationState {
     /// Bodies that differ from the description, in the order of their slots.
     pub pieces: Vec<Piece>,
     /// Ids of described bodies of which nothing is left.
     pub gone: Vec<u32>,
-    /// The next id of a piece; 0 until a stone breaks.
+    /// The next id of a piece or an inserted body; 0 until there is one, or a body is removed.
     pub next_id: u32,
     /// Averaged loads by slot; empty if no load is averaged.
     pub loads: Vec<MeanLoad>,
@@ -309,20 +312,27 @@ pub(super) fn degrades(material: &super::Material) -> bool {
     material.fragmentation.is_some() || material.wear.is_some()
 }
 
+/// Which bodies something refers to: joints, ropes, point contacts and ignored contacts.
+pub(super) fn attached(scene: &Scene) -> Vec<bool> {
+    let mut attached = vec![false; scene.bodies.len()];
+    let joints = scene.joints.iter().map(|j| j.bodies);
+    let pairs = scene.points.iter().map(|p| p.bodies).chain(joints);
+    let ropes = scene.ropes.iter().flat_map(|r| r.vertices.iter().map(|v| v.0));
+    let apart = scene.apart.iter().flat_map(|p| [p.0, p.1]);
+    let loads = scene.loads.iter().map(|(body, _)| scene.slot(*body) as u32);
+    for b in pairs.flatten().chain(ropes).chain(apart).chain(loads) {
+        attached[b as usize] = true;
+    }
+    attached
+}
+
 /// Checks that the free bodies of materials that break or wear can do so.
 pub(super) fn check_stones(scene: &Scene, errors: &mut Vec<BuildError>) {
     if !scene.degrades {
         return;
     }
     let Scene { bodies, shapes, .. } = scene;
-    let mut attached = vec![false; bodies.len()];
-    let joints = scene.joints.iter().map(|j| j.bodies);
-    let pairs = scene.points.iter().map(|p| p.bodies).chain(joints);
-    let ropes = scene.ropes.iter().flat_map(|r| r.vertices.iter().map(|v| v.0));
-    let apart = scene.apart.iter().flat_map(|p| [p.0, p.1]);
-    for b in pairs.flatten().chain(ropes).chain(apart) {
-        attached[b as usize] = true;
-    }
+    let attached = attached(scene);
     for c in &scene.colliders {
         let breaks = degrades(&scene.materials[c.material as usize]);
         let i = c.body as usize;
@@ -340,8 +350,8 @@ pub(super) fn check_stones(scene: &Scene, errors: &mut Vec<BuildError>) {
             "a body that breaks or wears has the centre of mass and inertia of its shape; do not give others, or use \
              another material"
         } else if attached[i] {
-            "a body that breaks or wears cannot be held by joints, ropes or point contacts, nor ignore contacts; use \
-             another material"
+            "a body that breaks or wears cannot be held by joints, ropes or point contacts, ignore contacts, or have forces that \
+             depend on time or state; use another material"
         } else {
             continue;
         };

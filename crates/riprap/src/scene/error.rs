@@ -7,6 +7,8 @@ pub enum Item {
     Scene,
     /// The settings of detection.
     Contact,
+    /// The periodic cell.
+    Cell,
     /// A material, by its name.
     Material(String),
     /// A pair of materials, by their names.
@@ -30,6 +32,10 @@ pub enum Item {
     Rope(String),
     /// A granular chain, by its name.
     Chain(String),
+    /// An insertion of bodies, by its name.
+    Insertion(String),
+    /// A removal of bodies, by its number from 1.
+    Removal(usize),
 }
 
 impl std::fmt::Display for Item {
@@ -37,6 +43,7 @@ impl std::fmt::Display for Item {
         match self {
             Item::Scene => write!(f, "scene"),
             Item::Contact => write!(f, "contact"),
+            Item::Cell => write!(f, "periodic cell"),
             Item::Material(name) => write!(f, "material `{name}`"),
             Item::Pair(a, b) => write!(f, "pair `{a}`–`{b}`"),
             Item::Body(name) => write!(f, "body `{name}`"),
@@ -46,6 +53,8 @@ impl std::fmt::Display for Item {
             Item::Flexible(name) => write!(f, "flexible body `{name}`"),
             Item::Rope(name) => write!(f, "rope `{name}`"),
             Item::Chain(name) => write!(f, "chain `{name}`"),
+            Item::Insertion(name) => write!(f, "insertion `{name}`"),
+            Item::Removal(number) => write!(f, "removal {number}"),
         }
     }
 }
@@ -72,6 +81,40 @@ pub enum BuildError {
         value: f64,
         /// The valid range.
         range: &'static str,
+    },
+    /// Shapes adhere at gaps that detection does not see.
+    #[error(
+        "{item}: cohesion acts up to a gap of {range:.3e} m, but contacts are detected up to {alert:.3e} m only; reduce \
+         the cohesion range, or raise the alert distance"
+    )]
+    CohesionBeyondAlert {
+        /// The pair of materials or the point contact.
+        item: Item,
+        /// Gap up to which cohesion acts [m].
+        range: f64,
+        /// Alert distance [m].
+        alert: f64,
+    },
+    /// Shapes adhere only at gaps that solver errors may exceed.
+    #[error(
+        "{item}: cohesion acts up to a gap of {range:.3e} m, within the errors of touching contacts; make the cohesion \
+         range at least {smallest:.1e} m"
+    )]
+    CohesionRange {
+        /// The pair of materials or the point contact.
+        item: Item,
+        /// Gap up to which cohesion acts [m].
+        range: f64,
+        /// The smallest range [m].
+        smallest: f64,
+    },
+    /// A servo that cannot move its body.
+    #[error("{item}: the servo cannot move it: {problem}")]
+    BadServo {
+        /// Which body.
+        item: Item,
+        /// What is wrong.
+        problem: &'static str,
     },
     /// A name is used twice.
     #[error("two {what} are named `{name}`; rename one of them")]
@@ -177,6 +220,22 @@ pub enum BuildError {
         item: Item,
         /// What is wrong.
         problem: &'static str,
+    },
+    /// Bodies that cannot be inserted or removed.
+    #[error("{item}: {problem}")]
+    Population {
+        /// Which insertion or removal.
+        item: Item,
+        /// What is wrong.
+        problem: String,
+    },
+    /// A periodic cell that is too small or malformed, or something that cannot be in one.
+    #[error("{item}: {problem}")]
+    Periodic {
+        /// The cell, or what is in it.
+        item: Item,
+        /// What is wrong.
+        problem: String,
     },
     /// A mistake in a mechanism.
     #[error(transparent)]

@@ -52,6 +52,9 @@ impl SceneBuilder {
         held.joints.clear();
         held.ropes.clear();
         held.apart.clear();
+        held.insertions.clear();
+        held.removals.clear();
+        held.cell = held.cell.map(|cell| cell.held());
         held.alert(scene.detection().alert);
         held.accept_overlap(f64::INFINITY); // already checked with all bodies in their actual kinds
         for (index, body) in held.bodies.iter_mut().enumerate() {

@@ -66,6 +66,19 @@ pub struct ResolvedJoint {
     pub project: bool,
 }
 
+impl ResolvedJoint {
+    /// Distance between the origins of its two frames at poses of the bodies, along the constrained directions [m].
+    pub(super) fn apart(&self, q: &[Pose]) -> f64 {
+        let [a, b] = self.bodies.map(|b| &q[b as usize]);
+        let mut apart = b.point(self.places[1]) - a.point(self.places[0]);
+        if self.hold == Hold::Slider {
+            let axis = a.vector(self.rotations[0].column(2).into_owned());
+            apart -= axis * axis.dot(&apart);
+        }
+        apart.norm()
+    }
+}
+
 impl SceneBuilder {
     /// Adds a joint between two bodies.
     pub fn add_joint(&mut self, joint: BodyJoint) {

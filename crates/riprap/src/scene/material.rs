@@ -25,6 +25,15 @@ pub struct Material {
     pub restitution: f64,
     /// Rolling resistance against itself [m]; see [`PairLaw::rolling`].
     pub rolling: f64,
+    /// Coefficient of friction against itself while contacts stick [–]; see
+    /// [`PairLaw::static_friction`].
+    pub static_friction: Option<f64>,
+    /// Force with which it adheres to itself [N]; see [`PairLaw::cohesion`].
+    pub cohesion: f64,
+    /// Work of adhesion against itself [J/m²]; see [`PairLaw::surface_energy`].
+    pub surface_energy: f64,
+    /// Gap up to which it adheres to itself [m]; see [`PairLaw::cohesion_range`].
+    pub cohesion_range: Option<f64>,
     /// Young's modulus [Pa], for Hertz's law of the scheme `Penalty`.
     pub young: Option<f64>,
     /// Poisson's ratio [–]; 0.3 if not given.
@@ -39,7 +48,7 @@ pub struct Material {
 const POISSON: f64 = 0.3;
 
 impl Material {
-    /// A material without friction, restitution and rolling resistance.
+    /// A material without friction, restitution, rolling resistance and cohesion.
     pub fn new(name: &str) -> Material {
         Material {
             name: name.to_owned(),
@@ -47,6 +56,10 @@ impl Material {
             friction: 0.0,
             restitution: 0.0,
             rolling: 0.0,
+            static_friction: None,
+            cohesion: 0.0,
+            surface_energy: 0.0,
+            cohesion_range: None,
             young: None,
             poisson: None,
             fragmentation: None,
@@ -75,6 +88,30 @@ impl Material {
     /// Sets the rolling resistance [m]; see [`PairLaw::rolling`].
     pub fn rolling(mut self, rolling: f64) -> Material {
         self.rolling = rolling;
+        self
+    }
+
+    /// Sets the coefficient of friction of contacts that stick [–]; see [`PairLaw::static_friction`].
+    pub fn static_friction(mut self, friction: f64) -> Material {
+        self.static_friction = Some(friction);
+        self
+    }
+
+    /// Sets the adhesive force of two shapes that touch [N]; see [`PairLaw::cohesion`].
+    pub fn cohesion(mut self, force: f64) -> Material {
+        self.cohesion = force;
+        self
+    }
+
+    /// Sets the work of adhesion [J/m²]; see [`PairLaw::surface_energy`].
+    pub fn surface_energy(mut self, energy: f64) -> Material {
+        self.surface_energy = energy;
+        self
+    }
+
+    /// Sets the gap up to which cohesion acts [m]; see [`PairLaw::cohesion_range`].
+    pub fn cohesion_range(mut self, range: f64) -> Material {
+        self.cohesion_range = Some(range);
         self
     }
 
@@ -125,7 +162,8 @@ impl ContactLaw {
 /// The contact law of two materials.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PairLaw {
-    /// Coefficient of friction `μ` [–].
+    /// Coefficient of friction `μ` [–]; that of sliding contacts if [`PairLaw::static_friction`] is
+    /// given.
     pub friction: f64,
     /// Coefficient of restitution `e` [–].
     pub restitution: f64,
@@ -135,6 +173,21 @@ pub struct PairLaw {
     /// this length times the normal force. Half the width of the real contact patch is a good
     /// value. Bodies of mechanisms have none.
     pub rolling: f64,
+    /// Coefficient of friction `μ_s` of contacts that did not slide at the end of the last step [–],
+    /// at least `friction`; like `friction` if not given.
+    pub static_friction: Option<f64>,
+    /// Adhesive force `c` of two touching shapes [N], the same at any load. It is shared equally by
+    /// the points at which they touch. Impulses obey Signorini's condition and Coulomb's law
+    /// together with it, `r̄ = r + c h n`, so that two shapes hold against a pull of up to `c`.
+    pub cohesion: f64,
+    /// Work of adhesion `w` [J/m²], twice the surface energy of two equal materials. Two spheres
+    /// adhere with the pull-off force of Johnson, Kendall and Roberts, `3/2 π w R`, in addition to
+    /// `cohesion`, with `1/R = 1/R₁ + 1/R₂`. Other shapes count as spheres of the volume of their
+    /// body, those that nothing can move as planes.
+    pub surface_energy: f64,
+    /// Gap up to which cohesion acts [m]; a hundredth of the mean grain size if not given. It takes
+    /// the work `c` times this length to separate two shapes.
+    pub cohesion_range: Option<f64>,
     /// Stiffness of a contact point [N/m] under the linear law of the scheme `Penalty`,
     /// instead of that of the scheme. Hard contact ignores this and the following members.
     pub stiffness: Option<f64>,
@@ -154,22 +207,66 @@ impl PairLaw {
         restitution: 0.0,
         law: ContactLaw::QuasiShock,
         rolling: 0.0,
+        static_friction: None,
+        cohesion: 0.0,
+        surface_energy: 0.0,
+        cohesion_range: None,
         stiffness: None,
         damping: None,
         modulus: None,
         dissipation: None,
     };
 
-    /// The law that follows from two materials: the smaller friction, restitution and rolling
-    /// resistance of both; quasi-shock without restitution, Moreau–Newton with it; the modulus
-    /// follows from the elasticity of both.
+    /// The law that follows from two materials: the smaller friction, restitution, rolling
+    /// resistance, cohesion and range of both; quasi-shock without restitution, Moreau–Newton with
+    /// it; the modulus follows from the elasticity of both.
     pub fn combined(a: &Material, b: &Material) -> PairLaw {
         let restitution = a.restitution.min(b.restitution);
         let law = ContactLaw::for_restitution(restitution);
         let (friction, rolling) = (a.friction.min(b.friction), a.rolling.min(b.rolling));
         let modulus = a.compliance().zip(b.compliance()).map(|(a, b)| 1.0 / (a + b));
-        PairLaw { friction, restitution, law, rolling, modulus, ..PairLaw::SMOOTH }
+        let ranges = [a.cohesion_range, b.cohesion_range];
+        PairLaw {
+            friction,
+            restitution,
+            law,
+            rolling,
+            static_friction: static_friction(a, b),
+            cohesion: a.cohesion.min(b.cohesion),
+            surface_energy: a.surface_energy.min(b.surface_energy),
+            cohesion_range: ranges.into_iter().flatten().reduce(f64::min),
+            modulus,
+            ..PairLaw::SMOOTH
+        }
     }
+
+    /// Whether two shapes adhere to each other.
+    pub fn is_cohesive(&self) -> bool {
+        self.cohesion > 0.0 || self.surface_energy > 0.0
+    }
+
+    /// The force that separates two shapes with an effective radius `R` [m]: `c + 3/2 π w R` [N].
+    ///
+    /// ```
+    /// use riprap::prelude::*;
+    ///
+    /// // A sphere of 1 mm radius on a plane.
+    /// let law = PairLaw { surface_energy: 0.05, ..PairLaw::SMOOTH };
+    /// assert!((law.pull_off(1e-3) - 2.356e-4).abs() < 1e-7);
+    /// ```
+    pub fn pull_off(&self, radius: f64) -> f64 {
+        // The radius between two planes is infinite.
+        let surface = if self.surface_energy > 0.0 { self.surface_energy * radius } else { 0.0 };
+        self.cohesion + 1.5 * std::f64::consts::PI * surface
+    }
+}
+
+/// The smaller static friction of two materials, where one without it has its friction; `None` if
+/// neither has one.
+fn static_friction(a: &Material, b: &Material) -> Option<f64> {
+    let of = |m: &Material| m.static_friction.unwrap_or(m.friction);
+    let given = a.static_friction.is_some() || b.static_friction.is_some();
+    given.then(|| of(a).min(of(b)))
 }
 
 /// The law of every pair of materials.
@@ -201,6 +298,16 @@ impl PairTable {
     /// Whether any pair resists rolling.
     pub fn any_rolling(&self) -> bool {
         self.laws.iter().any(|law| law.rolling > 0.0)
+    }
+
+    /// Whether any pair is cohesive.
+    pub fn any_cohesion(&self) -> bool {
+        self.laws.iter().any(PairLaw::is_cohesive)
+    }
+
+    /// Whether any pair has a static friction of its own.
+    pub fn any_static_friction(&self) -> bool {
+        self.laws.iter().any(|law| law.static_friction.is_some())
     }
 
     /// The law between two materials, by index.

@@ -244,13 +244,7 @@ impl SceneBuilder {
         let mut resolved = Vec::new();
         for c in &self.point_contacts {
             let item = Item::PointContact(c.name.clone());
-            super::checks::check_law(
-                &item,
-                c.law.friction,
-                c.law.restitution,
-                c.law.rolling,
-                errors,
-            );
+            super::checks::check_law(&item, &c.law, errors);
             let length = c.normal.norm();
             if !(length > 0.0 && length.is_finite()) {
                 let (what, range) = ("length of the normal", "positive");

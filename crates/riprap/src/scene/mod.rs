@@ -7,23 +7,29 @@
 
 mod body;
 mod builder;
+mod cell;
 mod chain;
 mod checks;
+mod continuation;
 mod degradation;
 mod error;
 mod flexible;
 mod held;
 mod joint;
+mod load;
 mod material;
 mod mechanism;
 mod pieces;
+mod population;
 mod rope;
 mod state;
 
 pub use crate::math::Twist;
 pub use body::{Bodies, BodyDescription, Kind, Law, Locks, Motion};
 pub use builder::SceneBuilder;
+pub use cell::Cell;
 pub use chain::{Chain, ChainEnd, ChainLayout, Course, Tie};
+pub use continuation::{Continuation, ContinuationError, Continued, DriveJump, Matching};
 pub use degradation::{
     Break, CornerWear, DegradationAccount, DegradationState, Fragmentation, Lost, MeanLoad, Piece,
     Strength, Wear, survival_quantile,
@@ -31,8 +37,13 @@ pub use degradation::{
 pub use error::{BuildError, BuildErrors, Item};
 pub use flexible::{Elements, Flexible, FlexibleId, NodeShape};
 pub use joint::{BodyJoint, Hold, ResolvedJoint};
+pub use load::{Load, LoadInputs, Push, Servo, StateLaw};
 pub use material::{ContactLaw, Material, PairLaw, PairTable};
 pub use mechanism::{Carried, MechanismId, On, PointContact, ResolvedPoint};
+pub use population::{
+    FeedState, InsertedBody, Insertion, Pace, Population, PopulationAccount, PopulationState,
+    Removal, Supply, Where,
+};
 pub use rope::{ResolvedRope, Rope, RopeId};
 pub use state::{
     AlphaState, ConstraintMultipliers, ConstraintOf, ContactMultipliers, ContactSpring, EventCount,
@@ -40,20 +51,25 @@ pub use state::{
     WarmContact, WarmMoment,
 };
 
-pub(crate) use degradation::motion_of;
+pub(crate) use degradation::{mixed, motion_of};
 pub(crate) use mechanism::{place_links, twist};
-pub(crate) use pieces::{Edit, Renumbering};
+pub(crate) use pieces::{Added, Edit, Origin, Renumbering, carry_stones, differs, record};
+pub(crate) use population::{Fresh, SOON, seed_of};
 
 use crate::detect::{Collider, ColliderSet, Method};
 use crate::flexible::Structure;
 use crate::math::{Pose, Vec3, parallel, turn};
 use crate::multibody::{Link, Multibody};
 use crate::shape::Shape;
+use std::sync::Arc;
 
 /// Handle of a body: an id that is assigned once and valid for the whole run. [`Scene::slot`] gives
 /// the index of the body in the arrays of a [`State`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Body(pub u32);
+
+/// Gap up to which cohesion acts if none is given, relative to the mean grain size [–].
+pub(crate) const COHESION_RANGE: f64 = 0.01;
 
 /// Settings of contact detection.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -78,6 +94,7 @@ pub struct Scene {
     pub(crate) shapes: Vec<Shape>,
     pub(crate) materials: Vec<Material>,
     pub(crate) pairs: PairTable,
+    pub(crate) cell: Option<Cell>,
     pub(crate) detection: Detection,
     pub(crate) grain_size: f64,
     pub(crate) resolution: f64,
@@ -89,11 +106,15 @@ pub struct Scene {
     pub(crate) points: Vec<ResolvedPoint>,
     pub(crate) joints: Vec<ResolvedJoint>,
     pub(crate) ropes: Vec<ResolvedRope>,
+    /// Forces given by laws, and servos, with the bodies on which they act.
+    pub(crate) loads: Vec<(Body, Load)>,
     pub(crate) initial: State,
     /// Seed of the strengths of stones.
     pub(crate) seed: u64,
     /// Whether stones of some material break or wear.
     pub(crate) degrades: bool,
+    /// What is inserted and removed during a run, if anything is.
+    pub(crate) population: Option<Arc<Population>>,
 }
 
 impl Scene {
@@ -183,6 +204,22 @@ impl Scene {
     /// Whether any pair of materials or point contact resists rolling.
     pub fn has_rolling(&self) -> bool {
         self.pairs.any_rolling() || self.points.iter().any(|p| p.law.rolling > 0.0)
+    }
+
+    /// Whether any pair of materials or point contact is cohesive.
+    pub fn has_cohesion(&self) -> bool {
+        self.pairs.any_cohesion() || self.points.iter().any(|p| p.law.is_cohesive())
+    }
+
+    /// Whether any pair of materials or point contact has a static friction of its own.
+    pub fn has_static_friction(&self) -> bool {
+        let of_points = || self.points.iter().any(|p| p.law.static_friction.is_some());
+        self.pairs.any_static_friction() || of_points()
+    }
+
+    /// Gap up to which the cohesion of a law acts [m].
+    pub fn cohesion_range(&self, law: &PairLaw) -> f64 {
+        law.cohesion_range.unwrap_or(COHESION_RANGE * self.grain_size)
     }
 
     /// Contacts between chosen points and planes.

@@ -1,57 +1,150 @@
-//! Replacing bodies of a scene by pieces: a new scene, and the state carried over to it.
+//! Replacing bodies of a scene by pieces, removing and inserting bodies: a new scene, and the state carried over to it.
 //!
-//! Pieces take the place of the body they come from. All other bodies and colliders keep their
-//! order, so that everything sorted by them stays sorted, and described scene and list of pieces
-//! determine the order of slots.
+//! Pieces take the place of the body they come from; inserted bodies come after all bodies but the nodes of flexible ones.
+//! All other bodies and colliders keep their order, so that everything sorted by them stays sorted, and described scene,
+//! list of inserted bodies and list of pieces determine the order of slots.
 
-use super::degradation::{DegradationState, Piece};
+use super::degradation::{MeanLoad, Piece};
+use super::population::{Fresh, InsertedBody};
 use super::{Bodies, Body, Detection, PairTable, Scene, SchemeState, State, Twist};
 use crate::detect::{Collider, ColliderSet, Geometry, Method};
 use crate::math::{Mat3, Pose, Vec3};
 use crate::shape::{MassProperties, Shape, ShapeError};
+use std::collections::HashSet;
 
-/// A body and the pieces that replace it; none if it becomes dust.
+/// A body and the pieces that replace it; none if it becomes dust or is removed.
 #[derive(Clone, Debug)]
 pub(crate) struct Edit {
     pub slot: usize,
-    /// Id of the described body that it is a part of.
+    /// Id of the described or inserted body that it is a part of.
     pub origin: u32,
     pub pieces: Vec<(Piece, Shape)>,
+}
+
+/// Bodies to be inserted, field by field as in a scene, and their state.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Added {
+    bodies: Bodies,
+    shapes: Vec<Shape>,
+    /// Their colliders, with indices of bodies in these lists.
+    colliders: Vec<Collider>,
+    q: Vec<Pose>,
+    v: Vec<Twist>,
+}
+
+impl Added {
+    /// Adds a free body with its colliders around its centre of mass.
+    pub fn push(
+        &mut self,
+        (id, name): (u32, String),
+        fresh: Fresh,
+        colliders: Vec<Collider>,
+        (q, v): (Pose, Twist),
+    ) {
+        let Fresh { shape, mass, locks, .. } = fresh;
+        let free = |d: usize| !locks.0[d];
+        let bodies = &mut self.bodies;
+        let body = bodies.len() as u32;
+        bodies.names.push(name);
+        bodies.ids.push(id);
+        bodies.push_solid(true, &mass, locks);
+        bodies.force.push(Vec3::zeros());
+        bodies.torque.push(Vec3::zeros());
+        bodies.size.push(shape.size().unwrap_or(0.0));
+        bodies.motion.push(None);
+        bodies.radius.push(super::builder::reach_of(&colliders));
+        bodies.carried.push(None);
+        self.shapes.push(shape);
+        self.colliders.extend(colliders.into_iter().map(|c| Collider { body, ..c }));
+        self.q.push(q);
+        self.v.push(Twist {
+            linear: Vec3::from_fn(|d, _| if free(d) { v.linear[d] } else { 0.0 }),
+            angular: Vec3::from_fn(|d, _| if free(d + 3) { v.angular[d] } else { 0.0 }),
+        });
+    }
+
+    /// Number of bodies.
+    pub fn len(&self) -> usize {
+        self.shapes.len()
+    }
+
+    /// Their colliders, and the poses of the bodies.
+    pub fn colliders(&self) -> impl Iterator<Item = (&Collider, &Pose)> {
+        self.colliders.iter().map(|c| (c, &self.q[c.body as usize]))
+    }
+}
+
+impl Fresh {
+    /// Radius of a bounding sphere around its centre of mass [m].
+    pub fn radius(&self) -> f64 {
+        super::builder::reach_of(&self.colliders())
+    }
+
+    /// Its colliders around its centre of mass.
+    pub fn colliders(&self) -> Vec<Collider> {
+        let collider = |(pose, shape): (Pose, Shape)| {
+            let pose = Pose { position: pose.position - self.mass.centre, ..pose };
+            let (body, material, movable) = (0, self.material, true);
+            Some(Collider { body, geometry: Geometry::of(&shape)?, pose, material, movable })
+        };
+        self.shape.parts().into_iter().filter_map(collider).collect()
+    }
+}
+
+/// Where a body of a new scene comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Origin {
+    /// From an old slot, as it was.
+    Kept(u32),
+    /// From an old slot, as a piece or worn.
+    Replaced(u32),
+    /// Inserted, by its index in [`Added`].
+    New(u32),
+}
+
+impl Origin {
+    fn is_new(&self) -> bool {
+        matches!(self, Origin::New(_))
+    }
 }
 
 /// Where the bodies of a new scene come from.
 #[derive(Clone, Debug)]
 pub(crate) struct Renumbering {
-    /// Old slot of each new body, and whether it was replaced.
-    sources: Vec<(u32, bool)>,
+    /// By new slot.
+    sources: Vec<Origin>,
     /// New slot of each old body; `None` if it broke or is gone. That of a worn stone remains.
     slots: Vec<Option<u32>>,
     /// New index of each old collider, and the shift of the centre of mass in the frame of a worn
     /// body [m].
     colliders: Vec<Option<(u32, Option<Vec3>)>>,
     n_colliders: u32,
+    /// New index of the first inserted collider.
+    first_added: u32,
     /// Centres of mass before and after, by new slot, of replaced bodies [m].
     centres: Vec<[Vec3; 2]>,
+    /// Poses and velocities of inserted bodies.
+    added: (Vec<Pose>, Vec<Twist>),
 }
 
 impl Renumbering {
-    /// Entries of a list by old slots, in the order of new ones; pieces get `piece` of the new slot
-    /// and the old entry.
-    pub fn gather<T: Clone>(&self, items: &[T], piece: impl Fn(usize, &T) -> T) -> Vec<T> {
-        let new = |(k, &(old, replaced)): (usize, &(u32, bool))| {
-            let item = &items[old as usize];
-            if replaced { piece(k, item) } else { item.clone() }
+    /// Entries of a list by old slots, in the order of new ones; `other` gives those of replaced and inserted bodies from
+    /// the new slot.
+    pub fn gather<T: Clone>(&self, items: &[T], other: impl Fn(usize, Origin) -> T) -> Vec<T> {
+        let new = |(k, origin): (usize, &Origin)| match *origin {
+            Origin::Kept(old) => items[old as usize].clone(),
+            origin => other(k, origin),
         };
         self.sources.iter().enumerate().map(new).collect()
     }
 
-    /// The old slot of each new body, and whether it was replaced.
-    pub fn sources(&self) -> &[(u32, bool)] {
+    /// Where each new body comes from.
+    pub fn sources(&self) -> &[Origin] {
         &self.sources
     }
 
     fn slot(&self, old: u32) -> u32 {
-        // Bodies that something refers to do not degrade: the builder checks it.
+        // Bodies that something refers to neither degrade nor are removed: the builder checks it.
         self.slots[old as usize].unwrap_or(0)
     }
 
@@ -70,9 +163,14 @@ impl Renumbering {
     pub fn carry(&self, scene: &Scene, state: &mut State) {
         let old = std::mem::take(&mut state.q);
         let spun = std::mem::take(&mut state.v);
-        for (k, &(source, replaced)) in self.sources.iter().enumerate() {
-            let (mut q, mut v) = (old[source as usize], spun[source as usize]);
-            if replaced {
+        for (k, &origin) in self.sources.iter().enumerate() {
+            let (mut q, mut v) = match origin {
+                Origin::Kept(old_slot) | Origin::Replaced(old_slot) => {
+                    (old[old_slot as usize], spun[old_slot as usize])
+                }
+                Origin::New(k) => (self.added.0[k as usize], self.added.1[k as usize]),
+            };
+            if matches!(origin, Origin::Replaced(_)) {
                 let [before, after] = self.centres[k];
                 let arm = q.rotation * (after - before);
                 q.position += arm;
@@ -136,6 +234,7 @@ impl Scene {
             shapes: Vec::new(),
             materials: Vec::new(),
             pairs: PairTable::default(),
+            cell: None,
             detection: Detection { alert: 0.0, skin: 0.0, method: Method::default() },
             grain_size: 1.0,
             resolution: 1.0,
@@ -146,13 +245,15 @@ impl Scene {
             points: Vec::new(),
             joints: Vec::new(),
             ropes: Vec::new(),
+            loads: Vec::new(),
             initial: State::default(),
             seed: 0,
             degrades: false,
+            population: None,
         }
     }
 
-    /// Whether the body with this handle still exists: it has neither broken nor become dust.
+    /// Whether the body with this handle exists: it has neither broken nor become dust, and was not removed.
     pub fn contains(&self, body: Body) -> bool {
         self.bodies.slots.get(body.0 as usize).is_some_and(|slot| *slot != u32::MAX)
     }
@@ -160,11 +261,17 @@ impl Scene {
     /// The scene with some bodies replaced by pieces; edits are sorted by slot. Ids of pieces that
     /// are new follow those of all bodies so far.
     pub(crate) fn with_pieces(self, edits: &[Edit]) -> (Scene, Renumbering) {
-        let renumbering = self.renumber(edits);
+        self.with_changes(edits, Added::default())
+    }
+
+    /// The scene with some bodies replaced by pieces or removed, and others inserted; edits are sorted by slot. New ids
+    /// follow those of all bodies so far.
+    pub(crate) fn with_changes(self, edits: &[Edit], mut added: Added) -> (Scene, Renumbering) {
+        let renumbering = self.renumber(edits, &mut added);
         let mut scene = self;
         scene.collider_set = ColliderSet::fresh();
-        scene.replace_colliders(edits, &renumbering);
-        scene.replace_bodies(edits, &renumbering);
+        scene.replace_colliders(edits, &renumbering, &mut added.colliders);
+        scene.replace_bodies(edits, &renumbering, added);
         for pair in &mut scene.apart {
             *pair = (renumbering.slot(pair.0), renumbering.slot(pair.1));
         }
@@ -180,12 +287,21 @@ impl Scene {
         }
         let mut initial = std::mem::take(&mut scene.initial);
         renumbering.carry(&scene, &mut initial);
+        for (k, _) in renumbering.sources.iter().enumerate().filter(|(_, o)| o.is_new()) {
+            // They had no place then.
+            (initial.q[k], initial.v[k]) = (Pose::IDENTITY, Twist::default());
+        }
         scene.initial = initial;
         (scene, renumbering)
     }
 
-    fn renumber(&self, edits: &[Edit]) -> Renumbering {
-        let n = self.bodies.len();
+    /// Slot of the next body that is inserted: before the nodes of flexible bodies.
+    fn place_of_added(&self) -> usize {
+        self.bodies.first_nodes.first().map_or(self.bodies.len(), |first| *first as usize)
+    }
+
+    fn renumber(&self, edits: &[Edit], added: &mut Added) -> Renumbering {
+        let (n, place) = (self.bodies.len(), self.place_of_added());
         let mut edit_of = vec![usize::MAX; n];
         for (k, edit) in edits.iter().enumerate() {
             edit_of[edit.slot] = k;
@@ -196,24 +312,35 @@ impl Scene {
         };
         let (mut sources, mut slots, mut centres) =
             (Vec::with_capacity(n), vec![None; n], Vec::new());
-        for slot in 0..n {
+        for slot in 0..=n {
+            if slot == place {
+                sources.extend((0..added.len() as u32).map(Origin::New));
+                centres.extend(added.bodies.centre.iter().map(|centre| [*centre; 2]));
+            }
+            if slot == n {
+                break;
+            }
             let before = self.bodies.centre[slot];
             if edit_of[slot] == usize::MAX {
                 slots[slot] = Some(sources.len() as u32);
-                sources.push((slot as u32, false));
+                sources.push(Origin::Kept(slot as u32));
                 centres.push([before; 2]);
                 continue;
             }
             slots[slot] = worn(slot).map(|_| sources.len() as u32);
             for (_, shape) in &edits[edit_of[slot]].pieces {
-                sources.push((slot as u32, true));
+                sources.push(Origin::Replaced(slot as u32));
                 centres.push([before, centre(shape)]);
             }
         }
         let mut colliders = Vec::with_capacity(self.colliders.len());
-        let mut n_colliders = 0;
+        let (mut n_colliders, mut first_added) = (0, None);
         for c in &self.colliders {
             let slot = c.body as usize;
+            if slot >= place && first_added.is_none() {
+                first_added = Some(n_colliders);
+                n_colliders += added.colliders.len() as u32;
+            }
             if edit_of[slot] == usize::MAX {
                 colliders.push(Some((n_colliders, None)));
                 n_colliders += 1;
@@ -223,21 +350,37 @@ impl Scene {
                 n_colliders += edits[edit_of[slot]].pieces.len() as u32;
             }
         }
-        Renumbering { sources, slots, colliders, n_colliders, centres }
+        let first_added = first_added.unwrap_or_else(|| {
+            n_colliders += added.colliders.len() as u32;
+            n_colliders - added.colliders.len() as u32
+        });
+        let added = (std::mem::take(&mut added.q), std::mem::take(&mut added.v));
+        Renumbering { sources, slots, colliders, n_colliders, first_added, centres, added }
     }
 
     /// Bodies that degrade have one collider each.
-    fn replace_colliders(&mut self, edits: &[Edit], new: &Renumbering) {
+    fn replace_colliders(&mut self, edits: &[Edit], new: &Renumbering, added: &mut Vec<Collider>) {
         let mut edit_of = vec![usize::MAX; self.bodies.len()];
         let mut first = vec![0; self.bodies.len()];
         for (k, edit) in edits.iter().enumerate() {
             edit_of[edit.slot] = k;
         }
-        for (k, (old, _)) in new.sources.iter().enumerate().rev() {
-            first[*old as usize] = k as u32;
+        let mut first_new = 0;
+        for (k, origin) in new.sources.iter().enumerate().rev() {
+            match origin {
+                Origin::Kept(old) | Origin::Replaced(old) => first[*old as usize] = k as u32,
+                Origin::New(_) => first_new = k as u32,
+            }
         }
         let mut colliders = Vec::with_capacity(new.n_colliders as usize);
+        let mut place_added = |colliders: &mut Vec<Collider>| {
+            if colliders.len() == new.first_added as usize {
+                let moved = added.drain(..);
+                colliders.extend(moved.map(|c| Collider { body: first_new + c.body, ..c }));
+            }
+        };
         for c in self.colliders.drain(..) {
+            place_added(&mut colliders);
             let slot = c.body as usize;
             if edit_of[slot] == usize::MAX {
                 colliders.push(Collider { body: first[slot], ..c });
@@ -254,24 +397,38 @@ impl Scene {
                 });
             }
         }
+        place_added(&mut colliders);
         self.colliders = colliders;
     }
 
-    fn replace_bodies(&mut self, edits: &[Edit], new: &Renumbering) {
+    fn replace_bodies(&mut self, edits: &[Edit], new: &Renumbering, mut added: Added) {
         let bodies = &mut self.bodies;
-        let mut names = std::mem::take(&mut bodies.names);
-        bodies.names = (new.sources.iter())
-            .map(|(old, _)| std::mem::take(&mut names[*old as usize]))
-            .collect();
-        macro_rules! gather {
-            ($($list:expr),+) => { $($list = new.gather(&$list, |_, item| item.clone());)+ };
+        for id in &bodies.ids {
+            bodies.slots[*id as usize] = u32::MAX;
         }
-        gather!(bodies.ids, bodies.movable, bodies.mass, bodies.inverse_mass, bodies.inertia);
-        gather!(bodies.inverse_inertia, bodies.tumbles, bodies.centre, bodies.locks, bodies.force);
-        gather!(bodies.torque, bodies.radius, bodies.size, bodies.motion, bodies.carried);
-        gather!(self.shapes);
+        let mut names = std::mem::take(&mut bodies.names);
+        let name = |origin: &Origin| match origin {
+            Origin::Kept(old) | Origin::Replaced(old) => std::mem::take(&mut names[*old as usize]),
+            Origin::New(k) => std::mem::take(&mut added.bodies.names[*k as usize]),
+        };
+        bodies.names = new.sources.iter().map(name).collect();
+        macro_rules! gather {
+            ($($list:ident),+) => { $(
+                bodies.$list = new.gather(&bodies.$list, |_, origin| match origin {
+                    Origin::Kept(old) | Origin::Replaced(old) => bodies.$list[old as usize].clone(),
+                    Origin::New(k) => added.bodies.$list[k as usize].clone(),
+                });
+            )+ };
+        }
+        gather!(ids, movable, mass, inverse_mass, inertia, inverse_inertia, tumbles, centre);
+        gather!(locks, force, torque, radius, size, motion, carried);
+        self.shapes = new.gather(&self.shapes, |_, origin| match origin {
+            Origin::Kept(old) | Origin::Replaced(old) => self.shapes[old as usize].clone(),
+            Origin::New(k) => added.shapes[k as usize].clone(),
+        });
         let pieces = edits.iter().flat_map(|e| &e.pieces);
-        let places = (0..new.sources.len()).filter(|&k| new.sources[k].1);
+        let replaced = |&k: &usize| matches!(new.sources[k], Origin::Replaced(_));
+        let places = (0..new.sources.len()).filter(replaced);
         for (k, (piece, shape)) in places.zip(pieces) {
             let m = properties(piece, shape);
             let locks = bodies.locks[k];
@@ -295,7 +452,6 @@ impl Scene {
             };
             self.shapes[k] = shape.clone();
         }
-        bodies.slots.fill(u32::MAX);
         for (slot, &id) in bodies.ids.iter().enumerate() {
             if bodies.slots.len() <= id as usize {
                 bodies.slots.resize(id as usize + 1, u32::MAX);
@@ -305,18 +461,20 @@ impl Scene {
     }
 
     /// The described scene in the condition that a state records.
-    pub(crate) fn in_condition(self, state: &DegradationState) -> Result<Scene, ShapeError> {
-        if state.pieces.is_empty() && state.gone.is_empty() {
+    pub(crate) fn in_condition(self, state: &State) -> Result<Scene, ShapeError> {
+        if !differs(state) {
             return Ok(self);
         }
+        let stones = &state.degradation;
+        let mut scene = self.with_inserted(&state.population.inserted)?;
         let mut edits: Vec<Edit> = Vec::new();
-        let slot = |id: u32| {
-            let slot = self.bodies.slots.get(id as usize).map(|s| *s as usize);
-            slot.filter(|s| *s < self.bodies.len() && self.can_degrade(*s))
-                .ok_or(ShapeError::NotConvex)
+        let slot = |id: u32, can: &dyn Fn(usize) -> bool| {
+            let slot = scene.bodies.slots.get(id as usize).map(|s| *s as usize);
+            slot.filter(|s| *s < scene.bodies.len() && can(*s)).ok_or(ShapeError::NotConvex)
         };
-        for piece in &state.pieces {
-            let (slot, shape) = (slot(piece.origin)?, Shape::from_outline(&piece.outline)?);
+        for piece in &stones.pieces {
+            let slot = slot(piece.origin, &|slot| scene.can_degrade(slot))?;
+            let shape = Shape::from_outline(&piece.outline)?;
             match edits.iter_mut().rev().find(|e| e.slot == slot) {
                 Some(edit) => edit.pieces.push((piece.clone(), shape)),
                 None => edits.push(Edit {
@@ -326,14 +484,82 @@ impl Scene {
                 }),
             }
         }
-        for &id in &state.gone {
-            edits.push(Edit { slot: slot(id)?, origin: id, pieces: Vec::new() });
+        for &id in &stones.gone {
+            let slot = slot(id, &|slot| scene.can_be_removed(slot))?;
+            edits.push(Edit { slot, origin: id, pieces: Vec::new() });
         }
         edits.sort_by_key(|e| e.slot);
-        let mut scene = self.with_pieces(&edits).0;
-        // Ids of pieces that are gone are not given again.
-        scene.bodies.slots.resize(scene.bodies.slots.len().max(state.next_id as usize), u32::MAX);
+        scene = scene.with_pieces(&edits).0;
+        // Ids of bodies that are gone are not given again.
+        scene.bodies.slots.resize(scene.bodies.slots.len().max(stones.next_id as usize), u32::MAX);
         Ok(scene)
+    }
+
+    /// The described scene with inserted bodies, whose ids increase.
+    fn with_inserted(self, inserted: &[InsertedBody]) -> Result<Scene, ShapeError> {
+        if inserted.is_empty() {
+            return Ok(self);
+        }
+        let mut added = Added::default();
+        let mut next = self.bodies.slots.len() as u32;
+        for body in inserted {
+            let fresh = self.fresh(body.insertion as usize, body.number);
+            let fresh = fresh.filter(|_| body.id >= next).ok_or(ShapeError::NotConvex)?;
+            next = body.id.saturating_add(1);
+            let colliders = fresh.colliders();
+            let name = self.inserted_name(body);
+            added.push((body.id, name), fresh, colliders, (Pose::IDENTITY, Twist::default()));
+        }
+        Ok(self.with_changes(&[], added).0)
+    }
+
+    /// The name of an inserted body.
+    pub(crate) fn inserted_name(&self, body: &InsertedBody) -> String {
+        let insertion = self.population().and_then(|p| p.insertions.get(body.insertion as usize));
+        format!("{}-{}", insertion.map_or("", |i| &i.name), body.number + 1)
+    }
+}
+
+/// Whether a state has other bodies than the described scene.
+pub(crate) fn differs(state: &State) -> bool {
+    let stones = &state.degradation;
+    !(stones.pieces.is_empty() && stones.gone.is_empty() && state.population.inserted.is_empty())
+}
+
+/// Updates the lists of bodies that differ from the description after edits and insertions, of which `scene` is the result.
+pub(crate) fn record(scene: &Scene, state: &mut State, edits: Vec<Edit>) {
+    let (record, slots) = (&mut state.degradation, &scene.bodies().slots);
+    record.next_id = record.next_id.max(slots.len() as u32);
+    if edits.is_empty() {
+        return;
+    }
+    let origins: Vec<u32> = edits.iter().map(|e| e.origin).collect();
+    let fresh: Vec<Piece> = edits.into_iter().flat_map(|e| e.pieces).map(|p| p.0).collect();
+    // A worn stone replaces its entry.
+    let renewed: HashSet<u32> = fresh.iter().map(|p| p.id).collect();
+    let remains = |p: &Piece| !renewed.contains(&p.id) && slots[p.id as usize] != u32::MAX;
+    record.pieces.retain(remains);
+    record.pieces.extend(fresh);
+    record.pieces.sort_by_key(|p| slots[p.id as usize]);
+    let left: HashSet<u32> = record.pieces.iter().map(|p| p.origin).collect();
+    let gone: HashSet<u32> =
+        origins.iter().copied().filter(|origin| !left.contains(origin)).collect();
+    let inserted = &mut state.population.inserted;
+    let described = |id: &u32| inserted.binary_search_by_key(id, |b| b.id).is_err();
+    let mut newly: Vec<u32> = gone.iter().copied().filter(described).collect();
+    newly.sort_unstable();
+    record.gone.extend(newly);
+    inserted.retain(|b| !gone.contains(&b.id));
+}
+
+/// Carries what is recorded by slot about stones over to a scene in which bodies were inserted or removed.
+pub(crate) fn carry_stones(state: &mut State, new: &Renumbering) {
+    let record = &mut state.degradation;
+    if !record.loads.is_empty() {
+        record.loads = new.gather(&record.loads, |_, _| MeanLoad::default());
+    }
+    if !record.wear.is_empty() {
+        record.wear = new.gather(&record.wear, |_, _| Vec::new());
     }
 }
 

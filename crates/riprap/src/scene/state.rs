@@ -2,6 +2,7 @@
 //! next solve starts.
 
 use super::degradation::DegradationState;
+use super::population::PopulationState;
 use crate::flexible::StructureState;
 use crate::math::{Pose, Twist};
 use crate::multibody::{MultibodyState, SmoothHistory};
@@ -20,6 +21,9 @@ pub struct WarmContact {
     pub impulse_w: [f64; 3],
     /// Slip of the contact due to solver errors while sticking, in the world frame [m].
     pub slip_w: [f64; 3],
+    /// Whether it slid at the end of the step; always false without static friction.
+    #[serde(default)]
+    pub slides: bool,
 }
 
 /// A moment of rolling resistance remembered for the next step.
@@ -82,6 +86,9 @@ pub struct State {
     /// Broken and worn stones.
     #[serde(default)]
     pub degradation: DegradationState,
+    /// Inserted and removed bodies.
+    #[serde(default)]
+    pub population: PopulationState,
 }
 
 /// Data that a particular scheme needs to resume.
@@ -260,6 +267,7 @@ impl State {
         next.t = t;
         // No scheme touches it.
         std::mem::swap(&mut self.degradation, &mut next.degradation);
+        std::mem::swap(&mut self.population, &mut next.population);
         std::mem::swap(self, next);
     }
 }

@@ -5,7 +5,9 @@ use super::{
     Clock, Scheme, StepError, StepReport, StepResult, Workspace, check_dt, check_inelastic,
     next_time,
 };
-use crate::assembly::{GapRule, Interval, Stabilization, assemble_joints, assemble_ropes};
+use crate::assembly::{
+    GapRule, Interval, Stabilization, assemble_joints, assemble_ropes, assemble_servos,
+};
 use crate::friction::{Apgd, ContactProblem, ContactSolver, Law};
 use crate::scene::{Scene, SchemeState, State};
 
@@ -118,15 +120,19 @@ impl Scheme for ConeComplementarity {
         let gaps = GapRule::OverStep { recovery: self.recovery };
         clock.assemble(|| contacts.assemble_by(gaps, scene, state, system, dt, problem));
         clock.assemble(|| assemble_joints(scene, system, problem));
+        clock.assemble(|| assemble_servos(scene, system, problem));
         clock.assemble(|| assemble_ropes(scene, state, system, gaps, dt, problem));
         if self.law == FrictionLaw::Cone {
             clock.assemble(|| relax(problem));
         }
+        clock.assemble(|| contacts.adhere(scene, dt, problem));
 
         // γ ∈ Υ ⊥ −(N γ + r) ∈ Υ°, starting from the impulses of the last step.
         clock.assemble(|| contacts.trace(scene, state, system));
+        clock.assemble(|| contacts.grip(scene, state, system, dt, problem));
         clock.assemble(|| contacts.recall(state, system, problem, &mut impulses));
         let solve = clock.solve(|| self.solver.solve(problem, &mut impulses, solver));
+        contacts.release(&mut impulses);
 
         // v = v_l + M⁻¹ (h f + D γ), q = q_l + h v.
         let end = clock.update(|| system.finish(scene, state, &h, problem, &impulses, next))?;

@@ -4,7 +4,7 @@
 
 use super::{
     Clock, Pulse, Scheme, StepError, StepReport, StepResult, Workspace, check_dt, check_no_ropes,
-    next_time,
+    check_no_servos, next_time,
 };
 use crate::friction::SolveReport;
 use crate::math::Buffers;
@@ -66,8 +66,12 @@ impl Scheme for DormandPrince {
             let (what, range) = ("the tolerance", "between 1e-14 and 1e-2");
             return Err(StepError::BadParameter { what, value: self.tolerance, range });
         }
+        check_no_servos("dormand-prince", scene)?;
         check_no_ropes("dormand-prince", scene)?;
         let bodies = scene.bodies();
+        if let Some(insertion) = scene.population().and_then(|p| p.insertions.first()) {
+            return Err(StepError::NeedsContacts { body: format!("{}-1", insertion.name) });
+        }
         let is_node = |i: usize| scene.node_at(i).is_some();
         match (0..bodies.len()).find(|&i| {
             bodies.carried[i].is_none()

@@ -349,6 +349,22 @@ pub enum StepError {
         /// The scheme.
         scheme: &'static str,
     },
+    /// The scheme has no cohesion.
+    #[error(
+        "{scheme} has no cohesion; set `cohesion` and `surface_energy` to 0 in all materials and pairs, or use moreau-jean for this scene"
+    )]
+    NoCohesion {
+        /// The scheme, as in a scene file.
+        scheme: &'static str,
+    },
+    /// The scheme has one friction for sticking and sliding contacts.
+    #[error(
+        "{scheme} has the same friction for sticking and sliding contacts; remove `static_friction` from all materials and pairs, or use moreau-jean for this scene"
+    )]
+    NoStaticFriction {
+        /// The scheme, as in a scene file.
+        scheme: &'static str,
+    },
     /// The scheme has no restitution.
     #[error(
         "{scheme} has inelastic impacts only, but {contact} has a restitution of {restitution}; set it to 0, or use \
@@ -372,6 +388,25 @@ pub enum StepError {
         /// The first rope.
         rope: String,
     },
+    /// The scheme has no servos.
+    #[error(
+        "{scheme} has no servos, but the scene has the servo of {what}; use moreau-jean for this scene"
+    )]
+    NoServos {
+        /// The scheme, as in a scene file.
+        scheme: &'static str,
+        /// The body or coordinate that the first one moves.
+        what: String,
+    },
+    /// The scheme has no periodic cells.
+    #[error(
+        "{scheme} has no periodic cells; use moreau-jean, cone-complementarity, or penalty with the Verlet integrator for \
+         this scene"
+    )]
+    NoPeriodic {
+        /// The scheme, as in a scene file.
+        scheme: &'static str,
+    },
     /// The scheme moves free bodies only.
     #[error(
         "{scheme} moves free, fixed and driven bodies, but the scene has {what}; use moreau-jean for this scene"
@@ -381,6 +416,16 @@ pub enum StepError {
         scheme: &'static str,
         /// The first mechanism, flexible body, rope or joint.
         what: String,
+    },
+    /// The scheme anchors contacts in faces, edges, corners and balls.
+    #[error(
+        "{scheme} treats spheres, polyhedra and half-spaces, but `{body}` has a curved shape (capsule, cylinder, cone or rounded); use moreau-jean for this scene"
+    )]
+    NoCurved {
+        /// The scheme, as in a scene file.
+        scheme: &'static str,
+        /// The first body with such a shape.
+        body: String,
     },
     /// No contact forces were found.
     #[error(
@@ -444,6 +489,37 @@ fn check_no_ropes(scheme: &'static str, scene: &Scene) -> Result<(), StepError> 
     }
 }
 
+/// Checks that nothing adheres and every pair has one friction, for a scheme without these laws.
+fn check_plain_contact(scheme: &'static str, scene: &Scene) -> Result<(), StepError> {
+    if scene.has_cohesion() {
+        return Err(StepError::NoCohesion { scheme });
+    }
+    if scene.has_static_friction() {
+        return Err(StepError::NoStaticFriction { scheme });
+    }
+    Ok(())
+}
+
+/// The body or coordinate that the first servo with a limited speed moves.
+fn first_servo(scene: &Scene) -> Option<String> {
+    let name = |body| format!("body `{}`", scene.bodies().names[scene.slot(body)]);
+    let first = scene.servos().next().map(|(body, _)| name(body));
+    first.or_else(|| {
+        let limited = scene.mechanisms().iter().find_map(|m| Some((m, m.speed_limits().next()?.0)));
+        limited.map(|(m, c)| format!("`{}` in mechanism `{}`", m.coordinate_name(c), m.name()))
+    })
+}
+
+/// Checks that there are no servos, for a scheme that has none.
+fn check_no_servos(scheme: &'static str, scene: &Scene) -> Result<(), StepError> {
+    first_servo(scene).map_or(Ok(()), |what| Err(StepError::NoServos { scheme, what }))
+}
+
+/// Checks that there is no periodic cell, for a scheme that has none.
+fn check_not_periodic(scheme: &'static str, scene: &Scene) -> Result<(), StepError> {
+    if scene.cell().is_some() { Err(StepError::NoPeriodic { scheme }) } else { Ok(()) }
+}
+
 /// Checks that a step is a positive time.
 fn check_dt(dt: f64) -> Result<(), StepError> {
     if dt > 0.0 && dt.is_finite() {
@@ -459,7 +535,7 @@ fn check_inelastic(scene: &Scene, scheme: &'static str) -> Result<(), StepError>
         return Err(StepError::NoRolling { scheme });
     }
     let materials = scene.materials();
-    let used = |m: usize| scene.colliders().iter().any(|c| c.material as usize == m);
+    let used = |m: usize| scene.uses_material(m);
     for (i, a) in materials.iter().enumerate() {
         for (j, b) in materials.iter().enumerate().skip(i) {
             let restitution = scene.pair_law(i, j).restitution;

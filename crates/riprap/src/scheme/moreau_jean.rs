@@ -3,6 +3,7 @@
 use super::{Clock, Scheme, StepError, StepReport, StepResult, Workspace, check_dt, next_time};
 use crate::assembly::{
     GapRule, Interval, Stabilization, assemble_joints, assemble_rolling, assemble_ropes,
+    assemble_servos,
 };
 use crate::friction::{Coloured, ContactSolver};
 use crate::scene::{Scene, SchemeState, State};
@@ -103,16 +104,20 @@ impl Scheme for MoreauJean {
         clock.update(|| fix.contacts(scene, state, system, &h, contacts, problem, room))?;
         clock.assemble(|| contacts.assemble(scene, state, system, h.dt, problem));
         clock.assemble(|| assemble_joints(scene, system, problem));
+        clock.assemble(|| assemble_servos(scene, system, problem));
         clock.assemble(|| assemble_ropes(scene, state, system, GapRule::ByLaw, h.dt, problem));
         clock.assemble(|| assemble_rolling(scene, system, contacts, problem));
+        clock.assemble(|| contacts.adhere(scene, h.dt, problem));
 
         // Not in Algorithm 1: gaps and slips due to solver errors are corrected.
         clock.assemble(|| contacts.trace(scene, state, system));
+        clock.assemble(|| contacts.grip(scene, state, system, h.dt, problem));
         clock.assemble(|| fix.velocities(scene, state, system, contacts, h.dt, problem));
 
         // Impulses that satisfy Signorini and Coulomb, starting from the last ones.   (6), (7), (33)
         clock.assemble(|| contacts.recall(state, system, problem, &mut impulses));
         let solve = clock.solve(|| self.solver.solve(problem, &mut impulses, solver));
+        contacts.release(&mut impulses);
 
         // End of step: v = v_free + M⁻¹ H I, q = q_m + θ h v, loops closed.  (28), (30), (16), (20)
         let end = clock.update(|| system.finish(scene, state, &h, problem, &impulses, next))?;

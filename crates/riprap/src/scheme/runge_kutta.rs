@@ -68,6 +68,18 @@ pub struct Load {
     pub torque: Vec3,
 }
 
+/// Forces and torques given by laws on all bodies; empty if there are none.
+pub fn law_loads(scene: &Scene, t: f64, q: &[Pose], v: &[Twist], loads: &mut Vec<Load>) {
+    loads.clear();
+    if scene.loads().is_empty() {
+        return;
+    }
+    loads.resize(q.len(), Load::default());
+    for push in scene.pushes(t, q, v) {
+        loads[push.slot] += Load { force: push.force, torque: push.torque };
+    }
+}
+
 impl AddAssign for Load {
     fn add_assign(&mut self, other: Load) {
         self.force += other.force;
@@ -145,6 +157,9 @@ pub fn not_free(scene: &Scene) -> Option<String> {
     }
     if let Some(rope) = scene.ropes().first() {
         return Some(format!("rope `{}`", rope.name));
+    }
+    if let Some((servo, _)) = scene.servos().next() {
+        return Some(format!("the servo of `{}`", scene.bodies().names[scene.slot(servo)]));
     }
     let joint = scene.joints().first()?;
     let [a, b] = joint.bodies.map(|b| scene.bodies().names[b as usize].clone());

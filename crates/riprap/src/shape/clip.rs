@@ -1,6 +1,6 @@
 //! The part of a shape inside an axis-aligned box: its volume, or its area for planar shapes.
 
-use super::{Polygon, Polyhedron, Shape};
+use super::{Curved, Polygon, Shape};
 use crate::math::{Pose, Vec3};
 use std::f64::consts::PI;
 
@@ -10,7 +10,9 @@ impl Shape {
     ///
     /// Polyhedra, polygons and discs are exact up to rounding errors. The volume of a ball that
     /// crosses the surface of the box is an integral of exact areas with an error below 1e-12 of
-    /// that of the ball. Parts of a compound are added, so overlaps between them count twice.
+    /// that of the ball. Capsules, cylinders, cones and rounded polyhedra that cross it are clipped as
+    /// polyhedra of 64 facets around each circle, scaled to their exact volume: the error is below
+    /// 1e-3 of it. Those inside count exactly. Parts of a compound are added, so overlaps between them count twice.
     ///
     /// ```
     /// use riprap::prelude::*;
@@ -28,7 +30,12 @@ impl Shape {
                 let [low, high] = [min - pose.position, max - pose.position];
                 disc(*radius, [low.x, low.y], [high.x, high.y])
             }
-            Shape::Polyhedron(p) => polyhedron(p, pose, min, max),
+            Shape::Polyhedron(p) => {
+                let points = p.vertices().iter().map(|v| pose.point(*v)).collect();
+                let face = |i: usize| p.face(i).iter().map(|v| usize::from(*v));
+                polyhedron((points, p.n_faces(), face), p.unit_mass().mass, min, max)
+            }
+            Shape::Curved(c) => curved(c, pose, min, max),
             Shape::Polygon(p) => polygon(p, pose, min, max),
             Shape::Compound(c) => {
                 let part =
@@ -69,18 +76,50 @@ fn clip_loop(
     kept
 }
 
-fn polyhedron(p: &Polyhedron, pose: &Pose, min: Vec3, max: Vec3) -> f64 {
-    let points: Vec<Vec3> = p.vertices().iter().map(|v| pose.point(*v)).collect();
+/// A shape with a curved surface: exact if inside or outside, otherwise by a polyhedron of the same
+/// volume.
+fn curved(c: &Curved, pose: &Pose, min: Vec3, max: Vec3) -> f64 {
+    let exact = c.unit_mass().mass;
+    let top = |k: usize, sign: f64| {
+        let mut axis = Vec3::zeros();
+        axis[k] = sign;
+        c.height(pose.inverse_vector(axis)) + sign * pose.position[k]
+    };
+    if (0..3).any(|k| -top(k, -1.0) >= max[k] || top(k, 1.0) <= min[k]) {
+        return 0.0;
+    }
+    if (0..3).all(|k| -top(k, -1.0) >= min[k] && top(k, 1.0) <= max[k]) {
+        return exact;
+    }
+    let surface = c.surface(FACETS);
+    let points: Vec<Vec3> = surface.corners.iter().map(|x| pose.point(*x)).collect();
+    let corners = |f: &Vec<usize>| f.iter().map(|i| points[*i]).collect();
+    let inscribed = volume_of(&surface.faces.iter().map(corners).collect::<Vec<_>>());
+    let face = |i: usize| surface.faces[i].iter().copied();
+    // A surface just inside the box has the whole volume.
+    polyhedron((points, surface.faces.len(), face), inscribed, min, max) * (exact / inscribed)
+}
+
+/// Facets around each circle of a curved shape.
+const FACETS: usize = 64;
+
+/// The part of a convex polyhedron, given by its corners and faces, with a known volume.
+fn polyhedron<F: Iterator<Item = usize>>(
+    (points, n_faces, face): (Vec<Vec3>, usize, impl Fn(usize) -> F),
+    volume: f64,
+    min: Vec3,
+    max: Vec3,
+) -> f64 {
     let low = points.iter().fold(Vec3::repeat(f64::INFINITY), |m, x| m.inf(x));
     let high = points.iter().fold(Vec3::repeat(f64::NEG_INFINITY), |m, x| m.sup(x));
     if (0..3).any(|k| low[k] >= max[k] || high[k] <= min[k]) {
         return 0.0;
     }
     if (0..3).all(|k| low[k] >= min[k] && high[k] <= max[k]) {
-        return p.unit_mass().mass;
+        return volume;
     }
-    let corners = |i: usize| p.face(i).iter().map(|v| points[usize::from(*v)]).collect();
-    let mut faces: Vec<Vec<Vec3>> = (0..p.n_faces()).map(corners).collect();
+    let corners = |i: usize| face(i).map(|v| points[v]).collect();
+    let mut faces: Vec<Vec<Vec3>> = (0..n_faces).map(corners).collect();
     for side in sides(min, max, 3) {
         let mut cap = Vec::new();
         for face in &mut faces {
@@ -90,6 +129,11 @@ fn polyhedron(p: &Polyhedron, pose: &Pose, min: Vec3, max: Vec3) -> f64 {
         faces.push(cap);
         faces.retain(|face| face.len() > 2);
     }
+    volume_of(&faces)
+}
+
+/// The volume inside closed convex faces [m³].
+fn volume_of(faces: &[Vec<Vec3>]) -> f64 {
     let Some(origin) = faces.first().map(|face| face[0]) else { return 0.0 };
     let cone = |face: &Vec<Vec3>| -> f64 {
         let [a, rest @ ..] = &face[..] else { return 0.0 };

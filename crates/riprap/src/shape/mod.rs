@@ -1,7 +1,9 @@
-//! Shapes of bodies: spheres, half-spaces, convex polyhedra, compounds of convex parts and, for
-//! planar scenes, discs and polygons; their exact mass, centre and inertia.
+//! Shapes of bodies: spheres, half-spaces, convex polyhedra, capsules, cylinders, cones, rounded
+//! polyhedra, compounds of convex parts and, for planar scenes, discs and polygons; their exact mass,
+//! centre and inertia.
 
 mod clip;
+mod curved;
 mod hull;
 mod mass;
 mod mesh;
@@ -11,6 +13,7 @@ mod polyhedron;
 mod reduce;
 mod split;
 
+pub use curved::{Core, Curved, Surface};
 pub use mass::MassProperties;
 pub use outline::Outline;
 pub use polygon::Polygon;
@@ -66,6 +69,8 @@ pub enum Shape {
     },
     /// A convex polygon in the plane x–y, for planar scenes.
     Polygon(Arc<Polygon>),
+    /// A capsule, cylinder, cone or rounded polyhedron.
+    Curved(Arc<Curved>),
 }
 
 /// Convex parts that move together as one body.
@@ -162,8 +167,15 @@ pub enum ShapeError {
     /// A plane that should split a shape does not pass through it.
     #[error("the plane does not pass through the shape")]
     Missed,
+    /// Only a convex polyhedron can be rounded.
+    #[error(
+        "only a convex polyhedron can be rounded: a box, the hull of points, or the hull of a mesh"
+    )]
+    NotRoundable,
     /// A compound without parts, or with parts that have no volume.
-    #[error("a compound needs at least one part: spheres and polyhedra, or discs and polygons")]
+    #[error(
+        "a compound needs at least one part, and parts with a volume: spheres, polyhedra and curved shapes, or discs and polygons"
+    )]
     BadCompound,
     /// A triangle mesh with holes.
     #[error(
@@ -212,6 +224,51 @@ impl Shape {
     /// The convex hull of points [m].
     pub fn hull(points: &[Vec3]) -> Result<Shape, ShapeError> {
         Ok(Shape::Polyhedron(Arc::new(Polyhedron::from_points(points)?)))
+    }
+
+    /// A capsule around the z axis, centred at the origin: a cylinder with two half-balls as ends.
+    /// `radius` and the distance `length` between the centres of its ends [m]; it is
+    /// `length + 2 radius` long.
+    ///
+    /// ```
+    /// use riprap::prelude::*;
+    ///
+    /// let (r, l) = (0.1, 0.3);
+    /// let volume = std::f64::consts::PI * r * r * (l + 4.0 / 3.0 * r);
+    /// let mass = Shape::capsule(r, l)?.mass_properties(1000.0).expect("a volume");
+    /// assert!((mass.mass - 1000.0 * volume).abs() < 1e-12);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn capsule(radius: f64, length: f64) -> Result<Shape, ShapeError> {
+        Ok(Shape::Curved(Arc::new(Curved::capsule(radius, length)?)))
+    }
+
+    /// A cylinder around the z axis, centred at the origin; radius and length [m].
+    pub fn cylinder(radius: f64, length: f64) -> Result<Shape, ShapeError> {
+        Ok(Shape::Curved(Arc::new(Curved::cylinder(radius, length)?)))
+    }
+
+    /// A cone around the z axis: its base, of the given radius, at z = −`height`/2 and its tip at
+    /// z = `height`/2 [m]. Its centre of mass is at z = −`height`/4.
+    pub fn cone(radius: f64, height: f64) -> Result<Shape, ShapeError> {
+        Ok(Shape::Curved(Arc::new(Curved::cone(radius, height)?)))
+    }
+
+    /// A convex polyhedron with rounded edges and corners: all points within `radius` [m] of it, so it
+    /// is larger than the polyhedron by the radius on every side.
+    ///
+    /// ```
+    /// use riprap::prelude::*;
+    ///
+    /// // A die of 2 cm with a radius of 2 mm: its core is smaller by the radius on every side.
+    /// let die = Shape::rounded(&Shape::cuboid([0.016; 3])?, 0.002)?;
+    /// assert!(die.mass_properties(1.0).expect("a volume").mass < 0.02_f64.powi(3));
+    /// assert!(Shape::rounded(&Shape::sphere(0.1)?, 0.002).is_err());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn rounded(core: &Shape, radius: f64) -> Result<Shape, ShapeError> {
+        let Shape::Polyhedron(p) = core else { return Err(ShapeError::NotRoundable) };
+        Ok(Shape::Curved(Arc::new(Curved::rounded(p.clone(), radius)?)))
     }
 
     /// A closed triangle mesh, decomposed into at most `max_parts` convex parts. Mass, centre and
@@ -294,6 +351,7 @@ impl Shape {
                 MassProperties::cylinder(*radius, *thickness, density)
             }
             Shape::Polygon(p) => p.unit_mass().scaled(density),
+            Shape::Curved(c) => c.unit_mass().scaled(density),
         })
     }
 
@@ -312,7 +370,9 @@ impl Shape {
         match self {
             Shape::Sphere { radius } | Shape::Disc { radius, .. } => Some(2.0 * radius),
             Shape::HalfSpace { .. } => None,
-            Shape::Polyhedron(_) => self.mass_properties(1.0).map(|m| cbrt(6.0 * m.mass / PI)),
+            Shape::Polyhedron(_) | Shape::Curved(_) => {
+                self.mass_properties(1.0).map(|m| cbrt(6.0 * m.mass / PI))
+            }
             Shape::Polygon(p) => Some((4.0 * p.area() / PI).sqrt()),
             Shape::Compound(c) if self.is_planar() => {
                 c.parts.iter().filter_map(|(_, s)| s.size()).reduce(length2)

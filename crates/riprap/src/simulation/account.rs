@@ -1,7 +1,7 @@
 //! Where the energy of a run goes, and how often bodies touch: sums over the steps.
 
 use super::{Balance, Frame};
-use crate::assembly::rope_rate;
+use crate::assembly::{Moment, rope_rate};
 use crate::math::Vec3;
 use crate::scene::{SchemeState, Twist};
 use serde::{Deserialize, Serialize};
@@ -47,6 +47,9 @@ pub struct EnergyAccount {
     pub rolling: f64,
     /// Energy dissipated by ropes that tighten [J].
     pub ropes: f64,
+    /// Energy taken by adhesive forces [J]: what it took to separate shapes, less what was gained
+    /// when they came within the range of cohesion.
+    pub cohesion: f64,
     /// Last step that was added.
     step: u64,
 }
@@ -61,11 +64,11 @@ impl EnergyAccount {
 
     /// All energy dissipated by contacts and ropes [J].
     pub fn dissipated(&self) -> f64 {
-        self.impact + self.friction + self.rolling + self.ropes
+        self.impact + self.friction + self.rolling + self.ropes + self.cohesion
     }
 
-    /// The rest of the balance [J], positive if it was added: work of drives, of forces with a law
-    /// and of dampers, and the error of the time integration.
+    /// The rest of the balance [J], positive if it was added: work of drives, of the shear of a periodic
+    /// cell, of forces with a law and of dampers, and the error of the time integration.
     pub fn other(&self) -> f64 {
         self.kinetic + self.potential + self.dissipated() - self.initial
     }
@@ -87,17 +90,23 @@ impl EnergyAccount {
             return;
         }
         let (system, after) = (&frame.work.system, &frame.state.v);
-        let (q_m, before) = (system.q_m(), system.v_n());
-        for (c, r) in frame.work.contacts().active().zip(frame.work.impulses()) {
-            let [i, j] = c.bodies.map(|b| b as usize);
-            let mean = |b: usize| {
-                let arm = c.point.point - q_m[b].position;
+        let before = system.v_n();
+        let contacts = frame.work.contacts();
+        for (k, (c, r)) in contacts.active().zip(frame.work.impulses()).enumerate() {
+            let arms = system.arms(&c);
+            let mean = |side: usize| {
+                let b = c.bodies[side] as usize;
                 let linear = before[b].linear + after[b].linear;
-                0.5 * (linear + (before[b].angular + after[b].angular).cross(&arm))
+                0.5 * (linear + (before[b].angular + after[b].angular).cross(&arms[side]))
             };
-            let relative = mean(j) - mean(i);
+            let mut relative = mean(1) - mean(0);
+            if let Some(shear) = system.shear_velocity(&c, Moment::Mean) {
+                relative += shear;
+            }
             let normal = c.point.normal * r[0];
-            self.impact -= normal.dot(&relative);
+            let pulled = contacts.adhesion(k) * c.point.normal.dot(&relative);
+            self.impact -= normal.dot(&relative) + pulled;
+            self.cohesion += pulled;
             self.friction -= (c.impulse_w(r) - normal).dot(&relative);
         }
         self.add_ropes(frame);
@@ -171,12 +180,13 @@ impl ContactCount {
         self.step = frame.state.step;
         std::mem::swap(&mut self.touching, &mut self.before);
         self.touching.clear();
-        let contacts = frame.work.contacts().active().zip(frame.work.impulses());
-        let touching = contacts.filter(|(c, r)| r[0] > noise(frame, c.bodies));
-        self.touching.extend(touching.map(|(c, _)| {
-            let [a, b] = c.bodies.map(|b| frame.scene.body_at(b as usize).0);
-            [a.min(b), a.max(b)]
-        }));
+        let contacts = frame.work.contacts();
+        for (k, (c, r)) in contacts.active().zip(frame.work.impulses()).enumerate() {
+            if r[0] + contacts.adhesion(k) > noise(frame, c.bodies) {
+                let [a, b] = c.bodies.map(|b| frame.scene.body_at(b as usize).0);
+                self.touching.push([a.min(b), a.max(b)]);
+            }
+        }
         self.touching.sort_unstable();
         self.touching.dedup();
         let fresh = |pair: &&[u32; 2]| self.before.binary_search(pair).is_err();

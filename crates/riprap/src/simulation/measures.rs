@@ -8,7 +8,8 @@ pub use passing::{Flow, Impact, impacts};
 pub use surface::Slope;
 
 use super::{Fabric, ForceDistribution, Frame};
-use crate::math::{Mat3, Vec3};
+use crate::math::{Lattice, Mat3, Vec3};
+use crate::scene::Cell;
 
 /// An axis-aligned box; its z is ignored in planar scenes.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -25,6 +26,16 @@ impl Region {
         min: Vec3::new(f64::NEG_INFINITY, f64::NEG_INFINITY, f64::NEG_INFINITY),
         max: Vec3::new(f64::INFINITY, f64::INFINITY, f64::INFINITY),
     };
+
+    /// The whole cell of a periodic scene; unbounded in directions without a period.
+    pub fn of_cell(cell: &Cell) -> Region {
+        let bound =
+            |k: usize, side: usize, open: f64| cell.ranges()[k].map_or(open, |range| range[side]);
+        Region {
+            min: Vec3::from_fn(|k, _| bound(k, 0, f64::NEG_INFINITY)),
+            max: Vec3::from_fn(|k, _| bound(k, 1, f64::INFINITY)),
+        }
+    }
 
     /// The same region without bounds along z if the scene is planar.
     fn of_scene(self, planar: bool) -> Region {
@@ -109,6 +120,9 @@ struct Touch {
     /// Index of the pair of bodies.
     pair: usize,
     point: Vec3,
+    /// In a periodic cell, the vectors from the centre of mass of the first body and of the nearest image of
+    /// the second to the point [m].
+    arms: Option<[Vec3; 2]>,
     normal: Vec3,
     /// Mean force on the second body over the step [N].
     force: Vec3,
@@ -147,6 +161,8 @@ pub struct Measures<'a> {
     touches: Vec<Touch>,
     /// The touching pairs, sorted.
     pairs: Vec<[usize; 2]>,
+    /// Images of a periodic cell at the time of the frame.
+    lattice: Option<Lattice>,
 }
 
 impl<'a> Measures<'a> {
@@ -161,7 +177,9 @@ impl<'a> Measures<'a> {
             let force = c.impulse_w(r) / dt;
             if slots.iter().any(|i| free[*i]) && (c.point.gap <= close || force.norm() > 0.0) {
                 let (point, normal) = (c.point.point, c.point.normal);
-                touches.push(Touch { slots, pair: 0, point, normal, force });
+                let system = &frame.work.system;
+                let arms = system.lattice().map(|_| system.arms(&c));
+                touches.push(Touch { slots, pair: 0, point, arms, normal, force });
             }
         }
         let sorted = |t: &Touch| [t.slots[0].min(t.slots[1]), t.slots[0].max(t.slots[1])];
@@ -171,23 +189,32 @@ impl<'a> Measures<'a> {
         for touch in &mut touches {
             touch.pair = pairs.partition_point(|pair| *pair < sorted(touch));
         }
-        Measures { frame: *frame, free, touches, pairs }
+        let lattice = scene.lattice(frame.state.t);
+        Measures { frame: *frame, free, touches, pairs, lattice }
     }
 
     fn planar(&self) -> bool {
         self.frame.scene.is_planar()
     }
 
+    /// The centre of mass of a body [m]; in a periodic cell that of its image within the cell.
+    fn centre(&self, i: usize) -> Vec3 {
+        let centre = self.frame.state.q[i].position;
+        self.lattice.map_or(centre, |lattice| lattice.wrapped(centre))
+    }
+
     /// The free bodies with their centre of mass in a region.
     fn inside(&self, region: &Region) -> impl Iterator<Item = usize> {
-        let (region, q) = (region.of_scene(self.planar()), &self.frame.state.q);
-        (0..self.free.len()).filter(move |&i| self.free[i] && region.contains(q[i].position))
+        let region = region.of_scene(self.planar());
+        (0..self.free.len()).filter(move |&i| self.free[i] && region.contains(self.centre(i)))
     }
 
     /// Contact points in a region.
     fn touches_in(&self, region: &Region) -> impl Iterator<Item = &Touch> {
         let region = region.of_scene(self.planar());
-        self.touches.iter().filter(move |touch| region.contains(touch.point))
+        let lattice = self.frame.work.system.lattice();
+        let place = move |point: Vec3| lattice.map_or(point, |lattice| lattice.wrapped(point));
+        self.touches.iter().filter(move |touch| region.contains(place(touch.point)))
     }
 
     /// Numbers of bodies that touch the free bodies with their centre of mass in a region. Rattlers
@@ -224,18 +251,23 @@ impl<'a> Measures<'a> {
     /// [`Shape::content_within`](crate::shape::Shape::content_within) for its accuracy.
     pub fn solid_fraction(&self, region: &Region) -> f64 {
         let Frame { scene, state, .. } = self.frame;
-        let near = |i: &usize| {
-            let (at, radius) = (state.q[*i].position, scene.bodies().radius[*i]);
+        let near = |at: Vec3, i: usize| {
+            let radius = scene.bodies().radius[i];
             let axes = if self.planar() { 2 } else { 3 };
             let meets = |k: usize| at[k] + radius > region.min[k] && at[k] - radius < region.max[k];
-            self.free[*i] && (0..axes).all(meets)
+            (0..axes).all(meets)
         };
-        let content = |i: usize| {
-            let body = scene.body_at(i);
-            let pose = scene.shape_pose(state, body);
-            scene.shape(body).content_within(&pose, region.min, region.max)
-        };
-        let solid: f64 = (0..self.free.len()).filter(near).map(content).sum();
+        let images = images_of(self.lattice.as_ref());
+        let mut solid = 0.0;
+        for i in (0..self.free.len()).filter(|&i| self.free[i]) {
+            let (centre, body) = (state.q[i].position, scene.body_at(i));
+            let to_cell = self.lattice.map_or(Vec3::zeros(), |lattice| lattice.into_cell(centre));
+            for a in images.iter().map(|a| a + to_cell).filter(|a| near(centre + a, i)) {
+                let mut pose = scene.shape_pose(state, body);
+                pose.position += a;
+                solid += scene.shape(body).content_within(&pose, region.min, region.max);
+            }
+        }
         solid / self.content(region)
     }
 
@@ -250,26 +282,42 @@ impl<'a> Measures<'a> {
     /// `σ = 1/V (−Σ sym(f ⊗ l) + Σ m u ⊗ u)`. The first sum (Love and Weber) is over the contacts of
     /// free bodies: `f` is the mean force on the body over the last step, and `l` the part inside `V`
     /// of the segment from its centre of mass to the contact point. The second is the kinetic part:
-    /// over the free bodies with their centre of mass in `V`, with velocity `u` relative to their
-    /// common velocity. Forces of ropes and joints do not contribute.
+    /// over the free bodies with their centre of mass in `V`, with velocity `u` relative to the flow of
+    /// a sheared cell and to their common velocity. Forces of ropes and joints do not contribute.
     pub fn stress(&self, region: &Region) -> Mat3 {
         let Frame { scene, state, work, .. } = self.frame;
-        let (middle, within) = (work.system.q_m(), region.of_scene(self.planar()));
+        let within = region.of_scene(self.planar());
+        let (middle, lattice) = (work.system.q_m(), work.system.lattice());
+        let images = images_of(lattice);
+        // The part within the region of the segment from a body to a contact point, over all images.
+        let part = |touch: &Touch, side: usize| {
+            let (Some(lattice), Some(arms)) = (lattice, touch.arms) else {
+                let centre = middle[touch.slots[side]].position;
+                return (touch.point - centre) * within.share(centre, touch.point);
+            };
+            let (arm, point) = (arms[side], lattice.wrapped(touch.point));
+            let shares = images.iter().map(|a| within.share(point - arm + a, point + a));
+            arm * shares.sum::<f64>()
+        };
         let mut sum = Mat3::zeros();
         for touch in &self.touches {
-            for (slot, force) in [(touch.slots[0], -touch.force), (touch.slots[1], touch.force)] {
-                if self.free[slot] {
-                    let centre = middle[slot].position;
-                    let part = (touch.point - centre) * within.share(centre, touch.point);
+            for (side, force) in [(0, -touch.force), (1, touch.force)] {
+                if self.free[touch.slots[side]] {
+                    let part = part(touch, side);
                     sum -= (force * part.transpose() + part * force.transpose()) * 0.5;
                 }
             }
         }
         let mass = &scene.bodies().mass;
         let total: f64 = self.inside(region).map(|i| mass[i]).sum();
-        let momentum: Vec3 = self.inside(region).map(|i| state.v[i].linear * mass[i]).sum();
+        let rate = scene.cell().map_or(0.0, |cell| cell.mean_rate(state.t, self.frame.dt));
+        let beyond_flow = |i: usize| {
+            let (v, y) = (state.v[i].linear, state.q[i].position.y);
+            if rate == 0.0 { v } else { v - Vec3::x() * (rate * y) }
+        };
+        let momentum: Vec3 = self.inside(region).map(|i| beyond_flow(i) * mass[i]).sum();
         for i in self.inside(region) {
-            let u = state.v[i].linear - momentum / total;
+            let u = beyond_flow(i) - momentum / total;
             sum += u * u.transpose() * mass[i];
         }
         sum / self.content(region)
@@ -294,11 +342,17 @@ impl<'a> Measures<'a> {
     }
 }
 
-/// Whether a body is free, with a shape.
+/// The vectors from what is within a periodic cell to all images that may reach into the cell [m]; only
+/// that of length zero without a cell.
+fn images_of(lattice: Option<&Lattice>) -> Vec<Vec3> {
+    lattice.map_or_else(|| vec![Vec3::zeros()], |lattice| lattice.around().collect())
+}
+
+/// Whether a body is free, not moved by a servo, with a shape.
 fn is_free(frame: &Frame, i: usize) -> bool {
     let (scene, bodies) = (frame.scene, frame.scene.bodies());
     let alone = bodies.carried[i].is_none() && scene.node_at(i).is_none();
-    bodies.movable[i] && alone && bodies.size[i] > 0.0
+    bodies.movable[i] && alone && bodies.size[i] > 0.0 && !scene.is_servo(i)
 }
 
 #[cfg(test)]

@@ -2,11 +2,12 @@
 //! beside those that the scheme found, for free bodies in any scene and after a step of any scheme.
 
 use super::{Body, Frame};
-use crate::assembly::contact_law;
+use crate::assembly::{Moment, contact_law};
 use crate::friction::{
     ContactStatus, Factored, InverseMass, Law, RestError, RestForces, RestProblem, RestReport,
 };
 use crate::math::{Vec3, tangents};
+use crate::scene::{Push, Scene, State};
 
 /// The resultant that the unique forces have on each body.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -95,7 +96,7 @@ impl ForceNetwork {
         let solver_residual = at_rest.map(|(w, _)| w.error).fold(0.0, f64::max);
         let world = |a: usize, f: [f64; 3]| {
             let [n, t1, t2] = assembled.contacts.contacts()[a].frame.map(Vec3::from);
-            n * f[0] + t1 * f[1] + t2 * f[2]
+            n * (f[0] - assembled.seen[a].adhesion) + t1 * f[1] + t2 * f[2]
         };
         let scene = frame.scene;
         let contact = |(a, seen): (usize, &Seen)| NetworkContact {
@@ -158,6 +159,10 @@ struct Seen {
     point: Vec3,
     normal: Vec3,
     force: Vec3,
+    /// Adhesive force [N].
+    adhesion: f64,
+    /// Part of the relative velocity that is due to the shear of a periodic cell [m/s].
+    shear: Option<Vec3>,
 }
 
 /// The contacts of a step as columns of `H` over the free bodies.
@@ -185,7 +190,7 @@ impl Assembled {
         let mut assembled = Assembled { contacts, laws: Vec::new(), seen: Vec::new(), slots };
         // Open contacts are in the lists of some laws.
         let touching = 1e-6 * scene.grain_size();
-        for (c, r) in work.contacts().active().zip(work.impulses()) {
+        for (k, (c, r)) in work.contacts().active().zip(work.impulses()).enumerate() {
             let pair = c.bodies.map(|b| b as usize);
             let blocks = pair.map(|i| block[i]);
             let force = c.impulse_w(r) / dt;
@@ -195,35 +200,59 @@ impl Assembled {
             }
             let (point, normal) = (c.point.point, c.point.normal);
             let (t1, t2) = tangents(normal);
-            let arms = pair.map(|i| (point - q[i].position).into());
+            let arms = arms_at(scene, state, point, pair).map(Into::into);
             assembled.contacts.push(blocks, [normal, t1, t2].map(Into::into), arms);
-            assembled.laws.push(Law::Coulomb { friction: contact_law(scene, c.point).friction });
-            assembled.seen.push(Seen { slots: pair, point, normal, force });
+            let law = contact_law(scene, c.point);
+            // Contacts that do not slide at the end of the step may have a friction of their own.
+            let slides = state.warm_start.get(k).is_some_and(|warm| warm.slides);
+            let held = law.static_friction.filter(|_| !slides);
+            assembled.laws.push(Law::Coulomb { friction: held.unwrap_or(law.friction) });
+            let adhesion = work.contacts().adhesion(k) / dt;
+            let shear = work.system.shear_velocity(&c, Moment::End);
+            assembled.seen.push(Seen { slots: pair, point, normal, force, adhesion, shear });
         }
         assembled
     }
 
-    /// The resultants of each body.
+    /// The resultants of each body, without the adhesive forces: those obey Signorini and Coulomb.
     fn wrenches(&self, frame: &Frame) -> Vec<Wrenches> {
         let bodies = frame.scene.bodies();
         let mut step = vec![[0.0; 6]; self.slots.len()];
+        let mut adhesive = step.clone();
         let mut arm = vec![0.0_f64; self.slots.len()];
         for (c, seen) in self.contacts.contacts().iter().zip(&self.seen) {
+            let pull = seen.normal * seen.adhesion;
             for (side, sign) in [(0, -1.0), (1, 1.0)] {
                 let b = c.blocks[side] as usize;
                 let Some(sum) = step.get_mut(b) else { continue };
-                let moment = Vec3::from(c.arms[side]).cross(&seen.force);
+                let place = Vec3::from(c.arms[side]);
+                arm[b] = arm[b].max(place.norm());
+                let push = seen.force + pull;
+                let moment = place.cross(&push);
                 for k in 0..3 {
-                    sum[k] += sign * seen.force[k];
+                    sum[k] += sign * push[k];
                     sum[3 + k] += sign * moment[k];
                 }
-                arm[b] = arm[b].max(Vec3::from(c.arms[side]).norm());
+                if seen.adhesion > 0.0 {
+                    let moment = place.cross(&pull);
+                    for k in 0..3 {
+                        adhesive[b][k] += sign * pull[k];
+                        adhesive[b][3 + k] += sign * moment[k];
+                    }
+                }
             }
         }
+        let state = frame.state;
+        let pushes: Vec<Push> = frame.scene.pushes(state.t, &state.q, &state.v).collect();
         let of = |(b, &i): (usize, &usize)| {
-            let force = -(frame.scene.gravity() * bodies.mass[i] + bodies.force[i]);
-            let moment = -bodies.torque[i];
+            let mut force = -(frame.scene.gravity() * bodies.mass[i] + bodies.force[i]);
+            let mut moment = -bodies.torque[i];
+            if let Some(push) = pushes.iter().find(|push| push.slot == i) {
+                force -= push.force;
+                moment -= push.torque;
+            }
             let rest = [force.x, force.y, force.z, moment.x, moment.y, moment.z];
+            let rest: [f64; 6] = std::array::from_fn(|k| rest[k] + adhesive[b][k]);
             let free = |k: usize| match k {
                 0..3 => bodies.inverse_mass[i][k] > 0.0,
                 k => self.contacts.masses()[b].angular[k - 3] > 0.0,
@@ -252,22 +281,32 @@ impl Assembled {
     fn sliding(&self, frame: &Frame, moving: &[bool]) -> Vec<Option<[f64; 2]>> {
         let state = frame.state;
         let slow = 1e-6 * (frame.scene.gravity().norm() * frame.scene.grain_size()).sqrt();
-        let velocity = |i: usize, at: Vec3| {
+        let velocity = |i: usize, arm: [f64; 3]| {
             let v = &state.v[i];
-            v.linear + v.angular.cross(&(at - state.q[i].position))
+            v.linear + v.angular.cross(&Vec3::from(arm))
         };
         let contacts = self.contacts.contacts().iter().zip(&self.seen).zip(&self.laws);
         let slides = contacts.map(|((c, seen), law)| {
             let moves = c.blocks.iter().any(|b| moving.get(*b as usize) == Some(&true));
             let [_, t1, t2] = c.frame.map(Vec3::from);
-            let v = velocity(seen.slots[1], seen.point) - velocity(seen.slots[0], seen.point);
+            let mut v = velocity(seen.slots[1], c.arms[1]) - velocity(seen.slots[0], c.arms[0]);
+            if let Some(shear) = seen.shear {
+                v += shear;
+            }
             let (along, f) = ([t1.dot(&v), t2.dot(&v)], seen.force);
-            let limit = law.friction().unwrap_or(0.0) * seen.normal.dot(&f);
+            let limit = law.friction().unwrap_or(0.0) * (seen.normal.dot(&f) + seen.adhesion);
             let full = t1.dot(&f).hypot(t2.dot(&f)) >= 0.999 * limit;
             (moves && full && along[0].hypot(along[1]) > slow).then_some(along)
         });
         slides.collect()
     }
+}
+
+/// The vectors from two bodies to a contact point [m], in a periodic cell from the nearest image of the
+/// second.
+fn arms_at(scene: &Scene, state: &State, point: Vec3, [i, j]: [usize; 2]) -> [Vec3; 2] {
+    let [a, b] = [i, j].map(|i| point - state.q[i].position);
+    [a, scene.lattice(state.t).map_or(b, |lattice| lattice.reduced(b))]
 }
 
 /// Weight of a body [N]; 0 without gravity.

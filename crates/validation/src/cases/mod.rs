@@ -2,8 +2,10 @@
 
 mod analyses;
 mod analytical;
+mod capsules;
 mod ccp;
 mod ccp_solvers;
+mod cohesion;
 mod corrections;
 mod coupling;
 mod dantzig;
@@ -14,11 +16,13 @@ mod grains;
 mod measures;
 mod mechanisms;
 mod penalty;
+mod periodic;
 mod pinocchio;
 mod position_correction;
 mod rest_forces;
 mod rigid_events;
 mod ropes;
+mod servo;
 mod slider_crank;
 mod standing;
 
@@ -61,6 +65,12 @@ pub const CASES: &[Case] = &[
         about: "two pendulums of ten balls each compared with an independent solution: contacts, energy, stretch of ropes",
         run: ccp::pendulums,
         long: true,
+    },
+    Case {
+        name: "cohesion",
+        about: "pull-off forces, surface energy, friction and heaps with cohesion; static friction on a slope and on a belt",
+        run: cohesion::cohesion,
+        long: false,
     },
     Case {
         name: "dantzig",
@@ -135,6 +145,12 @@ pub const CASES: &[Case] = &[
         about: "1000 ballast stones poured into a box come to rest, with and without rolling resistance",
         run: grains::stones_at_rest,
         long: true,
+    },
+    Case {
+        name: "capsules",
+        about: "capsules, cylinders, cones and rounded polyhedra roll, collide, tip and stand as closed forms say; a pile of all kinds",
+        run: capsules::capsules,
+        long: false,
     },
     Case {
         name: "same-bits",
@@ -281,10 +297,22 @@ pub const CASES: &[Case] = &[
         long: false,
     },
     Case {
+        name: "servo",
+        about: "forces as laws of time and state, servo plates on stops and on a settling bed, a triaxial cell",
+        run: servo::servo,
+        long: false,
+    },
+    Case {
         name: "measures",
         about: "stress of columns under their weight, crystals: fabric, coordination, solid fraction; flow of mass, impacts",
         run: measures::measures,
         long: false,
+    },
+    Case {
+        name: "periodic",
+        about: "a gas in a periodic cell keeps momentum and energy, its pressure; collisions across boundaries; a sheared cell has a constant gradient",
+        run: periodic::periodic,
+        long: true,
     },
 ];
 

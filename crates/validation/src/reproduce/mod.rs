@@ -2,6 +2,7 @@
 
 mod bruls2014;
 mod ccp;
+mod laboratory;
 mod schwager_poeschel;
 mod slider_crank;
 mod tamping;
@@ -90,6 +91,12 @@ pub const STUDIES: &[Study] = &[
         about: "the planar paper on cone complementarity and granular chains, Figs. 6 to 17: particle, pendulums on ropes, penalty",
         takes_options: false,
         run: |_, options, tell| ccp::ccp(options.effort, tell),
+    },
+    Study {
+        name: "laboratory",
+        about: "angle of repose, hopper, rotating drum, silo and direct shear, several seeds each, against the literature",
+        takes_options: false,
+        run: |folder, options, tell| laboratory::laboratory(folder, options.effort, tell),
     },
     Study {
         name: "schwager-poeschel",

@@ -31,7 +31,8 @@ impl Known {
         grains: &[Option<Grains>],
         mechanisms: &[Mechanism],
     ) -> Known {
-        let free = |body: &Body| matches!(body.kind, BodyKind::Free { .. });
+        let free =
+            |body: &Body| matches!(body.kind, BodyKind::Free { .. } | BodyKind::Servo { .. });
         let settles =
             |grains: &Grains| matches!(grains.placement, Placement::Rain { settle: Some(_), .. });
         let names = |mechanism: &Mechanism| {
@@ -93,7 +94,8 @@ impl Converter<'_> {
     /// A free body must be bounded.
     pub(in super::super) fn check_half_space(&mut self, body: &Entries) {
         let Some(node) = body.get("shape") else { return };
-        if (self.shape_type(node), body.variant) == (Some("half-space"), Some("free")) {
+        let moves = matches!(body.variant, Some("free" | "servo"));
+        if self.shape_type(node) == Some("half-space") && moves {
             let message = "a half-space has no mass, so it cannot be a free body";
             let help = "write kind = \"fixed\" or kind = \"moving\"";
             self.problems.advise(node.span.clone(), message, help);

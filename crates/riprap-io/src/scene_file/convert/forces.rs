@@ -6,8 +6,8 @@ use super::super::document::excerpt;
 use super::super::expression::Expression;
 use super::super::keys::{Choice, ReadKeys};
 use super::super::model::{
-    Coordinate, Drive, Force, ForceFrame, ForceTarget, Input, Latch, Law, Loop, Phase, PointSpring,
-    Until,
+    Coordinate, Drive, Force, ForceFrame, ForceTarget, Input, JointServo, Latch, Law, Loop, Phase,
+    PointSpring, Until,
 };
 use super::super::number;
 use super::super::units::{Dimension, parse_quantity};
@@ -60,6 +60,36 @@ impl Converter<'_> {
         let message = format!("both ends of this {what} are on `{name}`");
         self.problems.report(entries.value_span("b"), message);
         None
+    }
+
+    /// The servos of joints and of joints in chains.
+    pub(super) fn joint_servos(&mut self, mechanism: &Entries, parts: &mut Parts) {
+        let joints = mechanism.list("joint").unwrap_or_default().iter().enumerate();
+        for (index, entries) in joints.filter_map(|(index, node)| Some((index, node.table()?))) {
+            let name = entries.text("name").map_or(format!("joint_{}", index + 1), str::to_owned);
+            self.joint_servo(entries, &name, parts);
+        }
+        let chains = mechanism.list("chain").unwrap_or_default().iter().filter_map(Node::table);
+        for entries in chains.filter_map(|chain| chain.list("joints")).flatten() {
+            let Some(entries) = entries.table() else { continue };
+            self.joint_servo(entries, entries.text("name").unwrap_or_default(), parts);
+        }
+    }
+
+    fn joint_servo(&mut self, joint: &Entries, name: &str, parts: &mut Parts) {
+        let Some(servo) = joint.given("servo").and_then(Node::table) else { return };
+        let Some(k) = parts.joints.iter().position(|part| part.joint.name == name) else { return };
+        if parts.joints[k].joint.drive != Drive::None {
+            let message = format!("`{name}` has a servo, but its motion is prescribed");
+            let help = "remove `servo`, or `motion` and `speed`";
+            self.problems.advise(joint.key_span("servo"), message, help);
+            return;
+        }
+        let target = ["force", "torque"].into_iter().find_map(|key| Some((key, servo.get(key)?)));
+        let Some((key, node)) = target else { return };
+        if let (Some(law), Some(speed)) = (self.law(node, key, parts), servo.number("speed")) {
+            parts.joints[k].joint.servo = Some(JointServo { law, speed });
+        }
     }
 
     pub(super) fn forces(&mut self, nodes: &[Node], parts: &mut Parts) -> Placed<Force> {
@@ -269,7 +299,7 @@ impl Converter<'_> {
         laws.into_iter().collect()
     }
 
-    fn law(&mut self, node: &Node, what: &str, parts: &Parts) -> Option<Law> {
+    pub(super) fn law(&mut self, node: &Node, what: &str, parts: &Parts) -> Option<Law> {
         if parts.lost_joints {
             return None; // an unknown name may be one of theirs
         }

@@ -65,6 +65,16 @@ impl Converter<'_> {
 
     /// `shape`, or `stones` or `spheres` with their sizes.
     pub(in super::super) fn grain_shape(&mut self, group: &Entries) -> Option<GrainShape> {
+        // With an unknown generator, the keys have not been read.
+        self.shape_of(group, group.variant.is_some())
+    }
+
+    /// The same for bodies that are inserted.
+    pub(in super::super) fn inserted_shape(&mut self, entries: &Entries) -> Option<GrainShape> {
+        self.shape_of(entries, true)
+    }
+
+    fn shape_of(&mut self, group: &Entries, read: bool) -> Option<GrainShape> {
         let keys = ["shape", "stones", "spheres"];
         let given: Vec<&str> = keys.into_iter().filter(|key| group.given(key).is_some()).collect();
         let alternatives = if group.variant == Some("file") {
@@ -73,8 +83,9 @@ impl Converter<'_> {
             "`shape`, `stones` or `spheres`"
         };
         let &[key] = &given[..] else {
-            // With an unknown generator, the keys have not been read.
-            group.variant?;
+            if !read {
+                return None;
+            }
             match given.get(1) {
                 Some(second) => {
                     let message = format!("`{}` and `{second}` are mutually exclusive", given[0]);

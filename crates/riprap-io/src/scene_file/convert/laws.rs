@@ -80,7 +80,7 @@ impl Converter<'_> {
     }
 
     /// A component of a prescribed motion: a number, or an expression of `t` and the parameters.
-    pub(super) fn component(&mut self, node: &Node, what: &str) -> Option<Component> {
+    pub(in super::super) fn component(&mut self, node: &Node, what: &str) -> Option<Component> {
         match &node.item {
             Item::Number(value) => Some(Component::Constant(*value)),
             Item::Text(text) => {

@@ -59,6 +59,7 @@ impl Converter<'_> {
             drive,
             spring,
             stops,
+            servo: None,
         };
         let complete = parent.is_some() && child.is_some();
         let name_span = entries.value_span("name");

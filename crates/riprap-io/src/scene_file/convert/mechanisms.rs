@@ -99,6 +99,7 @@ impl Converter<'_> {
         let (loops, loop_spans) = self.loops(mechanism.list("loop").unwrap_or_default());
         let springs = self.springs(mechanism.list("spring").unwrap_or_default());
         let mut parts = std::mem::take(&mut self.parts);
+        self.joint_servos(mechanism, &mut parts);
         let forces = self.forces(mechanism.list("force").unwrap_or_default(), &mut parts);
         let dependent = self.dependent(mechanism, &parts, &loops);
         let (springs, spring_spans) = springs;
@@ -358,5 +359,6 @@ pub(super) fn fixed(name: String, parent: Option<usize>, child: usize) -> Joint 
         drive: Drive::None,
         spring: None,
         stops: None,
+        servo: None,
     }
 }

@@ -3,6 +3,7 @@
 //! and conversion continues, so that one pass finds them all.
 
 mod bodies;
+mod cohesion;
 mod contacts;
 mod flexible;
 mod forces;
@@ -10,7 +11,9 @@ mod grains;
 mod joints;
 mod laws;
 mod links;
+mod loads;
 mod mechanisms;
+mod population;
 mod probes;
 mod ropes;
 mod shapes;
@@ -28,8 +31,8 @@ use super::document::excerpt;
 use super::expression::Scope;
 use super::keys::{Choice, ReadKeys, SetKeys};
 use super::model::{
-    Body, ContactLaw, Grains, Material, Mechanism, MechanismSource, NamedShape, Pair, PairLaw, Run,
-    SceneFile, Solver, SolverMethod, Source, TimeScheme, is_adaptive,
+    Body, ContactLaw, Grains, Material, Mechanism, MechanismSource, NamedShape, Pair, PairLaw,
+    Periodic, Run, SceneFile, Solver, SolverMethod, Source, TimeScheme, is_adaptive,
 };
 use super::number;
 use super::parameters::Parameters;
@@ -38,6 +41,7 @@ use super::suggest;
 use super::values::{Entries, Node};
 use crate::mesh::Mesh;
 use bodies::Known;
+use loads::LoadScope;
 use mechanisms::Parts;
 use probes::Targets;
 
@@ -60,6 +64,10 @@ pub(super) struct Converter<'a> {
     time_scope: Scope,
     /// The parameters, for values that use them.
     parameters: Parameters,
+    /// The names of the bodies, in file order.
+    body_names: Vec<Option<String>>,
+    /// The names that laws of time and state may use; collected when the first law is read.
+    loads: Option<LoadScope>,
     materials: Vec<Material>,
     material_index: HashMap<String, usize>,
     /// Types of the named shapes; `None` if invalid.
@@ -76,6 +84,8 @@ pub(super) struct Converter<'a> {
     groups: Vec<(String, Option<u64>)>,
     /// Magnitude of the gravitational acceleration [m/s²].
     gravity: f64,
+    /// Whether a periodic cell bounds the volume of the scene.
+    bounded: bool,
     /// The name of the table that is read next.
     pub own_name: String,
     /// Whether the mass of the mechanism body being read is computed from its shapes.
@@ -110,7 +120,10 @@ fn source(scene: &Entries) -> Source {
     let shapes = scene.table("shapes").map_or(Vec::new(), |shapes| {
         shapes.named().map(|(_, key_span, _)| key_span.clone()).collect()
     });
-    Source { shapes, bodies: tables("body"), grains: tables("grains"), ..Source::default() }
+    let stop = scene.table("run").map_or(0..0, |run| run.value_span("stop"));
+    let periodic = scene.table("periodic").map_or(0..0, |table| table.span.clone());
+    let (bodies, grains) = (tables("body"), tables("grains"));
+    Source { stop, periodic, shapes, bodies, grains, ..Source::default() }
 }
 
 /// Items and their locations.
@@ -128,6 +141,8 @@ impl<'a> Converter<'a> {
             seed: 1,
             time_scope: Scope::new(&["t"]),
             parameters: Parameters::default(),
+            body_names: Vec::new(),
+            loads: None,
             materials: Vec::new(),
             material_index: HashMap::new(),
             shape_types: Vec::new(),
@@ -138,6 +153,7 @@ impl<'a> Converter<'a> {
             rope_names: HashSet::new(),
             groups: Vec::new(),
             gravity: 0.0,
+            bounded: false,
             own_name: String::new(),
             weighed: false,
             parts: Parts::default(),
@@ -155,10 +171,13 @@ impl<'a> Converter<'a> {
         };
         self.gravity = gravity.iter().map(|g| g * g).sum::<f64>().sqrt();
         let parameters = self.parameters(scene);
+        let periodic = self.periodic(scene);
         let steps = run.and_then(|run| self.run(run));
         self.materials(scene);
         let pairs = self.pairs(list("pair"));
+        self.check_ranges(scene);
         let shapes = self.named_shapes(scene);
+        self.name_bodies(list("body"));
         let mut bodies: Vec<Option<Body>> = self.bodies(list("body"));
         let grains: Vec<Option<Grains>> = self.grains(list("grains"));
         let mechanisms = self.mechanisms(list("mechanism"));
@@ -177,6 +196,8 @@ impl<'a> Converter<'a> {
         let (point_contacts, point_contact_spans) = self.point_contacts(list("point_contact"));
         let (ropes, rope_spans) = self.ropes(list("rope"), chain_ropes);
         let ignored_contacts = self.ignored_contacts(list("ignore_contact"));
+        let (insertions, insertion_spans) = self.insertions(list("insert"));
+        let (removals, removal_spans) = self.removals(list("remove"));
         let multipliers = steps
             .as_ref()
             .is_none_or(|run| matches!(run.scheme, TimeScheme::GeneralizedAlpha { .. }));
@@ -200,6 +221,7 @@ impl<'a> Converter<'a> {
             solver: self.solver(scene, &steps.as_ref()?.scheme)?,
             run: steps?,
             contact: ReadKeys::read_keys(self, scene.table("contact")?)?,
+            periodic,
             parameters,
             materials: std::mem::take(&mut self.materials),
             pairs,
@@ -212,6 +234,8 @@ impl<'a> Converter<'a> {
             point_contacts,
             ropes,
             ignored_contacts,
+            insertions,
+            removals,
             probes: probes.bodies,
             mechanism_probes: probes.mechanisms,
             joint_probes: probes.joints,
@@ -225,9 +249,24 @@ impl<'a> Converter<'a> {
                 joints: joint_spans,
                 point_contacts: point_contact_spans,
                 ropes: rope_spans,
+                insertions: insertion_spans,
+                removals: removal_spans,
                 ..source
             },
         })
+    }
+
+    /// The periodic cell.
+    fn periodic(&mut self, scene: &Entries) -> Option<Periodic> {
+        let table = scene.table("periodic")?;
+        let cell = Periodic::read_keys(self, table)?;
+        if cell.shear_rate.is_some() && cell.shear_strain.is_some() {
+            let message = "`shear_rate` and `shear_strain` contradict each other";
+            let span = table.key_span("shear_strain");
+            self.problems.advise(span, message, "remove one of them");
+        }
+        self.bounded = cell.is_bounded(self.planar);
+        Some(cell)
     }
 
     /// The contact solver, with the usual method of the scheme.
@@ -272,16 +311,15 @@ impl<'a> Converter<'a> {
     /// Checks of the scene as a whole.
     fn check_whole(&mut self, scene: &Entries, run: Option<&Entries>) {
         let any = |keys: &[&str]| keys.iter().any(|key| scene.given(key).is_some());
-        if !any(&["body", "grains", "mechanism", "flexible", "chain"]) {
+        if !any(&["body", "grains", "mechanism", "flexible", "chain", "insert"]) {
             let message = "there is nothing to simulate: the scene has no bodies, grains, mechanisms or flexible bodies";
             self.problems.advise(0..0, message, "add a [[body]], [[grains]] or a [[mechanism]]");
         }
         if let Some(run) = run.filter(|run| run.variant == Some("dormand-prince"))
-            && any(&["body", "grains", "point_contact", "flexible"])
+            && any(&["body", "grains", "point_contact", "flexible", "insert"])
         {
             let message = "\"dormand-prince\" is for mechanisms only: it does not support contacts";
-            let help =
-                "remove `scheme`, or [[body]], [[grains]], [[flexible]] and [[point_contact]]";
+            let help = "remove `scheme`, or [[body]], [[grains]], [[insert]], [[flexible]] and [[point_contact]]";
             self.problems.advise(run.value_span("scheme"), message, help);
         }
     }
@@ -320,6 +358,11 @@ impl<'a> Converter<'a> {
                 self.problems.advise(run.value_span(key), message, help);
             }
         }
+        if run.given("start_time").is_some() && run.given("start_from").is_none() {
+            let message = "`start_time` is given without `start_from`";
+            let help = "name the run to start from, such as start_from = \"../out/settle\", or remove `start_time`";
+            self.problems.advise(run.key_span("start_time"), message, help);
+        }
         Run::read_keys(self, run)
     }
 
@@ -333,6 +376,7 @@ impl<'a> Converter<'a> {
                     // An invalid density is not missing.
                     material.density = entries.given("density").map(|_| 1.0);
                     material.set_keys(self, entries);
+                    self.check_frictions(entries, &PairLaw::combined(&material, &material));
                 }
                 None => material.density = Some(1.0),
             }
@@ -355,8 +399,13 @@ impl<'a> Converter<'a> {
                 self.problems.report(entries.value_span("between"), message);
             }
             let mut law = PairLaw::combined(first, second);
+            if entries.given("friction").is_some() {
+                // The static friction of the materials belongs to theirs.
+                law.static_friction = None;
+            }
             law.set_keys(self, entries);
             law.law = self.normal_law(entries, law.restitution, "pair");
+            self.check_frictions(entries, &law);
             pairs.push(Pair { between: [a, b], law });
         }
         pairs

@@ -151,15 +151,16 @@ impl Converter<'_> {
             }
         }
         let Some(entries) = node.table() else {
+            let bounded = self.bounded;
             let boxed = |node: &&Node| {
                 node.text().and_then(RegionQuantity::of).is_some_and(RegionQuantity::needs_box)
             };
-            for node in listed.iter().filter(boxed) {
+            for node in listed.iter().filter(|node| !bounded && boxed(node)) {
                 let message = format!(
                     "`{}` is a mean over a volume, and \"all\" has none",
                     node.text().unwrap_or_default()
                 );
-                let help = "give a box: region = { min = [x, y, z], max = [x, y, z] }";
+                let help = "give a box, region = { min = [x, y, z], max = [x, y, z] }, or a [periodic] cell in all directions";
                 self.problems.advise(node.span.clone(), message, help);
             }
             return (node.text()? == "all").then_some(RegionProbe {

@@ -9,7 +9,7 @@ use riprap::scene::{Chain as Laid, ChainEnd, ChainLayout, Course, On};
 
 use super::super::keys::ReadKeys;
 use super::super::model::{
-    Body, BodyKind, Chain, Place, Rope, Shape, ShapeRef, Target, TimeScheme, Vector,
+    Body, BodyKind, Chain, NO_LOAD, Place, Rope, Shape, ShapeRef, Target, TimeScheme, Vector,
 };
 use super::super::values::{Entries, Node};
 use super::shapes::UPRIGHT;
@@ -215,8 +215,8 @@ impl Converter<'_> {
                 velocity: [0.0; 3],
                 angular_velocity: [0.0; 3],
                 locked: [false; 6],
-                force: [0.0; 3],
-                torque: [0.0; 3],
+                force: NO_LOAD,
+                torque: NO_LOAD,
             },
         }
     }

@@ -118,6 +118,27 @@ impl Converter<'_> {
         self.shape_ref(node)
     }
 
+    /// The core of a rounded shape.
+    pub(in super::super) fn core_shape(&mut self, shape: &Entries, key: &str) -> Option<ShapeRef> {
+        let node = shape.get(key)?;
+        let in_parts = match &node.item {
+            Item::Table(core) => core.variant == Some("mesh") && core.text("as") == Some("parts"),
+            _ => false,
+        };
+        let kind = self.shape_type(node);
+        if in_parts || kind.is_some_and(|kind| !matches!(kind, "box" | "polyhedron" | "mesh")) {
+            let message = match kind {
+                Some(kind) if !in_parts => format!("\"{kind}\" cannot be rounded"),
+                _ => "a mesh in several parts cannot be rounded".to_owned(),
+            };
+            let help =
+                "the core of a rounded shape is a box, a polyhedron, or a mesh with as = \"hull\"";
+            self.problems.advise(shape.value_span(key), message, help);
+            return None;
+        }
+        self.shape_ref(node)
+    }
+
     /// The type of a shape, inline or by name.
     pub(super) fn shape_type(&self, node: &Node) -> Option<&'static str> {
         match &node.item {

@@ -63,7 +63,7 @@ static PLANT: Table = Table {
 /// The checked values, and for each problem the text it marks, its message and its advice.
 fn checked(text: &str) -> (Option<Entries>, Vec<[String; 3]>) {
     let mut problems = Problems::default();
-    let entries = check(text, &PLANT, &mut problems);
+    let entries = check(&WithOptions::new(text, &[]), &PLANT, &mut problems);
     let told = problems.into_sorted().into_iter().map(|problem| {
         let marked = text.get(problem.span.clone()).expect("a location in the text");
         [marked.to_owned(), problem.message, problem.help.unwrap_or_default()]

@@ -8,9 +8,11 @@ use super::excerpt;
 
 impl Kind {
     /// Whether a value has a TOML type that this kind accepts.
-    pub(super) fn may_be(&self, value: &Spanned<DeValue<'_>>) -> bool {
+    pub(in super::super) fn may_be(&self, value: &Spanned<DeValue<'_>>) -> bool {
         match self {
-            Kind::Quantity(..) | Kind::Law(_) | Kind::Value => is_number(value) || is_text(value),
+            Kind::Quantity(..) | Kind::Law(_) | Kind::Load(_) | Kind::Value => {
+                is_number(value) || is_text(value)
+            }
             Kind::Number(_) | Kind::Integer(..) => is_number(value),
             Kind::Flag => matches!(value.get_ref(), DeValue::Boolean(_)),
             Kind::Text | Kind::Name | Kind::Refers(_) | Kind::File | Kind::Choice(_) => {

@@ -5,6 +5,7 @@ use std::ops::Range;
 
 use super::super::document::excerpt;
 use super::super::suggest;
+use super::super::units::parse_any_quantity;
 use super::functions::{AND, COMPARISONS, CONSTANTS, FUNCTIONS, KEYWORDS, NOT, OR, TRUTH};
 use super::{Expression, ExpressionError, Op, STACK};
 
@@ -20,6 +21,8 @@ pub(crate) struct Scope {
     /// The names in order of addition, for advice.
     names: Vec<String>,
     n_variables: usize,
+    /// Whether numbers may have units.
+    quantities: bool,
 }
 
 #[derive(Clone, Debug)]
@@ -37,6 +40,11 @@ impl Scope {
             scope.variable(name);
         });
         scope
+    }
+
+    /// Allows units after numbers.
+    pub fn allow_quantities(&mut self) {
+        self.quantities = true;
     }
 
     /// Adds a variable, unless it is already known, and returns its index.
@@ -345,9 +353,39 @@ impl<'a> Parser<'a> {
         }
         self.at = end;
         match self.text[start..end].parse::<f64>() {
-            Ok(value) if value.is_finite() => self.push(Op::Constant(value)),
+            Ok(value) if value.is_finite() => {
+                let value =
+                    if self.scope.quantities { self.with_unit(start, value)? } else { value };
+                self.push(Op::Constant(value))
+            }
             _ => Err((start..end, format!("`{}` is not a number", &self.text[start..end]), None)),
         }
+    }
+
+    /// The value of a number that started at `start`, in SI units: consumes the longest unit that follows it.
+    fn with_unit(&mut self, start: usize, value: f64) -> Result<f64, Mistake> {
+        let end = self.at;
+        let is_unit = |c: char| c.is_alphanumeric() || "/^*·µ°%".contains(c);
+        if !self.peek().is_some_and(|c| c.is_alphabetic() || "µ°%".contains(c)) {
+            return Ok(value);
+        }
+        let first = self.next_span();
+        if KEYWORDS.contains(&&self.text[first.clone()]) {
+            return Ok(value);
+        }
+        let rest = &self.text[self.at..];
+        let length = rest.find(|c: char| !is_unit(c)).unwrap_or(rest.len());
+        let ends = rest[..length].char_indices().map(|(at, c)| at + c.len_utf8());
+        for stop in ends.collect::<Vec<_>>().into_iter().rev() {
+            let text = format!("{} {}", &self.text[start..end], &rest[..stop]);
+            if let Ok((value, _)) = parse_any_quantity(&text) {
+                self.at += stop;
+                return Ok(value);
+            }
+        }
+        let message = format!("unknown unit `{}`", excerpt(&self.text[first.clone()]));
+        let help = "write the number with a unit such as m/s, kN or J, or in SI units without one";
+        Err((first, message, Some(help.to_owned())))
     }
 
     fn name(&mut self) -> Result<(), Mistake> {

@@ -5,6 +5,7 @@ use crate::scene_file::document;
 use crate::scene_file::fields::Need;
 use crate::scene_file::model::SCENE;
 use crate::scene_file::problem::Problems;
+use crate::scene_file::set::WithOptions;
 use crate::scene_file::units::Dimension;
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -54,7 +55,7 @@ variants! {
 /// Parses a paint from text, or returns the mistakes, one per line.
 fn paint(text: &str) -> Result<Paint, String> {
     let mut problems = Problems::default();
-    let entries = document::check(text, &PAINT, &mut problems);
+    let entries = document::check(&WithOptions::new(text, &[]), &PAINT, &mut problems);
     let paint = entries.and_then(|entries| {
         let mut from = Converter::new(text, "".as_ref(), &mut problems);
         Paint::read_keys(&mut from, &entries)
@@ -156,8 +157,7 @@ fn a_scalar_key_appears_in_one_file() {
     let mut files = Vec::new();
     sources(&std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("src/scene_file"), &mut files);
     let part_of_word = |c: char| c.is_alphanumeric() || c == '_';
-    for key in ["rolling", "max_sweeps", "approach_tolerance", "random_rotation", "project", "wall"]
-    {
+    for key in ["rolling", "max_sweeps", "approach_tolerance", "jitter", "project", "wall"] {
         let names = |text: &str| text.split(|c| !part_of_word(c)).any(|word| word == key);
         let known: Vec<_> = files.iter().filter(|(_, text)| names(text)).map(|(p, _)| p).collect();
         assert_eq!(known.len(), 1, "`{key}` is named in {known:?}");

@@ -8,13 +8,14 @@ use super::super::fields::{Field, Kind, Limits};
 use super::super::keys::{Codec, Names, codec, keys, table, variants};
 use super::super::units::Dimension;
 use super::super::values::Entries;
+use super::loads::{Driven, LoadComponent, Loads, SERVO, Servo};
 use super::shapes::{AnyShape, SHAPE_OR_NAME, TURNED, Turned};
 use super::{LENGTH, OwnName, Quaternion, ShapeRef, Vector};
 
 pub(super) static VELOCITY: Kind = Kind::Quantity(Dimension::VELOCITY, Limits::Any);
 pub(super) static ANGULAR_VELOCITY: Kind = Kind::Quantity(Dimension::ANGULAR_VELOCITY, Limits::Any);
-static FORCE: Kind = Kind::Quantity(Dimension::FORCE, Limits::Any);
-static TORQUE: Kind = Kind::Quantity(Dimension::TORQUE, Limits::Any);
+static FORCE: Kind = Kind::Load(Dimension::FORCE);
+static TORQUE: Kind = Kind::Load(Dimension::TORQUE);
 static INERTIA: Kind = Kind::Quantity(Dimension::INERTIA, Limits::Any);
 pub(super) static INERTIA_ROW: Kind = Kind::OneOf(&[
     Kind::Quantity(Dimension::INERTIA, Limits::Any),
@@ -77,7 +78,7 @@ codec! {
     /// The material of a body. It determines the mass unless the mass is given.
     BodyMaterial: usize,
     |from, body, key| {
-        let weighed = body.variant == Some("free") && body.given("mass").is_none();
+        let weighed = matches!(body.variant, Some("free" | "servo")) && body.given("mass").is_none();
         from.material(body, key, weighed)
     },
     |index, names| names.scene.materials[*index].name
@@ -137,10 +138,12 @@ variants! {
             angular_velocity: Vector = Axial(&ANGULAR_VELOCITY), Default("[0.0, 0.0, 0.0]");
             /// Locked directions, in the world frame.
             locked: [bool; 6] = List { of: &DIRECTION, min: 0, max: 6 }, Default("[]"), with Locked;
-            /// Constant force applied at the centre of mass, in the world frame.
-            force: Vector = Polar(&FORCE), Default("[0.0, 0.0, 0.0]");
-            /// Constant torque, in the world frame.
-            torque: Vector = Axial(&TORQUE), Default("[0.0, 0.0, 0.0]");
+            /// Force applied at the centre of mass, in the world frame: numbers, quantities, or expressions of the time `t`, of the
+            /// position `x`, `y`, `z` of the origin of the shape, its velocity `vx`, `vy`, `vz` and the angular velocity `wx`, `wy`,
+            /// `wz`, and of those of other bodies, such as `plate.z` and `plate.vz`.
+            force: [LoadComponent; 3] = Polar(&FORCE), Default("[0.0, 0.0, 0.0]"), with Loads;
+            /// Torque, in the world frame, like `force`.
+            torque: [LoadComponent; 3] = Axial(&TORQUE), Default("[0.0, 0.0, 0.0]"), with Loads;
         },
         /// Does not move.
         Fixed "fixed",
@@ -148,6 +151,12 @@ variants! {
         Moving "moving" {
             /// The prescribed motion.
             motion: Motion = Table(&MOTION), Required;
+        },
+        /// Moves along or about one axis, pushed by a drive with a target force and a limited speed; all other directions are
+        /// locked. The drive pushes with exactly the target as long as it is slower than the limit.
+        Servo "servo" {
+            /// The drive.
+            drive: Servo => SERVO, with Driven;
         },
     }
 }

@@ -13,8 +13,8 @@ static MATERIAL: Kind = Kind::Refers("material");
 static BODY_NAME: Kind = Kind::Refers("body");
 
 table! {
-    /// A material. A contact between two materials has the smaller friction, restitution and rolling resistance of the
-    /// two, unless a `[[pair]]` overrides them.
+    /// A material. A contact between two materials has the smaller friction, restitution, rolling resistance and cohesion of
+    /// the two, unless a `[[pair]]` overrides them.
     MATERIAL_TABLE = "material", "[materials.*]";
     for Material {
         /// Density; may be omitted if every free body of this material has an explicit mass.
@@ -26,6 +26,16 @@ table! {
         /// Rolling resistance: two bodies in contact resist relative rotation with a moment of at most this length times the
         /// normal force. Bodies of mechanisms have no rolling resistance.
         rolling: f64 = Quantity(Dimension::LENGTH, NonNegative), Default("0.0");
+        /// Coulomb friction coefficient of contacts that stick, at least `friction`, which is then that of sliding contacts.
+        static_friction: Option<f64> = Number(NonNegative), Optional;
+        /// Adhesive force of two shapes that touch, shared by the points at which they do. They hold against a pull of up to this
+        /// force, and friction is proportional to the normal force plus this force.
+        cohesion: f64 = Quantity(Dimension::FORCE, NonNegative), Default("0.0");
+        /// Work of adhesion in J/m^2, which is N/m: two spheres adhere with the pull-off force 3/2 π R times this value (Johnson, Kendall and Roberts), with
+        /// 1/R = 1/R₁ + 1/R₂. Other shapes count as spheres of the same volume as their body, fixed and driven ones as planes.
+        surface_energy: f64 = Quantity(Dimension::STIFFNESS, NonNegative), Default("0.0");
+        /// Gap up to which cohesion acts; a hundredth of the mean grain size if not given.
+        cohesion_range: Option<f64> = Quantity(Dimension::LENGTH, Positive), Optional;
         /// Young's modulus, for Hertz's law of the scheme `penalty`.
         young: Option<f64> = Quantity(Dimension::PRESSURE, Positive), Optional;
         /// Poisson's ratio, for Hertz's law of the scheme `penalty`; 0.3 if not given.
@@ -48,6 +58,16 @@ table! {
         /// Rolling resistance: two bodies in contact resist relative rotation with a moment of at most this length times the
         /// normal force. Bodies of mechanisms have no rolling resistance.
         rolling: f64 = Quantity(Dimension::LENGTH, NonNegative), Computed("the smaller value of the two materials");
+        /// Coulomb friction coefficient of contacts that stick, at least `friction`, which is then that of sliding contacts.
+        static_friction: Option<f64> = Number(NonNegative), Optional;
+        /// Adhesive force of two shapes that touch, shared by the points at which they do. They hold against a pull of up to this
+        /// force, and friction is proportional to the normal force plus this force.
+        cohesion: f64 = Quantity(Dimension::FORCE, NonNegative), Computed("the smaller value of the two materials");
+        /// Work of adhesion in J/m^2, which is N/m: two spheres adhere with the pull-off force 3/2 π R times this value (Johnson, Kendall and Roberts), with
+        /// 1/R = 1/R₁ + 1/R₂. Other shapes count as spheres of the same volume as their body, fixed and driven ones as planes.
+        surface_energy: f64 = Quantity(Dimension::STIFFNESS, NonNegative), Computed("the smaller value of the two materials");
+        /// Gap up to which cohesion acts; a hundredth of the mean grain size if not given.
+        cohesion_range: Option<f64> = Quantity(Dimension::LENGTH, Positive), Optional;
         /// Law in the normal direction.
         law: ContactLaw = Choice(words_of::<ContactLaw>()), Computed("`quasi-shock` if the restitution is 0, otherwise `moreau-newton`");
         /// Stiffness of a contact point under the scheme `penalty` with its linear law, instead of that of `[run]`.

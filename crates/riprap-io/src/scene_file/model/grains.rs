@@ -28,7 +28,7 @@ table! {
         /// Material; it must have a density.
         material: usize = Refers("material"), Required, with HeavyMaterial;
         /// Shapes and sizes.
-        shape: GrainShape => SHAPE, with AnyGrains;
+        shape: GrainShape => GRAIN_SHAPE, with AnyGrains;
         /// Seed for the random choices of this group.
         seed: u64 = Integer(0, i64::MAX), Computed("the `seed` of the scene"), with Seed;
         /// Initial positions.
@@ -84,12 +84,12 @@ pub enum GrainShape {
     },
 }
 
-const SHAPE: &[Field] = keys! {
+pub(super) const GRAIN_SHAPE: &[Field] = keys! {
     /// The shape of every grain, inline or by name.
     shape: OneOf(&SHAPE_OR_NAME), Optional;
 };
 /// Alternatives to `shape` for generators that draw the grains at random.
-const DRAWN: &[Field] = keys! {
+pub(super) const DRAWN: &[Field] = keys! {
     /// Convex polyhedra: random ones that resemble ballast, or scanned ones from a folder.
     stones: Table(&STONES), Optional;
     /// Spheres: `spheres = {}`.
@@ -99,7 +99,7 @@ const DRAWN: &[Field] = keys! {
 };
 
 /// `shape`, or `stones` or `spheres` with their `grading`.
-struct AnyGrains;
+pub(super) struct AnyGrains;
 
 impl Codec<GrainShape> for AnyGrains {
     fn read(from: &mut Converter<'_>, group: &Entries, _: &'static str) -> Option<GrainShape> {

@@ -9,7 +9,10 @@ mod degradation;
 mod flexible;
 mod grains;
 mod joints;
+mod loads;
 mod mechanism;
+mod periodic;
+mod population;
 mod probes;
 mod ropes;
 mod run;
@@ -20,7 +23,10 @@ pub use contacts::*;
 pub use flexible::*;
 pub use grains::*;
 pub use joints::*;
+pub use loads::*;
 pub use mechanism::*;
+pub use periodic::*;
+pub use population::*;
 pub use probes::*;
 pub use ropes::*;
 pub(super) use run::is_adaptive;
@@ -62,6 +68,8 @@ static POINT_CONTACT_KIND: Kind = Kind::Table(&POINT_CONTACT);
 static IGNORE_CONTACT_KIND: Kind = Kind::Table(&IGNORE_CONTACT);
 static ROPE_KIND: Kind = Kind::Table(&ROPE);
 static CHAIN_KIND: Kind = Kind::Table(&CHAIN);
+static INSERT_KIND: Kind = Kind::Table(&INSERT);
+static REMOVE_KIND: Kind = Kind::Table(&REMOVE);
 static PROBE_KIND: Kind = Kind::Table(&PROBE);
 
 /// A vector along x, y, z.
@@ -114,6 +122,8 @@ pub struct SceneFile {
     pub solver: Solver,
     /// Contact detection.
     pub contact: Contact,
+    /// The periodic cell.
+    pub periodic: Option<Periodic>,
     /// Named numbers for expressions, in file order.
     pub parameters: Vec<Parameter>,
     /// Materials, in file order.
@@ -138,6 +148,10 @@ pub struct SceneFile {
     pub ropes: Vec<Rope>,
     /// Pairs of bodies that do not collide.
     pub ignored_contacts: Vec<[Target; 2]>,
+    /// Bodies inserted during the run, in file order.
+    pub insertions: Vec<Insert>,
+    /// Bodies removed during the run, in file order.
+    pub removals: Vec<Remove>,
     /// Bodies recorded in `series.csv`.
     pub probes: Vec<Probe>,
     /// Mechanisms whose forces are recorded in `series.csv`.
@@ -162,8 +176,16 @@ pub struct SceneFile {
 pub struct Source {
     /// The file; empty if the scene did not come from one.
     pub path: PathBuf,
-    /// The text.
+    /// The text, followed by a line for each option that sets a key.
     pub text: Arc<str>,
+    /// Location of [`Run::stop`].
+    pub stop: Range<usize>,
+    /// Where the options begin in the text, if there are any.
+    pub options: Option<usize>,
+    /// The options `KEY=VALUE` that set keys.
+    pub set: Vec<String>,
+    /// Location of [`SceneFile::periodic`].
+    pub periodic: Range<usize>,
     /// Locations of [`SceneFile::shapes`].
     pub shapes: Vec<Range<usize>>,
     /// Locations of [`SceneFile::bodies`].
@@ -180,6 +202,10 @@ pub struct Source {
     pub point_contacts: Vec<Range<usize>>,
     /// Locations of [`SceneFile::ropes`].
     pub ropes: Vec<Range<usize>>,
+    /// Locations of [`SceneFile::insertions`].
+    pub insertions: Vec<Range<usize>>,
+    /// Locations of [`SceneFile::removals`].
+    pub removals: Vec<Range<usize>>,
 }
 
 /// Where the parts of a mechanism are defined; parts from a URDF file have the location where that file is named.
@@ -197,6 +223,13 @@ pub struct MechanismSource {
     pub springs: Vec<Range<usize>>,
     /// Locations of [`Mechanism::forces`].
     pub forces: Vec<Range<usize>>,
+}
+
+impl Source {
+    /// The location of a part of [`Run::stop`], whose text is `stop`.
+    pub(crate) fn within_stop(&self, stop: &str, part: Range<usize>) -> Range<usize> {
+        super::document::inside(&self.text, &self.stop, stop, part)
+    }
 }
 
 impl PartialEq for Source {
@@ -240,6 +273,8 @@ pub(crate) static SCENE: Table = Table {
         solver: Table(&SOLVER), Default("{}");
         /// Contact detection.
         contact: Table(&CONTACT), Default("{}");
+        /// A periodic cell, also sheared, for representative volumes.
+        periodic: Table(&PERIODIC), Optional;
         /// Named numbers for expressions: `omega = "1500 rpm"`, or an expression of the parameters above it.
         parameters: Map(&PARAMETER), Default("{}");
         /// Materials by name: `[materials.rock]`.
@@ -266,6 +301,10 @@ pub(crate) static SCENE: Table = Table {
         chain: List { of: &CHAIN_KIND, min: 0, max: 1000 }, Default("[]");
         /// Bodies that do not collide: `[[ignore_contact]]`.
         ignore_contact: List { of: &IGNORE_CONTACT_KIND, min: 0, max: 10_000 }, Default("[]");
+        /// Bodies that are inserted during the run: `[[insert]]`.
+        insert: List { of: &INSERT_KIND, min: 0, max: 1000 }, Default("[]");
+        /// Bodies that are removed during the run: `[[remove]]`.
+        remove: List { of: &REMOVE_KIND, min: 0, max: 1000 }, Default("[]");
         /// Bodies, mechanisms, joints, point contacts, ropes, packings and planes recorded in `series.csv`: `[[probe]]`.
         probe: List { of: &PROBE_KIND, min: 0, max: 10_000 }, Default("[]");
     }],

@@ -411,7 +411,7 @@ pub(crate) static PROBE: Table = Table {
         point_contact: Refers("point contact"), Optional;
         /// Name of a rope, instead of a body.
         rope: Refers("rope"), Optional;
-        /// A box whose free bodies and contacts are measured, or `"all"`, instead of a body. Bodies belong to the box if their
+        /// A box whose free bodies and contacts are measured, or `"all"`, instead of a body; in a periodic scene `"all"` is the cell. Bodies belong to the box if their
         /// centre of mass does, contacts if their point does; in planar scenes z is ignored.
         region: OneOf(&[Choice(&[("all", "all free bodies")]), Table(&COLUMN)]), Optional;
         /// A plane that free bodies pass, instead of a body.

@@ -1,5 +1,7 @@
 //! Time steps and output, the contact solver, and contact detection.
 
+use std::path::PathBuf;
+
 use riprap::detect::Method;
 use riprap::scheme::{
     CollisionFriction, FrictionLaw, Integrator, NormalLaw, PenaltyLaw, StepControl,
@@ -36,7 +38,7 @@ table! {
         /// How frames for ParaView are written; `true` is `"vtkhdf"`, `false` writes none.
         frames: Option<FrameFormat> = OneOf(&[Flag, Choice(words_of::<FrameFormat>())]), Default("\"vtkhdf\""), with Frames;
         /// Whether `series.csv` also records where the energy goes (`dissipated_impact`, `dissipated_friction`,
-        /// `dissipated_rolling`, `dissipated_ropes`, `other_work`) and how often bodies touch (`touching_pairs`, `contact_onsets`, `contact_steps`).
+        /// `dissipated_rolling`, `dissipated_ropes`, `dissipated_cohesion`, `other_work`) and how often bodies touch (`touching_pairs`, `contact_onsets`, `contact_steps`).
         account: bool = Flag, Default("false");
         /// Whether frames include force chains: contacts as lines between bodies, with a radius by their normal force.
         force_chains: bool = Flag, Default("false");
@@ -45,9 +47,42 @@ table! {
         impact_speed: Option<f64> = Quantity(Dimension::VELOCITY, NonNegative), Optional;
         /// Interval between checkpoints, from which an interrupted run resumes bitwise identically (`riprap run --resume`).
         checkpoint_every: Option<f64> = TIME, Optional;
+        /// A condition that ends the run before `until`, such as `"speed < 1e-4 m/s for 0.1 s"`: an expression of `t`, of the largest
+        /// `speed` of the free bodies, of the `kinetic_energy`, of coordinates of bodies such as `ball.z` and `ball.vz`, and of
+        /// columns of `series.csv`, optionally with the time `for` which it must hold. Numbers may have units. It is evaluated
+        /// after every step, and if it uses columns at every row of `series.csv`.
+        stop: Option<String> = Text, Optional;
+        /// Another run from whose end this one starts: its folder, or `end.bin` or `checkpoint.bin` in it. Bodies, mechanisms, flexible
+        /// bodies, joints and ropes go on where they have the same name; the rest starts as described. Grains do not settle then.
+        start_from: Option<PathBuf> = File, Optional, with OptionalFile;
+        /// The time at which a run with `start_from` starts.
+        start_time: StartTime = Choice(words_of::<StartTime>()), Default("\"zero\""), unless |run: &Run| run.start_from.is_none();
         /// What happens when the solver does not converge in a step.
         on_unconverged: OnUnconverged = Choice(words_of::<OnUnconverged>()), Default("\"warn\"");
     }
+}
+
+/// The time at which a run starts that goes on from another one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum StartTime {
+    /// 0 s.
+    Zero,
+    /// The time of the state from which it starts.
+    Continue,
+}
+
+words! {
+    StartTime {
+        Zero "zero": "0 s: laws of time start again",
+        Continue "continue": "the time that the other run has reached: laws of time go on, and `until` counts from its start",
+    }
+}
+
+codec! {
+    /// The path of a file or folder, relative to the scene file; absolute in the model.
+    OptionalFile: Option<PathBuf>,
+    |from, run, key| Some(run.text(key).map(|path| from.path(path))),
+    |path, _| path.as_ref().map(|path| path.to_string_lossy().into_owned())
 }
 
 /// How frames are written.
@@ -475,7 +510,7 @@ table! {
     CONTACT = "contact", "[contact]";
     pub struct Contact {
         /// Gap below which a pair of surfaces enters the contact problem.
-        alert: Option<f64> = Quantity(Dimension::LENGTH, Positive), Computed("1 % of the mean grain size");
+        alert: Option<f64> = Quantity(Dimension::LENGTH, Positive), Computed("1 % of the mean grain size, or the largest `cohesion_range`");
         /// Method for pairs of polyhedra.
         detection: Method = Choice(words_of::<Method>()), Default("\"separating-axes\"");
     }

@@ -59,6 +59,34 @@ variants! {
             /// Points `[x, y, z]`, not all coplanar.
             points: Vec<Vector> = List { of: &POINT, min: 4, max: MANY }, Required;
         },
+        /// A capsule along z, centred at its origin: a cylinder with half-balls as ends.
+        Capsule "capsule" {
+            /// Radius.
+            radius: f64 = Quantity(Dimension::LENGTH, Positive), Required;
+            /// Distance between the centres of the ends; the capsule is longer by twice its radius.
+            length: f64 = Quantity(Dimension::LENGTH, Positive), Required;
+        },
+        /// A cylinder along z, centred at its origin.
+        Cylinder "cylinder" {
+            /// Radius.
+            radius: f64 = Quantity(Dimension::LENGTH, Positive), Required;
+            /// Length.
+            length: f64 = Quantity(Dimension::LENGTH, Positive), Required;
+        },
+        /// A cone along z: its base at z = −height/2, its tip at z = height/2.
+        Cone "cone" {
+            /// Radius of the base.
+            radius: f64 = Quantity(Dimension::LENGTH, Positive), Required;
+            /// Height.
+            height: f64 = Quantity(Dimension::LENGTH, Positive), Required;
+        },
+        /// A convex polyhedron with rounded edges and corners: all points within a radius of it.
+        Rounded "rounded" {
+            /// Radius of the edges and corners; the shape is larger than the core by the radius on every side.
+            radius: f64 = Quantity(Dimension::LENGTH, Positive), Required;
+            /// A box, a polyhedron or the hull of a mesh, inline or by name.
+            core: Box<ShapeRef> = OneOf(&SHAPE_OR_NAME), Required, with CoreShape;
+        },
         /// A triangle mesh from a file; with `as = "parts"` it must be closed.
         Mesh "mesh" {
             /// `.stl`, `.obj` or `.ply` (text or binary), relative to the scene file.
@@ -200,6 +228,13 @@ codec! {
     /// A shape allowed as part of a compound.
     PartShape: ShapeRef,
     |from, entries, key| from.part_shape(entries, key),
+    |shape, names| Written(names, shape)
+}
+
+codec! {
+    /// A shape that can be rounded.
+    CoreShape: Box<ShapeRef>,
+    |from, entries, key| from.core_shape(entries, key).map(Box::new),
     |shape, names| Written(names, shape)
 }
 

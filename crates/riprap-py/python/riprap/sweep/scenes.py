@@ -9,8 +9,8 @@ import re
 from pathlib import Path
 from typing import Any, Callable, Dict, Iterator, List, Optional, Tuple
 
+from .._riprap import _key_path
 from . import toml
-from .errors import suggestion
 
 __all__ = ["SceneTemplate", "set_value"]
 
@@ -116,48 +116,24 @@ def _with_paths(value: Any, change: Callable[[str, str], str]) -> Any:
 def set_value(document: Dict[str, Any], name: str, value: Any) -> None:
     """Sets a parameter of ``[parameters]``, or a key by its path: ``materials.rock.friction``, ``grains.ballast.count``.
 
-    Elements of lists are found by their `name` or their number, counted from 1.
+    Elements of lists are found by their `name` or their number, counted from 1. Paths are those of ``riprap run --set``.
 
     >>> scene = {"parameters": {"mu": 0.3}, "grains": [{"name": "sand", "count": 10}]}
     >>> set_value(scene, "mu", 0.5); set_value(scene, "grains.sand.count", 20); set_value(scene, "grains.1.seed", 3)
     >>> scene
     {'parameters': {'mu': 0.5}, 'grains': [{'name': 'sand', 'count': 20, 'seed': 3}]}
     """
-    parameters = document.get("parameters", {})
-    if name in parameters:
-        parameters[name] = value
-    elif "." in name:
-        _set_path(document, name, value, name)
-    else:
-        hint = suggestion(name, parameters)
-        raise ValueError(
-            f"the scene has no parameter `{name}`{hint or '; its table [parameters] is empty'}"
-            + ("" if hint.startswith("; did") else "; a key of the scene is set by its path, such as `materials.rock.friction`")
-        )
+    table: Any = document
+    steps = _key_path(json.dumps(_outline(document)), name)
+    for step in steps[:-1]:
+        table = table.setdefault(step, {}) if isinstance(table, dict) else table[step]
+    table[steps[-1]] = value
 
 
-def _set_path(table: Any, rest: str, value: Any, name: str) -> None:
-    for key, inner in _entries(table):
-        if rest == key and isinstance(table, dict):
-            table[key] = value
-            return
-        if rest.startswith(f"{key}.") and isinstance(inner, (dict, list)):
-            return _set_path(inner, rest[len(key) + 1 :], value, name)
-    if "." not in rest and isinstance(table, dict):
-        # A key that has a default; riprap reports it if it does not exist.
-        table[rest] = value
-        return
-    missing, known = rest.partition(".")[0], [key for key, _ in _entries(table)]
-    if missing in known:
-        raise ValueError(f"`{name}`: `{missing}` is a value, not a table")
-    raise ValueError(f"`{name}`: the scene has no `{missing}`{suggestion(missing, known)}")
-
-
-def _entries(table: Any) -> List[Tuple[str, Any]]:
-    """Keys and values, the longest keys first, because names may contain dots."""
-    if isinstance(table, dict):
-        entries = list(table.items())
-    else:
-        named = [(str(element["name"]), element) for element in table if isinstance(element, dict) and "name" in element]
-        entries = named + [(str(i), element) for i, element in enumerate(table, 1)]
-    return sorted(entries, key=lambda entry: -len(entry[0]))
+def _outline(value: Any) -> Any:
+    """Keys and texts of a document; other values do not matter for paths, and may have no form in JSON."""
+    if isinstance(value, dict):
+        return {key: _outline(inner) for key, inner in value.items()}
+    if isinstance(value, list):
+        return [_outline(inner) for inner in value]
+    return value if isinstance(value, str) else None

@@ -1,7 +1,7 @@
 //! `M`, the residual `M v̇ − f` and its tangents `K` and `C`, group by group, and solutions with
 //! `M` and with combinations of the three.
 
-use super::{Configuration, Equations, Group, GroupKind};
+use super::{Configuration, Equations, Group, GroupKind, loads};
 use crate::flexible::Structure;
 use crate::math::dense::{Lu, cholesky, cholesky_solve};
 use crate::math::tridiagonal::{Tridiagonal, TridiagonalLu};
@@ -117,7 +117,11 @@ impl Groups {
             let (k, c) = (&mut self.stiffness[square.clone()], &mut self.damping[square.clone()]);
             let (v, a) = (&v[range.clone()], &acceleration[range.clone()]);
             match group.kind {
-                GroupKind::Body(i) => body(scene, at, i, v, a, (m, k, c), r),
+                GroupKind::Body(i) => {
+                    body(scene, at, i, v, a, (&mut *m, &mut *k, &mut *c), r);
+                    let matrices = tangents.then_some((&mut *k, &mut *c));
+                    loads::add(scene, t, (&at.q, &e.twists), i, matrices, r);
+                }
                 GroupKind::Mechanism(s) => {
                     let (system, work) = (&scene.mechanisms()[s], &mut e.works[s]);
                     let state = (&at.joints[s][..], v, a);

@@ -9,6 +9,7 @@
 
 mod bilateral;
 mod groups;
+mod loads;
 mod rows;
 mod unilateral;
 

@@ -223,7 +223,7 @@ fn ropes_come_after_joints_and_before_moments() {
     state.ropes[0].broken = Some(0.0);
     state.ropes[1].impulse = 0.7;
     state.joint_impulses = vec![[0.1, 0.2, 0.3]];
-    let Stages { system, mut contacts, problem } = assembled(&scene, &state, GapRule::ByLaw);
+    let Stages { mut system, mut contacts, problem } = assembled(&scene, &state, GapRule::ByLaw);
     let coulomb = |friction| Law::Coulomb { friction };
     let (rope, rolls) = (coulomb(0.0), Law::Rolling);
     assert_eq!(problem.laws, [coulomb(0.5), coulomb(0.5), Law::Bilateral, rope, rolls, rolls]);
@@ -233,7 +233,7 @@ fn ropes_come_after_joints_and_before_moments() {
     assert_eq!(impulses.len(), problem.len());
     assert_eq!((impulses[2], impulses[3]), ([0.1, 0.2, 0.3], [0.7, 0.0, 0.0]));
     let mut next = state.clone();
-    contacts.remember(&scene, &system, DT, &problem, &impulses, &mut state, &mut next);
+    contacts.remember(&scene, &mut system, DT, &problem, &impulses, &mut state, &mut next);
     assert_eq!(next.joint_impulses, state.joint_impulses);
     let broken = RopeState { impulse: 0.0, broken: Some(0.0) };
     assert_eq!(next.ropes, [broken, RopeState { impulse: 0.7, broken: None }]);

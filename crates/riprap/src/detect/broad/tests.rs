@@ -52,6 +52,7 @@ impl World {
             skin: 0.02,
             method: Method::SeparatingAxes,
             apart,
+            images: None,
         }
     }
 

@@ -18,7 +18,7 @@ pub use coefficients::Coefficients;
 
 use super::{
     Clock, Scheme, StepError, StepReport, StepResult, Workspace, check_dt, check_no_ropes,
-    next_time,
+    check_no_servos, check_not_periodic, check_plain_contact, next_time,
 };
 use crate::friction::SolveReport;
 use crate::scene::{Scene, State};
@@ -128,6 +128,9 @@ impl Scheme for GeneralizedAlpha {
         if scene.has_rolling() {
             return Err(StepError::NoRolling { scheme: "generalized-alpha" });
         }
+        check_plain_contact("generalized-alpha", scene)?;
+        check_no_servos("generalized-alpha", scene)?;
+        check_not_periodic("generalized-alpha", scene)?;
         check_no_ropes("generalized-alpha", scene)
     }
 

@@ -198,6 +198,16 @@ fn is_default(law: &PenaltyLaw, scene: &Scene, pair: u32) -> bool {
     given.or(law.stiffness).is_none()
 }
 
+/// Whether the stiffness of some pair follows from the bodies of the scene.
+pub fn any_default(law: &PenaltyLaw, scene: &Scene) -> bool {
+    let n = scene.materials().len();
+    let used: Vec<bool> = (0..n).map(|m| scene.uses_material(m)).collect();
+    let pairs = (0..n * n).filter(|k| used[k / n] && used[k % n]);
+    let points = (n * n)..(n * n + scene.points.len());
+    law.normal == NormalLaw::Linear
+        && pairs.chain(points).any(|pair| is_default(law, scene, pair as u32))
+}
+
 /// Overlap at which a collision is stiffest [m], its impact velocity [m/s], and its duration [s].
 fn collision(laws: &Laws, touch: &Touch, velocity: f64) -> (f64, f64, f64) {
     let mass = 1.0 / touch.inverse_mass;

@@ -18,7 +18,9 @@ pub use restitution::{
 };
 
 use super::runge_kutta::not_free;
-use super::{Scheme, StepError, StepResult, Workspace, check_dt};
+use super::{
+    Scheme, StepError, StepResult, Workspace, check_dt, check_not_periodic, check_plain_contact,
+};
 use crate::detect::ColliderSet;
 use crate::friction::{Coloured, ContactSolver};
 use crate::math::{Buffers, Vec3};
@@ -166,13 +168,20 @@ impl Penalty {
             let (what, range) = ("the impact velocity", "positive");
             Err(PenaltyError::OutOfRange { what, place, value, range })?;
         }
+        if self.integrator == Integrator::RungeKutta {
+            check_not_periodic("penalty with the Runge–Kutta integrator", scene)?;
+        }
         if scene.has_rolling() {
             Err(PenaltyError::NoRolling)?;
         }
+        check_plain_contact("penalty", scene)?;
         if self.integrator == Integrator::RungeKutta
             && let Some(what) = not_free(scene)
         {
             Err(PenaltyError::OnlyFree { what })?;
+        }
+        if scene.population().is_some() && limits::any_default(&self.law, scene) {
+            Err(PenaltyError::NeedsStiffness)?;
         }
         let laws = self.laws(scene)?;
         let limits = limits::limits(&self.law, self.integrator, &laws, scene, self.dt);
@@ -244,6 +253,12 @@ pub enum PenaltyError {
         /// The pair of materials.
         place: String,
     },
+    /// A default stiffness, and bodies that come and go.
+    #[error(
+        "penalty: the default stiffness depends on the lightest bodies, but bodies are inserted or removed during the run; give \
+         `stiffness` to the scheme or to all pairs of materials"
+    )]
+    NeedsStiffness,
     /// The step is above the stability limit.
     #[error(
         "penalty: dt = {dt:.3e} s is above the stability limit of {largest_dt:.3e} s for `{a}` and `{b}` (stiffness \

@@ -10,7 +10,7 @@ use crate::friction::SolveReport;
 use crate::math::{Buffers, Mat3, Pose, Vec3};
 use crate::scene::{ContactSpring, PenaltyState, Scene, SchemeState, State, Twist};
 use crate::scheme::runge_kutta::{
-    Load, Moving, TIMES, WEIGHTS, acceleration, inverse_inertia, prescribe,
+    Load, Moving, TIMES, WEIGHTS, acceleration, inverse_inertia, law_loads, prescribe,
 };
 use crate::scheme::{Clock, StepReport, StepResult, Workspace, next_time};
 
@@ -79,7 +79,7 @@ pub fn step(
         clock.free(|| prescribe(scene, state.t + h, dt, &mut stage.moving));
         let room = (&mut buffers.poses, &mut buffers.twists, &mut buffers.loads);
         let at = Springs { old: &old.springs, last: last.map(|l| &l.contacts[..]), h };
-        stage.evaluate(laws, scene, dt, contacts, &at, room, &mut clock);
+        stage.evaluate(laws, scene, (state.t + h, dt), contacts, &at, room, &mut clock);
     }
 
     let stages = &buffers.stages;
@@ -134,7 +134,7 @@ impl Stage {
         &mut self,
         laws: &Laws,
         scene: &Scene,
-        dt: f64,
+        (t, dt): (f64, f64),
         contacts: &mut Contacts,
         springs: &Springs,
         (poses, twists, loads): (&mut Vec<Pose>, &mut Vec<Twist>, &mut Vec<Load>),
@@ -149,7 +149,7 @@ impl Stage {
             contacts.touch_points(scene, poses);
             contacts.select_overlaps(scene);
         });
-        loads.clear();
+        law_loads(scene, t, poses, twists, loads);
         loads.resize(poses.len(), Load::default());
         self.contacts.clear();
         self.powers = Powers::default();

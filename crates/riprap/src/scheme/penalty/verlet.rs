@@ -12,8 +12,8 @@
 use super::law::{Laws, Push, Touch};
 use super::{Penalty, PenaltyError, memory, recall, turned};
 use crate::assembly::{
-    ActiveContact, Contacts, GapRule, Interval, Stabilization, System, assemble_joints,
-    assemble_ropes,
+    ActiveContact, Contacts, GapRule, Interval, Moment, Stabilization, System, assemble_joints,
+    assemble_ropes, assemble_servos,
 };
 use crate::friction::{BlockVelocities, ContactProblem, Factored, Impulses, Operator, SolveReport};
 use crate::math::{Buffers, Scratch, Vec3, bytes_of, parallel};
@@ -102,6 +102,7 @@ pub fn step(
     clock.assemble(|| contacts.assemble_by(rule, scene, state, system, dt, problem));
     let n = problem.len();
     clock.assemble(|| assemble_joints(scene, system, problem));
+    clock.assemble(|| assemble_servos(scene, system, problem));
     clock.assemble(|| assemble_ropes(scene, state, system, GapRule::ByLaw, dt, problem));
     FIX.ropes(system, dt, problem);
 
@@ -151,7 +152,7 @@ impl Soft {
             let c = &places[k];
             let (pair, radius) = laws.meeting(scene, c.point);
             let (depth, inverse_mass) = (-c.point.gap, w.diagonal(k)[0][0]);
-            let v_n = local_velocity(c, system, system.v_n());
+            let v_n = local_velocity(c, system, system.v_n(), Moment::Start);
             let mut touch = Touch { pair, depth, inverse_mass, radius, share: 1.0 };
             let normal_stiffness = laws.coefficients(&touch, depth).stiffness;
             let stiffness = laws.tangential(normal_stiffness);
@@ -253,7 +254,7 @@ impl Soft {
             }
         });
         parallel::fill(ends, places.len(), |k| {
-            let v = local_velocity(&places[k], system, &next.v);
+            let v = local_velocity(&places[k], system, &next.v, Moment::End);
             let (touch, stretch) = (&trials[k].touch, pushes[k].stretch);
             let depth = touch.depth - 0.5 * dt * v[0];
             if depth <= 0.0 {
@@ -288,12 +289,8 @@ pub fn spring_energy(spring: &ContactSpring) -> f64 {
 }
 
 /// Velocity of the second body relative to the first in the frame of their contact at `q_m` [m/s].
-fn local_velocity(c: &ActiveContact, system: &System, v: &[Twist]) -> [f64; 3] {
-    let at = |b: u32| {
-        let (v, arm) = (&v[b as usize], c.point.point - system.q_m()[b as usize].position);
-        v.linear + v.angular.cross(&arm)
-    };
-    let v = at(c.bodies[1]) - at(c.bodies[0]);
+fn local_velocity(c: &ActiveContact, system: &System, v: &[Twist], when: Moment) -> [f64; 3] {
+    let v = system.relative_velocity(c, v, when);
     c.frame().map(|axis| axis.dot(&v))
 }
 

@@ -15,7 +15,11 @@ mod sweeps;
 mod touch;
 
 use super::runge_kutta::not_free;
-use super::{Scheme, StepError, StepResult, Workspace, check_dt, next_time};
+use super::{
+    Scheme, StepError, StepResult, Workspace, check_dt, check_not_periodic, check_plain_contact,
+    next_time,
+};
+use crate::detect::{Collider, Geometry};
 use crate::friction::Dantzig;
 use crate::scene::{EventCount, RigidEventsState, Scene, SchemeState, State};
 
@@ -136,6 +140,7 @@ impl Scheme for RigidEvents {
 
     fn check(&self, scene: &Scene) -> Result<(), StepError> {
         check_dt(self.dt)?;
+        check_not_periodic("rigid-events", scene)?;
         let out_of_range = |what, value, range| Err(StepError::BadParameter { what, value, range });
         if !(self.dt_min > 0.0 && self.dt_min <= self.dt) {
             return out_of_range(
@@ -152,6 +157,12 @@ impl Scheme for RigidEvents {
         }
         if scene.has_rolling() {
             return Err(StepError::NoRolling { scheme: "rigid-events" });
+        }
+        check_plain_contact("rigid-events", scene)?;
+        let curved = |c: &Collider| matches!(c.geometry, Geometry::Curved(_));
+        if let Some(collider) = scene.colliders().iter().find(|c| curved(c)) {
+            let body = scene.bodies().names[collider.body as usize].clone();
+            return Err(StepError::NoCurved { scheme: "rigid-events", body });
         }
         match not_free(scene) {
             Some(what) => Err(StepError::OnlyFree { scheme: "rigid-events", what }),

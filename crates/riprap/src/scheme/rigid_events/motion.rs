@@ -6,7 +6,9 @@ use super::touch::Touch;
 use crate::friction::Scratch;
 use crate::math::{Mat3, Pose, Vec3};
 use crate::scene::{HeldClass, Motion, Scene, Twist};
-use crate::scheme::runge_kutta::{Load, Moving, TIMES, WEIGHTS, acceleration, inverse_inertia};
+use crate::scheme::runge_kutta::{
+    Load, Moving, TIMES, WEIGHTS, acceleration, inverse_inertia, law_loads,
+};
 
 /// Buffers of the integration.
 #[derive(Default)]
@@ -17,6 +19,7 @@ pub struct Stages {
     twists: Vec<Twist>,
     pub inverse_inertia: Vec<Mat3>,
     free: Vec<Twist>,
+    loads: Vec<Load>,
     pub rows: Vec<Row>,
     /// Forces of the contacts on the second body at each stage [N], in the world frame, and the power of friction [W].
     forces: [Vec<Vec3>; 4],
@@ -119,20 +122,31 @@ impl Leg<'_> {
         scratch: &mut Scratch,
     ) -> Result<(), Unsolved> {
         let Leg { scheme, scene, t, h } = *self;
-        let Stages { moving, rates, poses, twists, inverse_inertia: inverse, free, rows, .. } =
-            stages;
+        let Stages {
+            moving,
+            rates,
+            poses,
+            twists,
+            inverse_inertia: inverse,
+            free,
+            loads,
+            rows,
+            ..
+        } = stages;
         let (moving, rates) = (&moving[s], &mut rates[s]);
         poses.clear();
         poses.extend(moving.iter().map(Moving::pose));
         twists.clear();
         twists.extend(moving.iter().map(Moving::twist));
         inertias(scene, poses, inverse);
+        law_loads(scene, t + TIMES[s] * h, poses, twists, loads);
         free.clear();
         free.extend((0..poses.len()).map(|i| match &scene.bodies().motion[i] {
             Some(motion) => driven(motion, t + TIMES[s] * h, scheme.dt),
             None => {
+                let load = |i: usize| loads.get(i).copied().unwrap_or_default();
                 let turned = (&poses[i].rotation, &inverse[i]);
-                acceleration(scene, i, turned, &twists[i], &Load::default())
+                acceleration(scene, i, turned, &twists[i], &load(i))
             }
         }));
         rows.clear();

@@ -1,7 +1,8 @@
 //! What happens in single steps: bodies that pass a plane, and impacts.
 
 use super::{Frame, is_free};
-use crate::math::Vec3;
+use crate::assembly::Moment;
+use crate::math::{Lattice, Vec3};
 use crate::scene::Body;
 
 /// The mass of free bodies that passes a plane, or a disc in it.
@@ -38,16 +39,35 @@ impl Flow {
     pub fn add(&mut self, frame: &Frame) {
         let (scene, q) = (frame.scene, &frame.state.q);
         let later = frame.state.step > self.step;
+        let lattice = scene.lattice(frame.state.t);
         let mut now = vec![None; scene.bodies().slots.len()];
         for i in (0..q.len()).filter(|&i| is_free(frame, i)) {
             let id = scene.body_at(i).0 as usize;
             let before = self.before.get(id).copied().flatten();
             if let Some(from) = before.filter(|_| later) {
-                self.mass += self.passes(from, q[i].position) * scene.bodies().mass[i];
+                let passes = match &lattice {
+                    None => self.passes(from, q[i].position),
+                    Some(lattice) => self.passes_in_cell(from, q[i].position, lattice),
+                };
+                self.mass += passes * scene.bodies().mass[i];
             }
             now[id] = Some(q[i].position);
         }
         (self.before, self.step) = (now, frame.state.step);
+    }
+
+    /// The same for the part of the plane within a periodic cell and all images of a move.
+    fn passes_in_cell(&self, from: Vec3, to: Vec3, lattice: &Lattice) -> f64 {
+        let into = lattice.into_cell(from);
+        let images = lattice.around().map(|a| (from + into + a, to + into + a));
+        // Images along the normal pass different images of the plane, images across it the same one.
+        let across = |k: usize| self.normal[k].abs() < 1.0 - 1e-12;
+        let in_cell = |(from, to): &(Vec3, Vec3)| {
+            let [a, b] = [from, to].map(|x| self.normal.dot(&(x - self.point)));
+            let place = from + (to - from) * (a / (a - b));
+            (0..3).filter(|k| across(*k)).all(|k| lattice.contains_along(k, place))
+        };
+        images.filter(in_cell).map(|(from, to)| self.passes(from, to)).sum()
     }
 
     /// 1 if a move passes in the direction of the normal, −1 in the opposite direction, otherwise 0.
@@ -76,23 +96,22 @@ pub struct Impact {
 }
 
 /// The impacts of the last step: contacts with an impulse whose bodies approached each other faster
-/// than `speed` [m/s]. For schemes in which an impact takes place in one step, so neither for penalty
+/// than `speed` [m/s]. The impulse is that which keeps them apart, without the adhesive one. For schemes in which an impact takes place in one step, so neither for penalty
 /// forces nor for events within a step.
 pub fn impacts(frame: &Frame, speed: f64) -> Vec<Impact> {
     let system = &frame.work.system;
-    let (q_m, before) = (system.q_m(), system.v_n());
-    let impact = |(c, r): (crate::assembly::ActiveContact<'_>, &[f64; 3])| {
-        let velocity = |b: u32| {
-            let (v, arm) = (&before[b as usize], c.point.point - q_m[b as usize].position);
-            v.linear + v.angular.cross(&arm)
-        };
-        let approach = c.point.normal.dot(&(velocity(c.bodies[0]) - velocity(c.bodies[1])));
-        (r[0] > 0.0 && approach > speed).then(|| Impact {
+    let before = system.v_n();
+    let contacts = frame.work.contacts();
+    let impact = |(k, (c, r)): (usize, (crate::assembly::ActiveContact<'_>, &[f64; 3]))| {
+        let relative = system.relative_velocity(&c, before, Moment::Start);
+        let approach = -c.point.normal.dot(&relative);
+        let impulse = r[0] + contacts.adhesion(k);
+        (impulse > 0.0 && approach > speed).then(|| Impact {
             bodies: c.bodies.map(|slot| frame.scene.body_at(slot as usize)),
             point: c.point.point,
-            impulse: r[0],
+            impulse,
             speed: approach,
         })
     };
-    frame.work.contacts().active().zip(frame.work.impulses()).filter_map(impact).collect()
+    contacts.active().zip(frame.work.impulses()).enumerate().filter_map(impact).collect()
 }

@@ -45,7 +45,7 @@ impl Measures<'_> {
         let (sizes, width) = (&self.frame.scene.bodies().size, self.frame.scene.grain_size());
         let mut tops: BTreeMap<[i64; 2], Vec3> = BTreeMap::new();
         for i in self.inside(region) {
-            let centre = self.frame.state.q[i].position;
+            let centre = self.centre(i);
             let top = Vec3::new(e1.dot(&centre), e2.dot(&centre), up.dot(&centre) + 0.5 * sizes[i]);
             let column = [top.x, top.y].map(|x| (x / (COLUMN_WIDTH * width)).floor() as i64);
             let highest = tops.entry(column).or_insert(top);
@@ -64,9 +64,9 @@ impl Measures<'_> {
     /// there is no relation. `None` without gravity, or if all sizes or heights are equal.
     pub fn segregation(&self, region: &Region) -> Option<f64> {
         let up = self.up()?;
-        let (sizes, q) = (&self.frame.scene.bodies().size, &self.frame.state.q);
+        let sizes = &self.frame.scene.bodies().size;
         let points: Vec<[f64; 2]> =
-            self.inside(region).map(|i| [sizes[i], up.dot(&q[i].position)]).collect();
+            self.inside(region).map(|i| [sizes[i], up.dot(&self.centre(i))]).collect();
         correlation(&points)
     }
 }

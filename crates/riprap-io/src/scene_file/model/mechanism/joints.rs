@@ -1,6 +1,6 @@
 //! Joints of mechanisms, their coordinates, and the forces and drives along these.
 
-use serde::ser::SerializeMap;
+use serde::ser::{Serialize, SerializeMap, Serializer};
 
 use super::super::super::fields::{Field, Kind, Limits, Need, Table, field};
 use super::super::super::keys::{In, Names, Single, WriteKeys, codec, keys, table, variants};
@@ -8,7 +8,7 @@ use super::super::super::units::Dimension;
 use super::super::bodies::{ANGULAR_VELOCITY, VELOCITY};
 use super::super::shapes::ROTATION;
 use super::super::{Component, LENGTH, Quaternion, Vector};
-use super::{A_LENGTH, AN_ANGLE, body_name};
+use super::{A_LENGTH, AN_ANGLE, Law, body_name};
 
 const STIFFNESS: Kind = Kind::Quantity(Dimension::STIFFNESS, Limits::NonNegative);
 const DAMPING: Kind = Kind::Quantity(Dimension::DAMPING, Limits::NonNegative);
@@ -50,6 +50,8 @@ pub struct Joint {
     pub spring: Option<JointSpring>,
     /// Stops of the coordinate; `None` unless revolute or prismatic.
     pub stops: Option<Stops>,
+    /// Servo on the coordinate; `None` unless revolute or prismatic.
+    pub servo: Option<JointServo>,
 }
 
 const JOINT_DOC: &str = "Names of joints are used in expressions, so they consist of letters, digits, `_` and `.` only.";
@@ -191,6 +193,7 @@ const START_VELOCITY: &str = "Initial velocity; the loops keep it if possible.";
 const DAMPING_DOC: &str = "Damping only, instead of a `spring`.";
 const MOTION: &str = "The coordinate as an expression of the time `t`, instead of `start`.";
 const SPEED: &str = "Constant velocity of a motor, starting at `start`.";
+const SERVO: &str = "A drive with a target force or torque and a limited speed.";
 const SPRING_DOC: &str = "Spring and damper along the coordinate.";
 const ZERO: Need = Need::Computed("0");
 
@@ -203,6 +206,7 @@ const REVOLUTE: &[Field] = &[
     field("stops", Kind::Table(&ANGULAR_STOPS), Need::Optional, "Elastic stops."),
     field("motion", Kind::Law(Dimension::ANGLE), Need::Optional, MOTION),
     field("speed", AN_ANGULAR_VELOCITY, Need::Optional, SPEED),
+    field("servo", Kind::Table(&ANGULAR_SERVO), Need::Optional, SERVO),
 ];
 const PRISMATIC: &[Field] = &[
     field("start", A_LENGTH, ZERO, START),
@@ -213,6 +217,7 @@ const PRISMATIC: &[Field] = &[
     field("stops", Kind::Table(&STOPS), Need::Optional, "Elastic stops."),
     field("motion", Kind::Law(Dimension::LENGTH), Need::Optional, MOTION),
     field("speed", A_VELOCITY, Need::Optional, SPEED),
+    field("servo", Kind::Table(&JOINT_SERVO), Need::Optional, SERVO),
 ];
 
 type Parts = [(&'static str, Kind)];
@@ -385,6 +390,65 @@ static ANGULAR_STOPS: Table = Table {
     tag: None,
 };
 
+/// A drive that pushes a coordinate with a target force or torque as long as it is slower than a limit.
+#[derive(Clone, Debug, PartialEq)]
+pub struct JointServo {
+    /// Target force [N] or torque [N m].
+    pub law: Law,
+    /// Largest speed in either direction [m/s, rad/s].
+    pub speed: f64,
+}
+
+const TARGET: &str = "Target along the coordinate: a number or an expression, like the law of a [[mechanism.force]].";
+const LARGEST_SPEED: &str = "Largest speed of the coordinate in either direction.";
+
+/// A servo of a prismatic joint.
+static JOINT_SERVO: Table = Table {
+    name: "joint-servo",
+    title: "a servo of a prismatic joint",
+    doc: "A drive that pushes with its target as long as it is slower than its speed.",
+    fields: &[&[
+        field("force", Kind::Law(Dimension::FORCE), Need::Required, TARGET),
+        field(
+            "speed",
+            Kind::Quantity(Dimension::VELOCITY, Limits::Positive),
+            Need::Required,
+            LARGEST_SPEED,
+        ),
+    ]],
+    tag: None,
+};
+
+/// The rotational counterpart.
+static ANGULAR_SERVO: Table = Table {
+    name: "angular-joint-servo",
+    title: "a servo of a revolute joint",
+    doc: JOINT_SERVO.doc,
+    fields: &[&[
+        field("torque", Kind::Law(Dimension::TORQUE), Need::Required, TARGET),
+        field(
+            "speed",
+            Kind::Quantity(Dimension::ANGULAR_VELOCITY, Limits::Positive),
+            Need::Required,
+            LARGEST_SPEED,
+        ),
+    ]],
+    tag: None,
+};
+
+/// A servo as a table.
+struct WrittenServo<'a>(&'a JointServo, &'a JointKind);
+
+impl Serialize for WrittenServo<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(Some(2))?;
+        let turns = matches!(self.1, JointKind::Revolute { .. });
+        map.serialize_entry(if turns { "torque" } else { "force" }, &self.0.law)?;
+        map.serialize_entry("speed", &self.0.speed)?;
+        map.end()
+    }
+}
+
 /// Key `index` of a table, with the dimension of its rotational counterpart.
 const fn about(table: &Table, index: usize, kind: Kind) -> Field {
     Field { kind, ..table.fields[index][0] }
@@ -404,6 +468,9 @@ impl WriteKeys for Joint {
             Drive::Speed(speed) => map.serialize_entry("speed", speed)?,
         }
         map.serialize_entry("rotation", &Single("quaternion", &self.rotation))?;
+        if let Some(servo) = &self.servo {
+            map.serialize_entry("servo", &WrittenServo(servo, &self.kind))?;
+        }
         map.serialize_entry("spring", &self.spring.as_ref().map(|spring| In(names, spring)))?;
         map.serialize_entry("stops", &self.stops.as_ref().map(|stops| In(names, stops)))
     }
