@@ -271,7 +271,7 @@ impl SceneBuilder {
     /// >>> ball = scene.add(rr.Body(rr.Shape.sphere(0.1), glass, position=(0.2, 0.5, 0.5), velocity=(-1, 0, 0)))
     /// >>> other = scene.add(rr.Body(rr.Shape.sphere(0.1), glass, position=(0.9, 0.5, 0.5)))
     /// >>> sim = rr.Simulation(scene.build(), rr.MoreauJean(dt=1e-3))
-    /// >>> _ = sim.run(until=0.3)
+    /// >>> _ = sim.until(0.3)
     /// >>> round(float(sim.body(other).velocity[0]), 6)
     /// -1.0
     #[pyo3(signature = (*, x=None, y=None, z=None, shear_rate=None, shear_strain=None, initial_flow=true))]

@@ -49,7 +49,7 @@ impl SceneBuilder {
     /// >>> ball = scene.add(rr.Body(rr.Shape.sphere(0.05), steel, position=(0.1, 0, 0)))
     /// >>> scene.apply(ball, force=("-100*x - 20*vx", 0, 0), torque=lambda t, own: (0, 0, -own[2][2]))
     /// >>> run = rr.Simulation(scene.build(), rr.MoreauJean(dt=1e-3))
-    /// >>> report = run.run(until=5.0)
+    /// >>> report = run.until(5.0)
     /// >>> abs(run.positions[0, 0]) < 1e-3
     /// True
     #[pyo3(signature = (body, *, force=None, torque=None, sees=vec![]), text_signature = "($self, body, *, force=None, torque=None, sees=())")]
@@ -103,7 +103,7 @@ impl SceneBuilder {
     /// >>> plate = rr.Body(rr.Shape.cuboid(0.2, 0.2, 0.02), steel, name="plate", position=(0, 0, 0.03))
     /// >>> plate = scene.add_servo(plate, along="-z", force=500.0, speed=0.1)
     /// >>> run = rr.Simulation(scene.build(), rr.MoreauJean(dt=1e-3))
-    /// >>> report = run.run(until=1.0)
+    /// >>> report = run.until(1.0)
     /// >>> round(float(run.positions[1, 2]), 6)
     /// 0.01
     #[pyo3(

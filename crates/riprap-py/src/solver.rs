@@ -113,7 +113,7 @@ impl Solver {
         }
         let used = match method.0 {
             _ if stored => 0,
-            9..=11 => 0,
+            9..=14 => 0,
             _ if method.is_for_cones() => 2,
             _ => 4,
         };

@@ -296,7 +296,7 @@ def periodic_scene(**options: object) -> rr.SceneBuilder:
 def test_bodies_meet_through_the_boundary_of_a_periodic_cell() -> None:
     scene = periodic_scene().build()
     sim = rr.Simulation(scene, rr.MoreauJean(dt=1e-3))
-    sim.run(until=0.3)
+    sim.until(0.3)
     assert sim.body("right").velocity == pytest.approx([-1, 0, 0], abs=1e-6)
     assert sim.body("left").position[0] == pytest.approx(0.1, abs=2e-3)
     assert scene.wrapped((1.25, -0.75, 3.0)) == pytest.approx([0.25, 0.25, 3.0])

@@ -27,13 +27,13 @@ impl Copied {
     fn group(&self) -> Group<'_> {
         let mut group = Group::new(self.name);
         for (name, values) in &self.integers {
-            group = group.with(*name, Value::Integers(values));
+            group = group.with(name, Value::Integers(values));
         }
         for (name, values) in &self.reals {
-            group = group.with(*name, Value::Reals(values));
+            group = group.with(name, Value::Reals(values));
         }
         for (name, text) in &self.texts {
-            group = group.with(*name, Value::Text(text));
+            group = group.with(name, Value::Text(text));
         }
         self.groups.iter().fold(group, |group, inner| group.group(inner.group()))
     }
