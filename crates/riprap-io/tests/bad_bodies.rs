@@ -6,15 +6,17 @@ mod mistakes;
 use mistakes::scenes::*;
 use mistakes::{Case, check};
 
+fn body(name: &'static str, shape: &str, line: usize, says: &'static str) -> Case {
+    after_start(name, &format!("[[body]]\nmaterial = \"rock\"\nshape = {shape}"), line, says)
+}
+
+fn planar(name: &'static str, shape: &str, says: &'static str) -> Case {
+    let text = format!("planar = true\n{START}[[body]]\nmaterial = \"rock\"\nshape = {shape}");
+    Case { name, text, line: 10, says }
+}
+
 #[test]
 fn mistakes_in_shapes_are_reported() {
-    let body = |name, shape: &str, line, says| {
-        after_start(name, &format!("[[body]]\nmaterial = \"rock\"\nshape = {shape}"), line, says)
-    };
-    let planar = |name, shape: &str, says| {
-        let text = format!("planar = true\n{START}[[body]]\nmaterial = \"rock\"\nshape = {shape}");
-        Case { name, text, line: 10, says }
-    };
     check(&[
         body("no type", "{ radius = 1 }", 9, "`type` is missing"),
         body("unknown type", "{ type = \"ball\", radius = 1 }", 9, "unknown value \"ball\""),
@@ -76,7 +78,12 @@ fn mistakes_in_shapes_are_reported() {
             9,
             "not closed: 3 edges",
         ),
-        body("compound of nothing", "{ type = \"compound\", parts = [] }", 9, "at least one"),
+    ]);
+}
+
+#[test]
+fn mistakes_in_curved_and_rounded_shapes_are_reported() {
+    check(&[
         body(
             "capsule without length",
             "{ type = \"capsule\", radius = 1 }",
@@ -125,6 +132,13 @@ fn mistakes_in_shapes_are_reported() {
             13,
             "\"rounded\" cannot be rounded",
         ),
+    ]);
+}
+
+#[test]
+fn mistakes_in_compounds_are_reported() {
+    check(&[
+        body("compound of nothing", "{ type = \"compound\", parts = [] }", 9, "at least one"),
         body(
             "compound of compounds",
             "{ type = \"compound\", parts = [{ shape = { type = \"open-box\", size = [1,1,1], wall = 1 } }] }",

@@ -419,7 +419,7 @@ fn mistakes_in_periodic_cells_are_reported() {
         ),
     ]);
     // What does not fit into the cell is found when the scene is built, at the cell or at the body.
-    let wall = "[[body]]\nname = \"wall\"\nkind = \"fixed\"\nmaterial = \"rock\"\nshape = { type = \"half-space\", normal = \"x\" }\nposition = [-1, 0, 0]\n";
+    let wall = "[[body]]\nname = \"wall\"\nkind = \"fixed\"\nmaterial = \"rock\"\nshape = { type = \"half-space\", normal = [1, 0, 0] }\nposition = [-1, 0, 0]\n";
     for (text, line, says) in [
         ("[periodic]\nx = [0, 0.15]\n".to_owned(), 11, "with `ball`, its largest body"),
         ("[periodic]\nx = [1, 0]\n".to_owned(), 11, "must end above its start"),

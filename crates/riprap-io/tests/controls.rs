@@ -142,7 +142,7 @@ fn mistakes_in_servos_are_reported() {
     check(&[
         joint("no speed", "servo = { force = 1 }", 17, "`speed` is missing"),
         joint("no force", "servo = { speed = 1 }", 17, "`force` is missing"),
-        joint("torque", "servo = { torque = 1, speed = 1 }", 17, "torque"),
+        joint("torque", "servo = { force = 1, torque = 1, speed = 1 }", 17, "unknown key `torque`"),
         joint(
             "driven",
             "servo = { force = 1, speed = 1 }\nspeed = 2",

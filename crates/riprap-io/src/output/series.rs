@@ -83,6 +83,30 @@ struct Follow {
     pushes: Vec<(Vec3, Vec3, Vec3, f64)>,
 }
 
+/// The columns of the probes of joints.
+fn joint_columns(file: &SceneFile, built: &Built, columns: &mut Vec<Column>) {
+    for probe in &file.joint_probes {
+        let holds_directions = built.scene.joints()[probe.joint].hold != Hold::Ball;
+        for quantity in &probe.quantities {
+            match quantity {
+                JointQuantity::Force => force_columns(&probe.name, columns),
+                JointQuantity::Torque => torque_columns(&probe.name, columns),
+                JointQuantity::Error => {
+                    columns.push(Column::new(format!("{}.error", probe.name), "m"));
+                    if holds_directions {
+                        let name = format!("{}.error_angle", probe.name);
+                        columns.push(Column::new(name, "rad"));
+                    }
+                }
+                JointQuantity::Multipliers => {
+                    let cut = cut_of(built.scene.joints()[probe.joint].hold);
+                    constraint_columns(&probe.name, &cut, columns);
+                }
+            }
+        }
+    }
+}
+
 impl Series {
     pub fn new(file: &SceneFile, built: &Built) -> Series {
         let mut columns: Vec<Column> = [
@@ -132,26 +156,7 @@ impl Series {
                 pushes: Vec::new(),
             });
         }
-        for probe in &file.joint_probes {
-            let holds_directions = built.scene.joints()[probe.joint].hold != Hold::Ball;
-            for quantity in &probe.quantities {
-                match quantity {
-                    JointQuantity::Force => force_columns(&probe.name, &mut columns),
-                    JointQuantity::Torque => torque_columns(&probe.name, &mut columns),
-                    JointQuantity::Error => {
-                        columns.push(Column::new(format!("{}.error", probe.name), "m"));
-                        if holds_directions {
-                            let name = format!("{}.error_angle", probe.name);
-                            columns.push(Column::new(name, "rad"));
-                        }
-                    }
-                    JointQuantity::Multipliers => {
-                        let cut = cut_of(built.scene.joints()[probe.joint].hold);
-                        constraint_columns(&probe.name, &cut, &mut columns);
-                    }
-                }
-            }
-        }
+        joint_columns(file, built, &mut columns);
         for probe in &file.contact_probes {
             contact_columns(probe, &mut columns);
         }

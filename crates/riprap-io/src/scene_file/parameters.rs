@@ -5,6 +5,7 @@
 use toml::de::{DeTable, DeValue};
 
 use super::expression::Expression;
+use super::model::BodyCoordinate;
 use super::suggest;
 use super::units::{Dimension, QuantityError, parse_any_quantity, parse_quantity};
 
@@ -107,8 +108,16 @@ impl Parameters {
         with_time.check(expression, expected)
     }
 
-    /// A quantity, also as an expression of parameters; `None` if the text is an expression of other names.
+    /// A quantity, also as an expression of parameters; `None` if the text is an expression of other names, or of parameters with
+    /// the name of a coordinate, which is a mistake that is reported when laws are compiled.
     pub fn load(&self, text: &str, expected: Dimension) -> Option<Result<f64, QuantityError>> {
+        let is_coordinate =
+            |k: usize| BodyCoordinate::ALL.iter().any(|(name, _)| self.names[k] == *name);
+        if let Ok(mut expression) = self.parse(text)
+            && expression.compact().into_iter().any(is_coordinate)
+        {
+            return None;
+        }
         let parsed = self.quantity(text, expected);
         (parsed.is_ok() || looks_like_quantity(text)).then_some(parsed)
     }

@@ -8,7 +8,9 @@
 use super::contacts::{Contacts, Points, meeting, smaller_size};
 use super::{Moment, System};
 use crate::detect::Geometry;
-use crate::friction::{BlockVelocities, ContactProblem, Delassus, Impulses, Law, Operator};
+use crate::friction::{
+    BlockVelocities, ContactProblem, Delassus, Impulses, Incidence, Law, Operator,
+};
 use crate::math::{Vec3, bytes_of, length2, parallel};
 use crate::scene::{Scene, State, Twist};
 
@@ -24,6 +26,7 @@ pub(super) struct Adhesion {
     /// `−c h n` in the frames of the contacts [N s].
     pulls: Impulses,
     change: BlockVelocities,
+    incidence: Incidence,
 }
 
 impl Adhesion {
@@ -33,7 +36,10 @@ impl Adhesion {
     }
 
     pub(super) fn bytes(&self) -> usize {
-        bytes_of(&self.impulses) + bytes_of(&self.pulls) + bytes_of(&self.change)
+        bytes_of(&self.impulses)
+            + bytes_of(&self.pulls)
+            + bytes_of(&self.change)
+            + self.incidence.bytes()
     }
 }
 
@@ -46,12 +52,12 @@ impl Contacts {
             return;
         }
         let mut adhesion = std::mem::take(&mut self.adhesion);
-        let Adhesion { impulses, pulls, change } = &mut adhesion;
+        let Adhesion { impulses, pulls, change, incidence } = &mut adhesion;
         share_out(scene, self.points(), self.active.len(), dt, impulses);
         pulls.clear();
         pulls.extend(impulses.iter().map(|pull| [-pull, 0.0, 0.0]));
         let w = problem.w.make_factored();
-        w.velocity_change(pulls, change);
+        w.velocity_change_in(pulls, incidence, change);
         let (w, change) = (&*w, &*change);
         parallel::for_each(&mut problem.v_rel_free, |k, v_rel| {
             let pulled = w.to_local(k, change);

@@ -32,5 +32,22 @@ pub use stabilize::Stabilization;
 pub(crate) use system::check_finite;
 pub use system::{Interval, System, SystemError};
 
+use crate::friction::ContactProblem;
+use crate::scene::{Scene, State};
+
+/// Adds the rows of joints, speed limits of servos, and ropes to the contact problem, after those of contacts.
+pub fn assemble_constraints(
+    scene: &Scene,
+    state: &State,
+    system: &mut System,
+    gaps: GapRule,
+    dt: f64,
+    problem: &mut ContactProblem,
+) {
+    assemble_joints(scene, system, problem);
+    assemble_servos(scene, system, problem);
+    assemble_ropes(scene, state, system, gaps, dt, problem);
+}
+
 #[cfg(test)]
 mod tests;

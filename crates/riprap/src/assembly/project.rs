@@ -7,7 +7,7 @@ use super::contacts::{ActiveContact, Contacts, overlap_size};
 use super::{GapRule, Interval, System, SystemError, assemble_joints, assemble_ropes};
 use crate::friction::{
     BlockVelocities, Buffers, Coloured, ContactProblem, ContactSolver, Delassus, Factored,
-    GaussSeidelOptions, Impulses, Law, Scratch,
+    GaussSeidelOptions, Impulses, Incidence, Law, Scratch,
 };
 use crate::math::{Pose, Vec3, bytes_of, parallel, turn};
 use crate::scene::{Scene, State};
@@ -36,6 +36,7 @@ pub(super) struct Projection {
     impulses: Impulses,
     /// Displacement of every block [m, rad].
     change: BlockVelocities,
+    incidence: Incidence,
 }
 
 impl Buffers for Projection {
@@ -130,7 +131,7 @@ impl Projection {
         deep: f64,
         scratch: &mut Scratch,
     ) -> bool {
-        let Projection { gaps, chosen, problem, impulses, change } = self;
+        let Projection { gaps, chosen, problem, impulses, change, incidence } = self;
         let Delassus::Factored(w) = &step.w else { return false };
         let n = gaps.len();
         if parallel::all(n, |k| gaps[k] >= -deep) {
@@ -159,7 +160,7 @@ impl Projection {
         }
         impulses.clear();
         solver(problem.len()).solve(problem, impulses, scratch);
-        problem.w.velocity_change(impulses, change);
+        problem.w.velocity_change_in(impulses, incidence, change);
         true
     }
 }

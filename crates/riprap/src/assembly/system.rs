@@ -8,7 +8,7 @@ use super::mechanisms::Mechanisms;
 use super::ropes::Ropes;
 use super::servos::Servos;
 use super::spin;
-use crate::friction::{BlockVelocities, ContactProblem, Impulses};
+use crate::friction::{BlockVelocities, ContactProblem, Impulses, Incidence};
 use crate::math::{Pose, Vec3, bytes_of, parallel};
 use crate::multibody::MotionError;
 use crate::scene::{Scene, State, Twist};
@@ -88,6 +88,7 @@ pub struct System {
     /// The images of the periodic cell.
     pub(super) images: Option<StepImages>,
     change: BlockVelocities,
+    incidence: Incidence,
 }
 
 impl System {
@@ -135,7 +136,7 @@ impl System {
         impulses: &Impulses,
         next: &mut State,
     ) -> Result<f64, SystemError> {
-        problem.w.velocity_change(impulses, &mut self.change);
+        problem.w.velocity_change_in(impulses, &mut self.incidence, &mut self.change);
         self.bodies.apply(&self.change, &mut next.v);
         scene.integrate(&self.q_m, &next.v, step.after, &mut next.q);
         let residual = self.mechanisms.finish(scene, state, step, &self.change, next)?;
@@ -167,7 +168,7 @@ impl System {
 
     /// Bytes held by the buffers; without those of mechanisms.
     pub(crate) fn bytes(&self) -> usize {
-        bytes_of(&self.q_m) + self.bodies.bytes() + bytes_of(&self.change)
+        bytes_of(&self.q_m) + self.bodies.bytes() + bytes_of(&self.change) + self.incidence.bytes()
     }
 }
 

@@ -144,9 +144,13 @@ impl ConjugateGradient {
         w: &W,
         problem: &ContactProblem,
         impulses: &mut Impulses,
+        after: usize,
         Directions { velocity, direction, before }: &mut Directions,
     ) -> SolveReport {
-        let mut progress = Progress::new(&self.options, problem.len());
+        let mut progress = match after {
+            0 => Progress::new(&self.options, problem.len()),
+            _ => Progress::after(&self.options, after),
+        };
         w.start(impulses, velocity);
         direction.clear();
         direction.resize(problem.len(), [0.0; 3]);
@@ -189,6 +193,23 @@ impl ConjugateGradient {
     }
 }
 
+impl ConjugateGradient {
+    /// Solves, or goes on after a number of sweeps.
+    pub(super) fn go_on(
+        &self,
+        problem: &ContactProblem,
+        after: usize,
+        impulses: &mut Impulses,
+        scratch: &mut Scratch,
+    ) -> SolveReport {
+        let scratch = scratch.of::<Directions>();
+        match &problem.w {
+            Delassus::Factored(w) => self.run(w, problem, impulses, after, scratch),
+            Delassus::Blocks(w) => self.run(w, problem, impulses, after, scratch),
+        }
+    }
+}
+
 impl ContactSolver for ConjugateGradient {
     fn improve(
         &self,
@@ -196,10 +217,6 @@ impl ContactSolver for ConjugateGradient {
         impulses: &mut Impulses,
         scratch: &mut Scratch,
     ) -> SolveReport {
-        let scratch = scratch.of::<Directions>();
-        match &problem.w {
-            Delassus::Factored(w) => self.run(w, problem, impulses, scratch),
-            Delassus::Blocks(w) => self.run(w, problem, impulses, scratch),
-        }
+        self.go_on(problem, 0, impulses, scratch)
     }
 }

@@ -210,6 +210,12 @@ impl Progress<'_> {
         Progress { options, refining, next_check: 1, over: false, report: SolveReport::default() }
     }
 
+    /// A solve that goes on after a number of sweeps; it is not refined any more.
+    pub(super) fn after(options: &GaussSeidelOptions, sweeps: usize) -> Progress<'_> {
+        let report = SolveReport { sweeps, ..SolveReport::default() };
+        Progress { options, refining: 0, next_check: sweeps + 1, over: false, report }
+    }
+
     /// The fraction of the tolerances that the solve aims at now.
     fn share(&self) -> f64 {
         let options = self.options;

@@ -1,7 +1,7 @@
 //! The Delassus operator `W = Hᵀ M⁻¹ H` [1/kg]: how an impulse at one contact changes the velocity
 //! at another, in two forms.
 
-use super::{Blocks, Contact3, Factored};
+use super::{Blocks, Contact3, Factored, Incidence};
 
 /// `W`, factored (simulations) or as blocks (small or stored problems).
 #[derive(Clone, Debug)]
@@ -36,6 +36,27 @@ impl Delassus {
         match self {
             Delassus::Factored(w) => w.velocity_change(impulses, velocity),
             Delassus::Blocks(_) => velocity.clear(),
+        }
+    }
+
+    /// The same on all threads, bitwise equal, with buffers that are kept from step to step.
+    pub fn velocity_change_in(
+        &self,
+        impulses: &[[f64; 3]],
+        incidence: &mut Incidence,
+        velocity: &mut BlockVelocities,
+    ) {
+        match self {
+            Delassus::Factored(w) => w.velocity_change_in(impulses, incidence, velocity),
+            Delassus::Blocks(_) => velocity.clear(),
+        }
+    }
+
+    /// The block of an unknown on the diagonal.
+    pub(super) fn diagonal(&self, a: usize) -> &[[f64; 3]; 3] {
+        match self {
+            Delassus::Factored(w) => w.diagonal(a),
+            Delassus::Blocks(w) => w.diagonal(a),
         }
     }
 

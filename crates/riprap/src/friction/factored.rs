@@ -185,6 +185,23 @@ impl Factored {
         }
     }
 
+    /// Sets the operator to the given contacts of another one, in their order, with the blocks that they move only.
+    pub(super) fn select_island(&mut self, from: &Factored, chosen: &[u32]) {
+        let mut used: Vec<u32> = chosen.iter().flat_map(|a| from.moved_by(*a as usize)).collect();
+        used.sort_unstable();
+        used.dedup();
+        let place = |block: u32| match used.binary_search(&block) {
+            Ok(place) => place as u32,
+            Err(_) => Factored::NONE,
+        };
+        self.select(from, chosen);
+        self.masses.clear();
+        self.masses.extend(used.iter().map(|block| from.masses[*block as usize]));
+        self.contacts.iter_mut().for_each(|c| c.blocks = c.blocks.map(place));
+        // The blocks of a side are consecutive, before and after.
+        self.sides.iter_mut().for_each(|side| side.first = place(side.first));
+    }
+
     /// Adds a moment between two blocks, after all contacts: the impulse is a moment divided by a
     /// length [m], the velocity is the relative spin times that length, along x, y, z.
     pub fn push_turning(&mut self, blocks: [u32; 2], length: f64) {
@@ -336,7 +353,7 @@ impl Factored {
 
     /// The same for the velocities of some blocks, `first` and those after it; others are
     /// unchanged.
-    fn push_impulse_from<const N: usize>(
+    pub(super) fn push_impulse_from<const N: usize>(
         &self,
         first: usize,
         a: usize,
@@ -424,54 +441,61 @@ impl Factored {
 
     /// `M⁻¹ H I`: the change of velocity due to all impulses [m/s, rad/s].
     pub fn velocity_change(&self, impulses: &[[f64; 3]], velocity: &mut BlockVelocities) {
-        let n = self.masses.len();
         velocity.clear();
-        velocity.resize(n, [0.0; 6]);
-        // Each thread takes some of the blocks and applies the contacts that move them, in order.
-        let parts = if impulses.len() > 4096 { parallel::n_threads().min(n) } else { 1 };
-        let cut = |part: usize| n * part / parts;
-        let length = |part: usize| cut(part + 1) - cut(part);
-        parallel::for_each_part(velocity, 0..parts, &length, &|part, velocity| {
-            for (a, r) in impulses.iter().enumerate() {
-                if *r != [0.0; 3] {
-                    self.push_impulse_from(cut(part), a, *r, velocity);
-                }
+        velocity.resize(self.masses.len(), [0.0; 6]);
+        for (a, r) in impulses.iter().enumerate() {
+            if *r != [0.0; 3] {
+                self.push_impulse(a, *r, velocity);
             }
-        });
+        }
     }
 
-    /// All blocks that a contact moves.
-    pub(super) fn blocks_of(&self, a: usize) -> impl Iterator<Item = u32> + '_ {
-        let c = &self.contacts[a];
-        let own = c.blocks.into_iter().filter(|b| *b != Factored::NONE);
-        own.chain(self.sides_of(c).iter().flat_map(|s| s.first..s.first + s.blocks))
+    /// The blocks that an unknown moves, each once: a contact, a joint, or a moment.
+    pub(super) fn moved_by(&self, a: usize) -> impl Iterator<Item = u32> + '_ {
+        let contact = self.contacts.get(a);
+        let [i, j] = match contact {
+            Some(c) => c.blocks,
+            None => self.turning[a - self.contacts.len()].blocks,
+        };
+        let second = if j == i { Factored::NONE } else { j };
+        let own = [i, second].into_iter().filter(|b| *b != Factored::NONE);
+        let sides = contact.map_or(&[][..], |c| self.sides_of(c));
+        own.chain(sides.iter().flat_map(|s| s.first..s.first + s.blocks))
     }
 
     /// The same operator multiplied out, without moments.
     pub fn to_blocks(&self) -> Blocks {
-        let mut velocity = Vec::new();
-        let mut blocks = Blocks::default();
         let n = self.contacts.len();
+        let mut on_block = vec![Vec::new(); self.masses.len()];
         for a in 0..n {
-            for b in 0..n {
-                let meets = self.blocks_of(a).any(|x| self.blocks_of(b).any(|y| x == y));
-                if !meets {
-                    continue;
-                }
-                let mut block = [[0.0; 3]; 3];
-                for k in 0..3 {
-                    let mut unit = [0.0; 3];
-                    unit[k] = 1.0;
-                    velocity.clear();
-                    velocity.resize(self.masses.len(), [0.0; 6]);
-                    self.push_impulse(b, unit, &mut velocity);
-                    let u = self.to_local(a, &velocity);
-                    for i in 0..3 {
-                        block[i][k] = u[i];
-                    }
-                }
-                blocks.push(b, block);
+            self.moved_by(a).for_each(|block| on_block[block as usize].push(a as u32));
+        }
+        // Column by column: the velocities due to unit impulses at b, seen from all contacts that share a block with it.
+        let mut rows: Vec<Vec<(u32, [[f64; 3]; 3])>> = vec![Vec::new(); n];
+        let mut velocity = [0, 1, 2].map(|_| vec![[0.0; 6]; self.masses.len()]);
+        let mut meeting: Vec<u32> = Vec::new();
+        for b in 0..n {
+            for (k, velocity) in velocity.iter_mut().enumerate() {
+                let mut unit = [0.0; 3];
+                unit[k] = 1.0;
+                self.push_impulse(b, unit, velocity);
             }
+            meeting.clear();
+            meeting.extend(self.moved_by(b).flat_map(|block| &on_block[block as usize]));
+            meeting.sort_unstable();
+            meeting.dedup();
+            for &a in &meeting {
+                let columns = [0, 1, 2].map(|k| self.to_local(a as usize, &velocity[k]));
+                let block = [0, 1, 2].map(|i| [0, 1, 2].map(|k: usize| columns[k][i]));
+                rows[a as usize].push((b as u32, block));
+            }
+            for velocity in &mut velocity {
+                self.moved_by(b).for_each(|block| velocity[block as usize] = [0.0; 6]);
+            }
+        }
+        let mut blocks = Blocks::default();
+        for row in rows {
+            row.into_iter().for_each(|(b, block)| blocks.push(b as usize, block));
             blocks.end_row();
         }
         blocks

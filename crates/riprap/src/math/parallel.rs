@@ -118,6 +118,17 @@ pub(crate) fn all(n: usize, holds: impl Fn(usize) -> bool + Send + Sync) -> bool
     (0..n).all(holds)
 }
 
+/// Calls `work` with each number of a range.
+pub(crate) fn for_each_index(range: Range<usize>, work: impl Fn(usize) + Send + Sync) {
+    #[cfg(feature = "parallel")]
+    if range.len() > 1 && n_threads() > 1 {
+        use rayon::prelude::*;
+        range.into_par_iter().for_each(work);
+        return;
+    }
+    range.for_each(work);
+}
+
 /// Calls `work` with each part of the items and its index; `length` gives the number of items in a
 /// part.
 pub(crate) fn for_each_part<T: Send>(

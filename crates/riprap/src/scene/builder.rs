@@ -266,9 +266,8 @@ impl SceneBuilder {
         let laws = pairs.all().iter().chain(points.iter().map(|p| &p.law));
         let detection =
             self.detection_of(grain_size, laws).map_err(|error| BuildErrors(vec![error]))?;
-        let first_links = (0..mechanisms.len() as u32)
-            .map(|m| bodies.carried_by(MechanismId(m), Link(0)).unwrap_or(0))
-            .collect();
+        let first_link = |m| bodies.carried_by(MechanismId(m), Link(0)).unwrap_or(0);
+        let first_links = (0..mechanisms.len() as u32).map(first_link).collect();
         let apart = self.pairs_apart(&mechanisms, &flexible, &bodies);
         keep_contacts_direct(&mut mechanisms, &bodies, &points, &apart, &mut initial);
         let scene = Scene {
@@ -298,15 +297,21 @@ impl SceneBuilder {
             degrades: self.materials.iter().any(degrades),
             population: population.map(Arc::new),
         };
-        let errors = super::cell::check_sizes(&scene);
+        self.check_built(&scene)?;
+        Ok(scene)
+    }
+
+    /// The checks that need the whole scene.
+    fn check_built(&self, scene: &Scene) -> Result<(), BuildErrors> {
+        let errors = super::cell::check_sizes(scene);
         if !errors.is_empty() {
             return Err(BuildErrors(errors));
         }
-        let mut errors = overlaps(&scene, &scene.initial.q, self.largest_overlap, |_| true);
-        check_stones(&scene, &mut errors);
-        errors.extend(check_cohesion(&scene).err());
-        check_population(&scene, &mut errors);
-        if errors.is_empty() { Ok(scene) } else { Err(BuildErrors(errors)) }
+        let mut errors = overlaps(scene, &scene.initial.q, self.largest_overlap, |_| true);
+        check_stones(scene, &mut errors);
+        errors.extend(check_cohesion(scene).err());
+        check_population(scene, &mut errors);
+        if errors.is_empty() { Ok(()) } else { Err(BuildErrors(errors)) }
     }
 
     /// The loads that follow laws, with their bodies; laws act on bodies that forces move.

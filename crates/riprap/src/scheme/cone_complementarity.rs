@@ -5,9 +5,7 @@ use super::{
     Clock, Scheme, StepError, StepReport, StepResult, Workspace, check_dt, check_inelastic,
     next_time,
 };
-use crate::assembly::{
-    GapRule, Interval, Stabilization, assemble_joints, assemble_ropes, assemble_servos,
-};
+use crate::assembly::{GapRule, Interval, Stabilization, assemble_constraints};
 use crate::friction::{Apgd, ContactProblem, ContactSolver, Law};
 use crate::scene::{Scene, SchemeState, State};
 
@@ -119,9 +117,7 @@ impl Scheme for ConeComplementarity {
         clock.detect(|| contacts.detect(scene, system, dt));
         let gaps = GapRule::OverStep { recovery: self.recovery };
         clock.assemble(|| contacts.assemble_by(gaps, scene, state, system, dt, problem));
-        clock.assemble(|| assemble_joints(scene, system, problem));
-        clock.assemble(|| assemble_servos(scene, system, problem));
-        clock.assemble(|| assemble_ropes(scene, state, system, gaps, dt, problem));
+        clock.assemble(|| assemble_constraints(scene, state, system, gaps, dt, problem));
         if self.law == FrictionLaw::Cone {
             clock.assemble(|| relax(problem));
         }

@@ -1,10 +1,7 @@
 //! The Moreau–Jean θ scheme: Algorithm 1 of the paper.
 
 use super::{Clock, Scheme, StepError, StepReport, StepResult, Workspace, check_dt, next_time};
-use crate::assembly::{
-    GapRule, Interval, Stabilization, assemble_joints, assemble_rolling, assemble_ropes,
-    assemble_servos,
-};
+use crate::assembly::{GapRule, Interval, Stabilization, assemble_constraints, assemble_rolling};
 use crate::friction::{Coloured, ContactSolver};
 use crate::scene::{Scene, SchemeState, State};
 
@@ -103,9 +100,8 @@ impl Scheme for MoreauJean {
         let room = (&mut *scheme, &mut *solver);
         clock.update(|| fix.contacts(scene, state, system, &h, contacts, problem, room))?;
         clock.assemble(|| contacts.assemble(scene, state, system, h.dt, problem));
-        clock.assemble(|| assemble_joints(scene, system, problem));
-        clock.assemble(|| assemble_servos(scene, system, problem));
-        clock.assemble(|| assemble_ropes(scene, state, system, GapRule::ByLaw, h.dt, problem));
+        let gaps = GapRule::ByLaw;
+        clock.assemble(|| assemble_constraints(scene, state, system, gaps, h.dt, problem));
         clock.assemble(|| assemble_rolling(scene, system, contacts, problem));
         clock.assemble(|| contacts.adhere(scene, h.dt, problem));
 

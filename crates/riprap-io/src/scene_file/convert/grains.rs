@@ -53,7 +53,7 @@ impl Converter<'_> {
         if self.planar && entries.variant == Some("rain") {
             let message =
                 "the generator \"rain\" is for three-dimensional scenes, but this scene is planar";
-            let help = "use generator = \"lattice\", with some `jitter`";
+            let help = "use generator = \"lattice\", whose points can be displaced at random";
             self.problems.advise(entries.value_span("generator"), message, help);
         }
         let group = Grains::read_keys(self, entries)?;

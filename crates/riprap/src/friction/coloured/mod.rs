@@ -16,6 +16,7 @@ pub use kernel::Width;
 
 use super::conjugate_gradient::{Patience, visit};
 use super::criteria::{Change, Progress, Want};
+use super::rescue::{self, rescue};
 use super::residual::Residual;
 use super::{
     ConjugateGradient, ContactProblem, ContactSolver, Delassus, Factored, GaussSeidelOptions,
@@ -58,6 +59,7 @@ pub(crate) struct Buffers {
     last: Vec<Row>,
     masses: Vec<Row>,
     sums: Vec<[Row; 5]>,
+    totals: Vec<[f64; 5]>,
     single: Vec<Single>,
     history: History,
     crowd: Crowd,
@@ -71,6 +73,7 @@ impl super::Buffers for Buffers {
             + bytes_of(&self.last)
             + bytes_of(&self.masses)
             + bytes_of(&self.sums)
+            + bytes_of(&self.totals)
             + bytes_of(&self.single)
             + self.history.bytes()
     }
@@ -86,6 +89,15 @@ const STIR: f64 = 0.3;
 
 /// Sweeps after which round-off in the velocities may become visible in a residual.
 const FRESH: usize = 50;
+
+/// A part of a solve: sweeps from `after` to `pause` or more in all.
+#[derive(Clone, Copy, Debug)]
+struct Stage {
+    after: usize,
+    pause: usize,
+    /// Whether it begins with Anderson acceleration instead of conjugate gradients.
+    combine: bool,
+}
 
 /// A contact that is solved individually.
 #[derive(Clone, Copy, Debug)]
@@ -107,10 +119,13 @@ impl Coloured {
         Coloured { options: GaussSeidelOptions::tolerance(tolerance), ..Coloured::default() }
     }
 
+    /// Sweeps over all contacts from `after` to `pause` or more in all, or until the problem is solved; with Anderson
+    /// acceleration first if `combine` is set.
     fn run(
         &self,
         w: &Factored,
         problem: &ContactProblem,
+        stage: Stage,
         impulses: &mut Impulses,
         buffers: &mut Buffers,
     ) -> SolveReport {
@@ -122,7 +137,7 @@ impl Coloured {
             members,
             &mut crowd,
             || self.prepare(w, problem, impulses, buffers, members),
-            |member, job| job.solve(member, &self.options),
+            |member, job| job.solve(member, &self.options, &stage),
         );
         buffers.crowd = crowd;
         // Few solves need the history, and it is large.
@@ -139,7 +154,8 @@ impl Coloured {
         buffers: &'a mut Buffers,
         members: usize,
     ) -> Job<'a> {
-        let Buffers { packs, velocity, last, masses, sums, single, history, cursors, .. } = buffers;
+        let Buffers { packs, velocity, last, masses, sums, totals, single, .. } = buffers;
+        let Buffers { history, cursors, .. } = buffers;
         let n_blocks = w.n_blocks();
         packs.arrange(n_blocks, problem);
         // The members write all of them except the last, which stays zero.
@@ -151,6 +167,7 @@ impl Coloured {
         cursors.resize(packs.colours.len() * members, Cursor::default());
         // One extra entry for the single contacts.
         sums.resize(packs.chunks.len() + 1, [Row::default(); 5]);
+        totals.resize(packs.segments.len(), [0.0; 5]);
         single.clear();
         single.extend(packs.single.iter().map(|&a| Single {
             contact: a as usize,
@@ -172,6 +189,9 @@ impl Coloured {
             rows: Pointer::new(&mut packs.rows),
             idle: Pointer::new(&mut packs.idle),
             sums: Pointer::new(sums),
+            segments: &packs.segments,
+            segments_of: &packs.segments_of,
+            totals: Pointer::new(totals),
             blocks: Blocks {
                 velocity: Pointer::new(velocity),
                 masses: Pointer::new(masses),
@@ -205,6 +225,9 @@ impl Coloured {
 ///    [`Job::hand_over`], each entry once.
 /// 5. Single contacts belong to the first member, and so do all velocities while it sweeps over
 ///    them and the others wait.
+/// 6. The total of a segment belongs to the member whose number is that of the segment modulo the number of members, from the
+///    meeting after the pass over its chunks, whose sums it reads, to the next. After the last meeting of a pass all members
+///    may read totals and sums.
 ///
 /// The indices of packs and blocks set by `packs.rs` are within bounds; debug builds check every
 /// access.
@@ -225,6 +248,11 @@ struct Job<'a> {
     idle: Pointer<'a, Idle>,
     /// Sums of each chunk and of the single contacts.
     sums: Pointer<'a, [Row; 5]>,
+    /// Ranges of chunks whose sums are added up together, and the range of segments of each colour.
+    segments: &'a [[u32; 2]],
+    segments_of: &'a [[u32; 2]],
+    /// Sums of each segment.
+    totals: Pointer<'a, [f64; 5]>,
     blocks: Blocks<'a>,
     /// Velocities after the previous sweep.
     last: Pointer<'a, Row>,
@@ -235,22 +263,27 @@ struct Job<'a> {
 }
 
 impl<'a> Job<'a> {
-    /// The whole solve; every member returns the same report.
-    fn solve(&self, member: &Member, options: &GaussSeidelOptions) -> SolveReport {
-        let mut progress = Progress::new(options, self.problem.len());
-        let mut bout = BOUT;
+    /// One stage of the solve; every member returns the same report.
+    fn solve(&self, member: &Member, options: &GaussSeidelOptions, stage: &Stage) -> SolveReport {
+        let mut progress = match stage.after {
+            0 => Progress::new(options, self.problem.len()),
+            after => Progress::after(options, after),
+        };
+        let mut bout = BOUT.max(stage.after / 2);
+        let mut combine = stage.combine;
         self.begin(member);
         loop {
-            progress = self.conjugate(member, progress, bout);
-            if progress.over {
+            if combine {
+                let past = self.past.get_or_init(|| self.share_history());
+                progress = self.combine_sweeps(member, past, progress, bout / 4);
+                bout += bout / 2;
+            } else {
+                progress = self.conjugate(member, progress, bout);
+            }
+            if progress.over || progress.report.sweeps >= stage.pause {
                 break;
             }
-            let past = self.past.get_or_init(|| self.share_history());
-            progress = self.combine_sweeps(member, past, progress, bout / 4);
-            if progress.over {
-                break;
-            }
-            bout += bout / 2;
+            combine = !combine;
         }
         self.hand_over(member);
         progress.report
@@ -426,11 +459,34 @@ impl ContactSolver for Coloured {
         impulses: &mut Impulses,
         scratch: &mut Scratch,
     ) -> SolveReport {
-        match &problem.w {
-            Delassus::Factored(w) if problem.len() >= self.fewest => {
-                self.run(w, problem, impulses, scratch.of())
+        let mut report = SolveReport::default();
+        let mut combine = false;
+        // Between two stages islands that do not converge are solved accurately.
+        let last = if problem.packs() { self.options.max_sweeps } else { 0 };
+        loop {
+            let (after, max_sweeps) = (report.sweeps, self.options.max_sweeps);
+            let pause = |first: usize| match first.max(4 * after) {
+                pause if pause < last => pause,
+                _ => max_sweeps,
+            };
+            let end;
+            report = match &problem.w {
+                Delassus::Factored(w) if problem.len() >= self.fewest => {
+                    end = pause(BOUT);
+                    let stage = Stage { after, pause: end, combine };
+                    self.run(w, problem, stage, impulses, scratch.of())
+                }
+                _ => {
+                    end = pause(rescue::FIRST);
+                    let options = GaussSeidelOptions { max_sweeps: end, ..self.options };
+                    ConjugateGradient { options }.go_on(problem, after, impulses, scratch)
+                }
+            };
+            // It ends before a pause if it has converged, or if no sweep can improve it.
+            if report.converged || report.sweeps < end || report.sweeps >= max_sweeps {
+                return report;
             }
-            _ => ConjugateGradient { options: self.options }.solve(problem, impulses, scratch),
+            combine = rescue(problem, &self.options, report.sweeps, impulses, scratch) == 0;
         }
     }
 }

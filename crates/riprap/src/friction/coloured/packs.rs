@@ -47,6 +47,8 @@ const NO_MOMENT: u32 = u32::MAX;
 const COLOURS: u32 = 48;
 /// Packs per chunk, the unit of work of a thread and of partial sums.
 const CHUNK: usize = 4;
+/// Chunks of one colour whose sums are added up by one member while all go on to the next colour.
+const SEGMENT: usize = 32;
 
 /// Eight manifolds of one colour.
 #[derive(Clone, Copy, Debug, Default)]
@@ -158,6 +160,10 @@ pub(super) struct Packs {
     pub shares: Vec<u32>,
     /// Ranges of chunks, one per colour.
     pub colours: Vec<[u32; 2]>,
+    /// Ranges of chunks whose sums are added up by one member ([`SEGMENT`]), colour by colour.
+    pub segments: Vec<[u32; 2]>,
+    /// Ranges of segments, one per colour.
+    pub segments_of: Vec<[u32; 2]>,
     /// Moments of each pack in [`ContactProblem::rolling`]; empty if there are none.
     pub moments: Vec<[u32; LANES]>,
     /// Contacts that are solved one by one after all colours: joints, contacts on mechanisms,
@@ -287,6 +293,8 @@ impl Packs {
         self.chunks.clear();
         self.shares.clear();
         self.colours.clear();
+        self.segments.clear();
+        self.segments_of.clear();
         let (mut rows, mut k) = (0, 0);
         while k < self.order.len() {
             let manifold = |k: usize| &self.manifolds[self.order[k] as usize];
@@ -325,7 +333,12 @@ impl Packs {
             for start in (first_pack..n).step_by(CHUNK) {
                 self.chunks.push([start as u32, (start + CHUNK).min(n) as u32]);
             }
-            self.colours.push([first_chunk as u32, self.chunks.len() as u32]);
+            let (end_chunk, first_segment) = (self.chunks.len(), self.segments.len() as u32);
+            self.colours.push([first_chunk as u32, end_chunk as u32]);
+            for start in (first_chunk..end_chunk).step_by(SEGMENT) {
+                self.segments.push([start as u32, (start + SEGMENT).min(end_chunk) as u32]);
+            }
+            self.segments_of.push([first_segment, self.segments.len() as u32]);
             let work = |chunk: &[u32; 2]| {
                 let pack = &self.packs[chunk[0] as usize];
                 (pack.busy, pack.points)

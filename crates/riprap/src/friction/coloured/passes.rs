@@ -103,6 +103,18 @@ impl<'a> Job<'a> {
     /// members meet in between. Colours too small to share are processed by the first member, one
     /// after another without a meeting.
     fn by_colour(&self, member: &Member, backwards: bool, work: impl Fn(Chunk<'a>)) {
+        self.by_colour_then(member, backwards, work, |_| {});
+    }
+
+    /// The same; members call `then` with the colours of which they have just met at the end. Returns
+    /// the colours of which they have not, except for the last meeting.
+    fn by_colour_then(
+        &self,
+        member: &Member,
+        backwards: bool,
+        work: impl Fn(Chunk<'a>),
+        then: impl Fn(Range<usize>),
+    ) -> Range<usize> {
         const SHARED: usize = 4;
         let n = self.colours.len();
         let cursors = |colour: usize| &self.cursors[colour * self.most_members..];
@@ -111,6 +123,11 @@ impl<'a> Job<'a> {
         // SAFETY: rule 1; `share` assigns each chunk to one member, and chunks that are not shared
         // belong to the first one.
         let work = |chunk: usize| work(unsafe { self.chunk(chunk) });
+        let mut since = 0;
+        let colours = |since: usize, k: usize| match backwards {
+            false => since..k,
+            true => n - k..n - since,
+        };
         for k in 0..n {
             let colour = if backwards { n - 1 - k } else { k };
             let [first, last] = self.colours[colour];
@@ -118,6 +135,8 @@ impl<'a> Job<'a> {
             let small = chunks.len() < SHARED;
             if k > 0 && !(small && alone) {
                 member.meet();
+                then(colours(since, k));
+                since = k;
             }
             alone = small;
             if !small && !member.is_alone() {
@@ -127,22 +146,26 @@ impl<'a> Job<'a> {
             }
         }
         member.meet();
+        colours(since, n)
     }
 
     /// One sweep over the contacts, Eq. (33).
     pub(super) fn sweep(&self, member: &Member, sweep: &Sweep, backwards: bool) -> Change {
-        self.by_colour(member, backwards, |chunk| {
+        /// The row with the largest change.
+        const MAX: usize = 1;
+        let visit = |chunk| {
             // SAFETY: rule 3.
             self.kernels.run(unsafe { Visit::new(chunk, self.blocks, sweep) });
-        });
+        };
+        let add_up = |colours| self.add_up(member, colours, MAX);
+        let rest = self.by_colour_then(member, backwards, visit, add_up);
         if self.single.len() > 0 {
             if member.number == 0 {
                 self.sweep_single(sweep);
             }
             member.meet();
         }
-        // The maximum of the second row.
-        let [sum, max, scale, active, _] = self.reduce(1);
+        let [sum, max, scale, active, _] = self.reduce(rest, MAX);
         Change { sum, max, scale, active: active as usize }
     }
 
@@ -185,8 +208,11 @@ impl<'a> Job<'a> {
             self.measure_single(mobility);
         }
         member.meet();
-        // The maximum of the last row.
-        let [natural_map, impulses, free, velocities, approach] = self.reduce(4);
+        /// The row with the fastest approach.
+        const MAX: usize = 4;
+        self.add_up(member, 0..self.colours.len(), MAX);
+        member.meet();
+        let [natural_map, impulses, free, velocities, approach] = self.reduce(0..0, MAX);
         Residual { natural_map, impulses, free, velocities, approach }.roots()
     }
 
@@ -241,23 +267,68 @@ impl<'a> Job<'a> {
         bytemuck::cast_slice_mut(rows)
     }
 
-    /// Sums over all chunks in order; the maximum for one row.
-    fn reduce(&self, largest: usize) -> [f64; 5] {
-        let mut lanes = [[0.0f64; LANES]; 5];
-        let n = self.chunks.len() + usize::from(self.single.len() > 0);
-        // SAFETY: rule 1; after the meeting all members only read them, and they meet again before
-        // any member writes.
-        for sums in unsafe { self.sums.slice(0..n) } {
-            for row in 0..5 {
-                for lane in 0..LANES {
-                    let (x, y) = (&mut lanes[row][lane], sums[row].0[lane]);
-                    *x = if row == largest { x.max(y) } else { *x + y };
-                }
+    /// Adds up the sums of a member's segments of some colours, after the pass over them.
+    fn add_up(&self, member: &Member, colours: Range<usize>, largest: usize) {
+        for segment in self.segments_in(&colours).filter(|k| member.has(*k)) {
+            let total = self.total(segment, largest);
+            // SAFETY: rule 6.
+            unsafe { self.totals.write(segment, total) };
+        }
+    }
+
+    /// The segments of some colours.
+    fn segments_in(&self, colours: &Range<usize>) -> Range<usize> {
+        let of = &self.segments_of[colours.clone()];
+        of.first().map_or(0..0, |[first, _]| *first as usize..of[of.len() - 1][1] as usize)
+    }
+
+    /// Sums over the chunks of a segment in order; the maximum for one row.
+    fn total(&self, segment: usize, largest: usize) -> [f64; 5] {
+        let [first, end] = self.segments[segment].map(|k| k as usize);
+        // SAFETY: rule 6.
+        fold(unsafe { self.sums.slice(first..end) }, largest)
+    }
+
+    /// Sums over all chunks and single contacts in a fixed order, after a pass of which some colours are not yet added up; the
+    /// maximum for one row.
+    fn reduce(&self, rest: Range<usize>, largest: usize) -> [f64; 5] {
+        let rest = self.segments_in(&rest);
+        let mut sum = [0.0f64; 5];
+        let mut add = |part: [f64; 5]| {
+            for (row, (sum, part)) in sum.iter_mut().zip(part).enumerate() {
+                *sum = if row == largest { sum.max(part) } else { *sum + part };
+            }
+        };
+        for segment in 0..self.segments.len() {
+            if rest.contains(&segment) {
+                add(self.total(segment, largest));
+            } else {
+                // SAFETY: rule 6.
+                add(unsafe { self.totals.read(segment) });
             }
         }
-        std::array::from_fn(|row| {
-            let fold = |x: f64, y: &f64| if row == largest { x.max(*y) } else { x + y };
-            lanes[row].iter().fold(0.0, fold)
-        })
+        if self.single.len() > 0 {
+            let n = self.chunks.len();
+            // SAFETY: rule 5; the first member has written them before the last meeting.
+            add(fold(unsafe { self.sums.slice(n..n + 1) }, largest));
+        }
+        sum
     }
+}
+
+/// Sums over some chunks in order, then over lanes; the maximum for one row.
+fn fold(sums: &[[Row; 5]], largest: usize) -> [f64; 5] {
+    let mut lanes = [[0.0f64; LANES]; 5];
+    for sums in sums {
+        for row in 0..5 {
+            for lane in 0..LANES {
+                let (x, y) = (&mut lanes[row][lane], sums[row].0[lane]);
+                *x = if row == largest { x.max(y) } else { *x + y };
+            }
+        }
+    }
+    std::array::from_fn(|row| {
+        let add = |x: f64, y: &f64| if row == largest { x.max(*y) } else { x + y };
+        lanes[row].iter().fold(0.0, add)
+    })
 }

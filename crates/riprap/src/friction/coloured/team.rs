@@ -185,6 +185,11 @@ impl<A: Atomic> Member<'_, A> {
         cut(self.number)..cut(self.number + 1)
     }
 
+    /// Whether a numbered item belongs to it: items are dealt out in turn.
+    pub fn has(&self, item: usize) -> bool {
+        item % self.members == self.number
+    }
+
     /// Calls `work` for the items of its own part of a range, then for those of other parts that
     /// have not been started; each item is taken once. Each member has a cursor for each range,
     /// which [`Member::rewind`] resets.

@@ -47,7 +47,7 @@ impl Dense {
                             let u = w.to_local(*a as usize, &velocity);
                             (0..3).for_each(|r| column[r][i] = u[r]);
                         }
-                        w.blocks_of(b as usize).for_each(|x| velocity[x as usize] = [0.0; 6]);
+                        w.moved_by(b as usize).for_each(|x| velocity[x as usize] = [0.0; 6]);
                     }
                     columns.iter().enumerate().for_each(|(k, block)| self.put(k, j, block, island));
                 }

@@ -4,7 +4,7 @@
 //! the matrix is at most 1.
 
 use super::{ForceProblem, Friction};
-use crate::friction::{Delassus, Factored, Operator};
+use crate::friction::{Delassus, Factored};
 use std::f64::consts::PI;
 
 /// What an unknown does at present.
@@ -60,7 +60,7 @@ impl Island {
         self.diagonal.clear();
         self.b.clear();
         for (k, &c) in contacts.iter().enumerate() {
-            let diagonal = diagonal(problem.w, c as usize);
+            let diagonal = problem.w.diagonal(c as usize);
             let mobility = (0..3).map(|i| diagonal[i][i]).fold(0.0, f64::max);
             self.unit.push(mobility.sqrt().recip());
             self.diagonal.push(diagonal.map(|row| row.map(|w| w / mobility)));
@@ -198,66 +198,6 @@ impl Island {
             (0..3).for_each(|i| f[i] += x[u] * self.column[u][i]);
         }
     }
-}
-
-/// The block of a contact on the diagonal of `W`.
-fn diagonal(w: &Delassus, a: usize) -> &[[f64; 3]; 3] {
-    match w {
-        Delassus::Factored(w) => w.diagonal(a),
-        Delassus::Blocks(w) => w.diagonal(a),
-    }
-}
-
-/// The contacts of each island in ascending order; contacts that nothing can move are in none.
-pub(super) fn islands(problem: &ForceProblem) -> Vec<Vec<u32>> {
-    let n = problem.b.len();
-    let moves = |a: usize| diagonal(problem.w, a)[0][0] > 0.0;
-    let mut parent: Vec<u32> = Vec::new();
-    match problem.w {
-        // Contacts and blocks of velocities are nodes of one graph.
-        Delassus::Factored(w) => {
-            parent.extend(0..(n + w.n_blocks()) as u32);
-            for a in (0..n).filter(|a| moves(*a)) {
-                for block in w.blocks_of(a) {
-                    unite(&mut parent, a as u32, n as u32 + block);
-                }
-            }
-        }
-        Delassus::Blocks(w) => {
-            parent.extend(0..n as u32);
-            for a in (0..n).filter(|a| moves(*a)) {
-                for (b, block) in w.row(a) {
-                    if b < n && moves(b) && *block != [[0.0; 3]; 3] {
-                        unite(&mut parent, a as u32, b as u32);
-                    }
-                }
-            }
-        }
-    }
-    let mut place = vec![u32::MAX; parent.len()];
-    let mut islands: Vec<Vec<u32>> = Vec::new();
-    for a in (0..n).filter(|a| moves(*a)) {
-        let root = find(&mut parent, a as u32) as usize;
-        if place[root] == u32::MAX {
-            place[root] = islands.len() as u32;
-            islands.push(Vec::new());
-        }
-        islands[place[root] as usize].push(a as u32);
-    }
-    islands
-}
-
-fn find(parent: &mut [u32], mut a: u32) -> u32 {
-    while parent[a as usize] != a {
-        parent[a as usize] = parent[parent[a as usize] as usize];
-        a = parent[a as usize];
-    }
-    a
-}
-
-fn unite(parent: &mut [u32], a: u32, b: u32) {
-    let (a, b) = (find(parent, a), find(parent, b));
-    parent[a.max(b) as usize] = a.min(b);
 }
 
 /// Whether an island needs matrices multiplied out: it has contacts given as blocks or as rows.

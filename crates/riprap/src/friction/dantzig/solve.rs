@@ -6,6 +6,7 @@ use super::dense::Dense;
 use super::island::{self, Island, State};
 use super::path::Path;
 use super::{Class, Dantzig, DantzigReport, ForceProblem, Friction, Outcome};
+use crate::friction::islands::islands;
 use crate::friction::{Buffers, Scratch};
 
 /// Buffers of a solve.
@@ -38,7 +39,8 @@ pub(super) fn solve(
     classes.resize(n, Class::Breaking);
     let mut report = DantzigReport::default();
     let work = scratch.of::<Work>();
-    for contacts in island::islands(problem) {
+    let moves = |a: usize| problem.w.diagonal(a)[0][0] > 0.0;
+    for contacts in islands(problem.w, problem.b.len(), moves) {
         let lists = (&known[..], &mut forces[..], &mut classes[..]);
         let outcome = solve_island(options, problem, &contacts, lists, work, &mut report);
         if report.outcome == Outcome::Solved {

@@ -12,8 +12,7 @@
 use super::law::{Laws, Push, Touch};
 use super::{Penalty, PenaltyError, memory, recall, turned};
 use crate::assembly::{
-    ActiveContact, Contacts, GapRule, Interval, Moment, Stabilization, System, assemble_joints,
-    assemble_ropes, assemble_servos,
+    ActiveContact, Contacts, GapRule, Interval, Moment, Stabilization, System, assemble_constraints,
 };
 use crate::friction::{BlockVelocities, ContactProblem, Factored, Impulses, Operator, SolveReport};
 use crate::math::{Buffers, Scratch, Vec3, bytes_of, parallel};
@@ -101,9 +100,8 @@ pub fn step(
     let rule = GapRule::Overlapping;
     clock.assemble(|| contacts.assemble_by(rule, scene, state, system, dt, problem));
     let n = problem.len();
-    clock.assemble(|| assemble_joints(scene, system, problem));
-    clock.assemble(|| assemble_servos(scene, system, problem));
-    clock.assemble(|| assemble_ropes(scene, state, system, GapRule::ByLaw, dt, problem));
+    let gaps = GapRule::ByLaw;
+    clock.assemble(|| assemble_constraints(scene, state, system, gaps, dt, problem));
     FIX.ropes(system, dt, problem);
 
     // Springs at q_m, then forces with the velocity in the middle: predicted and corrected.
