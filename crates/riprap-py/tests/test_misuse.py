@@ -235,6 +235,8 @@ def test_sys_exit_in_a_law_ends_the_process_with_its_code() -> None:
 def test_ctrl_c_during_a_run_is_a_keyboard_interrupt(large: bool) -> None:
     code = f"""
         import signal, sys, threading, os, time, riprap as rr
+        # Programs started in the background of a shell script ignore the signal.
+        signal.signal(signal.SIGINT, signal.default_int_handler)
         steel = rr.Material("steel", density=7800.0, friction=0.5)
         scene = rr.SceneBuilder()
         scene.add_fixed(rr.Shape.half_space(), material=steel)
