@@ -112,3 +112,98 @@ fn improve(
     }
     better
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::friction::fixtures::random_problem;
+    use crate::friction::{Coloured, Factored, GaussSeidel, InverseMass};
+
+    /// Towers of cubes of 1 m and 1 kg that a step of 1 ms of gravity presses together.
+    fn towers(heights: &[usize]) -> ContactProblem {
+        let mut w = Factored::default();
+        let cube = InverseMass { linear: [1.0; 3], angular: [6.0, 6.0, 6.0, 0.0, 0.0, 0.0] };
+        w.reset(std::iter::repeat_n(cube, heights.iter().sum()));
+        let mut problem = ContactProblem { approach_scale: 1e-3, ..Default::default() };
+        let frame = [[0.0, 0.0, 1.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0]];
+        let mut block = 0;
+        for height in heights {
+            for k in 0..*height as u32 {
+                let below = if k == 0 { Factored::NONE } else { block - 1 };
+                for [x, y] in [[-0.5, -0.5], [0.5, -0.5], [-0.5, 0.5], [0.5, 0.5]] {
+                    w.push([below, block], frame, [[x, y, 0.5], [x, y, -0.5]]);
+                    // A push at the top.
+                    let push = if k + 1 == *height as u32 { 1e-3 } else { 0.0 };
+                    let fall = if k == 0 { -9.81e-3 } else { 0.0 };
+                    problem.v_rel_free.push([fall, push, 0.0]);
+                    problem.laws.push(Law::Coulomb { friction: 0.5 });
+                }
+                block += 1;
+            }
+        }
+        problem.w = Delassus::Factored(w);
+        problem
+    }
+
+    fn relative(problem: &ContactProblem, impulses: &Impulses) -> f64 {
+        residual(problem, impulses).relative_to_impulses()
+    }
+
+    #[test]
+    fn a_tower_that_sweeps_do_not_solve_is_solved_and_others_are_left_alone() {
+        let problem = towers(&[40, 1, 1]);
+        let options = GaussSeidelOptions::tolerance(1e-7);
+        // The small ones are solved by sweeps.
+        let few = GaussSeidelOptions { max_sweeps: 200, ..options };
+        let mut impulses = vec![[0.0; 3]; problem.len()];
+        let sweeps = GaussSeidel { options: few };
+        sweeps.solve(&problem, &mut impulses, &mut Scratch::default());
+        assert!(relative(&problem, &impulses) > 1e-3, "too easy");
+        let before = impulses.clone();
+        let improved = rescue(&problem, &options, 200, &mut impulses, &mut Scratch::default());
+        assert_eq!(improved, 1);
+        assert!(relative(&problem, &impulses) <= 1e-7);
+        assert_eq!(before[160..], impulses[160..]);
+        // Nothing is left to do.
+        assert_eq!(rescue(&problem, &options, 200, &mut impulses, &mut Scratch::default()), 0);
+    }
+
+    #[test]
+    fn a_tower_of_fifty_converges_at_every_tolerance() {
+        let problem = towers(&[50]);
+        for tolerance in [1e-4, 1e-6, 1e-8] {
+            let mut impulses = Impulses::default();
+            let solver = Coloured::tolerance(tolerance);
+            let report = solver.solve(&problem, &mut impulses, &mut Scratch::default());
+            assert!(report.converged && report.sweeps < 2000, "{tolerance:e}: {report:?}");
+            assert!(relative(&problem, &impulses) <= tolerance);
+        }
+    }
+
+    #[test]
+    fn rescued_islands_are_bitwise_identical_for_any_number_of_threads() {
+        let problem = towers(&[40; 30]);
+        let on = |threads: usize| {
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+            let mut impulses = Impulses::default();
+            let solver = Coloured::tolerance(1e-6);
+            let solve = || solver.solve(&problem, &mut impulses, &mut Scratch::default());
+            let report = pool.install(solve);
+            (impulses, report)
+        };
+        let first = on(1);
+        assert!(first.1.converged && first.1.sweeps > 400, "too easy: {:?}", first.1);
+        for threads in [2, 3, 8, 16] {
+            assert!(on(threads) == first, "{threads} threads");
+        }
+    }
+
+    #[test]
+    fn large_islands_are_left_to_the_sweeps() {
+        let problem = random_problem(3, 600, 2 * LARGEST);
+        let options = GaussSeidelOptions::tolerance(1e-8);
+        let mut impulses = vec![[0.0; 3]; problem.len()];
+        assert_eq!(rescue(&problem, &options, 400, &mut impulses, &mut Scratch::default()), 0);
+        assert!(impulses.iter().all(|r| *r == [0.0; 3]));
+    }
+}

@@ -143,7 +143,7 @@ fn results_are_bitwise_identical_for_any_width_and_number_of_threads() {
     for width in [Width::One, Width::Four, Width::Eight] {
         all.push(solve(&Coloured { width, options, fewest: 0 }, &problem));
     }
-    for threads in [1, 2, 3, 8] {
+    for threads in [1, 2, 3, 8, 16] {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
         all.push(
             pool.install(|| {
