@@ -298,7 +298,8 @@ impl Drift {
         Drift { shift: -self.shift, turn: -self.turn }
     }
 
-    fn at(&self, x: Vec3) -> Vec3 {
+    /// Displacement of a point [m].
+    pub(super) fn at(&self, x: Vec3) -> Vec3 {
         self.shift + self.turn.cross(&x)
     }
 }

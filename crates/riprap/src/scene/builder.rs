@@ -195,6 +195,16 @@ impl SceneBuilder {
         self
     }
 
+    /// Adds the body that stands for the world, if something is attached to it and there is none.
+    fn add_world(&self, bodies: &mut Bodies, shapes: &mut Vec<Shape>, initial: &mut State) {
+        if self.needs_world() && !bodies.names.iter().any(|n| n == Bodies::WORLD) {
+            bodies.push_world();
+            shapes.push(Shape::nothing());
+            initial.q.push(Pose::IDENTITY);
+            initial.v.push(Twist::default());
+        }
+    }
+
     /// Checks the description and freezes it; the error lists all mistakes.
     pub fn build(&self) -> Result<Scene, BuildErrors> {
         let mut errors = self.errors.clone();
@@ -212,12 +222,7 @@ impl SceneBuilder {
         }
         bodies.names = names;
         let mut shapes: Vec<Shape> = self.bodies.iter().map(|b| b.shape.clone()).collect();
-        if self.needs_world() && !bodies.names.iter().any(|n| n == Bodies::WORLD) {
-            bodies.push_world();
-            shapes.push(Shape::nothing());
-            initial.q.push(Pose::IDENTITY);
-            initial.v.push(Twist::default());
-        }
+        self.add_world(&mut bodies, &mut shapes, &mut initial);
         let gravity = self.gravity.unwrap_or_else(|| self.default_gravity());
         if !gravity.iter().all(|x| x.is_finite()) {
             let item = Item::Scene;

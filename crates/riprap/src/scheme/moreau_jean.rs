@@ -83,9 +83,8 @@ impl Scheme for MoreauJean {
     /// Advances `state` by one step of Algorithm 1. On error, `state` is unchanged.
     fn step(&self, scene: &Scene, state: &mut State, work: &mut Workspace) -> StepResult {
         self.check(scene)?;
-        let (h, mut clock) = (self.interval(state), Clock::default());
+        let (h, fix, mut clock) = (self.interval(state), &self.stabilization, Clock::default());
         let Workspace { system, contacts, problem, solver, scheme, next, .. } = work;
-        let fix = &self.stabilization;
         // Returned at the end, so that the impulses of a failed step cannot be read.
         let mut impulses = std::mem::take(&mut work.impulses);
 

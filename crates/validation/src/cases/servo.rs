@@ -62,11 +62,15 @@ fn oscillator(checks: &mut Checks) {
         let exact = (-decay * t).exp() * (c1 * cos + c2 * sin)
             + a * (omega * t).sin()
             + b * (omega * t).cos();
-        (run.pose(ball).position.x - exact).abs()
+        // Bound of second order: the phase of the free oscillation advances too fast by (Ωh)²/24, the response changes as if
+        // the mass in it were smaller by (ωh)²/12.
+        let phase = (own * dt).powi(2) / 24.0 * own * t * c1.hypot(c2);
+        let response = (omega * dt).powi(2) / 12.0 * m * omega * omega * push / d;
+        ((run.pose(ball).position.x - exact).abs(), phase + 2.0 * response)
     };
-    let errors = [4e-3, 2e-3].map(error);
-    checks.close("driven oscillator: order", (errors[0] / errors[1]).log2(), 2.0, 0.1, "1");
-    checks.at_most("driven oscillator: error at 2 s, h = 2 ms", errors[1], 1e-5, "m");
+    let [(coarse, _), (fine, bound)] = [4e-3, 2e-3].map(error);
+    checks.close("driven oscillator: order", (coarse / fine).log2(), 2.0, 0.1, "1");
+    checks.at_most("driven oscillator: error at 2 s, h = 2 ms", fine, bound, "m");
 }
 
 /// A plate approaches a rigid floor from 50 mm with 5 N and at most 0.1 m/s.
@@ -123,18 +127,20 @@ fn elastic_stop(checks: &mut Checks) {
     checks.close("elastic stop: compression / (F/k)", -settled * k / force, 1.0, 1e-6, "1");
 }
 
-/// Spheres that fall into a box below a plate, which presses them with a force that doubles after a while.
+/// Spheres that fall into a box below a plate, which presses them with a force that doubles after a while; the box sinks all the time.
 fn bed(checks: &mut Checks, effort: Effort) {
     let (n, layers) = match effort {
         Effort::Small => (4, 6),
         _ => (6, 12),
     };
     let (radius, pitch) = (0.02, 0.046);
-    let (side, limit, force) = (pitch * f64::from(n), 0.1, 400.0);
+    let (side, limit, force, sinking) = (pitch * f64::from(n), 0.4, 400.0, 0.02);
     let grit = Material::new("grit").density(2600.0).friction(0.4);
     let mut scene = Scene::builder();
     let walls = Shape::open_box([side, side, 2.0], 0.05).expect("positive");
-    scene.add_fixed(walls, Pose::IDENTITY, &grit);
+    let linear = Law::constant([0.0, 0.0, -sinking]);
+    let down = Motion::Velocity { linear, angular: Law::constant([0.0; 3]) };
+    scene.add(BodyDescription::new(walls, &grit).moving(down), &grit);
     for k in 0..n * n * layers {
         let (i, j, l) = (k % n, k / n % n, k / (n * n));
         // Shifted so that the layers do not stay on top of each other.
@@ -154,12 +160,18 @@ fn bed(checks: &mut Checks, effort: Effort) {
     let mut run = simulation(&scene, 5e-4);
     let mut fastest = 0.0_f64;
     let mut sums = [(0.0, 0); 3];
-    // While the bed settles under the plate, at rest, and after the step of the target.
+    let mut height = [f64::NAN; 2];
+    // While the grains settle under the plate, later, and after the step of the target.
     let windows = [(0.4, 0.6), (0.6, 0.8), (1.0, 1.2)];
     while run.time() < 1.2 {
         run.step().unwrap_or_else(|e| panic!("{e}"));
         fastest = fastest.max(run.velocity(plate).linear.norm());
         let (t, pressed) = (run.time(), run.frame().contact_force(plate).z);
+        for (at, height) in [0.4, 1.2].into_iter().zip(&mut height) {
+            if t <= at {
+                *height = run.pose(plate).position.z;
+            }
+        }
         for (sum, (from, to)) in sums.iter_mut().zip(windows) {
             if t > from && t <= to {
                 (sum.0, sum.1) = (sum.0 + pressed, sum.1 + 1);
@@ -167,7 +179,10 @@ fn bed(checks: &mut Checks, effort: Effort) {
         }
     }
     checks.at_most("bed: largest speed of the plate", fastest, limit * (1.0 + 1e-5), "m/s");
-    let names = ["while it settles", "at rest", "after the target doubled"];
+    // 0.8 s with the box, and what the grains settle.
+    let sunk = height[0] - height[1];
+    checks.at_least("bed: way of the plate in 0.8 s", sunk, 0.8 * sinking - 1e-3, "m");
+    let names = ["while it settles", "later", "after the target doubled"];
     for ((name, (sum, count)), share) in names.iter().zip(sums).zip([1.0, 1.0, 2.0]) {
         let mean = sum / f64::from(count) / (share * force);
         checks.close(&format!("bed: mean force / target, {name}"), mean, 1.0, 0.01, "1");
@@ -199,7 +214,8 @@ fn triaxial(checks: &mut Checks) {
         }
     }
     for (k, name) in names.iter().enumerate() {
-        let target = if *name == "top" { 40e3 } else { 20e3 };
+        // Spheres with this friction fail near a ratio of two.
+        let target = if *name == "top" { 30e3 } else { 20e3 };
         let quantity = format!("triaxial cell: mean stress on `{name}` / target");
         checks.close(&quantity, sums[k] / areas[k] / target, 1.0, 0.01, "1");
     }

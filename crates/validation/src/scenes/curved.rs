@@ -32,11 +32,14 @@ pub fn lying_on_slope(shape: Shape, angle: f64, friction: f64, speed: f64) -> (S
 }
 
 /// A capsule or cylinder that falls onto the ground without gravity and friction at 1 m/s, its axis tilted from the vertical by an angle
-/// [rad] about y; its lowest point starts 0.5 mm above the ground.
+/// [rad] about y; its lowest point starts 0.5 mm above the ground. The law is Moreau–Newton, also without restitution: the whole impulse
+/// acts in one step, at one orientation.
 pub fn tilted_impact(shape: Shape, tilt: f64, restitution: f64) -> (SceneBuilder, Body) {
     let m = rock(0.0, restitution);
     let mut scene = Scene::builder();
     scene.gravity([0.0; 3]);
+    let law = PairLaw { restitution, law: ContactLaw::MoreauNewton, ..PairLaw::SMOOTH };
+    scene.pair("rock", "rock", law);
     add_ground(&mut scene, &m, 0.0);
     let turn = Quat::from_scaled_axis(Vec3::y() * tilt);
     let down = turn.inverse() * -Vec3::z();

@@ -206,8 +206,9 @@ fn manifold(
 ) -> (Manifold, bool) {
     let n = axis.normal;
     let Buffers { a: side_a, b: side_b, points } = buffers;
-    side_a.set(a, n);
-    side_b.set(b, -n);
+    let motion = || (ask.drift)().shift;
+    side_a.set(a, n, &motion);
+    side_b.set(b, -n, &motion);
     Meeting { a: side_a, b: side_b, n, size }.points(points);
     // From cores to surfaces.
     let (radii, shift) = (a.radius + b.radius, n * (0.5 * (a.radius - b.radius)));

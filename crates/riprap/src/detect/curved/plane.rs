@@ -28,17 +28,19 @@ pub(super) fn half_space(
         let position = placed.rot * x + placed.origin - normal * (c.radius() + 0.5 * gap);
         candidates.push(ManifoldPoint { position, gap, feature });
     };
+    let motion = || placed.rot.tr_mul(&(ask.drift)().at(placed.origin));
+    let standing = |up: f64| (up > STANDING).then_some(&motion as &dyn Fn() -> Vec3);
     match c.core() {
         Core::Segment { half } => {
             add(Vec3::new(0.0, 0.0, -half), 0);
             add(Vec3::new(0.0, 0.0, *half), 1);
         }
         Core::Cylinder { radius, half } => {
-            rim(-n_b, (*radius, -half), n_b.z > STANDING, &mut add);
-            rim(-n_b, (*radius, *half), n_b.z < -STANDING, &mut add);
+            rim(-n_b, (*radius, -half), standing(n_b.z), &mut add);
+            rim(-n_b, (*radius, *half), standing(-n_b.z), &mut add);
         }
         Core::Cone { radius, half } => {
-            rim(-n_b, (*radius, -half), n_b.z > STANDING, &mut add);
+            rim(-n_b, (*radius, -half), standing(n_b.z), &mut add);
             let (x, id) = tip(*half);
             add(x, id);
         }

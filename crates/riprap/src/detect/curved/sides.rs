@@ -33,8 +33,11 @@ const SPOKES: usize = 16;
 /// Tilt above which the lowest point of a rim is one of its points [rad]; below it, that point is
 /// ill-defined, and its depth differs by less than 1e-7 of the radius.
 const FLAT: f64 = 3e-6;
-/// Ids of rim points: in fixed directions, and from the lowest point on.
+/// A shape moves along the side it stands on if it does so by more than this fraction of its motion towards it.
+const ALONG: f64 = 1e-4;
+/// Ids of rim points: in fixed directions, from the direction of motion on, and from the lowest point on.
 const FIXED: u32 = 0x1000;
+const MOVING: u32 = 0x1020;
 const LOWEST: u32 = 0x1040;
 /// Id of the tip of a cone.
 const TIP: u32 = 0x1080;
@@ -46,18 +49,34 @@ const END: f64 = 0.7;
 const EDGE: f64 = 0.5;
 
 /// Points of the rim of a shape of revolution at a height, in its frame, for a direction `d` in which it
-/// faces: only the farthest one, or all.
-pub(super) fn rim(d: Vec3, (radius, z): (f64, f64), all: bool, mut visit: impl FnMut(Vec3, u32)) {
+/// faces: only the farthest one, or all if its motion without contacts over the step is given. A shape that stands flat
+/// tips over the point of its rim in the direction of that motion, down a slope, which is the first point.
+pub(super) fn rim(
+    d: Vec3,
+    (radius, z): (f64, f64),
+    motion: Option<&dyn Fn() -> Vec3>,
+    mut visit: impl FnMut(Vec3, u32),
+) {
     let upper = if z > 0.0 { SPOKES as u32 } else { 0 };
     let across = length2(d.x, d.y);
-    let (u, first) = match across > FLAT {
-        true => ([d.x / across, d.y / across], LOWEST),
-        false => ([1.0, 0.0], FIXED),
+    let (u, first) = match (across > FLAT, motion) {
+        (true, _) => ([d.x / across, d.y / across], LOWEST),
+        (false, Some(motion)) => start_of_flat_rim(motion()),
+        (false, None) => ([1.0, 0.0], FIXED),
     };
-    let n = if all { SPOKES } else { 1 };
+    let n = if motion.is_some() { SPOKES } else { 1 };
     for (k, [cos, sin]) in spokes().into_iter().enumerate().take(n) {
         let (x, y) = (u[0] * cos - u[1] * sin, u[1] * cos + u[0] * sin);
         visit(Vec3::new(radius * x, radius * y, z), first + upper + k as u32);
+    }
+}
+
+/// The direction of the first point of a rim that stands flat, and its id, for a motion in its frame.
+fn start_of_flat_rim(motion: Vec3) -> ([f64; 2], u32) {
+    let along = length2(motion.x, motion.y);
+    match along > ALONG * motion.z.abs() {
+        true => ([motion.x / along, motion.y / along], MOVING),
+        false => ([1.0, 0.0], FIXED),
     }
 }
 
@@ -77,8 +96,8 @@ pub(super) fn tip(half: f64) -> (Vec3, u32) {
 }
 
 impl Facing {
-    /// The side of a shape along `n`.
-    pub fn set(&mut self, view: &View, n: Vec3) {
+    /// The side of a shape along `n`, given the relative motion of the two shapes without contacts over the step.
+    pub fn set(&mut self, view: &View, n: Vec3, motion: &dyn Fn() -> Vec3) {
         self.corners.clear();
         self.edges.clear();
         let d = view.local(n);
@@ -91,11 +110,13 @@ impl Facing {
             Core::Cylinder { radius, half } if d.z.abs() < END => {
                 self.generator(view, d, [(radius, -half), (radius, half)])
             }
-            Core::Cylinder { radius, half } => self.end(view, d, radius, half.copysign(d.z)),
+            Core::Cylinder { radius, half } => {
+                self.end(view, d, (radius, half.copysign(d.z)), motion)
+            }
             Core::Cone { radius, half } if d.z > -END => {
                 self.generator(view, d, [(radius, -half), (0.0, half)])
             }
-            Core::Cone { radius, half } => self.end(view, d, radius, -half),
+            Core::Cone { radius, half } => self.end(view, d, (radius, -half), motion),
             Core::Hull(_) => self.of_hull(view, d),
         };
     }
@@ -105,7 +126,7 @@ impl Facing {
         let mut ends = [(Vec3::zeros(), 0); 2];
         for (end, at) in ends.iter_mut().zip([low, high]) {
             match at.0 > 0.0 {
-                true => rim(d, at, false, |x, id| *end = (x, id)),
+                true => rim(d, at, None, |x, id| *end = (x, id)),
                 false => *end = tip(at.1),
             }
         }
@@ -114,8 +135,15 @@ impl Facing {
     }
 
     /// A flat end.
-    fn end(&mut self, view: &View, d: Vec3, radius: f64, z: f64) -> Side {
-        rim(d, (radius, z), true, |x, id| self.corners.push((view.point(x), id)));
+    fn end(
+        &mut self,
+        view: &View,
+        d: Vec3,
+        (radius, z): (f64, f64),
+        motion: &dyn Fn() -> Vec3,
+    ) -> Side {
+        let motion = || view.local(motion());
+        rim(d, (radius, z), Some(&motion), |x, id| self.corners.push((view.point(x), id)));
         let normal = view.axis() * 1f64.copysign(z);
         Side::Disc { normal, centre: view.point(Vec3::new(0.0, 0.0, z)), radius }
     }

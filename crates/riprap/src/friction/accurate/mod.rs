@@ -189,7 +189,7 @@ impl Search<'_> {
         if now <= tolerance {
             return;
         }
-        self.find_order(packed, LARGEST);
+        self.find_order(packed, LARGEST.min(self.options.max_sweeps as f64 * self.unit / FACTOR));
         match self.method {
             Method::Splitting => {
                 if self.splitting_work(packed)[0].is_finite() {
