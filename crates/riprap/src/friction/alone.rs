@@ -49,3 +49,8 @@ alone! {
     /// penalty.
     AlternatingDirections, Splitting
 }
+
+alone! {
+    /// A primal-dual interior-point method for exact friction: some twenty factorizations, also where contacts are redundant.
+    ExactInteriorPoint, Interior
+}

@@ -72,3 +72,43 @@ pub(crate) fn blocks_of(problem: &ContactProblem) -> Blocks {
         Delassus::Blocks(w) => w.clone(),
     }
 }
+
+/// Towers of cubes of 1 m and 1 kg that a step of 1 ms of gravity presses together.
+pub(crate) fn towers(heights: &[usize]) -> ContactProblem {
+    let mut w = Factored::default();
+    let cube = InverseMass { linear: [1.0; 3], angular: [6.0, 6.0, 6.0, 0.0, 0.0, 0.0] };
+    w.reset(std::iter::repeat_n(cube, heights.iter().sum()));
+    let mut problem = ContactProblem { approach_scale: 1e-3, ..Default::default() };
+    let frame = [[0.0, 0.0, 1.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0]];
+    let mut block = 0;
+    for height in heights {
+        for k in 0..*height as u32 {
+            let below = if k == 0 { Factored::NONE } else { block - 1 };
+            for [x, y] in [[-0.5, -0.5], [0.5, -0.5], [-0.5, 0.5], [0.5, 0.5]] {
+                w.push([below, block], frame, [[x, y, 0.5], [x, y, -0.5]]);
+                // A push at the top.
+                let push = if k + 1 == *height as u32 { 1e-3 } else { 0.0 };
+                let fall = if k == 0 { -9.81e-3 } else { 0.0 };
+                problem.v_rel_free.push([fall, push, 0.0]);
+                problem.laws.push(Law::Coulomb { friction: 0.5 });
+            }
+            block += 1;
+        }
+    }
+    problem.w = Delassus::Factored(w);
+    problem
+}
+
+/// A tower whose cubes stand slightly askew on the ones below: free velocities as of gaps of nanometres.
+pub(crate) fn tower_with_gaps(height: usize, seed: u64) -> ContactProblem {
+    let mut problem = towers(&[height]);
+    let mut rng = Pcg64::seed_from_u64(seed);
+    for face in problem.v_rel_free.as_chunks_mut::<4>().0 {
+        let tilt: [f64; 2] = std::array::from_fn(|_| rng.random_range(-1e-6..1e-6));
+        for (v, [x, y]) in face.iter_mut().zip([[-0.5, -0.5], [0.5, -0.5], [-0.5, 0.5], [0.5, 0.5]])
+        {
+            v[0] += x * tilt[0] + y * tilt[1];
+        }
+    }
+    problem
+}

@@ -1,13 +1,13 @@
 //! Islands that sweeps do not solve, such as tall towers and jammed bodies, are solved by [`AlternatingDirections`], or else by
-//! [`Accurate`]: those with most of the residual first, until what is left of it meets the tolerance. What each may cost is bounded
+//! [`ExactInteriorPoint`] or [`Accurate`]: those with most of the residual first, until what is left of it meets the tolerance. What each may cost is bounded
 //! by the cost of the sweeps, counted in multiplications, so results are reproducible.
 
 use super::islands::islands;
 use super::law::Law;
 use super::residual::{Residual, residual, squared};
 use super::{
-    Accurate, AlternatingDirections, ContactProblem, ContactSolver, Delassus, GaussSeidelOptions,
-    Impulses, Operator, Scratch, StoredOptions,
+    Accurate, AlternatingDirections, ContactProblem, ContactSolver, Delassus, ExactInteriorPoint,
+    GaussSeidelOptions, Impulses, Operator, Scratch, StoredOptions,
 };
 
 /// Sweeps before the first attempt; the number doubles after each.
@@ -102,10 +102,16 @@ fn improve(
     island.laws.extend(unknowns.iter().map(|a| problem.laws[of(a)]));
     let before: Impulses = unknowns.iter().map(|a| impulses[of(a)]).collect();
     let mut after = before.clone();
-    // Towers and walls have many more unknowns than rank, which alternating directions do not mind.
+    // Towers and walls have many more unknowns than rank, which alternating directions and interior points do not mind.
     let splitting = AlternatingDirections { options };
     if !splitting.solve(&island, &mut after, scratch).converged {
-        Accurate { options }.solve(&island, &mut after, scratch);
+        // Its cost is known in advance, and it reaches any accuracy: the next steps then begin at rest.
+        let (max_sweeps, tolerance) = (8 * options.max_sweeps, 1e-2 * options.tolerance);
+        let interior = StoredOptions { max_sweeps, tolerance, ..options };
+        let interior = ExactInteriorPoint { options: interior };
+        if !interior.solve(&island, &mut after, scratch).converged {
+            Accurate { options }.solve(&island, &mut after, scratch);
+        }
     }
     let measure = |r: &Impulses| squared([residual(&island, r).natural_map, 0.0, 0.0]);
     let better = measure(&after) < measure(&before);
@@ -118,33 +124,8 @@ fn improve(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::friction::{Coloured, Factored, GaussSeidel, InverseMass};
-
-    /// Towers of cubes of 1 m and 1 kg that a step of 1 ms of gravity presses together.
-    fn towers(heights: &[usize]) -> ContactProblem {
-        let mut w = Factored::default();
-        let cube = InverseMass { linear: [1.0; 3], angular: [6.0, 6.0, 6.0, 0.0, 0.0, 0.0] };
-        w.reset(std::iter::repeat_n(cube, heights.iter().sum()));
-        let mut problem = ContactProblem { approach_scale: 1e-3, ..Default::default() };
-        let frame = [[0.0, 0.0, 1.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0]];
-        let mut block = 0;
-        for height in heights {
-            for k in 0..*height as u32 {
-                let below = if k == 0 { Factored::NONE } else { block - 1 };
-                for [x, y] in [[-0.5, -0.5], [0.5, -0.5], [-0.5, 0.5], [0.5, 0.5]] {
-                    w.push([below, block], frame, [[x, y, 0.5], [x, y, -0.5]]);
-                    // A push at the top.
-                    let push = if k + 1 == *height as u32 { 1e-3 } else { 0.0 };
-                    let fall = if k == 0 { -9.81e-3 } else { 0.0 };
-                    problem.v_rel_free.push([fall, push, 0.0]);
-                    problem.laws.push(Law::Coulomb { friction: 0.5 });
-                }
-                block += 1;
-            }
-        }
-        problem.w = Delassus::Factored(w);
-        problem
-    }
+    use crate::friction::fixtures::towers;
+    use crate::friction::{Coloured, GaussSeidel};
 
     fn relative(problem: &ContactProblem, impulses: &Impulses) -> f64 {
         residual(problem, impulses).relative_to_impulses()

@@ -1,4 +1,4 @@
-//! Factors `Uᵀ D U` of the symmetric part of `W + ρ`, kept for many right-hand sides: half the work
+//! Factors `Uᵀ D U` of the symmetric part of `W` plus a block for each contact, kept for many right-hand sides: half the work
 //! of [`super::sparse`], which Newton steps need because their matrices are not symmetric.
 
 use super::order::{Couplings, NONE, Order};
@@ -46,16 +46,16 @@ impl Symmetric {
         [self.work, 18.0 * self.columns.len() as f64]
     }
 
-    /// Fills in the symmetric part of `W + ρ`.
-    fn fill(&mut self, packed: &Packed, rho: f64) {
+    /// Fills in the symmetric part of `W`, and the symmetric block that is added for each contact.
+    fn fill(&mut self, packed: &Packed, added: impl Fn(usize) -> [[f64; 3]; 3]) {
         self.blocks.clear();
         self.blocks.resize(self.columns.len(), [[0.0; 4]; 3]);
         for (k, b) in self.nodes.iter().enumerate() {
             let own = &packed.diagonal[*b as usize];
             let block = &mut self.blocks[self.begins[k]];
+            let added = added(*b as usize);
             for i in 0..3 {
-                (0..3).for_each(|j| block[i][j] = 0.5 * (own[i][j] + own[j][i]));
-                block[i][i] += rho;
+                (0..3).for_each(|j| block[i][j] = 0.5 * (own[i][j] + own[j][i]) + added[i][j]);
             }
             // Contacts that move nothing keep a diagonal.
             for (a, block) in packed.column(*b as usize) {
@@ -78,7 +78,16 @@ impl Symmetric {
 
     /// Factorizes `W + ρ`; returns false if a pivot is singular.
     pub(super) fn factor(&mut self, packed: &Packed, rho: f64) -> bool {
-        self.fill(packed, rho);
+        self.factor_with(packed, |_| [[rho, 0.0, 0.0], [0.0, rho, 0.0], [0.0, 0.0, rho]])
+    }
+
+    /// Factorizes `W` plus a symmetric block for each contact; returns false if a pivot is singular.
+    pub(super) fn factor_with(
+        &mut self,
+        packed: &Packed,
+        added: impl Fn(usize) -> [[f64; 3]; 3],
+    ) -> bool {
+        self.fill(packed, added);
         let m = self.nodes.len();
         self.at.clear();
         self.at.resize(m, 0);

@@ -32,7 +32,7 @@ pub struct Arguments {
     /// Target residual; several, separated by commas, are solved in turn
     #[arg(long, value_name = "RESIDUAL", value_delimiter = ',', default_value = "1e-8", value_parser = parse_positive)]
     tol: Vec<f64>,
-    /// Maximum number of sweeps [default: 1 000 000 for auto, anderson, newton, proximal and admm, 200 000 for the others]
+    /// Maximum number of sweeps [default: 1 000 000 for auto, anderson, newton, proximal, admm and interior-point, 200 000 for the others]
     #[arg(long, value_name = "N")]
     max_sweeps: Option<usize>,
     /// What the residual is relative to

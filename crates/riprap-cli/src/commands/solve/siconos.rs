@@ -30,12 +30,12 @@ pub(super) struct Siconos;
 impl Siconos {
     pub(super) fn find(_: Program) -> Result<Siconos, Failure> {
         let mut python = Command::new("python3");
-        python.args(["-c", "import numpy, siconos.numerics"]);
+        python.args(["-c", "import numpy, scipy.sparse, siconos.numerics"]);
         let done = python.stdout(Stdio::null()).stderr(Stdio::null()).status();
         match done.is_ok_and(|status| status.success()) {
             true => Ok(Siconos),
             false => Err(Failure::Input(
-                "python3 cannot import `siconos.numerics`; install Siconos (Debian: python3-siconos) or omit --compare".into(),
+                "python3 cannot import `siconos.numerics`, `numpy` and `scipy`; install them (Debian: python3-siconos, python3-scipy) or omit --compare".into(),
             )),
         }
     }

@@ -5,8 +5,8 @@ use std::time::Instant;
 use clap::ValueEnum;
 use riprap::friction::{
     Accurate, AlternatingDirections, Anderson, ConeOptions, ConjugateGradient, ContactProblem,
-    ContactSolver, Dantzig, GaussSeidel, GaussSeidelOptions, Law, Measure, ProximalPoint,
-    SemismoothNewton, StoredOptions,
+    ContactSolver, Dantzig, ExactInteriorPoint, GaussSeidel, GaussSeidelOptions, Law, Measure,
+    ProximalPoint, SemismoothNewton, StoredOptions,
 };
 use validation::bench::ConeSolver;
 
@@ -65,7 +65,7 @@ pub(super) enum Solver {
     Jacobi,
     /// Alternating directions with adaptive penalty; coulomb: with Anderson acceleration
     Admm,
-    /// cone: interior points, the oracle
+    /// Interior points; coulomb: with the shift of De Saxcé; cone: the oracle
     InteriorPoint,
 }
 
@@ -129,6 +129,7 @@ impl Solver {
             (_, Solver::Newton) => Some(Box::new(SemismoothNewton { options: stored })),
             (_, Solver::Proximal) => Some(Box::new(ProximalPoint { options: stored })),
             (_, Solver::Admm) => Some(Box::new(AlternatingDirections { options: stored })),
+            (_, Solver::InteriorPoint) => Some(Box::new(ExactInteriorPoint { options: stored })),
             (_, Solver::Dantzig) => Some(Box::new(Dantzig::default())),
             _ => None,
         }
@@ -136,8 +137,9 @@ impl Solver {
 
     /// Whether the solver stops at a deadline by itself; others are interrupted between batches of sweeps.
     pub(super) fn watches_deadline(self, law: ContactLaw) -> bool {
-        use Solver::{Admm, Anderson, Auto, Newton, Proximal};
-        law == ContactLaw::Coulomb && matches!(self, Auto | Anderson | Newton | Proximal | Admm)
+        use Solver::{Admm, Anderson, Auto, InteriorPoint, Newton, Proximal};
+        law == ContactLaw::Coulomb
+            && matches!(self, Auto | Anderson | Newton | Proximal | Admm | InteriorPoint)
     }
 
     fn fits(self, law: ContactLaw) -> bool {

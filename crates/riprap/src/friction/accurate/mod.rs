@@ -1,11 +1,12 @@
 //! The solver for high accuracy: accelerated sweeps as long as they make progress, Newton steps and
-//! alternating directions where these are cheaper, and a proximal point method where `W` is
-//! rank-deficient and nothing else makes progress. Every stage is bounded by the work of those
+//! alternating directions where these are cheaper, and interior points, proximal points and alternating
+//! directions in turn where `W` is rank-deficient and nothing else makes progress. Every stage is bounded by the work of those
 //! before it, counted in multiplications.
 
 mod stages;
 
 use super::anderson::{StoredOptions, Sweeps, report, unpack};
+use super::interior::Interior;
 use super::newton::{Newton, Work};
 use super::order::Order;
 use super::packed::{Iterate, Packed};
@@ -49,6 +50,7 @@ pub(in crate::friction) enum Method {
     Newton,
     Proximal,
     Splitting,
+    Interior,
 }
 
 /// Data shared by all stages.
@@ -58,6 +60,7 @@ struct Search<'a> {
     sweeps: Sweeps,
     newton: Newton,
     splitting: Splitting,
+    interior: Interior,
     trial: Iterate,
     /// An order of elimination, and the limit within which none was found [multiplications].
     order: Option<Order>,
@@ -196,6 +199,9 @@ impl Search<'_> {
                     self.split(packed, at, now, f64::INFINITY);
                 }
             }
+            Method::Interior => {
+                self.go_inside(packed, at, now, self.options.max_sweeps as f64);
+            }
             Method::Proximal => {
                 self.approach(packed, at, now, f64::INFINITY);
             }
@@ -214,10 +220,11 @@ impl Search<'_> {
         }
     }
 
-    /// Proximal points and alternating directions in turn, with growing budgets; the same again after much
-    /// progress.
+    /// Interior points once; then proximal points and alternating directions in turn, with growing budgets; the same again
+    /// after much progress.
     fn persist(&mut self, packed: &Packed, at: &mut Iterate, start: f64) {
-        let (mut now, mut budget) = (start, 0.5 * self.spent());
+        let mut now = self.go_inside(packed, at, start, self.spent());
+        let mut budget = 0.5 * self.spent();
         let mut by_splitting = true;
         while now > self.options.tolerance && !self.exhausted(now) {
             self.find_order(packed, (4.0 * self.spent() * self.unit).min(LARGEST));
@@ -257,6 +264,7 @@ pub(in crate::friction) fn improve(
         sweeps: Sweeps::default(),
         newton: Newton::default(),
         splitting: Splitting::default(),
+        interior: Interior::default(),
         trial: Iterate::default(),
         order: None,
         refused: 0.0,
@@ -268,6 +276,7 @@ pub(in crate::friction) fn improve(
     };
     search.run(packed, &mut at);
     let count = search.sweeps.count + search.newton.count + search.splitting.count;
+    let count = count + search.interior.count;
     unpack(packed, &at.r, impulses);
     report(problem, impulses, options, count)
 }

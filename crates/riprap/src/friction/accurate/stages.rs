@@ -1,8 +1,8 @@
-//! The stages of a search beyond sweeps: Newton steps, alternating directions, proximal points.
+//! The stages of a search beyond sweeps: Newton steps, alternating directions, interior points, proximal points.
 
 use super::super::newton::Work;
 use super::super::packed::{Iterate, Packed};
-use super::{Method, Search};
+use super::{FACTOR, Method, Search};
 
 /// `α` of the first proximal step, its bounds, and the factors by which it shrinks and grows; in
 /// units of the mean mobility.
@@ -23,6 +23,8 @@ const PATIENCE: usize = 60;
 /// after which their progress is checked.
 const ITERATIONS: f64 = 6.0;
 const CHECK: usize = 20;
+/// Expected number of interior points.
+const EXPECTED: f64 = 30.0;
 
 impl Search<'_> {
     /// Work after which alternating directions are expected to solve the problem [sweeps], by their
@@ -85,6 +87,37 @@ impl Search<'_> {
         at.r.clone_from(&best.1);
         packed.velocities(at);
         best.0
+    }
+
+    /// Interior points, if thirty iterations cost at most `budget` [sweeps]. Leaves the better impulses, and returns their
+    /// residual.
+    pub(super) fn go_inside(
+        &mut self,
+        packed: &Packed,
+        at: &mut Iterate,
+        start: f64,
+        budget: f64,
+    ) -> f64 {
+        let most = budget * self.unit;
+        let Some(order) = &self.order else { return start };
+        if !self.interior.plan(packed, order, f64::INFINITY) {
+            return start;
+        }
+        let [factor, rest] = self.interior.works(packed);
+        if EXPECTED * (FACTOR * factor + rest) > most {
+            return start;
+        }
+        let before = at.r.clone();
+        let (options, worked) = (self.options, self.interior.work);
+        let aim = (options.measure, options.tolerance);
+        let now = self.interior.run(packed, at, aim, 2.0 * most, &|| options.late());
+        self.other_work += (self.interior.work - worked) / self.unit;
+        if now < start {
+            return now;
+        }
+        at.r.clone_from(&before);
+        packed.velocities(at);
+        start
     }
 
     /// Newton steps, each followed by a sweep, as long as the residual decreases. Returns the
