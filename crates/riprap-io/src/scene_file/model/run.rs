@@ -48,7 +48,7 @@ table! {
         /// Interval between checkpoints, from which an interrupted run resumes bitwise identically (`riprap run --resume`).
         checkpoint_every: Option<f64> = TIME, Optional;
         /// A condition that ends the run before `until`, such as `"speed < 1e-4 m/s for 0.1 s"`: an expression of `t`, of the largest
-        /// `speed` of the free bodies, of the `kinetic_energy`, of coordinates of bodies such as `ball.z` and `ball.vz`, and of
+        /// `speed` of the free bodies, of the `kinetic_energy` (both relative to the flow of a sheared periodic cell), of coordinates of bodies such as `ball.z` and `ball.vz`, and of
         /// columns of `series.csv`, optionally with the time `for` which it must hold. Numbers may have units. It is evaluated
         /// after every step, and if it uses columns at every row of `series.csv`.
         stop: Option<String> = Text, Optional;
