@@ -53,7 +53,8 @@ table! {
         /// after every step, and if it uses columns at every row of `series.csv`.
         stop: Option<String> = Text, Optional;
         /// Another run from whose end this one starts: its folder, or `end.bin` or `checkpoint.bin` in it. Bodies, mechanisms, flexible
-        /// bodies, joints and ropes go on where they have the same name; the rest starts as described. Grains do not settle then.
+        /// bodies, joints and ropes go on where they have the same name, inserted bodies with their insertion; what was removed stays away,
+        /// and the rest starts as described. Grains do not settle then.
         start_from: Option<PathBuf> = File, Optional, with OptionalFile;
         /// The time at which a run with `start_from` starts.
         start_time: StartTime = Choice(words_of::<StartTime>()), Default("\"zero\""), unless |run: &Run| run.start_from.is_none();
