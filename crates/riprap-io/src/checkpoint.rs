@@ -17,7 +17,7 @@ pub const FILE: &str = "checkpoint.bin";
 
 const KIND: Kind = Kind {
     magic: *b"riprapCP",
-    layout: 8,
+    layout: 9,
     name: "checkpoint",
     advice: "restart the run, overwriting the old one",
 };

@@ -16,7 +16,7 @@ pub use crate::scene_file::fingerprint;
 
 const KIND: Kind = Kind {
     magic: *b"riprapKP",
-    layout: 3,
+    layout: 4,
     name: "stored result",
     advice: "it is ignored and will be overwritten",
 };

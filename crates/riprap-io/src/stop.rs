@@ -6,6 +6,7 @@
 
 use std::ops::Range;
 
+use riprap::math::Vec3;
 use riprap::scene::{Body, Scene};
 use riprap::simulation::Frame;
 use serde::{Deserialize, Serialize};
@@ -163,13 +164,17 @@ impl Input {
     }
 }
 
-/// The largest speed of the centres of the free bodies, without those of servos [m/s].
+/// The largest speed of the centres of the free bodies, without those of servos [m/s]; in a sheared periodic cell relative to its
+/// flow.
 fn speed(frame: &Frame) -> f64 {
     let scene: &Scene = frame.scene;
     let servos: Vec<Body> = scene.servos().map(|(body, _)| body).collect();
     let free = |i: &usize| scene.bodies().movable[*i] && !servos.contains(&scene.body_at(*i));
     let slots = (0..scene.bodies().len()).filter(free);
-    slots.map(|i| frame.state.v[i].linear.norm()).fold(0.0, f64::max)
+    let rate = scene.shear_rate(frame.state.t);
+    let beyond_flow =
+        |i: usize| frame.state.v[i].linear - Vec3::x() * (rate * frame.state.q[i].position.y);
+    slots.map(|i| beyond_flow(i).norm()).fold(0.0, f64::max)
 }
 
 /// Where the condition and the time for which it must hold are in a text.

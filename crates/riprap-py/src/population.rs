@@ -20,7 +20,8 @@ use crate::simulation::Simulation;
 /// Bodies that are inserted during a run, in a box between two corners [m], at random places where they touch nothing, with the
 /// names name-1, name-2, …: copies of a `shape`, or `spheres` or `stones` with a grading as in Grains. They come at a `rate` [1/s] or a `mass_rate`
 /// [kg/s] from `start` to `until` [s], at most `count`; or all `count` of them `at` a time [s]. A body for which there is no
-/// room waits, and the others wait behind it. New bodies have a velocity [m/s] and an angular velocity [rad/s].
+/// room waits, and the others wait behind it. New bodies have a velocity [m/s] and an angular velocity [rad/s]; in a sheared periodic cell the flow
+/// at their place is added.
 ///
 /// >>> import riprap as rr
 /// >>> rock = rr.Material("rock", density=2700.0, friction=0.6)

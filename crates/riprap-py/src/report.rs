@@ -157,7 +157,7 @@ pub struct Balance(pub CoreBalance);
 
 #[pymethods]
 impl Balance {
-    /// Kinetic energy [J].
+    /// Kinetic energy [J]; in a sheared periodic cell that of the motion relative to the flow.
     #[getter]
     fn kinetic(&self) -> f64 {
         self.0.kinetic

@@ -136,7 +136,7 @@ impl Frame<'_> {
 /// Energies and momenta of free bodies, mechanisms and flexible bodies.
 #[derive(Clone, Copy, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct Balance {
-    /// Kinetic energy [J].
+    /// Kinetic energy [J]; in a sheared periodic cell that of the motion relative to the flow `v_x = γ̇ y`.
     pub kinetic: f64,
     /// Potential energy in gravity and constant forces, zero at the origin, in the springs of mechanisms, of elasticity, and
     /// of soft contacts [J].
@@ -152,10 +152,12 @@ impl Balance {
     pub fn of(scene: &Scene, state: &State) -> Balance {
         let bodies = scene.bodies();
         let mut sum = Balance::default();
+        let rate = scene.shear_rate(state.t);
         for i in (0..bodies.len()).filter(|&i| bodies.movable[i] && bodies.carried[i].is_none()) {
             let (q, v, m) = (&state.q[i], &state.v[i], bodies.mass[i]);
             let spin = bodies.inertia_w(i, &q.rotation) * v.angular;
-            sum.kinetic += 0.5 * (m * v.linear.norm_squared() + v.angular.dot(&spin));
+            let beyond_flow = v.linear - Vec3::x() * (rate * q.position.y);
+            sum.kinetic += 0.5 * (m * beyond_flow.norm_squared() + v.angular.dot(&spin));
             sum.potential -= (scene.gravity() * m + bodies.force[i]).dot(&q.position);
             sum.momentum += v.linear * m;
             sum.angular_momentum += q.position.cross(&v.linear) * m + spin;

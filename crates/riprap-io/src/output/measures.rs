@@ -1,5 +1,5 @@
-//! Columns of `series.csv` for many bodies: measures of packings at the time of the row, and the mass that passes planes since
-//! the previous one.
+//! Columns of `series.csv` for many bodies: measures of packings at the time of the row, the mean stress and the mass that passes
+//! planes since the previous one.
 
 use riprap::math::{Mat3, Vec3};
 use riprap::simulation::{Flow, Frame, Measures, Region};
@@ -15,8 +15,47 @@ const COMPONENTS: [(&str, usize, usize); 6] =
 /// The probes of regions and planes.
 #[derive(Debug, Default)]
 pub(super) struct ManyBodies {
-    regions: Vec<(Region, RegionProbe)>,
+    regions: Vec<Packing>,
     planes: Vec<Passage>,
+}
+
+/// A probe of a region.
+#[derive(Debug)]
+struct Packing {
+    region: Region,
+    probe: RegionProbe,
+    stress: KeptStress,
+}
+
+/// The stress of a region since the previous row.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub(crate) struct KeptStress {
+    /// Its components, in the order of [`COMPONENTS`], integrated over time [Pa s, N s/m].
+    sum: [f64; 6],
+    /// That time [s].
+    time: f64,
+}
+
+impl KeptStress {
+    fn add(&mut self, stress: [f64; 6], dt: f64) {
+        for (sum, value) in self.sum.iter_mut().zip(stress) {
+            *sum += dt * value;
+        }
+        self.time += dt;
+    }
+
+    /// The mean since the previous row, with which a new interval starts; `None` without a step.
+    fn take(&mut self) -> Option<[f64; 6]> {
+        let KeptStress { sum, time } = std::mem::take(self);
+        (time > 0.0).then(|| sum.map(|value| value / time))
+    }
+}
+
+/// The state that probes of many bodies need to resume.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub(crate) struct KeptMany {
+    flows: Vec<KeptFlow>,
+    stresses: Vec<KeptStress>,
 }
 
 /// A probe of a plane.
@@ -53,7 +92,7 @@ impl ManyBodies {
                 min: Vec3::from(column.min),
                 max: Vec3::from(column.max),
             });
-            regions.push((region, probe.clone()));
+            regions.push(Packing { region, probe: probe.clone(), stress: KeptStress::default() });
         }
         let mut planes = Vec::new();
         for PlaneProbe { name, plane, quantities } in &file.plane_probes {
@@ -69,31 +108,52 @@ impl ManyBodies {
     }
 
     /// The state needed to resume.
-    pub fn kept(&self) -> Vec<KeptFlow> {
-        self.planes.iter().map(|plane| KeptFlow { mass: plane.flow.mass, ..plane.kept }).collect()
+    pub fn kept(&self) -> KeptMany {
+        let flow = |plane: &Passage| KeptFlow { mass: plane.flow.mass, ..plane.kept };
+        KeptMany {
+            flows: self.planes.iter().map(flow).collect(),
+            stresses: self.regions.iter().map(|packing| packing.stress).collect(),
+        }
     }
 
     /// Continues after a step with the state stored then; false if it does not match.
-    pub fn resume(&mut self, step: u64, kept: &[KeptFlow]) -> bool {
-        for (plane, kept) in self.planes.iter_mut().zip(kept) {
+    pub fn resume(&mut self, step: u64, kept: &KeptMany) -> bool {
+        for (plane, kept) in self.planes.iter_mut().zip(&kept.flows) {
             plane.flow.resume(step, kept.mass);
             plane.kept = *kept;
         }
-        self.planes.len() == kept.len()
+        for (packing, kept) in self.regions.iter_mut().zip(&kept.stresses) {
+            packing.stress = *kept;
+        }
+        self.planes.len() == kept.flows.len() && self.regions.len() == kept.stresses.len()
     }
 
-    /// Adds the bodies that passed planes in the last step.
-    pub fn step(&mut self, frame: &Frame) {
+    /// Adds the bodies that passed planes in the last step, and its stresses if the step is new.
+    pub fn step(&mut self, frame: &Frame, new: bool) {
         self.planes.iter_mut().for_each(|plane| plane.flow.add(frame));
+        let stressed =
+            |packing: &Packing| packing.probe.quantities.contains(&RegionQuantity::Stress);
+        if !new || !self.regions.iter().any(stressed) {
+            return;
+        }
+        let measures = Measures::of(frame);
+        for packing in self.regions.iter_mut().filter(|packing| stressed(packing)) {
+            packing.stress.add(components(&measures.stress(&packing.region)), frame.dt);
+        }
     }
 
-    /// Appends the values of a row and starts the next interval of the planes.
+    /// Appends the values of a row and starts the next interval of stresses and planes.
     pub fn row(&mut self, frame: &Frame, row: &mut Vec<f64>) {
         if !self.regions.is_empty() {
             let measures = Measures::of(frame);
-            for (region, probe) in &self.regions {
-                for quantity in &probe.quantities {
-                    region_row(&measures, region, *quantity, frame.scene.is_planar(), row);
+            for packing in &mut self.regions {
+                for quantity in &packing.probe.quantities {
+                    let planar = frame.scene.is_planar();
+                    if *quantity == RegionQuantity::Stress {
+                        stress_row(&measures, &packing.region, &mut packing.stress, planar, row);
+                    } else {
+                        region_row(&measures, &packing.region, *quantity, row);
+                    }
                 }
             }
         }
@@ -135,15 +195,27 @@ fn region_columns(name: &str, quantity: RegionQuantity, planar: bool, columns: &
     columns.extend(scalars.iter().map(|(what, unit)| Column::new(format!("{name}.{what}"), *unit)));
 }
 
-/// Appends the values of a measure; NaN where there is nothing to measure.
-fn region_row(
+/// The components of a symmetric tensor.
+fn components(tensor: &Mat3) -> [f64; 6] {
+    COMPONENTS.map(|(_, i, j)| tensor[(i, j)])
+}
+
+/// Appends the mean stress since the previous row and its mean normal component; at first, before any step, the stress at that time.
+fn stress_row(
     measures: &Measures,
     region: &Region,
-    quantity: RegionQuantity,
+    since: &mut KeptStress,
     planar: bool,
     row: &mut Vec<f64>,
 ) {
-    let components = |tensor: Mat3| COMPONENTS.map(|(_, i, j)| tensor[(i, j)]);
+    let stress = since.take().unwrap_or_else(|| components(&measures.stress(region)));
+    row.extend(stress);
+    let [xx, yy, zz, ..] = stress;
+    row.push(if planar { (xx + yy) / 2.0 } else { (xx + yy + zz) / 3.0 });
+}
+
+/// Appends the values of another measure; NaN where there is nothing to measure.
+fn region_row(measures: &Measures, region: &Region, quantity: RegionQuantity, row: &mut Vec<f64>) {
     match quantity {
         RegionQuantity::Coordination => {
             let found = measures.coordination(region);
@@ -151,15 +223,12 @@ fn region_row(
         }
         RegionQuantity::Rattlers => row.push(measures.coordination(region).rattlers),
         RegionQuantity::SolidFraction => row.push(measures.solid_fraction(region)),
-        RegionQuantity::Stress => {
-            let stress = measures.stress(region);
-            row.extend(components(stress));
-            row.push(stress.trace() / if planar { 2.0 } else { 3.0 });
-        }
+        // See [`stress_row`].
+        RegionQuantity::Stress => {}
         RegionQuantity::Fabric => {
             let fabric = measures.fabric(region);
             let tensor = fabric.map_or(Mat3::repeat(f64::NAN), |fabric| fabric.tensor);
-            row.extend(components(tensor));
+            row.extend(components(&tensor));
             row.push(fabric.map_or(f64::NAN, |fabric| fabric.anisotropy()));
         }
         RegionQuantity::NormalForces => {

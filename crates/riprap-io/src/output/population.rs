@@ -33,10 +33,11 @@ pub(super) fn summary(frame: &Frame) -> Option<Value> {
         })
     };
     let feeds = population.insertions.iter().zip(&state.feeds).map(|(insertion, feed)| {
+        let (number, mass) = feed.before;
         json!({
             "name": insertion.name,
-            "inserted": feed.next,
-            "mass_kg": feed.mass,
+            "inserted": feed.next - number,
+            "mass_kg": feed.mass - mass,
             "waited": feed.waited,
             "waits": feed.waits,
         })

@@ -15,7 +15,7 @@ use super::loads::{
     AXES, Loads, Taken, acceleration_columns, force_columns, inertial_columns, scalar_columns,
     torque_columns,
 };
-use super::measures::{KeptFlow, ManyBodies};
+use super::measures::{KeptMany, ManyBodies};
 use super::mechanisms::Mechanisms;
 use super::multipliers::{
     constraint_columns, constraint_row, contact_columns, contact_row, cut_of, sample_contacts,
@@ -59,8 +59,8 @@ pub(crate) struct Kept {
     /// For each probe of a body, the velocity at the end of the last step and the work so far [J].
     probes: Vec<(Twist, f64)>,
     account: Option<Account>,
-    /// For each probe of a plane, the mass that has passed.
-    flows: Vec<KeptFlow>,
+    /// What probes of regions and planes need.
+    many: KeptMany,
 }
 
 /// A probe of a body.
@@ -198,7 +198,7 @@ impl Series {
     pub fn kept(&self) -> Kept {
         let probes = self.probes.iter().map(|follow| (follow.before, follow.work)).collect();
         let (loads, account) = (self.loads.clone(), self.account.clone());
-        Kept { loads, probes, account, flows: self.many.kept() }
+        Kept { loads, probes, account, many: self.many.kept() }
     }
 
     /// Continues after a step with the state stored then; false if it does not match.
@@ -211,7 +211,7 @@ impl Series {
         self.account.clone_from(&kept.account);
         self.loads.clone_from(&kept.loads);
         self.counted = step;
-        self.many.resume(step, &kept.flows) && fits
+        self.many.resume(step, &kept.many) && fits
     }
 
     /// Adds the forces of the last step and the work done by contacts in it.
@@ -219,7 +219,7 @@ impl Series {
         if let Some(account) = &mut self.account {
             account.add(frame);
         }
-        self.many.step(frame);
+        self.many.step(frame, frame.state.step > self.counted);
         if frame.state.step > self.counted {
             for follow in &mut self.probes {
                 let now = follow.slot(frame).map_or(follow.before, |i| frame.state.v[i]).linear;

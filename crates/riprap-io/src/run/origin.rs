@@ -20,7 +20,7 @@ pub const END_FILE: &str = "end.bin";
 
 const KIND: Kind = Kind {
     magic: *b"riprapEN",
-    layout: 1,
+    layout: 2,
     name: "state at the end of a run",
     advice: "run its scene again with this version",
 };

@@ -150,7 +150,7 @@ impl Parameters {
         let used = expression.compact();
         let of_frequency = |k: &&usize| self.dimensions[**k] == Some(Dimension::FREQUENCY);
         match () {
-            () if found == expected => None,
+            () if found.is_same(expected) => None,
             // Cycles are not radians; an arc over a radius is.
             () if found.is_but_for_angles(expected) => {
                 let frequency = used.iter().find(of_frequency)?;

@@ -8,6 +8,8 @@ use std::fmt;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Dimension {
     exponents: [i8; 4],
+    /// 1 for the second name of a dimension, by which a key may ask for it; otherwise 0.
+    alias: u8,
 }
 
 /// A named dimension.
@@ -19,9 +21,9 @@ struct Known {
 }
 
 macro_rules! dimensions {
-    ($($(#[$doc:meta])* $id:ident = $exponents:expr, $name:literal, $unit:literal, $example:literal;)*) => {
+    ($($(#[$doc:meta])* $id:ident = $exponents:expr, $name:literal, $unit:literal, $example:literal $(, $alias:literal)?;)*) => {
         impl Dimension {
-            $($(#[$doc])* pub const $id: Self = Self { exponents: $exponents };)*
+            $($(#[$doc])* pub const $id: Self = Self { exponents: $exponents, alias: 0 $(+ $alias)? };)*
         }
 
         /// Every named dimension, in the order in which names are looked up.
@@ -66,6 +68,8 @@ dimensions! {
     INERTIA = [2, 1, 0, 0], "a moment of inertia", "kg*m^2", "3 kg*cm^2";
     /// Stiffness [N/m].
     STIFFNESS = [0, 1, -2, 0], "a stiffness", "N/m", "50 kN/m";
+    /// Surface energy [J/m²], the same dimension as a stiffness.
+    SURFACE_ENERGY = [0, 1, -2, 0], "a surface energy", "J/m^2", "50 mJ/m^2", 1;
     /// Damping [N s/m].
     DAMPING = [0, 1, -1, 0], "a damping or a mass flow (kg/s)", "N*s/m", "20 N*s/m";
     /// Rotational stiffness [N m/rad].
@@ -106,6 +110,11 @@ impl Dimension {
         self.known().map_or_else(|| format!("1 {}", self.unit()), |known| known.example.to_owned())
     }
 
+    /// Whether two dimensions are equal, by whatever name.
+    pub(super) fn is_same(self, other: Self) -> bool {
+        self.exponents == other.exponents
+    }
+
     /// Whether two dimensions are equal if angles count as dimensionless.
     pub(super) fn is_but_for_angles(self, other: Self) -> bool {
         self.exponents[..3] == other.exponents[..3]
@@ -117,7 +126,7 @@ impl Dimension {
         for (exponent, factor) in exponents.iter_mut().zip(other.exponents) {
             *exponent = exponent.checked_add(factor.checked_mul(power)?)?;
         }
-        Some(Self { exponents })
+        Some(Self { exponents, alias: 0 })
     }
 }
 
@@ -278,7 +287,7 @@ fn parse(
         let message = format!("unexpected `{}` in a unit", units.rest());
         return Err(QuantityError::new(units.at..text.len(), message));
     }
-    if expected.is_some_and(|expected| expected != dimension) {
+    if expected.is_some_and(|expected| !expected.is_same(dimension)) {
         let advice = match expected == Some(Dimension::ANGULAR_VELOCITY)
             && dimension == Dimension::FREQUENCY
         {

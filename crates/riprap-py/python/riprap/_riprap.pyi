@@ -136,7 +136,7 @@ class Balance:
     """
     @property
     def kinetic(self) -> float:
-        """Kinetic energy [J]."""
+        """Kinetic energy [J]; in a sheared periodic cell that of the motion relative to the flow."""
         ...
     @property
     def potential(self) -> float:
@@ -1053,7 +1053,8 @@ class Insertion:
     """Bodies that are inserted during a run, in a box between two corners [m], at random places where they touch nothing, with the
     names name-1, name-2, …: copies of a `shape`, or `spheres` or `stones` with a grading as in Grains. They come at a `rate` [1/s] or a `mass_rate`
     [kg/s] from `start` to `until` [s], at most `count`; or all `count` of them `at` a time [s]. A body for which there is no
-    room waits, and the others wait behind it. New bodies have a velocity [m/s] and an angular velocity [rad/s].
+    room waits, and the others wait behind it. New bodies have a velocity [m/s] and an angular velocity [rad/s]; in a sheared periodic cell the flow
+    at their place is added.
 
     >>> import riprap as rr
     >>> rock = rr.Material("rock", density=2700.0, friction=0.6)
@@ -2333,7 +2334,7 @@ class SceneBuilder:
         >>> ball = scene.add(rr.Body(rr.Shape.sphere(0.1), glass, position=(0.2, 0.5, 0.5), velocity=(-1, 0, 0)))
         >>> other = scene.add(rr.Body(rr.Shape.sphere(0.1), glass, position=(0.9, 0.5, 0.5)))
         >>> sim = rr.Simulation(scene.build(), rr.MoreauJean(dt=1e-3))
-        >>> _ = sim.run(until=0.3)
+        >>> _ = sim.until(0.3)
         >>> round(float(sim.body(other).velocity[0]), 6)
         -1.0
         """
@@ -2398,7 +2399,7 @@ class SceneBuilder:
         >>> ball = scene.add(rr.Body(rr.Shape.sphere(0.05), steel, position=(0.1, 0, 0)))
         >>> scene.apply(ball, force=("-100*x - 20*vx", 0, 0), torque=lambda t, own: (0, 0, -own[2][2]))
         >>> run = rr.Simulation(scene.build(), rr.MoreauJean(dt=1e-3))
-        >>> report = run.run(until=5.0)
+        >>> report = run.until(5.0)
         >>> abs(run.positions[0, 0]) < 1e-3
         True
         """
@@ -2416,7 +2417,7 @@ class SceneBuilder:
         >>> plate = rr.Body(rr.Shape.cuboid(0.2, 0.2, 0.02), steel, name="plate", position=(0, 0, 0.03))
         >>> plate = scene.add_servo(plate, along="-z", force=500.0, speed=0.1)
         >>> run = rr.Simulation(scene.build(), rr.MoreauJean(dt=1e-3))
-        >>> report = run.run(until=1.0)
+        >>> report = run.until(1.0)
         >>> round(float(run.positions[1, 2]), 6)
         0.01
         """

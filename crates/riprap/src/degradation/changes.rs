@@ -261,9 +261,9 @@ fn nearest_piece<'a>(shapes: impl Iterator<Item = &'a Shape>, place: Vec3) -> Op
 
 /// The new scene; the state is carried over to it, and what left the bodies is recorded.
 pub(super) fn apply(scene: Scene, state: &mut State, changes: Vec<Change>) -> Scene {
-    let gravity = scene.gravity();
+    // There are no stones in sheared cells.
     let before: Vec<Lost> =
-        (changes.iter()).map(|c| motion_of(scene.bodies(), c.edit.slot, state, gravity)).collect();
+        changes.iter().map(|c| motion_of(&scene, c.edit.slot, state, 0.0)).collect();
     let old_ids = scene.bodies().ids.clone();
     let (edits, rest): (Vec<Edit>, Vec<_>) =
         changes.into_iter().map(|c| (c.edit, (c.wear, c.chamfers))).unzip();
@@ -313,7 +313,7 @@ fn account(
         let mut lost = *before;
         let n = edit.pieces.len();
         for slot in place.by_ref().take(n) {
-            lost.add(&motion_of(scene.bodies(), slot, state, scene.gravity()), -1.0);
+            lost.add(&motion_of(scene, slot, state, 0.0), -1.0);
         }
         if chamfers > 0 {
             sums.chamfers += chamfers;

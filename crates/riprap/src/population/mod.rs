@@ -64,9 +64,9 @@ impl Exchange {
         }
         self.set = Some(scene.collider_set());
         let bodies = scene.bodies();
-        let free = |slot| scene.can_be_removed(slot);
+        let free = scene.removable();
         self.origins.clear();
-        self.origins.extend((0..bodies.len()).map(|slot| free(slot).then_some(bodies.ids[slot])));
+        self.origins.extend((0..bodies.len()).map(|slot| free[slot].then_some(bodies.ids[slot])));
         for piece in &state.degradation.pieces {
             self.origins[bodies.slots[piece.id as usize] as usize] = Some(piece.origin);
         }
@@ -86,9 +86,13 @@ impl Exchange {
         let removals = scene.population().map_or(&[][..], |p| &p.removals);
         state.population.done.resize(removals.len(), false);
         let up = if scene.is_planar() { 1 } else { 2 };
+        let lattice = scene.lattice(state.t);
         let mut slots: Vec<u32> = Vec::new();
         for (k, (removal, subjects)) in removals.iter().zip(&self.subjects).enumerate() {
-            let place = |slot: &&u32| state.q[**slot as usize].position;
+            let place = |slot: &&u32| {
+                let p = state.q[**slot as usize].position;
+                lattice.map_or(p, |lattice| lattice.wrapped(p))
+            };
             match removal.place {
                 Where::Below(height) => {
                     slots.extend(subjects.iter().filter(|slot| place(slot)[up] < height));
@@ -123,9 +127,7 @@ fn arriving(scene: &Scene, state: &mut State, edits: &[Edit]) -> (Vec<InsertedBo
     feeds.resize(population.insertions.len(), FeedState::default());
     let mut next_id = state.degradation.next_id.max(scene.bodies().slots.len() as u32);
     for (k, (insertion, feed)) in population.insertions.iter().zip(&mut feeds).enumerate() {
-        let is_due = |feed: &FeedState| {
-            insertion.due(feed.next, feed.mass).filter(|due| *due <= state.t + SOON)
-        };
+        let is_due = |feed: &FeedState| insertion.due(feed).filter(|due| *due <= state.t + SOON);
         let mut room = None;
         feed.waits = false;
         for _ in 0..MOST {
@@ -144,7 +146,9 @@ fn arriving(scene: &Scene, state: &mut State, edits: &[Edit]) -> (Vec<InsertedBo
             feed.waited += u64::from(due <= feed.seen + SOON);
             (feed.next, feed.mass) = (feed.next + 1, feed.mass + fresh.mass.mass);
             next_id += 1;
-            let v = Twist { linear: insertion.velocity, angular: insertion.angular_velocity };
+            let flow = scene.cell().map(|cell| cell.starting_flow(state.t, pose.position));
+            let linear = insertion.velocity + flow.unwrap_or_default();
+            let v = Twist { linear, angular: insertion.angular_velocity };
             let colliders = fresh.colliders();
             if let Some(room) = &mut room {
                 room.fill(&colliders, &pose);
@@ -170,6 +174,9 @@ fn place(
     let mut rng = seeded(seed);
     let radius = fresh.radius();
     let [min, max] = insertion.within;
+    if !room.fits(radius) {
+        return None;
+    }
     for _ in 0..TRIALS {
         let position = Vec3::from_fn(|d, _| {
             let (low, high, u) = (min[d] + radius, max[d] - radius, rng.random::<f64>());
@@ -187,12 +194,12 @@ fn place(
 /// The new scene; the state is carried over to it, and what left and entered is recorded.
 pub fn apply(scene: Scene, state: &mut State, changes: Changes) -> Scene {
     let Changes { edits, inserted, added } = changes;
-    let gravity = scene.gravity();
+    let rate = scene.shear_rate(state.t);
     let account = &mut state.population.account;
     let mut sums = *account;
     for edit in &edits {
         sums.removed += 1;
-        sums.lost.add(&motion_of(scene.bodies(), edit.slot, state, gravity), 1.0);
+        sums.lost.add(&motion_of(&scene, edit.slot, state, rate), 1.0);
     }
     let (scene, new) = scene.with_changes(&edits, added);
     new.carry(&scene, state);
@@ -200,7 +207,7 @@ pub fn apply(scene: Scene, state: &mut State, changes: Changes) -> Scene {
     for body in &inserted {
         let slot = scene.bodies().slots[body.id as usize] as usize;
         sums.inserted += 1;
-        sums.gained.add(&motion_of(scene.bodies(), slot, state, gravity), 1.0);
+        sums.gained.add(&motion_of(&scene, slot, state, rate), 1.0);
     }
     state.population.account = sums;
     state.population.inserted.extend(inserted);

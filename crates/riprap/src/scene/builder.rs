@@ -312,7 +312,7 @@ impl SceneBuilder {
         if !errors.is_empty() {
             return Err(BuildErrors(errors));
         }
-        let mut errors = overlaps(scene, &scene.initial.q, self.largest_overlap, |_| true);
+        let mut errors = overlaps(scene, (0.0, &scene.initial.q), self.largest_overlap, |_| true);
         check_stones(scene, &mut errors);
         errors.extend(check_cohesion(scene).err());
         check_population(scene, &mut errors);

@@ -1,7 +1,8 @@
 //! Periodic cells: a volume that is repeated in one to three directions, possibly sheared (Lees and
 //! Edwards 1972).
 
-use super::{BuildError, Item, Scene, SceneBuilder};
+use super::population::SAMPLE;
+use super::{BuildError, Insertion, Item, Scene, SceneBuilder};
 use crate::detect::Geometry;
 use crate::math::{Lattice, Vec3};
 use std::fmt;
@@ -16,7 +17,8 @@ use std::sync::Arc;
 /// In a sheared cell the image above in y is displaced along x by `γ L_y`, where `γ` is the shear
 /// strain, and moves faster by `γ̇ L_y`. Velocities are those of a body where it is, not wrapped: the
 /// mean flow is `v_x = γ̇ y` everywhere, and nothing jumps when a body crosses a boundary. Free bodies
-/// start with this flow in addition to the velocity of their description.
+/// start with this flow in addition to the velocity of their description, and so do inserted ones. Kinetic
+/// energies are those of velocities relative to it.
 ///
 /// ```
 /// use riprap::prelude::*;
@@ -103,10 +105,15 @@ impl Cell {
         self
     }
 
-    /// Lets free bodies start with the velocities of their description alone, without the flow.
+    /// Lets free bodies, described or inserted, start with the velocities of their description alone, without the flow.
     pub fn starting_at_rest(mut self) -> Cell {
         self.at_rest = true;
         self
+    }
+
+    /// Whether free bodies start without the flow.
+    pub(super) fn starts_at_rest(&self) -> bool {
+        self.at_rest
     }
 
     /// Whether it is sheared.
@@ -149,14 +156,24 @@ impl Cell {
         if strain == 0.0 { still } else { still.shear_strain(move |_| strain) }
     }
 
+    /// Shear rate at a time [1/s].
+    pub fn rate(&self, t: f64) -> f64 {
+        self.mean_rate(t, FLOW_OVER)
+    }
+
     /// Velocity at a position of the flow with which free bodies start [m/s].
     pub fn initial_flow(&self, position: Vec3) -> Vec3 {
-        let rate = if self.at_rest { 0.0 } else { self.mean_rate(0.0, FLOW_OVER) };
+        self.starting_flow(0.0, position)
+    }
+
+    /// Velocity at a position of the flow with which free bodies start at a time [m/s].
+    pub(crate) fn starting_flow(&self, t: f64, position: Vec3) -> Vec3 {
+        let rate = if self.at_rest { 0.0 } else { self.rate(t) };
         Vec3::new(rate * position.y, 0.0, 0.0)
     }
 }
 
-/// The time over which the initial shear rate is measured [s].
+/// The time over which shear rates are measured [s].
 const FLOW_OVER: f64 = 1e-6;
 
 const AXES: [&str; 3] = ["x", "y", "z"];
@@ -189,7 +206,7 @@ impl SceneBuilder {
         if cell.shear.is_some() && (cell.ranges[0].is_none() || cell.ranges[1].is_none()) {
             wrong(Item::Cell, "a sheared cell must be periodic along x and y".into());
         }
-        if !(cell.strain(0.0).is_finite() && cell.mean_rate(0.0, FLOW_OVER).is_finite()) {
+        if !(cell.strain(0.0).is_finite() && cell.rate(0.0).is_finite()) {
             wrong(Item::Cell, "its shear must be a finite number".into());
         }
         if cell.shear.is_some() && self.drag > 0.0 {
@@ -253,17 +270,29 @@ pub(super) fn check_sizes(scene: &Scene) -> Vec<BuildError> {
             ));
         }
     }
+    let inserted = inserted_radii(scene);
+    // Two bodies of an insertion can have the same shape.
+    radii.extend(inserted.iter().enumerate().flat_map(|(k, r)| [(*r, bodies.len() + k); 2]));
     radii.sort_by(|a, b| b.0.total_cmp(&a.0));
     let sum: f64 = radii.iter().take(2).map(|r| r.0).sum();
     let needed = 2.0 * (sum + scene.detection.alert);
     for k in (0..3).filter(repeats).filter(|k| period[*k] <= needed) {
         let (axis, length, i) = (AXES[k], period[k], radii[0].1);
-        let (name, remedy) = match bodies.movable[i] {
-            true => (&bodies.names[i], "enlarge the cell"),
-            false => (&bodies.names[i], "enlarge the cell, or use a half-space for a wall"),
+        let enlarge = "enlarge the cell";
+        let (name, remedy) = match bodies.movable.get(i) {
+            Some(true) => (format!("`{}`", bodies.names[i]), enlarge),
+            Some(false) => {
+                let wall = "enlarge the cell, or use a half-space for a wall";
+                (format!("`{}`", bodies.names[i]), wall)
+            }
+            None => {
+                let insertion = scene.population().map(|p| &p.insertions[i - bodies.len()].name);
+                let name = insertion.map_or("", String::as_str);
+                (format!("a body of insertion `{name}`"), enlarge)
+            }
         };
         let problem = format!(
-            "it is {length} m long along {axis}, but with `{name}`, its largest body, it must be longer than \
+            "it is {length} m long along {axis}, but with {name}, its largest body, it must be longer than \
              {needed:.4} m, twice the sum of the two largest bodies' radii and of the alert distance: only then do \
              two bodies meet through one image; {remedy}"
         );
@@ -272,10 +301,26 @@ pub(super) fn check_sizes(scene: &Scene) -> Vec<BuildError> {
     errors
 }
 
+/// The largest radius among the first bodies of each insertion [m].
+fn inserted_radii(scene: &Scene) -> Vec<f64> {
+    let of = |(k, insertion): (usize, &Insertion)| {
+        let n = insertion.count.unwrap_or(SAMPLE).min(SAMPLE);
+        let radii = (0..n).filter_map(|number| Some(scene.fresh(k, number)?.radius()));
+        radii.fold(0.0, f64::max)
+    };
+    let insertions = scene.population().map_or(&[][..], |p| &p.insertions);
+    insertions.iter().enumerate().map(of).collect()
+}
+
 impl Scene {
     /// The periodic cell.
     pub fn cell(&self) -> Option<&Cell> {
         self.cell.as_ref()
+    }
+
+    /// Rate of the mean flow `v_x = γ̇ y` at a time [1/s]; 0 without a sheared cell.
+    pub fn shear_rate(&self, t: f64) -> f64 {
+        self.cell.as_ref().map_or(0.0, |cell| cell.rate(t))
     }
 
     /// The images of the cell at a time.

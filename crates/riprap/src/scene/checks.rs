@@ -185,7 +185,7 @@ fn physical(inertia: &Mat3) -> Result<(), &'static str> {
 /// bodies that `concerns` accepts.
 pub(super) fn overlaps(
     scene: &Scene,
-    q: &[Pose],
+    (t, q): (f64, &[Pose]),
     share: f64,
     concerns: impl Fn([u32; 2]) -> bool,
 ) -> Vec<BuildError> {
@@ -202,7 +202,7 @@ pub(super) fn overlaps(
         skin: 0.0,
         method: scene.detection.method,
         apart: &scene.apart,
-        images: scene.lattice(0.0).map(|lattice| Images { lattice, strain: 0.0 }),
+        images: scene.lattice(t).map(|lattice| Images { lattice, strain: 0.0 }),
     });
     // Depth is measured relative to the smaller of the two bodies.
     let size = |c: u32| {

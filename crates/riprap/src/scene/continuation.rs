@@ -2,10 +2,13 @@
 //! mechanisms, flexible bodies, joints and ropes.
 //!
 //! What is the same in both scenes keeps its positions, velocities and impulses bit for bit; the report [`Continued`] lists the rest.
+//! Bodies that were inserted carry over with their insertion, and those that were removed stay away.
 
+mod cells;
 mod degradation;
 mod groups;
 mod impulses;
+mod population;
 mod report;
 
 pub use report::{Continued, DriveJump, Matching};
@@ -14,6 +17,7 @@ use super::checks::overlaps;
 use super::{Bodies, BuildErrors, Motion, Scene, State, Twist};
 use crate::math::{Pose, Vec3};
 use crate::shape::{Shape, ShapeError};
+use cells::Cells;
 use impulses::Renamed;
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -70,6 +74,18 @@ pub enum ContinuationError {
     /// New bodies overlap those that are where the other run left them.
     #[error("where the other run ended, {0}")]
     Overlap(BuildErrors),
+    /// The periodic cell is the same, but not its strain.
+    #[error(
+        "the other run ended with a shear strain of {reached:.9} of the periodic cell, and the new one starts with {starts:.9}: images would jump, \
+         while bodies stay where they are; let the time go on (`start_time = \"continue\"`), or describe a strain that starts at {reached:.9} \
+         (`shear_strain`)"
+    )]
+    Strain {
+        /// Strain at the end of the other run [–].
+        reached: f64,
+        /// Strain at the start of the new one [–].
+        starts: f64,
+    },
     /// A new joint does not hold where the other run ended.
     #[error(
         "joint `{joint}` is new, and its two points are {distance:.2e} m apart where the other run ended: joints are placed at the positions that \
@@ -99,21 +115,23 @@ impl Continuation {
             return Err(ContinuationError::Dimension);
         }
         let mut report = Continued { from_time: state.t, time: self.time, ..Continued::default() };
-        let degraded = degradation::carry(from, state, to, &mut report);
-        let start = State { degradation: degraded, ..to.initial_state() };
+        let cells = Cells::compare(self, from, state, to, &mut report)?;
+        let (population, ids) = population::carry(self, from, state, to, &mut report);
+        let degradation = degradation::carry(from, state, to, &ids, &mut report);
+        let start = State { degradation, population, ..to.initial_state() };
         let old = condition(from, state)?;
         let new = condition(to, &start)?;
-        let degraded = start.degradation;
+        let State { degradation, population, .. } = start;
         let (old, new) = (&*old, &*new);
         let mut map = Sources::find(old, new, &mut report);
         if !report.matches_anything() {
             return Err(ContinuationError::NothingMatches);
         }
         let mut next = State { t: self.time, step: 0, ..new.initial_state() };
-        next.degradation = degraded;
+        (next.degradation, next.population) = (degradation, population);
         for slot in 0..new.bodies.len() {
             let known = report.placed_by_law.len();
-            let at = self.place(old, state, new, &map, slot, &mut report);
+            let at = self.place(old, state, new, (&map, &cells), slot, &mut report);
             if report.placed_by_law.len() > known {
                 // It touches other bodies than before.
                 (map.same[slot], map.identical) = (false, false);
@@ -133,7 +151,7 @@ impl Continuation {
             &mut next,
             &mut report,
         );
-        self.check(old, new, &map, &next)?;
+        self.check((old, state), new, (&map, &cells), &next)?;
         Ok((next, report))
     }
 
@@ -143,7 +161,7 @@ impl Continuation {
         old: &Scene,
         state: &State,
         new: &Scene,
-        map: &Sources,
+        (map, cells): (&Sources, &Cells),
         slot: usize,
         report: &mut Continued,
     ) -> (Pose, Twist) {
@@ -169,7 +187,10 @@ impl Continuation {
             }
             return start(described);
         }
-        let (mut q, mut v) = (state.q[from], state.v[from]);
+        let (mut q, mut v) = cells.place(state.q[from], state.v[from]);
+        if b.locks[slot].0[0] {
+            v.linear.x = state.v[from].linear.x;
+        }
         let shift = b.centre[slot] - a.centre[from];
         if shift != Vec3::zeros() {
             let arm = q.rotation * shift;
@@ -198,15 +219,23 @@ impl Continuation {
     /// Checks that new bodies and joints fit to those that are carried over.
     fn check(
         &self,
-        old: &Scene,
+        (old, before): (&Scene, &State),
         new: &Scene,
-        map: &Sources,
+        (map, cells): (&Sources, &Cells),
         state: &State,
     ) -> Result<(), ContinuationError> {
         let fresh = |slot: u32| !map.same[slot as usize];
-        let concerned = |[i, j]: [u32; 2]| fresh(i) || fresh(j);
-        if self.largest_overlap.is_finite() && map.same.contains(&false) {
-            let found = overlaps(new, &state.q, self.largest_overlap, concerned);
+        let moved = |[i, j]: [u32; 2]| {
+            let known = map.bodies[i as usize].zip(map.bodies[j as usize]);
+            known.is_some_and(|(a, b)| {
+                let to = |q: &[Pose], i: usize, j: usize| q[j].position - q[i].position;
+                let distances = [to(&before.q, a, b), to(&state.q, i as usize, j as usize)];
+                cells.changes(distances, 1e-6 * new.grain_size)
+            })
+        };
+        let concerned = |[i, j]: [u32; 2]| fresh(i) || fresh(j) || moved([i, j]);
+        if self.largest_overlap.is_finite() && (cells.differ() || map.same.contains(&false)) {
+            let found = overlaps(new, (self.time, &state.q), self.largest_overlap, concerned);
             if !found.is_empty() {
                 return Err(ContinuationError::Overlap(BuildErrors(found)));
             }

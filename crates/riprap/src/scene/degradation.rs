@@ -363,16 +363,18 @@ pub(super) fn check_stones(scene: &Scene, errors: &mut Vec<BuildError>) {
     }
 }
 
-/// Mass, momenta and energies of a rigid body.
-pub(crate) fn motion_of(bodies: &Bodies, slot: usize, state: &super::State, gravity: Vec3) -> Lost {
+/// Mass, momenta and energies of a rigid body, as in [`crate::simulation::Balance`]; `rate` is that of the flow [1/s].
+pub(crate) fn motion_of(scene: &Scene, slot: usize, state: &super::State, rate: f64) -> Lost {
+    let (bodies, gravity) = (&scene.bodies, scene.gravity);
     let (q, v, m) = (&state.q[slot], &state.v[slot], bodies.mass[slot]);
+    let beyond_flow = v.linear - Vec3::x() * (rate * q.position.y);
     let spin = bodies.inertia_w(slot, &q.rotation) * v.angular;
     let momentum = v.linear * m;
     Lost {
         mass: m,
         momentum: momentum.into(),
         angular_momentum: (q.position.cross(&momentum) + spin).into(),
-        kinetic: 0.5 * (m * v.linear.norm_squared() + v.angular.dot(&spin)),
+        kinetic: 0.5 * (m * beyond_flow.norm_squared() + v.angular.dot(&spin)),
         potential: -(gravity * m + bodies.force[slot]).dot(&q.position),
     }
 }

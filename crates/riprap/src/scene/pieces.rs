@@ -484,8 +484,9 @@ impl Scene {
                 }),
             }
         }
+        let removable = scene.removable();
         for &id in &stones.gone {
-            let slot = slot(id, &|slot| scene.can_be_removed(slot))?;
+            let slot = slot(id, &|slot| removable[slot])?;
             edits.push(Edit { slot, origin: id, pieces: Vec::new() });
         }
         edits.sort_by_key(|e| e.slot);

@@ -5,7 +5,7 @@ mod checks;
 pub(super) use checks::check_population;
 
 use super::degradation::Lost;
-use super::{BuildError, Item, Locks, Material, Scene, SceneBuilder, mixed};
+use super::{Bodies, BuildError, Item, Locks, Material, Scene, SceneBuilder, mixed};
 use crate::math::Vec3;
 use crate::shape::{MassProperties, Shape};
 use serde::{Deserialize, Serialize};
@@ -74,7 +74,7 @@ pub enum Pace {
 }
 
 /// Bodies that are inserted during a run, with the names `name-1`, `name-2`, …: in a box, at random places where they touch
-/// nothing. A body for which there is no room waits, and the others wait behind it.
+/// nothing, in a periodic cell no images either. A body for which there is no room waits, and the others wait behind it.
 ///
 /// ```
 /// use riprap::prelude::*;
@@ -112,7 +112,7 @@ pub struct Insertion {
     pub until: f64,
     /// Number of bodies at most.
     pub count: Option<u64>,
-    /// Their velocity [m/s].
+    /// Their velocity, in a sheared periodic cell relative to its flow [m/s].
     pub velocity: Vec3,
     /// Their angular velocity [rad/s].
     pub angular_velocity: Vec3,
@@ -201,16 +201,17 @@ impl Insertion {
         self
     }
 
-    /// When a body is due [s], by its number and the mass of those before it [kg]; `None` if there are not so many.
-    pub(crate) fn due(&self, number: u64, mass: f64) -> Option<f64> {
+    /// When the next body is due [s]; `None` if there are no more.
+    pub(crate) fn due(&self, feed: &FeedState) -> Option<f64> {
+        let (number, mass) = feed.before;
         let after = match self.pace {
-            Pace::Rate(rate) => number as f64 / rate,
-            Pace::MassRate(rate) => mass / rate,
+            Pace::Rate(rate) => feed.next.saturating_sub(number) as f64 / rate,
+            Pace::MassRate(rate) => (feed.mass - mass) / rate,
             Pace::AtOnce => 0.0,
         };
-        let due = self.start + after;
+        let due = self.start.max(feed.from) + after;
         // Sums of steps are rounded.
-        (self.count.is_none_or(|n| number < n) && due < self.until - SOON).then_some(due)
+        (self.count.is_none_or(|n| feed.next < n) && due < self.until - SOON).then_some(due)
     }
 }
 
@@ -220,16 +221,18 @@ pub(crate) const SOON: f64 = 1e-9;
 /// Which bodies are removed.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Where {
-    /// Those with the centre of mass below a height [m]: its z, in planar scenes its y.
+    /// Those with the centre of mass below a height [m]: its z, in planar scenes its y. In a periodic cell it is that of
+    /// their image within the cell.
     Below(f64),
-    /// Those with the centre of mass outside of a box, given by its lower and upper corner [m].
+    /// Those with the centre of mass outside of a box, given by its lower and upper corner [m]. In a periodic cell it is that
+    /// of their image within the cell.
     Outside([Vec3; 2]),
     /// All, once, at a time [s].
     At(f64),
 }
 
 /// Free bodies that are removed during a run, before the step that follows: their mass, momenta and energies are recorded.
-/// Bodies of mechanisms, fixed and driven bodies and nodes of flexible bodies are never removed.
+/// Bodies of mechanisms, fixed and driven bodies, those moved by servos and nodes of flexible bodies are never removed.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Removal {
     /// Which of them.
@@ -297,7 +300,7 @@ pub struct Population {
 /// Progress of an insertion.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct FeedState {
-    /// Number of bodies inserted so far, which is the number of the next one.
+    /// Number of bodies inserted so far, also before this run, which is the number of the next one.
     pub next: u64,
     /// Their mass [kg].
     pub mass: f64,
@@ -307,11 +310,23 @@ pub struct FeedState {
     pub waits: bool,
     /// Time up to which insertions are done [s].
     pub seen: f64,
+    /// Number and mass [kg] of those that an earlier run inserted, from whose end this one started.
+    pub before: (u64, f64),
+    /// Time before which nothing is due [s].
+    pub from: f64,
 }
 
 impl Default for FeedState {
     fn default() -> Self {
-        FeedState { next: 0, mass: 0.0, waited: 0, waits: false, seen: f64::MIN }
+        FeedState {
+            next: 0,
+            mass: 0.0,
+            waited: 0,
+            waits: false,
+            seen: f64::MIN,
+            before: (0, 0.0),
+            from: f64::MIN,
+        }
     }
 }
 
@@ -384,9 +399,15 @@ impl Scene {
         self.colliders.iter().map(|c| &c.material).chain(inserted).any(|m| *m as usize == material)
     }
 
-    /// Whether a body can be removed: a free one.
-    pub(crate) fn can_be_removed(&self, slot: usize) -> bool {
-        self.bodies.movable[slot] && self.bodies.carried[slot].is_none()
+    /// Which bodies can be removed, by slot: the free ones, without those that servos move.
+    pub(crate) fn removable(&self) -> Vec<bool> {
+        let Bodies { movable, carried, .. } = &self.bodies;
+        let free = movable.iter().zip(carried).map(|(movable, on)| *movable && on.is_none());
+        let mut removable: Vec<bool> = free.collect();
+        for (body, _) in self.servos().filter(|(body, _)| self.contains(*body)) {
+            removable[self.slot(body)] = false;
+        }
+        removable
     }
 }
 

@@ -31,9 +31,9 @@ table! {
         /// Adhesive force of two shapes that touch, shared by the points at which they do. They hold against a pull of up to this
         /// force, and friction is proportional to the normal force plus this force.
         cohesion: f64 = Quantity(Dimension::FORCE, NonNegative), Default("0.0");
-        /// Work of adhesion in J/m^2, which is N/m: two spheres adhere with the pull-off force 3/2 π R times this value (Johnson, Kendall and Roberts), with
+        /// Work of adhesion: two spheres adhere with the pull-off force 3/2 π R times this value (Johnson, Kendall and Roberts), with
         /// 1/R = 1/R₁ + 1/R₂. Other shapes count as spheres of the same volume as their body, fixed and driven ones as planes.
-        surface_energy: f64 = Quantity(Dimension::STIFFNESS, NonNegative), Default("0.0");
+        surface_energy: f64 = Quantity(Dimension::SURFACE_ENERGY, NonNegative), Default("0.0");
         /// Gap up to which cohesion acts; a hundredth of the mean grain size if not given.
         cohesion_range: Option<f64> = Quantity(Dimension::LENGTH, Positive), Optional;
         /// Young's modulus, for Hertz's law of the scheme `penalty`.
@@ -63,9 +63,9 @@ table! {
         /// Adhesive force of two shapes that touch, shared by the points at which they do. They hold against a pull of up to this
         /// force, and friction is proportional to the normal force plus this force.
         cohesion: f64 = Quantity(Dimension::FORCE, NonNegative), Computed("the smaller value of the two materials");
-        /// Work of adhesion in J/m^2, which is N/m: two spheres adhere with the pull-off force 3/2 π R times this value (Johnson, Kendall and Roberts), with
+        /// Work of adhesion: two spheres adhere with the pull-off force 3/2 π R times this value (Johnson, Kendall and Roberts), with
         /// 1/R = 1/R₁ + 1/R₂. Other shapes count as spheres of the same volume as their body, fixed and driven ones as planes.
-        surface_energy: f64 = Quantity(Dimension::STIFFNESS, NonNegative), Computed("the smaller value of the two materials");
+        surface_energy: f64 = Quantity(Dimension::SURFACE_ENERGY, NonNegative), Computed("the smaller value of the two materials");
         /// Gap up to which cohesion acts; a hundredth of the mean grain size if not given.
         cohesion_range: Option<f64> = Quantity(Dimension::LENGTH, Positive), Optional;
         /// Law in the normal direction.

@@ -13,7 +13,7 @@ use super::grains::{AnyGrains, COLUMN, DRAWN, GRAIN_SHAPE};
 use super::{Column, GrainShape, MAX_GRAINS, OwnName, TIME, Vector};
 
 table! {
-    /// Bodies that are inserted during the run, in a box, at random places where they touch nothing; their names are `name-1`,
+    /// Bodies that are inserted during the run, in a box, at random places where they touch nothing, in a periodic cell no images either; their names are `name-1`,
     /// `name-2`, …. A body for which there is no room waits, and the others wait behind it; `summary.json` counts them.
     INSERT = "insert", "[[insert]]", and DRAWN;
     pub struct Insert {
@@ -30,13 +30,13 @@ table! {
         column("box"): Column = Table(&COLUMN), Required;
         /// When bodies are inserted.
         pace: Pace => PACE, with AnyPace;
-        /// Number of bodies at most.
+        /// Number of bodies at most, also over runs that go on from each other.
         count: Option<u64> = Integer(1, MAX_GRAINS), Optional;
         /// When the first one is inserted.
         start: f64 = Quantity(Dimension::TIME, NonNegative), Default("0.0");
         /// Bodies that would be due at this time or later are not inserted.
         until: Option<f64> = TIME, Optional;
-        /// Velocity of new bodies.
+        /// Velocity of new bodies; in a sheared periodic cell the flow at their place is added.
         velocity: Vector = Polar(&VELOCITY), Default("[0.0, 0.0, 0.0]");
         /// Angular velocity of new bodies, in the world frame.
         angular_velocity: Vector = Axial(&ANGULAR_VELOCITY), Default("[0.0, 0.0, 0.0]");
@@ -107,8 +107,9 @@ impl Codec<GrainShape> for InsertedShape {
 
 table! {
     /// Free bodies that are removed during the run: below a height, outside of a box, or at a time. Their mass, momentum and
-    /// energy are recorded. Bodies of mechanisms, fixed and moving bodies and nodes of flexible bodies are never removed; nor
-    /// can bodies be removed to which joints, ropes, point contacts or ignored contacts refer. Probes of a removed body show nothing.
+    /// energy are recorded. Bodies of mechanisms, fixed and moving bodies, those of servos and nodes of flexible bodies are never removed; nor
+    /// can bodies be removed to which joints, ropes, point contacts, ignored contacts or laws of forces refer. In a periodic cell the place
+    /// of a body is that of its image within the cell. Probes of a removed body show nothing.
     REMOVE = "remove", "[[remove]]";
     pub struct Remove {
         /// Which bodies are removed.

@@ -291,7 +291,7 @@ words! {
         Coordination "coordination": "of a region: mean number of bodies that touch a free body, without rattlers and with all bodies [–]",
         Rattlers "rattlers": "of a region: fraction of the free bodies that are rattlers, that is, touch fewer than two bodies; repeated without the rattlers until none are left [–]",
         SolidFraction "solid_fraction": "of a box: fraction of its volume occupied by free bodies, in planar scenes of its area [–]",
-        Stress "stress": "of a box: mean stress from contact forces and velocity fluctuations, and its mean normal component, compression positive [Pa], in planar scenes [N/m]",
+        Stress "stress": "of a box: mean stress since the previous row from contact forces and velocity fluctuations, and its mean normal component, compression positive [Pa], in planar scenes [N/m]",
         Fabric "fabric": "of a region: fabric tensor of the contact normals and its anisotropy [–]",
         NormalForces "normal_forces": "of a region: mean, 90th percentile and maximum of the normal forces between bodies [N], and their participation number [–]",
         Slope "slope": "of a region: angle of the plane that fits the highest bodies best, and the direction in which it descends, from x towards y [rad]",
@@ -398,7 +398,7 @@ pub(crate) static PROBE: Table = Table {
           The columns of a region are `NAME.coordination`, `.coordination_all`, `.rattlers`, `.solid_fraction`, `.stress_xx` to `_yz`, \
           `.pressure`, `.fabric_xx` to `_yz`, `.anisotropy`, `.normal_force_mean`, `.normal_force_p90`, `.normal_force_max`, \
           `.participation`, `.slope`, `.slope_direction` and `.segregation`, at the time of the row with the contact forces of the last \
-          step; NaN where there is nothing to measure. Those of a plane are `NAME.flow_rate`, the mean since the previous row, and `.passed_mass`.",
+          step, except for the stress, which is the mean since the previous row; NaN where there is nothing to measure. Those of a plane are `NAME.flow_rate`, the mean since the previous row, and `.passed_mass`.",
     fields: &[keys! {
         /// Name of a body, of a grain such as `ballast-12`, of a body of a mechanism such as `robot/hand`, or of a node of a
         /// flexible body such as `spring/10`.

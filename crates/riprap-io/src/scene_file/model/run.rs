@@ -48,12 +48,13 @@ table! {
         /// Interval between checkpoints, from which an interrupted run resumes bitwise identically (`riprap run --resume`).
         checkpoint_every: Option<f64> = TIME, Optional;
         /// A condition that ends the run before `until`, such as `"speed < 1e-4 m/s for 0.1 s"`: an expression of `t`, of the largest
-        /// `speed` of the free bodies, of the `kinetic_energy`, of coordinates of bodies such as `ball.z` and `ball.vz`, and of
+        /// `speed` of the free bodies, of the `kinetic_energy` (both relative to the flow of a sheared periodic cell), of coordinates of bodies such as `ball.z` and `ball.vz`, and of
         /// columns of `series.csv`, optionally with the time `for` which it must hold. Numbers may have units. It is evaluated
         /// after every step, and if it uses columns at every row of `series.csv`.
         stop: Option<String> = Text, Optional;
         /// Another run from whose end this one starts: its folder, or `end.bin` or `checkpoint.bin` in it. Bodies, mechanisms, flexible
-        /// bodies, joints and ropes go on where they have the same name; the rest starts as described. Grains do not settle then.
+        /// bodies, joints and ropes go on where they have the same name, inserted bodies with their insertion; what was removed stays away,
+        /// and the rest starts as described. Grains do not settle then.
         start_from: Option<PathBuf> = File, Optional, with OptionalFile;
         /// The time at which a run with `start_from` starts.
         start_time: StartTime = Choice(words_of::<StartTime>()), Default("\"zero\""), unless |run: &Run| run.start_from.is_none();

@@ -35,6 +35,14 @@ pub struct Continued {
     pub time: f64,
     /// Bodies on their own, including grains.
     pub bodies: Matching,
+    /// Inserted bodies of which something is left: those that carry over, and all.
+    pub inserted: [usize; 2],
+    /// Bodies of the scene that the other run removed and that stay away.
+    pub removed: Vec<String>,
+    /// Whether the periodic cell has other boundaries or is only in one scene.
+    pub other_cell: bool,
+    /// Shear rates of the cell before and after, if they differ [1/s].
+    pub shear_rates: Option<[f64; 2]>,
     /// Bodies with another shape: the frame of their shape keeps its place.
     pub changed_shapes: Vec<String>,
     /// Bodies with another mass: before and after [kg].
@@ -92,11 +100,24 @@ impl Continued {
         ] {
             matching.describe(what, &mut lines);
         }
+        let [kept, all] = self.inserted;
+        if all > 0 {
+            lines.push(format!("inserted bodies: {kept} of {all} carry over"));
+        }
+        if self.other_cell {
+            lines.push("another periodic cell: bodies start from within the old one".into());
+        }
+        if let Some([before, after]) = self.shear_rates {
+            lines.push(format!(
+                "shear rate of the cell {after:.6} 1/s instead of {before:.6} 1/s: velocities relative to the flow carry over"
+            ));
+        }
         let mut list = |names: &[String], what: &str| {
             if !names.is_empty() {
                 lines.push(format!("{what}: {}", short_list(names)));
             }
         };
+        list(&self.removed, "removed by the other run, and not inserted again");
         list(&self.changed_shapes, "another shape, same place");
         list(&self.placed_anew, "fixed at another place, as the scene describes");
         list(&self.placed_by_law, "at another place, as their prescribed position starts there");

@@ -82,6 +82,7 @@ pub(in crate::scene) fn check_population(scene: &Scene, errors: &mut Vec<BuildEr
         }
     }
     let attached = crate::scene::degradation::attached(scene);
+    let removable = scene.removable();
     for (k, removal) in population.removals.iter().enumerate() {
         let mut wrong = |problem: String| {
             errors.push(BuildError::Population { item: Item::Removal(k + 1), problem });
@@ -101,7 +102,7 @@ pub(in crate::scene) fn check_population(scene: &Scene, errors: &mut Vec<BuildEr
             };
             wrong(what.into());
         }
-        let free = (0..names.len()).filter(|&slot| scene.can_be_removed(slot));
+        let free = (0..names.len()).filter(|&slot| removable[slot]);
         for pattern in &removal.bodies {
             let inserted = population.insertions.iter().any(|i| may_match(pattern, &i.name));
             if !inserted && !free.clone().any(|slot| matches(pattern, &names[slot])) {
@@ -114,7 +115,7 @@ pub(in crate::scene) fn check_population(scene: &Scene, errors: &mut Vec<BuildEr
             free.clone().find(|&slot| attached[slot] && removal.is_for(&names[slot]))
         {
             wrong(format!(
-                "`{}` cannot be removed, because a joint, a rope, a point contact or an ignored contact refers to it: choose \
+                "`{}` cannot be removed, because a joint, a rope, a point contact, an ignored contact or a law of its force refers to it: choose \
                  others with `bodies`",
                 names[slot]
             ));
