@@ -55,6 +55,7 @@ def simulation() -> rr.Simulation:
             jitter=1e-4,
         )
     )
+    scene.remove(rr.Removal(below=-0.3))
     solver = rr.Solver(tolerance=1e-3, approach_tolerance=1e-3)
     return rr.Simulation(scene.build(), rr.MoreauJean(dt=8e-4, solver=solver))
 
@@ -64,6 +65,7 @@ if __name__ == "__main__":
     mass = 2500 * math.pi / 6 * 0.02**3  # of a grain of the mean size [kg]
     before = 0.0
     for frame in run.frames(until=UNTIL, every=0.2):
-        passed = mass * int((frame.grains("grains").positions[:, 2] < -0.04).sum())
+        left = int((frame.grains("grains").positions[:, 2] >= -0.04).sum())
+        passed = mass * (1573 - left)
         print(f"{frame.time:3.1f} s  {passed:5.2f} kg have passed, {(passed - before) / 0.2:4.2f} kg/s")
         before = passed

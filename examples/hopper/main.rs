@@ -59,6 +59,7 @@ pub fn simulation() -> Result<Simulation, Box<dyn Error>> {
     let mut poses = lattice(origin, spacing, [11, 11, 13], 1e-4, &mut rng);
     poses.iter_mut().for_each(|pose| pose.rotation = Quat::identity());
     scene.add_grains("grains", spheres.into_iter().zip(poses), &glass);
+    scene.remove(Removal::below(-0.3));
 
     let options = GaussSeidelOptions {
         tolerance: 1e-3,
