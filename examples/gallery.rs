@@ -20,12 +20,16 @@ pub mod four_bar;
 pub mod granular_chains;
 #[path = "hopper/main.rs"]
 pub mod hopper;
+#[path = "oedometer/main.rs"]
+pub mod oedometer;
 #[path = "pour/main.rs"]
 pub mod pour;
 #[path = "rotating-drum/main.rs"]
 pub mod rotating_drum;
 #[path = "shear-box/main.rs"]
 pub mod shear_box;
+#[path = "sheared-cell/main.rs"]
+pub mod sheared_cell;
 #[path = "silo/main.rs"]
 pub mod silo;
 #[path = "slider-crank/main.rs"]
@@ -36,6 +40,8 @@ pub mod slope;
 pub mod tamping;
 #[path = "tamping-unit/main.rs"]
 pub mod tamping_unit;
+#[path = "triaxial/main.rs"]
+pub mod triaxial;
 #[path = "tumbler/main.rs"]
 pub mod tumbler;
 #[path = "wheel/main.rs"]

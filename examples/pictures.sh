@@ -4,7 +4,7 @@ set -e
 
 riprap="cargo run --release -q -p riprap-cli --"
 
-for example in angle-of-repose bucket crane hopper rotating-drum shear-box silo wheel wrecking-ball; do
+for example in angle-of-repose bucket crane hopper oedometer rotating-drum shear-box sheared-cell silo triaxial wheel wrecking-ball; do
     [ -e "out/$example/run.vtkhdf" ] || $riprap run "examples/$example/scene.toml" --out "out/$example"
 done
 
@@ -21,3 +21,6 @@ $riprap render out/hopper --out examples/hopper/picture.png --size 560x700 --col
 $riprap render out/rotating-drum --out examples/rotating-drum/picture.png --time 5 --size 700x612 --color-by speed --hide front --hide rear --eye 0.25,-1.2,0.25 --target 0,0,-0.02
 $riprap render out/shear-box --out examples/shear-box/picture.png --size 900x480 --color-by speed --hide front --hide rear --cut 'z>0.12' --eye 0.25,-0.75,0.25 --target 0.03,0,0.01
 $riprap render out/silo --out examples/silo/picture.png --size 600x800 --plain --color-by force --hide front --hide left --hide right --hide rear --chains --eye 0.35,-1.1,0.4 --target 0,0,0.24
+$riprap render out/sheared-cell --out examples/sheared-cell/picture.png --size 600x520 --color-by speed --eye 0.077,0.02,0.52 --target 0.09,0.075,0.077
+$riprap render out/triaxial --out examples/triaxial/picture.png --size 640x700 --color-by force --hide front --hide right --hide top --eye 0.75,-0.9,0.6 --target 0,0,0.11
+$riprap render out/oedometer --out examples/oedometer/picture.png --size 560x620 --color-by force --cut 'y<0' --eye 0.3,-0.9,0.4 --target 0,0,0.11

@@ -69,14 +69,17 @@ entries! {
     four_bar, "four-bar", four_bar::UNTIL;
     granular_chains, "granular-chains", 1.0;
     hopper, "hopper", 0.6;
+    oedometer, "oedometer", 0.4;
     pour, "pour", 0.2;
     rotating_drum, "rotating-drum", 0.5;
     shear_box, "shear-box", 0.3;
+    sheared_cell, "sheared-cell", 0.2;
     silo, "silo", 0.3;
     slider_crank, "slider-crank", 0.02;
     slope, "slope", slope::UNTIL;
     tamping, "tamping", 0.06;
     tamping_unit, "tamping-unit", tamping_unit::UNTIL;
+    triaxial, "triaxial", 0.5;
     tumbler, "tumbler", 0.8;
     wheel, "wheel", 0.3;
     wrecking_ball, "wrecking-ball", 0.3;

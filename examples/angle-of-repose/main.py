@@ -4,7 +4,7 @@ import numpy as np
 
 import riprap as rr
 
-UNTIL = 3.0  # s
+UNTIL = 2.1  # s
 
 
 def simulation() -> rr.Simulation:
@@ -28,7 +28,7 @@ def simulation() -> rr.Simulation:
     scene.add_moving(
         rr.Shape.cuboid(0.02, 0.26, 0.5),
         material=glass,
-        velocity=(0, 0, "0.6*ramp(t, 0.8, 0.9)"),
+        velocity=(0, 0, "0.6*ramp(t, 0.7, 0.8)"),
         position=(0.29, 0, 0.291),
         name="gate",
     )
@@ -52,7 +52,7 @@ def simulation() -> rr.Simulation:
         )
     )
     solver = rr.Solver(tolerance=1e-3, approach_tolerance=1e-3)
-    return rr.Simulation(scene.build(), rr.MoreauJean(dt=2e-3, solver=solver))
+    return rr.Simulation(scene.build(), rr.MoreauJean(dt=3e-4, solver=solver))
 
 
 def slope(x: np.ndarray, z: np.ndarray) -> float:
@@ -63,9 +63,9 @@ def slope(x: np.ndarray, z: np.ndarray) -> float:
 
 
 if __name__ == "__main__":
-    for frame in simulation().frames(until=UNTIL, every=0.2):
+    for frame in simulation().frames(until=UNTIL, every=0.21):
         angles = []
         for name in ("spheres", "stones"):
             at = frame.grains(name).positions
             angles.append(slope(at[:, 0], at[:, 2]))
-        print(f"{frame.time:3.1f} s  spheres {angles[0]:4.1f}°, stones {angles[1]:4.1f}°")
+        print(f"{frame.time:4.2f} s  spheres {angles[0]:4.1f}°, stones {angles[1]:4.1f}°")

@@ -6,7 +6,7 @@ use riprap::simulation::{Measures, Region};
 use std::error::Error;
 
 /// End of the run [s].
-pub const UNTIL: f64 = 3.0;
+pub const UNTIL: f64 = 2.1;
 
 /// Range of y in which the spheres and the stones are [m].
 const BINS: [[f64; 2]; 2] = [[0.01, 0.13], [-0.13, -0.01]];
@@ -35,7 +35,7 @@ pub fn simulation() -> Result<Simulation, Box<dyn Error>> {
     ] {
         scene.add(BodyDescription::new(shape, material).named(name).at(at).fixed(), material);
     }
-    let rise = |t: f64| Vec3::new(0.0, 0.0, 0.6 * ((t - 0.8) / (0.9 - 0.8)).clamp(0.0, 1.0));
+    let rise = |t: f64| Vec3::new(0.0, 0.0, 0.6 * ((t - 0.7) / (0.8 - 0.7)).clamp(0.0, 1.0));
     let lifted = Motion::Velocity { linear: Law::new(rise), angular: Law::constant([0.0; 3]) };
     let gate = BodyDescription::new(Shape::cuboid([0.02, 0.26, 0.5])?, &glass);
     scene.add(gate.named("gate").at([0.29, 0.0, 0.291]).moving(lifted), &glass);
@@ -60,22 +60,22 @@ pub fn simulation() -> Result<Simulation, Box<dyn Error>> {
         approach_tolerance: 1e-3,
         ..GaussSeidelOptions::default()
     };
-    let scheme = MoreauJean::new(2e-3).solver(Coloured::from(options));
+    let scheme = MoreauJean::new(3e-4).solver(Coloured::from(options));
     Ok(Simulation::new(scene.build()?, scheme)?)
 }
 
 /// Prints the slopes of both heaps.
 pub fn main() -> Result<(), Box<dyn Error>> {
     let mut run = simulation()?;
-    for k in 0..=15 {
-        run.until(0.2 * f64::from(k), &mut ())?;
+    for k in 0..=10 {
+        run.until(0.21 * f64::from(k), &mut ())?;
         let frame = run.frame();
         let slope = |[low, high]: [f64; 2]| {
             let region = Region { min: Vec3::new(0.03, low, 0.0), max: Vec3::new(0.25, high, 0.5) };
             Measures::of(&frame).slope(&region).map_or(f64::NAN, |s| s.angle.to_degrees())
         };
         let [spheres, stones] = BINS.map(slope);
-        println!("{:3.1} s  spheres {spheres:4.1}°, stones {stones:4.1}°", run.time());
+        println!("{:4.2} s  spheres {spheres:4.1}°, stones {stones:4.1}°", run.time());
     }
     Ok(())
 }

@@ -25,7 +25,7 @@ def floor() -> rr.Shape:
 
 
 def simulation() -> rr.Simulation:
-    glass = rr.Material("glass", density=2500.0, friction=0.5, restitution=0.5)
+    glass = rr.Material("glass", density=2500.0, friction=0.5)
     smooth = rr.Material("smooth", friction=0.0)
     scene = rr.SceneBuilder()
     x_wall, y_wall = rr.Shape.cuboid(0.02, 0.29, 0.6), rr.Shape.cuboid(0.29, 0.02, 0.6)
@@ -35,7 +35,6 @@ def simulation() -> rr.Simulation:
         ("right", x_wall, (0.135, 0, 0.3)),
         ("front", y_wall, (0, -0.135, 0.3)),
         ("rear", y_wall, (0, 0.135, 0.3)),
-        ("ground", rr.Shape.half_space(), (0, 0, -0.3)),
     ]:
         scene.add_fixed(shape, material=glass, position=at, name=name)
     scene.add_moving(
@@ -56,8 +55,9 @@ def simulation() -> rr.Simulation:
             jitter=1e-4,
         )
     )
+    scene.remove(rr.Removal(below=-0.3))
     solver = rr.Solver(tolerance=1e-3, approach_tolerance=1e-3)
-    return rr.Simulation(scene.build(), rr.MoreauJean(dt=2e-3, solver=solver))
+    return rr.Simulation(scene.build(), rr.MoreauJean(dt=8e-4, solver=solver))
 
 
 if __name__ == "__main__":
@@ -65,6 +65,7 @@ if __name__ == "__main__":
     mass = 2500 * math.pi / 6 * 0.02**3  # of a grain of the mean size [kg]
     before = 0.0
     for frame in run.frames(until=UNTIL, every=0.2):
-        passed = mass * int((frame.grains("grains").positions[:, 2] < -0.04).sum())
+        left = int((frame.grains("grains").positions[:, 2] >= -0.04).sum())
+        passed = mass * (1573 - left)
         print(f"{frame.time:3.1f} s  {passed:5.2f} kg have passed, {(passed - before) / 0.2:4.2f} kg/s")
         before = passed

@@ -33,7 +33,7 @@ fn floor() -> Result<Shape, Box<dyn Error>> {
 
 /// The scene, ready to run.
 pub fn simulation() -> Result<Simulation, Box<dyn Error>> {
-    let glass = Material::new("glass").density(2500.0).friction(0.5).restitution(0.5);
+    let glass = Material::new("glass").density(2500.0).friction(0.5);
     let smooth = Material::new("smooth").friction(0.0);
     let mut scene = Scene::builder();
     let (x_wall, y_wall) = (Shape::cuboid([0.02, 0.29, 0.6])?, Shape::cuboid([0.29, 0.02, 0.6])?);
@@ -43,7 +43,6 @@ pub fn simulation() -> Result<Simulation, Box<dyn Error>> {
         ("right", x_wall, [0.135, 0.0, 0.3]),
         ("front", y_wall.clone(), [0.0, -0.135, 0.3]),
         ("rear", y_wall, [0.0, 0.135, 0.3]),
-        ("ground", Shape::half_space([0.0, 0.0, 1.0])?, [0.0, 0.0, -0.3]),
     ] {
         scene.add(BodyDescription::new(shape, &glass).named(name).at(at).fixed(), &glass);
     }
@@ -60,13 +59,14 @@ pub fn simulation() -> Result<Simulation, Box<dyn Error>> {
     let mut poses = lattice(origin, spacing, [11, 11, 13], 1e-4, &mut rng);
     poses.iter_mut().for_each(|pose| pose.rotation = Quat::identity());
     scene.add_grains("grains", spheres.into_iter().zip(poses), &glass);
+    scene.remove(Removal::below(-0.3));
 
     let options = GaussSeidelOptions {
         tolerance: 1e-3,
         approach_tolerance: 1e-3,
         ..GaussSeidelOptions::default()
     };
-    let scheme = MoreauJean::new(2e-3).solver(Coloured::from(options));
+    let scheme = MoreauJean::new(8e-4).solver(Coloured::from(options));
     Ok(Simulation::new(scene.build()?, scheme)?)
 }
 

@@ -21,7 +21,7 @@ def drum() -> rr.Shape:
 
 
 def simulation() -> rr.Simulation:
-    glass = rr.Material("glass", density=2500.0, friction=0.5, restitution=0.5)
+    glass = rr.Material("glass", density=2500.0, friction=0.5)
     smooth = rr.Material("smooth", friction=0.0)
     scene = rr.SceneBuilder()
     # 1 rad/s after a soft start.
@@ -42,7 +42,7 @@ def simulation() -> rr.Simulation:
         )
     )
     solver = rr.Solver(tolerance=1e-3, approach_tolerance=1e-3)
-    return rr.Simulation(scene.build(), rr.MoreauJean(dt=2e-3, solver=solver))
+    return rr.Simulation(scene.build(), rr.MoreauJean(dt=8e-4, solver=solver))
 
 
 if __name__ == "__main__":

@@ -21,7 +21,7 @@ fn drum() -> Result<Shape, Box<dyn Error>> {
 
 /// The scene, ready to run.
 pub fn simulation() -> Result<Simulation, Box<dyn Error>> {
-    let glass = Material::new("glass").density(2500.0).friction(0.5).restitution(0.5);
+    let glass = Material::new("glass").density(2500.0).friction(0.5);
     let smooth = Material::new("smooth").friction(0.0);
     let mut scene = Scene::builder();
     // 1 rad/s after a soft start.
@@ -46,7 +46,7 @@ pub fn simulation() -> Result<Simulation, Box<dyn Error>> {
         approach_tolerance: 1e-3,
         ..GaussSeidelOptions::default()
     };
-    let scheme = MoreauJean::new(2e-3).solver(Coloured::from(options));
+    let scheme = MoreauJean::new(8e-4).solver(Coloured::from(options));
     Ok(Simulation::new(scene.build()?, scheme)?)
 }
 

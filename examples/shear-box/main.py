@@ -54,7 +54,7 @@ def simulation() -> rr.Simulation:
     )
     scene.add_mechanism(press(smooth))
     solver = rr.Solver(tolerance=1e-3, approach_tolerance=1e-3)
-    return rr.Simulation(scene.build(), rr.MoreauJean(dt=2e-3, solver=solver))
+    return rr.Simulation(scene.build(), rr.MoreauJean(dt=1e-3, solver=solver))
 
 
 if __name__ == "__main__":

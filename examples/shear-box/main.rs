@@ -66,7 +66,7 @@ pub fn simulation() -> Result<Simulation, Box<dyn Error>> {
         approach_tolerance: 1e-3,
         ..GaussSeidelOptions::default()
     };
-    let scheme = MoreauJean::new(2e-3).solver(Coloured::from(options));
+    let scheme = MoreauJean::new(1e-3).solver(Coloured::from(options));
     Ok(Simulation::new(scene.build()?, scheme)?)
 }
 

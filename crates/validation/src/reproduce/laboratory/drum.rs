@@ -47,7 +47,7 @@ pub(super) fn jobs(effort: Effort) -> Vec<Job> {
 /// One row: angular velocity [rad/s], Froude number ω² R/g [–], mean angle [deg].
 fn run(drum: &Drum) -> Result<Rows, Failure> {
     let Drum { omega, radius, length, counts, average, seed } = *drum;
-    let glass = Grains::Spheres.material(0.5);
+    let glass = Grains::Spheres.material();
     let mut scene = empty();
     let spin = move |t: f64| Vec3::new(0.0, omega * ((t - 0.4) / 0.2).clamp(0.0, 1.0), 0.0);
     let motion = Motion::Velocity { linear: Law::constant([0.0; 3]), angular: Law::new(spin) };
@@ -59,12 +59,12 @@ fn run(drum: &Drum) -> Result<Rows, Failure> {
     let cell = 0.0225;
     let origin = [0, 1, 2].map(|k| -0.5 * cell * (counts[k] as f64 - 1.0));
     let origin = [origin[0], origin[1], origin[2] - 0.15 * radius];
-    add_lattice(&mut scene, Grains::Spheres, 0.5, counts, [[cell; 3], origin], seed)?;
+    add_lattice(&mut scene, counts, [[cell; 3], origin], seed)?;
 
     // The middle half of the surface.
     let reach = Vec3::new(0.5 * radius, length, radius);
     let region = Region { min: -reach, max: reach };
-    let mut run = start(&scene)?;
+    let mut run = start(&scene, 8e-4)?;
     // The bed is lifted to its angle and flows for half a radian more.
     let begin = 0.5 + 1.0 / omega;
     let mut angles = Vec::new();

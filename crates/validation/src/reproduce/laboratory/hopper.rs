@@ -33,7 +33,7 @@ const K: f64 = 1.4;
 /// One run per orifice and seed.
 pub(super) fn jobs(effort: Effort) -> Vec<Job> {
     let (ratios, height): (&[f64], f64) = match effort {
-        Effort::Full => (&[4.0, 4.75, 6.5], 2.6),
+        Effort::Full => (&[4.0, 4.75, 6.5, 8.0], 2.6),
         Effort::Small => (&[3.0, 3.5, 4.0], 1.2),
     };
     let job = |ratio: f64, seed: u64| {
@@ -45,7 +45,7 @@ pub(super) fn jobs(effort: Effort) -> Vec<Job> {
 
 /// First row: diameter of the orifice [m], mass flow [kg/s]. Then rows of time since opening [s] and passed mass [kg].
 fn run(bin: &Bin) -> Result<Rows, Failure> {
-    let (diameter, glass) = (bin.ratio * GRAIN, Grains::Spheres.material(0.5));
+    let (diameter, glass) = (bin.ratio * GRAIN, Grains::Spheres.material());
     let width = bin.width * diameter;
     let mut scene = empty();
     scene.add_fixed(plate(diameter, 0.75 * width)?, Pose::IDENTITY, &glass);
@@ -64,9 +64,9 @@ fn run(bin: &Bin) -> Result<Rows, Failure> {
     let corner = 0.5 * (cell - width);
     let counts = [n as usize, n as usize, layers];
     let place = [[cell, cell, 0.0225], [corner, corner, 0.012]];
-    let grains = add_lattice(&mut scene, Grains::Spheres, 0.5, counts, place, bin.seed)?;
+    let grains = add_lattice(&mut scene, counts, place, bin.seed)?;
 
-    let mut run = start(&scene)?;
+    let mut run = start(&scene, 6e-4)?;
     run.until(OPENS, &mut ())?;
     let bodies = run.scene().bodies();
     let total: f64 = grains.iter().map(|b| bodies.mass[run.scene().slot(*b)]).sum();
@@ -81,7 +81,7 @@ fn run(bin: &Bin) -> Result<Rows, Failure> {
     }
     let steady: Vec<[f64; 2]> = passed.iter().copied().filter(|p| p[1] > 0.1 * total).collect();
     let rate = Line::fit(&steady).slope.value;
-    let thinned = passed.iter().step_by(10).map(|p| p.to_vec());
+    let thinned = passed.iter().step_by(32).map(|p| p.to_vec());
     Ok([vec![vec![diameter, rate]], thinned.collect()].concat())
 }
 

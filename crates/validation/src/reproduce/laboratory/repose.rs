@@ -5,7 +5,7 @@ use riprap::simulation::{Measures, Region};
 
 use super::super::Failure;
 use super::jobs::{Job, Rows};
-use super::scene::{Grains, add_box, empty, fill, start, starts, wall};
+use super::scene::{Grains, add_box, empty, rain, start, starts, wall};
 use super::statistics::Estimate;
 use super::{Finding, Panels, range_lines};
 use crate::Effort;
@@ -26,7 +26,9 @@ struct Bin {
 }
 
 /// When the gate opens [s].
-const OPENS: f64 = 0.8;
+const OPENS: f64 = 0.7;
+/// Time step [s]: the stones fall from 2 m.
+const DT: f64 = 3e-4;
 
 /// The kinds of grains and the ranges of their angles in the literature [deg].
 const KINDS: [(Grains, [f64; 2], &str); 2] = [
@@ -43,8 +45,8 @@ pub(super) fn jobs(effort: Effort) -> Vec<Job> {
     let job = |grains: Grains, seed: u64| {
         let bin = match effort {
             Effort::Full => {
-                let count = if grains == Grains::Spheres { 780 } else { 1100 };
-                Bin { grains, count, length: 0.28, width: 0.12, seed, until: 3.0 }
+                let count = if grains == Grains::Spheres { 780 } else { 900 };
+                Bin { grains, count, length: 0.28, width: 0.12, seed, until: 2.1 }
             }
             Effort::Small => Bin { grains, count: 60, length: 0.13, width: 0.09, seed, until: 1.4 },
         };
@@ -70,11 +72,11 @@ fn run(bin: &Bin) -> Result<Rows, Failure> {
     let gate = gate.at([length + 0.01, 0.0, 0.341]).moving(starts([0.0, 0.0, 1.0], 0.6, OPENS));
     scene.add(gate, &glass);
     let floor = [[0.0, -half, 0.0], [length, half, 0.0]];
-    let heap = fill(&mut scene, grains, floor, count, seed)?;
+    let heap = rain(&mut scene, grains, floor, count, seed)?;
 
     let region =
         Region { min: Vec3::new(0.03, -half, 0.0), max: Vec3::new(length - 0.03, half, 1.0) };
-    let mut run = start(&scene)?;
+    let mut run = start(&scene, DT)?;
     run.until(until - 0.3, &mut ())?;
     let mut angles = Vec::new();
     for k in 0..=10 {

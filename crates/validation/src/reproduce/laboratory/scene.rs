@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use riprap::grains::{Grading, StoneGenerator, lattice, seeded};
+use riprap::grains::{Grading, Pcg64, StoneGenerator, lattice, rain_shapes, seeded};
 use riprap::prelude::*;
 
 use super::super::Failure;
@@ -24,10 +24,20 @@ pub(super) enum Grains {
 }
 
 impl Grains {
-    /// The material, with a restitution.
-    pub fn material(self, restitution: f64) -> Material {
+    /// The material; collisions have no restitution.
+    pub fn material(self) -> Material {
         let friction = if self == Grains::Spheres { 0.5 } else { 0.7 };
-        Material::new("grain").density(DENSITY).friction(friction).restitution(restitution)
+        Material::new("grain").density(DENSITY).friction(friction)
+    }
+
+    /// Random sizes and shapes.
+    fn shapes(self, count: usize, rng: &mut Pcg64) -> Result<Vec<Shape>, Failure> {
+        let sizes = Grading::uniform(0.9 * GRAIN..1.1 * GRAIN)?.sample_many(count, rng);
+        if self == Grains::Stones {
+            let stones = StoneGenerator { vertices: 12, ..StoneGenerator::default() };
+            return Ok(stones.generate_many(&sizes, rng)?);
+        }
+        Ok(sizes.iter().map(|d| Shape::sphere(0.5 * d)).collect::<Result<_, _>>()?)
     }
 }
 
@@ -42,10 +52,10 @@ pub(super) fn wall(friction: f64) -> Material {
     Material::new(&format!("wall {friction}")).friction(friction)
 }
 
-/// An empty scene with gravity. The corner of a long stone may reach into its neighbour's cell.
+/// An empty scene with gravity.
 pub(super) fn empty() -> SceneBuilder {
     let mut scene = Scene::builder();
-    scene.gravity([0.0, 0.0, -GRAVITY]).accept_overlap(0.2);
+    scene.gravity([0.0, 0.0, -GRAVITY]);
     scene
 }
 
@@ -81,62 +91,45 @@ pub(super) fn starts(direction: [f64; 3], speed: f64, at: f64) -> Motion {
     Motion::Velocity { linear: Law::new(linear), angular: Law::constant([0.0; 3]) }
 }
 
-/// Sizes of the grains.
-pub(super) fn grading() -> Result<Grading, Failure> {
-    Ok(Grading::uniform(0.9 * GRAIN..1.1 * GRAIN)?)
-}
-
-/// Puts grains with a restitution on a lattice whose cells have the size `spacing` [m]; stones are turned at random.
+/// Puts spheres on a lattice with cells of the size `spacing` [m].
 pub(super) fn add_lattice(
     scene: &mut SceneBuilder,
-    kind: Grains,
-    restitution: f64,
     counts: [usize; 3],
     [spacing, origin]: [[f64; 3]; 2],
     seed: u64,
 ) -> Result<Vec<Body>, Failure> {
     let mut rng = seeded(seed);
-    let sizes = grading()?.sample_many(counts.iter().product(), &mut rng);
-    let shapes: Vec<Shape> = match kind {
-        Grains::Spheres => {
-            sizes.iter().map(|d| Shape::sphere(0.5 * d)).collect::<Result<_, _>>()?
-        }
-        Grains::Stones => {
-            let stones = StoneGenerator { vertices: 12, ..StoneGenerator::default() };
-            stones.generate_many(&sizes, &mut rng)?
-        }
-    };
+    let shapes = Grains::Spheres.shapes(counts.iter().product(), &mut rng)?;
     let poses = lattice(origin, spacing, counts, 1e-4, &mut rng);
-    Ok(scene.add_grains("grains", shapes.into_iter().zip(poses), &kind.material(restitution)))
+    let material = Grains::Spheres.material();
+    Ok(scene.add_grains("grains", shapes.into_iter().zip(poses), &material))
 }
 
-/// Fills a box with a lattice from its floor upwards, with cells that hardly any grain of a kind leaves however it is turned.
-pub(super) fn fill(
+/// Rains grains into a column between two corners of its floor [m].
+pub(super) fn rain(
     scene: &mut SceneBuilder,
     kind: Grains,
     [min, max]: [[f64; 3]; 2],
     count: usize,
     seed: u64,
 ) -> Result<Vec<Body>, Failure> {
-    let cell = if kind == Grains::Spheres { 1.12 * GRAIN } else { 2.1 * GRAIN };
-    let [nx, ny] = [0, 1].map(|k| ((max[k] - min[k]) / cell + 1e-9).floor().max(1.0));
-    let spacing = [(max[0] - min[0]) / nx, (max[1] - min[1]) / ny, cell];
-    let origin = [0, 1, 2].map(|k| min[k] + 0.5 * spacing[k] + if k == 2 { 0.001 } else { 0.0 });
-    let layers = (count as f64 / (nx * ny)).round().max(1.0);
-    add_lattice(scene, kind, 0.0, [nx, ny, layers].map(|n| n as usize), [spacing, origin], seed)
+    let mut rng = seeded(seed);
+    let shapes = kind.shapes(count, &mut rng)?;
+    let poses = rain_shapes(&shapes, min, [max[0], max[1]], &mut rng)?;
+    Ok(scene.add_grains("grains", shapes.into_iter().zip(poses), &kind.material()))
 }
 
-/// Steps of 2 ms at a relative residual of 1e-3.
-pub(super) fn scheme() -> MoreauJean {
+/// Steps of `dt` [s] at a relative residual of 1e-3.
+fn scheme(dt: f64) -> MoreauJean {
     let options = GaussSeidelOptions {
         tolerance: 1e-3,
         approach_tolerance: 1e-3,
         ..GaussSeidelOptions::default()
     };
-    MoreauJean::new(2e-3).solver(Coloured::from(options))
+    MoreauJean::new(dt).solver(Coloured::from(options))
 }
 
-/// A run of a scene.
-pub(super) fn start(scene: &SceneBuilder) -> Result<Simulation, Failure> {
-    Ok(Simulation::new(scene.build()?, scheme())?)
+/// A run of a scene with steps of `dt` [s], in which no grain moves farther than a tenth of its size when it lands.
+pub(super) fn start(scene: &SceneBuilder, dt: f64) -> Result<Simulation, Failure> {
+    Ok(Simulation::new(scene.build()?, scheme(dt))?)
 }

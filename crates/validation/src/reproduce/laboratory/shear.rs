@@ -4,7 +4,7 @@ use riprap::prelude::*;
 
 use super::super::Failure;
 use super::jobs::{Job, Rows};
-use super::scene::{GRAIN, GRAVITY, Grains, add_box, empty, fill, start, starts, wall};
+use super::scene::{GRAIN, GRAVITY, Grains, add_box, empty, rain, start, starts, wall};
 use super::statistics::Estimate;
 use super::{Finding, Panels};
 use crate::Effort;
@@ -32,6 +32,10 @@ struct ShearBox {
 const MOVES: (f64, f64) = (0.06, 1.3);
 /// Thickness of the end walls, which keep the box closed while it moves [m].
 const WALL: f64 = 0.06;
+/// Time step [s]: the stones fall from 1 m.
+const DT: f64 = 4e-4;
+/// Steps from one row to the next, 20 ms.
+const STEPS: u32 = 50;
 
 /// The kinds of grains and the ranges of their angles in the literature [deg].
 const KINDS: [(Grains, [f64; 2], &str); 2] = [
@@ -73,7 +77,7 @@ pub(super) fn jobs(effort: Effort) -> Vec<Job> {
 /// Rows of displacement [m], shear force over normal force [–] and height of the plate [m].
 fn run(shear_box: &ShearBox) -> Result<Rows, Failure> {
     let ShearBox { grains, count, length, width, half, pressure, travel, seed } = *shear_box;
-    let (rough, smooth) = (grains.material(0.0), wall(0.0));
+    let (rough, smooth) = (grains.material(), wall(0.0));
     let mut scene = empty();
     let end = 0.5 * (length + WALL);
     let block = |size: [f64; 3], at: [f64; 3]| -> Result<(Pose, Shape), Failure> {
@@ -88,13 +92,13 @@ fn run(shear_box: &ShearBox) -> Result<Rows, Failure> {
         BodyDescription::new(lower, &rough).moving(starts([1.0, 0.0, 0.0], MOVES.0, MOVES.1));
     let lower = scene.add(lower, &rough);
     for x in [-end, end] {
-        add_box(&mut scene, [WALL, width, 0.6], [x, 0.0, 0.301], &rough)?;
+        add_box(&mut scene, [WALL, width, 1.2], [x, 0.0, 0.601], &rough)?;
     }
     for y in [-0.5 * width - 0.01, 0.5 * width + 0.01] {
-        add_box(&mut scene, [length + 4.0 * WALL, 0.02, 0.9], [0.0, y, 0.25], &smooth)?;
+        add_box(&mut scene, [length + 4.0 * WALL, 0.02, 1.5], [0.0, y, 0.55], &smooth)?;
     }
     let column = [[-0.5 * length, -0.5 * width, -half], [0.5 * length, 0.5 * width, 0.0]];
-    let bodies = fill(&mut scene, grains, column, count, seed)?;
+    let bodies = rain(&mut scene, grains, column, count, seed)?;
     let heights = scene.bodies().iter().rev().take(bodies.len()).map(|b| b.pose.position.z);
     let highest = heights.fold(0.0, f64::max) + 0.8 * GRAIN;
     let cover = Shape::cuboid([length - 0.002, width - 0.002, 0.04])?;
@@ -111,7 +115,7 @@ fn run(shear_box: &ShearBox) -> Result<Rows, Failure> {
     press.actuate("load", z, Signal::new(law));
     scene.add_mechanism(press);
 
-    let mut run = start(&scene)?;
+    let mut run = start(&scene, DT)?;
     run.until(MOVES.1, &mut ())?;
     let carried = |run: &Simulation| {
         let slot = |b: &Body| run.scene().bodies().mass[run.scene().slot(*b)];
@@ -121,11 +125,11 @@ fn run(shear_box: &ShearBox) -> Result<Rows, Failure> {
     let mut rows = Vec::new();
     let samples = (travel / MOVES.0 / 0.02).round() as u32;
     for _ in 0..=samples {
-        // The mean over ten steps.
+        // The mean over 20 ms.
         let mut force = Vec3::zeros();
-        for _ in 0..10 {
+        for _ in 0..STEPS {
             run.step()?;
-            force -= run.frame().contact_force(lower) / 10.0;
+            force -= run.frame().contact_force(lower) / f64::from(STEPS);
         }
         // The plane of shear does not carry the grains below it.
         let normal = force.z - carried(&run);

@@ -52,16 +52,16 @@ fn run(silo: &Silo) -> Result<Rows, Failure> {
     add_shaft(&mut scene, width, CELL * layers as f64 + 0.1, &wall(WALL))?;
     // The walls begin at the floor; it sinks by few millimetres, through which no grain can leave.
     let plate = Shape::cuboid([width - 0.001, width - 0.001, 0.04])?;
-    let glass = Grains::Spheres.material(0.0);
+    let glass = Grains::Spheres.material();
     let motion = starts([0.0, 0.0, -1.0], SINKS.1, SINKS.0);
     let floor = BodyDescription::new(plate, &glass).at([0.0, 0.0, -0.02]).moving(motion);
     let floor = scene.add(floor, &glass);
     let corner = 0.5 * (CELL - width);
     let counts = [across, across, layers];
     let place = [[CELL, CELL, 0.0225], [corner, corner, 0.012]];
-    let grains = add_lattice(&mut scene, Grains::Spheres, 0.0, counts, place, seed)?;
+    let grains = add_lattice(&mut scene, counts, place, seed)?;
 
-    let mut run = start(&scene)?;
+    let mut run = start(&scene, 5e-4)?;
     run.until(SINKS.0 + 0.4, &mut ())?;
     let area = width * width;
     let bodies = run.scene().bodies();
