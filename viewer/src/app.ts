@@ -27,6 +27,8 @@ export class App {
   fps = 0;
   /** Time from the start of the page to the first picture with bodies [ms]. */
   firstPicture: number | null = null;
+  /** Number of times that were shown. */
+  shownTimes = 0;
   /** Draws a picture at every opportunity, for measurements. */
   continuous = false;
   private readonly listeners = new Map<AppEvent, (() => void)[]>();
@@ -180,6 +182,7 @@ export class App {
     for (const [i, world] of this.worlds.entries()) if (ready[i]) this.place(world, time);
     for (const world of this.worlds) this.paint(world);
     this.restyle = false;
+    if (time !== this.shownTime) this.shownTimes++;
     this.shownTime = time;
     this.dirty = true;
     this.stage.markDetail();

@@ -127,11 +127,11 @@ export class Plot {
       context.fillText(format(y), box.left - 5, at);
     }
     context.textBaseline = "top";
-    context.fillText("t [s]", box.left - 12, box.top + box.height + 4);
+    context.fillText("t [s]", box.left - 12, box.top + box.height + 6);
     context.textAlign = "center";
     for (const x of ticks(...this.span, 4)) {
       const at = box.left + (box.width * (x - this.span[0])) / (this.span[1] - this.span[0]);
-      context.fillText(format(x), Math.min(at, box.left + box.width - 8), box.top + box.height + 4);
+      context.fillText(format(x), Math.min(at, box.left + box.width - 8), box.top + box.height + 6);
     }
   }
 
