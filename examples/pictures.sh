@@ -4,7 +4,7 @@ set -e
 
 riprap="cargo run --release -q -p riprap-cli --"
 
-for example in angle-of-repose bucket crane hopper oedometer rotating-drum shear-box sheared-cell silo triaxial wheel wrecking-ball; do
+for example in angle-of-repose bucket crane hopper oedometer pour rotating-drum shear-box sheared-cell silo triaxial wheel wrecking-ball; do
     [ -e "out/$example/run.vtkhdf" ] || $riprap run "examples/$example/scene.toml" --out "out/$example"
 done
 
@@ -18,6 +18,8 @@ $riprap render out/wheel --out examples/wheel/picture.png --time 1.24 --size 900
 $riprap render out/wrecking-ball --out examples/wrecking-ball/picture.png --time 1.04 --size 900x640 --color-by speed --eye 4.6,-4.2,2.6 --target 0.3,0,1.4
 $riprap render out/angle-of-repose --out examples/angle-of-repose/picture.png --size 900x620 --hide gate --hide 'side-*' --eye 0.95,-0.5,0.5 --target 0.14,0,0.02
 $riprap render out/hopper --out examples/hopper/picture.png --size 560x700 --color-by speed --hide front --cut 'y<0' --eye 0.25,-1.3,0.35 --target 0,0,-0.04
+$riprap render out/pour --out book/src/images/pour.png --size 720x620 --plain
+$riprap render out/pour --out book/src/images/pour-chains.png --size 720x480 --chains --theme dark
 $riprap render out/rotating-drum --out examples/rotating-drum/picture.png --time 5 --size 700x612 --color-by speed --hide front --hide rear --eye 0.25,-1.2,0.25 --target 0,0,-0.02
 $riprap render out/shear-box --out examples/shear-box/picture.png --size 900x480 --color-by speed --hide front --hide rear --cut 'z>0.12' --eye 0.25,-0.75,0.25 --target 0.03,0,0.01
 $riprap render out/silo --out examples/silo/picture.png --size 600x800 --plain --color-by force --hide front --hide left --hide right --hide rear --chains --eye 0.35,-1.1,0.4 --target 0,0,0.24

@@ -17,7 +17,7 @@ export interface RiprapApi {
   settled(): Promise<void>;
   play(): void;
   pause(): void;
-  measureFps(seconds: number): Promise<number>;
+  measureFps(seconds: number, playing?: boolean): Promise<number>;
   pictureSize(): Promise<number>;
   videoSize(): Promise<number>;
   readonly firstPicture: number | null;
@@ -72,7 +72,7 @@ export function makeApi(app: App): Omit<RiprapApi, "ready"> {
       app.player.pause();
       app.emit("time");
     },
-    measureFps: (seconds) => measureFps(app, seconds),
+    measureFps: (seconds, playing = false) => measureFps(app, seconds, playing),
     pictureSize: async () => (await picture(app, false)).size,
     videoSize: async () => (await video(app, false, new AbortController().signal, () => undefined)).size,
     get firstPicture() {
@@ -81,19 +81,26 @@ export function makeApi(app: App): Omit<RiprapApi, "ready"> {
   };
 }
 
-/** Pictures per second while the camera turns, measured over some seconds. */
-async function measureFps(app: App, seconds: number): Promise<number> {
-  app.continuous = true;
+/** Pictures per second while the camera turns, or while the run is played, measured over some seconds. */
+async function measureFps(app: App, seconds: number, playing: boolean): Promise<number> {
+  app.continuous = !playing;
+  if (playing) {
+    app.player.loop = true;
+    app.player.play();
+  }
+  const shown = app.shownTimes;
   const start = performance.now();
   let pictures = 0;
   let now = start;
   while (now - start < 1000 * seconds) {
     now = await new Promise<number>((resolve) => requestAnimationFrame(() => resolve(performance.now())));
-    app.stage.camera.orbit(0.01, 0);
+    if (!playing) app.stage.camera.orbit(0.01, 0);
     // No picture is counted before it is complete.
     app.stage.finish();
     pictures++;
   }
   app.continuous = false;
-  return (1000 * pictures) / (performance.now() - start);
+  app.player.pause();
+  // While playing, a picture of a time that was shown before does not count.
+  return (1000 * (playing ? app.shownTimes - shown : pictures)) / (performance.now() - start);
 }

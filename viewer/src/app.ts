@@ -27,6 +27,8 @@ export class App {
   fps = 0;
   /** Time from the start of the page to the first picture with bodies [ms]. */
   firstPicture: number | null = null;
+  /** Number of times that were shown. */
+  shownTimes = 0;
   /** Draws a picture at every opportunity, for measurements. */
   continuous = false;
   private readonly listeners = new Map<AppEvent, (() => void)[]>();
@@ -80,11 +82,25 @@ export class App {
     this.fit();
     this.player.loop = false;
     const loop = (now: number) => {
-      this.tick(now);
       requestAnimationFrame(loop);
+      this.safeTick(now);
     };
-    this.tick(performance.now());
-    requestAnimationFrame(loop);
+    loop(performance.now());
+  }
+
+  /** Error of the last picture. */
+  private broken: string | null = null;
+
+  /** Prepares and draws a picture. An error is shown once, and the next picture is tried again. */
+  private safeTick(now: number): void {
+    try {
+      this.tick(now);
+      this.broken = null;
+    } catch (error) {
+      const message = `the picture cannot be drawn: ${messageOf(error)}`;
+      if (message !== this.broken) this.report(message);
+      this.broken = message;
+    }
   }
 
   private async showFirst(world: World): Promise<void> {
@@ -150,26 +166,27 @@ export class App {
     // The clock waits for frames that are not loaded yet.
     if (!this.waiting) player.advance(dt);
     const moved = player.time !== this.shownTime;
-    if (moved || this.waiting || this.restyle) this.present();
-    if (before.time !== player.time || before.playing !== player.playing) this.emit("time");
+    const presented = (moved || this.waiting || this.restyle) && this.present();
+    if (presented || before.time !== player.time || before.playing !== player.playing) this.emit("time");
     if (this.dirty || this.continuous) this.draw(now, this.quality.moving);
     else if (this.stage.quality !== LEVELS[this.quality.best] && this.quality.rests(now)) this.draw(now, LEVELS[this.quality.best]);
   }
 
-  /** Shows the current time in all runs, if everything for it is loaded. */
-  private present(): void {
+  /** Shows the current time in all runs, if everything for it is loaded; returns whether it is shown. */
+  private present(): boolean {
     const { time } = this.player;
     const ready = this.worlds.map((world) => this.ready(world, time));
     this.waiting = ready.includes(false);
     if (this.waiting && this.player.live) this.catchUp();
-    if (this.waiting && !this.restyle) return;
+    if (this.waiting && !this.restyle) return false;
     for (const [i, world] of this.worlds.entries()) if (ready[i]) this.place(world, time);
     for (const world of this.worlds) this.paint(world);
     this.restyle = false;
+    if (time !== this.shownTime) this.shownTimes++;
     this.shownTime = time;
     this.dirty = true;
     this.stage.markDetail();
-    this.emit("time");
+    return true;
   }
 
   /** Shows the newest loaded frames: a run may write frames faster than they are loaded. */
@@ -213,11 +230,10 @@ export class App {
     const model = run.modelOf[k];
     const next = run.modelOf[k + 1] ?? model;
     if (next !== model) run.model(next).catch(() => undefined);
-    if (!this.models.has(run) || this.models.get(run)?.number !== model) {
-      this.requestModel(run, model);
-      return false;
-    }
-    return true;
+    if (this.models.get(run)?.number === model) return true;
+    this.requestModel(run, model);
+    // A model that cannot be read is passed over, too.
+    return this.failures.has(`${run.number}/${model}`);
   }
 
   /** Model in use of each run. */
@@ -228,7 +244,10 @@ export class App {
     const last = this.failures.get(key) ?? -Infinity;
     if (performance.now() - last < 1000) return;
     run.model(number).then(
-      (model) => this.models.set(run, { number, model }),
+      (model) => {
+        this.models.set(run, { number, model });
+        if (this.failures.delete(key)) this.shownTime = NaN;
+      },
       (error: unknown) => {
         this.failures.set(key, performance.now());
         this.report(messageOf(error));
@@ -253,8 +272,8 @@ export class App {
     const { run } = world;
     const k = run.frameAt(time);
     const frame = run.frames.peek(k);
-    const model = this.models.get(run)?.model;
-    if (!frame || !model || frame.n !== model.n) return;
+    const { number, model } = this.models.get(run) ?? {};
+    if (!frame || !model || number !== run.modelOf[k] || frame.n !== model.n) return;
     if (world.model !== model) {
       world.setModel(model, frame);
       this.restyle = true;
@@ -376,10 +395,11 @@ export class App {
     }
   }
 
-  /** Waits until the picture shows the current time. */
-  async settled(): Promise<void> {
+  /** Waits until the picture shows the current time, if it can be drawn, or until `stop` is aborted. */
+  async settled(stop?: AbortSignal): Promise<void> {
     for (;;) {
       await new Promise((resolve) => requestAnimationFrame(resolve));
+      if (stop?.aborted || this.broken !== null) return;
       if (this.shownTime === this.player.time && !this.dirty && !this.waiting) return;
       if (this.runs.every((r) => r.frames.hasFailed(r.frameAt(this.player.time)))) return;
     }

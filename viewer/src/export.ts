@@ -68,28 +68,35 @@ export async function video(app: App, dark: boolean, stop: AbortSignal, progress
   const recorder = new MediaRecorder(stream, { mimeType: type, videoBitsPerSecond: 12_000_000 });
   const parts: Blob[] = [];
   recorder.ondataavailable = (event) => parts.push(event.data);
-  const finished = new Promise<void>((resolve) => (recorder.onstop = () => resolve()));
+  const finished = new Promise<void>((resolve, reject) => {
+    recorder.onstop = () => resolve();
+    recorder.onerror = () => reject(new Error("the browser stopped recording"));
+  });
   const { player } = app;
   const [from, end] = [player.time < player.end ? player.time : player.start, player.end];
   player.pause();
   recorder.start();
   recorder.pause();
-  for (let n = 0; !stop.aborted; n++) {
-    const time = from + (n * player.speed) / VIDEO_RATE;
-    player.seek(time);
-    await app.settled();
-    // The recorder runs only while a finished picture is shown, so loading does not slow the video down.
-    recorder.resume();
-    compose(app, target, dark);
-    track.requestFrame();
-    await new Promise((resolve) => window.setTimeout(resolve, 1000 / VIDEO_RATE));
-    recorder.pause();
-    progress((time - from) / (end - from || 1));
-    if (time >= end) break;
+  try {
+    for (let n = 0; ; n++) {
+      const time = from + (n * player.speed) / VIDEO_RATE;
+      player.seek(time);
+      await app.settled(stop);
+      if (stop.aborted) break;
+      // The recorder runs only while a finished picture is shown, so loading does not slow the video down.
+      recorder.resume();
+      compose(app, target, dark);
+      track.requestFrame();
+      await new Promise((resolve) => window.setTimeout(resolve, 1000 / VIDEO_RATE));
+      recorder.pause();
+      progress((time - from) / (end - from || 1));
+      if (time >= end) break;
+    }
+  } finally {
+    if (recorder.state !== "inactive") recorder.stop();
+    await finished;
+    track.stop();
   }
-  recorder.stop();
-  await finished;
-  track.stop();
   return new Blob(parts, { type: "video/webm" });
 }
 

@@ -68,11 +68,43 @@ async function receive(app: App, update: Update): Promise<void> {
   info.state = update.state;
   info.nFrames = update.nFrames;
   if (update.nFrames === run.nFrames && !changed) return;
+  await grow(app, run);
+}
+
+/** Loads what a run has gained. */
+async function grow(app: App, run: Run): Promise<void> {
+  // Frames are shown even if the series cannot be read.
+  const series = run.growSeries();
+  series.catch(() => undefined);
   await run.grow();
-  await run.growSeries().catch(() => undefined);
   app.updateRange();
-  app.emit("series");
   app.selection.refresh();
+  await series;
+  app.emit("series");
+}
+
+/** Time until a failed update is repeated [ms]; it doubles with each failure, up to the second number. */
+const RETRY = [1000, 60_000];
+
+/** Updates runs and repeats what failed, also if no further event comes. */
+class Updates {
+  private readonly timers = new Map<Run, number>();
+
+  constructor(private readonly app: App, private readonly banner: Banner) {}
+
+  /** Does something for a run; if it fails, the run is updated later. */
+  try(run: Run, action: Promise<void>, delay = RETRY[0]): void {
+    action.then(
+      () => {
+        if (delay > RETRY[0]) this.banner.show(null);
+      },
+      (error: unknown) => {
+        this.banner.show(messageOf(error));
+        window.clearTimeout(this.timers.get(run));
+        this.timers.set(run, window.setTimeout(() => this.try(run, grow(this.app, run), Math.min(2 * delay, RETRY[1])), delay));
+      },
+    );
+  }
 }
 
 async function start(): Promise<App> {
@@ -88,17 +120,20 @@ async function start(): Promise<App> {
   const app = new App(stage, runs, quality, (message) => banner.show(message));
   if (software) [quality.best, quality.level] = [1, 2];
   new Layout(root, app, canvas, banner);
+  const unexpected = (error: unknown) => banner.show(`Unexpected error: ${messageOf(error)}`);
+  // Notices of the browser, for example about the sizes of elements, have no error.
+  window.addEventListener("error", (event) => event.error && unexpected(event.error));
+  window.addEventListener("unhandledrejection", (event) => unexpected(event.reason));
   canvas.addEventListener("webglcontextlost", () => banner.show("The graphics card was reset. Reload the page to continue."));
   await app.start();
   if (runs.some((run) => run.info.state === "running")) app.player.follow(true);
+  const updates = new Updates(app, banner);
   const feed = new Feed(source, (update) => {
-    receive(app, update).catch((error: unknown) => banner.show(messageOf(error)));
+    if (runs[update.run]) updates.try(runs[update.run], receive(app, update));
   }, (message) => banner.show(message));
   feed.start();
   // Series are not needed for the first picture.
-  for (const run of runs) {
-    run.growSeries().then(() => app.emit("series"), (error: unknown) => banner.show(messageOf(error)));
-  }
+  for (const run of runs) updates.try(run, run.growSeries().then(() => app.emit("series")));
   return app;
 }
 

@@ -1,6 +1,6 @@
 // Colours of the bodies: values of the chosen quantity, and the limits between which they are mapped.
 
-import { evaluate, fieldInfo, rangeOf, union, type FieldName, type Range } from "./colour/fields";
+import { evaluate, fieldInfo, materialNames, rangeOf, union, type FieldName, type Range } from "./colour/fields";
 import type { Contacts, Frame } from "./data/protocol";
 import type { World } from "./scene/world";
 import type { Settings } from "./settings";
@@ -30,6 +30,11 @@ export class Painter {
     return manual ? { ...manual, above: false } : (this.ranges.get(this.settings.field) ?? null);
   }
 
+  /** Names of the materials of all runs, in the order of their colours. */
+  get materials(): string[] {
+    return materialNames(this.worlds.map((world) => world.model));
+  }
+
   /** Colours a run at its shown frame; between two frames only if `always`. */
   paint(world: World, contacts: Contacts | undefined, always: boolean): void {
     const { field } = this.settings;
@@ -38,7 +43,7 @@ export class Painter {
     if (!values) return;
     this.painted.set(world, world.shown.a);
     if (hasRange(field)) this.widen(field, rangeOf(field, values, world.coloured));
-    world.paint(field, values, this.range);
+    world.paint(field, values, this.range, this.materials);
   }
 
   private widen(field: FieldName, range: Range | null): void {

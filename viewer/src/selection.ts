@@ -15,13 +15,18 @@ export interface Picked {
 
 const MAX_PICKED = 4;
 
+const keyOf = ({ run, id }: Picked): string => `${run}/${id}`;
+
 /** Shortest time between two readings of the histories of a growing run [ms]. */
 const REFRESH = 2000;
 
 /** The bodies that are picked. */
 export class Selection {
   picked: Picked[] = [];
-  private refreshed = 0;
+  private refreshed = -Infinity;
+  private timer = 0;
+  /** Histories that are being read, by run and id, and whether to read them again afterwards. */
+  private readonly reading = new Map<string, boolean>();
 
   constructor(
     private readonly worlds: World[],
@@ -43,7 +48,7 @@ export class Selection {
     const others = add ? this.picked.filter((p) => p.run !== run || p.id !== id) : [];
     this.picked = [...others, picked].slice(-MAX_PICKED);
     this.changed();
-    this.load(picked);
+    if (!this.reading.has(keyOf(picked))) this.load(picked);
   }
 
   clear(): void {
@@ -54,20 +59,38 @@ export class Selection {
 
   /** Reads the histories again after a run has grown. */
   refresh(): void {
-    const now = performance.now();
-    if (now - this.refreshed < REFRESH) return;
-    this.refreshed = now;
-    for (const picked of this.picked) this.load(picked);
+    if (this.timer !== 0) return;
+    this.timer = window.setTimeout(() => {
+      this.timer = 0;
+      this.refreshed = performance.now();
+      for (const picked of this.picked) this.load(picked);
+    }, Math.max(0, this.refreshed + REFRESH - performance.now()));
   }
 
-  private load(picked: Picked): void {
-    this.worlds[picked.run].run.history(picked.id).then(
+  /** Reads a history. There is one request per body: what is asked meanwhile is asked once more after its answer. */
+  private load(body: Picked): void {
+    const key = keyOf(body);
+    if (this.reading.has(key)) {
+      this.reading.set(key, true);
+      return;
+    }
+    this.reading.set(key, false);
+    const current = () => this.picked.find((picked) => keyOf(picked) === key);
+    this.worlds[body.run].run.history(body.id).then(
       (history) => {
+        const picked = current();
+        if (!picked) return;
         picked.history = history;
-        if (this.picked.includes(picked)) this.changed();
+        this.changed();
       },
-      (error: unknown) => this.report(messageOf(error)),
-    );
+      (error: unknown) => {
+        if (current()) this.report(messageOf(error));
+      },
+    ).finally(() => {
+      const again = this.reading.get(key);
+      this.reading.delete(key);
+      if (again && current()) this.load(body);
+    });
   }
 
   /** Index of the body picked last in a run, or −1. */

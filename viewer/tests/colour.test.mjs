@@ -6,7 +6,7 @@ import { load, unload } from "./load.mjs";
 import { SyntheticRun } from "./synthetic.mjs";
 
 const { sequential, heat, categorical, machine, varied } = await load("colour/maps.ts");
-const { evaluate, rangeOf, union, colouredBodies, coordination, forces, originsOf, colours } = await load("colour/fields.ts");
+const { evaluate, rangeOf, union, colouredBodies, coordination, forces, originsOf, colours, materialNames } = await load("colour/fields.ts");
 const { decodeRrb } = await load("data/rrb.ts");
 const { parseModel, parseFrame, parseContacts } = await load("data/protocol.ts");
 after(unload);
@@ -80,4 +80,19 @@ test("a body without a value is grey", () => {
   colours("speed", model, values, colouredBodies(model), { min: 0, max: 1, above: false }, out);
   assert.deepEqual([...out.subarray(0, 3)], sequential(1));
   assert.deepEqual([...out.subarray(4, 7)], [170, 172, 176]);
+});
+
+test("a material has the same colour in runs that list it at another place", () => {
+  const other = { ...model, materials: ["steel", "granite"], material: model.material.map((m) => (m === 0 ? 1 : 0)) };
+  const names = materialNames([model, other, null]);
+  assert.deepEqual(names, ["granite", "basalt", "steel", "rubber"]);
+  const paint = (m) => {
+    const out = new Uint8Array(4 * m.n);
+    colours("material", m, new Float32Array(m.n), colouredBodies(m), null, out, m.materials.map((name) => names.indexOf(name)));
+    return out;
+  };
+  const [first, second] = [paint(model), paint(other)];
+  const stone = model.material.findIndex((m, i) => m === 0 && model.kind[i] === 0);
+  assert.deepEqual([...second.subarray(4 * stone, 4 * stone + 3)], [...first.subarray(4 * stone, 4 * stone + 3)]);
+  assert.deepEqual([...first.subarray(4 * stone, 4 * stone + 3)], categorical(0));
 });

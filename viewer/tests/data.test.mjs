@@ -9,6 +9,7 @@ const { decodeRrb } = await load("data/rrb.ts");
 const { parseModel, parseFrame, parseContacts, parseRuns } = await load("data/protocol.ts");
 const { BoundedCache, Store } = await load("data/cache.ts");
 const { Series, splitUnit } = await load("data/csv.ts");
+const { outline } = await load("ui/plot.ts");
 const { Player, usualSpeed } = await load("player.ts");
 after(unload);
 
@@ -140,6 +141,39 @@ test("a series may arrive in pieces and end within a line", () => {
   assert.deepEqual(series.names, ["time [s]", "a, b [J]"]);
   assert.deepEqual(series.columns[1].map(String), ["1.5", "2", "NaN"]);
   assert.deepEqual(splitUnit("kinetic_energy [J]"), { name: "kinetic_energy", unit: "J" });
+});
+
+test("long series keep their peaks and their ends within a limit of memory", () => {
+  const series = new Series(2000);
+  const rows = 100_000;
+  const value = (k) => (k === 31_234 ? 1e6 : k === 77_777 ? -1e6 : Math.sin(k / 50));
+  const lines = Array.from({ length: rows }, (_, k) => `${k},${value(k)},${k < 10 || k > 90_000 ? "" : 1}\n`);
+  series.append("time [s],a,b\n");
+  for (let k = 0; k < rows; k += 777) series.append(lines.slice(k, k + 777).join(""));
+  assert.ok(series.rows >= 250 && 3 * series.rows <= 2000 + 3 * 3, `${series.rows} rows`);
+  const [time, a, b] = series.columns;
+  assert.deepEqual([Math.max(...a), Math.min(...a)], [1e6, -1e6]);
+  assert.deepEqual([time[0], time.at(-1)], [0, rows - 1]);
+  assert.ok(time.every((t, k) => k === 0 || t > time[k - 1]), "in order");
+  assert.ok(Math.abs(time[a.indexOf(1e6)] - 31_234) < 1000 && Math.abs(time[a.indexOf(-1e6)] - 77_777) < 1000);
+  assert.ok(Number.isNaN(b.at(-1)) && b.includes(1));
+});
+
+test("plots of many values draw the peaks within each pixel, and gaps", () => {
+  const n = 100_000;
+  const x = Float64Array.from({ length: n }, (_, k) => k);
+  const y = Float64Array.from({ length: n }, (_, k) => (k === 12_345 ? 50 : k === 54_321 ? -70 : k >= 80_000 && k < 81_000 ? NaN : Math.sin(k)));
+  const rows = outline({ x, y, colour: "--curve-1" }, [0, n], 200);
+  assert.ok(rows.length <= 4 * 200 + 4, `${rows.length} points`);
+  assert.ok(rows.includes(12_345) && rows.includes(54_321) && rows.includes(0) && rows.includes(n - 1));
+  assert.deepEqual(rows.filter((k) => k < 0), [-1]);
+  assert.ok(rows.indexOf(-1) < rows.indexOf(81_000) && rows[rows.indexOf(-1) - 1] === 79_999);
+  const drawn = rows.filter((k) => k >= 0);
+  assert.ok(drawn.every((k, i) => i === 0 || k > drawn[i - 1]), "in order");
+  // Few values are drawn as they are; of several values per row, those of the curve.
+  const few = Float64Array.of(3, 1, 2, NaN, 5, 4);
+  assert.deepEqual(outline({ x: Float64Array.of(0, 1, 2, 3, 4, 5), y: few, colour: "--curve-1" }, [0, 5], 500), [0, 1, 2, -1, 4, 5]);
+  assert.deepEqual(outline({ x: Float64Array.of(0, 0, 0), y: Float32Array.of(9, 1, 9, 7, 9, 4), stride: 2, offset: 1, colour: "--curve-1" }, [0, 1], 10), [0, 1, 2]);
 });
 
 test("the player loops, stops at the end and follows a growing run", () => {

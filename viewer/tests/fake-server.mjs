@@ -13,6 +13,11 @@ export async function startServer({ runs = [{}], live = 0, liveFrames = Infinity
   const synthetic = runs.map((options) => new SyntheticRun({ ...options, state: live ? "running" : "finished" }));
   const cache = new Map();
   const listeners = new Set();
+  /** What tests change while the server runs: paths that are refused, and the time until an answer [ms]. */
+  const control = { refuse: () => false, wait: (path) => (path.includes("/frame/") ? delay : 0) };
+  /** Paths that were asked for, and those not answered yet. */
+  const asked = [];
+  const waiting = [];
   const announce = (response) =>
     synthetic.forEach((run, i) => response.write(`data: ${JSON.stringify({ run: i, n_frames: run.frames, models: 1, state: run.state, generation: run.generation })}\n\n`));
   const timer = live && setInterval(() => {
@@ -33,9 +38,16 @@ export async function startServer({ runs = [{}], live = 0, liveFrames = Infinity
         response.on("close", () => listeners.delete(response));
         return announce(response);
       }
-      const [status, type, body] = answer(path, searchParams);
+      asked.push(path);
+      const refused = [500, "application/json", JSON.stringify({ error: "refused by the test" })];
+      const [status, type, body] = control.refuse(path) ? refused : answer(path, searchParams);
       response.writeHead(status, { "content-type": type, "cache-control": "no-store" });
-      setTimeout(() => response.end(body), path.includes("/frame/") ? delay : 0);
+      waiting.push(path);
+      server.mostWaiting = Math.max(server.mostWaiting ?? 0, waiting.filter((p) => p === path && p.includes("/history/")).length);
+      setTimeout(() => {
+        waiting.splice(waiting.indexOf(path), 1);
+        response.end(body);
+      }, control.wait(path));
     } catch (failure) {
       response.writeHead(404, { "content-type": "application/json" });
       response.end(JSON.stringify({ error: `no such thing: ${failure.message}` }));
@@ -89,6 +101,12 @@ export async function startServer({ runs = [{}], live = 0, liveFrames = Infinity
   return {
     url: `http://127.0.0.1:${server.address().port}/`,
     runs: synthetic,
+    control,
+    asked,
+    /** Number of requests for the history of one body that waited at the same time, at most. */
+    get histories() {
+      return server.mostWaiting ?? 0;
+    },
     /** Sends an event. */
     send(event) {
       for (const response of listeners) response.write(`data: ${JSON.stringify(event)}\n\n`);

@@ -18,6 +18,8 @@ const read = (file, parse) => parse(decodeRrb(new Uint8Array(file).buffer, "f"))
 const run = new SyntheticRun({ stones: 200, frames: 40 });
 const [model, frame] = [read(run.model(0), parseModel), read(run.frame(0), parseFrame)];
 
+const UPRIGHT = { up: [0, 0, 1], planar: false };
+
 /** Volume enclosed by triangles; positive if they are anticlockwise from outside. */
 function volume(points, triangles) {
   let sum = 0;
@@ -29,12 +31,29 @@ function volume(points, triangles) {
 }
 
 test("walls, half-spaces, spheres and solids are drawn apart", () => {
-  const geometry = prepare(model, frame);
+  const geometry = prepare(model, frame, UPRIGHT);
   const names = (list) => [...new Set(list.map((i) => model.names[i]))];
   assert.deepEqual(names(geometry.walls.bodies), ["box"]);
   assert.deepEqual(names(geometry.ground.bodies), ["ground"]);
   assert.equal(geometry.spheres.length, 8);
   assert.equal(geometry.solids.bodies.length, 203);
+});
+
+test("half-spaces that face upwards are ground, and steep ones are walls", () => {
+  const ground = model.names.indexOf("ground");
+  const of = (angle, kind) => {
+    const turned = { ...frame, rotation: frame.rotation.slice() };
+    turned.rotation.set([Math.sin(angle / 2), 0, 0, Math.cos(angle / 2)], 4 * ground);
+    const geometry = prepare(model, turned, kind);
+    assert.equal(geometry.ground.bodies.length + geometry.planes.bodies.length, 1);
+    return geometry.ground.bodies.length === 1 ? "ground" : "wall";
+  };
+  for (const [degrees, expected] of [[0, "ground"], [30, "ground"], [-45, "ground"], [70, "wall"], [90, "wall"], [-90, "wall"], [180, "wall"]]) {
+    assert.equal(of((degrees * Math.PI) / 180, UPRIGHT), expected, `${degrees}°`);
+  }
+  // The strips of planar scenes lie in the picture, across their direction upwards.
+  assert.equal(of(0, { up: [0, 1, 0], planar: true }), "ground");
+  assert.equal(of(0, { up: [0, 1, 0], planar: false }), "wall");
 });
 
 test("a driven body around most of the stones is drawn like a wall, also if it is turned", () => {
@@ -49,7 +68,7 @@ test("a driven body around most of the stones is drawn like a wall, also if it i
     for (let i = 0; i < model.n; i++) {
       if (kind[i] === 0) low.position.set(i < inside ? (turned ? [0, -0.05, 0] : [0, 0, 0.05]) : [9, 9, 9], 3 * i);
     }
-    return prepare({ ...model, kind }, low).walls.bodies.map((i) => model.names[i]);
+    return prepare({ ...model, kind }, low, UPRIGHT).walls.bodies.map((i) => model.names[i]);
   };
   const turned = [Math.SQRT1_2, 0, 0, Math.SQRT1_2];
   for (const rotation of [[0, 0, 0, 1], turned]) {
@@ -61,7 +80,7 @@ test("a driven body around most of the stones is drawn like a wall, also if it i
 test("the surface of a flexible body is closed and faces outwards, whatever the order of its outline", () => {
   const [flexible] = model.flexible;
   for (const outline of [flexible.outline, [...flexible.outline].reverse()]) {
-    const geometry = prepare({ ...model, flexible: [{ ...flexible, outline }] }, frame);
+    const geometry = prepare({ ...model, flexible: [{ ...flexible, outline }] }, frame, UPRIGHT);
     const shown = { a: frame, b: null, mix: 0 };
     const at = (v) => pointOf(shown, geometry.body[v], Array.from(geometry.vertex.subarray(3 * v, 3 * v + 3)));
     const expected = 12 * 0.5 * 0.008 ** 2 * Math.sin(Math.PI / 6) * run.width;
@@ -71,7 +90,7 @@ test("the surface of a flexible body is closed and faces outwards, whatever the 
 });
 
 test("bounds contain the bodies and leave out half-spaces", () => {
-  const geometry = prepare(model, frame);
+  const geometry = prepare(model, frame, UPRIGHT);
   const { low, high } = boundsOf([0], frame, geometry);
   const p = positionOf({ a: frame, b: null, mix: 0 }, 0);
   for (let d = 0; d < 3; d++) assert.ok(low[d] < p[d] && p[d] < high[d] && high[d] - low[d] < 0.05);
@@ -79,7 +98,7 @@ test("bounds contain the bodies and leave out half-spaces", () => {
 });
 
 test("levels of detail keep near bodies whole and stay within the limit", () => {
-  const geometry = prepare(model, frame);
+  const geometry = prepare(model, frame, UPRIGHT);
   const detail = new Detail(model, geometry);
   const camera = new PerspectiveCamera(30, 1.5, 0.01, 10);
   camera.position.set(0, -0.3, 0.1);

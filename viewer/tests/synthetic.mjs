@@ -84,16 +84,17 @@ function quaternion(axis, angle) {
   return [axis[0] * s, axis[1] * s, axis[2] * s, Math.cos(angle / 2)];
 }
 
-/** A run with `stones` stones and `frames` frames, 0.02 s apart. `planar`, `bare` (no machine) are options. */
+/** A run with `stones` stones and `frames` frames, 0.02 s apart. `planar`, `bare` (no machine) and `wall` (a vertical half-space) are options. */
 export class SyntheticRun {
-  constructor({ name = "pour", title = "Pour into a box", stones = 1000, frames = 251, seed = 1, planar = false, bare = false,
+  constructor({ name = "pour", title = "Pour into a box", stones = 1000, frames = 251, seed = 1, planar = false, bare = false, wall = false, materials = ["granite", "basalt", "steel", "rubber"],
     breaksAt = Infinity, state = "finished", generation } = {}) {
-    Object.assign(this, { name, title, stones, frames, planar, breaksAt, state, generation, dt: 0.02 });
+    Object.assign(this, { name, title, stones, frames, planar, breaksAt, state, generation, materials, dt: 0.02 });
     this.bodies = [];
     const next = random(seed);
     if (planar) this.addDiscs(next);
     else this.addStones(next);
     if (!bare && !planar) this.addMachine();
+    if (wall) this.addWall();
   }
 
   add(body) {
@@ -133,6 +134,15 @@ export class SyntheticRun {
     this.add({
       name: "ground", kind: 1, material: 2, size: g, unbounded: 1, at: [0, 0, -2 * t],
       shape: { vertex: [[-g, -g, 0], [g, -g, 0], [g, g, 0], [-g, g, 0]], triangle: [[0, 1, 2], [0, 2, 3]], edge: [[0, 1], [1, 2], [2, 3], [3, 0]] },
+    });
+  }
+
+  /** A half-space behind the box, and a machine before it that casts a shadow. */
+  addWall() {
+    const g = 4 * this.width;
+    this.add({
+      name: "cliff", kind: 1, material: 2, size: g, unbounded: 1, at: [0, 0.7 * this.width, 0],
+      shape: { vertex: [[-g, 0, -g], [-g, 0, g], [g, 0, g], [g, 0, -g]].reverse(), triangle: [[0, 1, 2], [0, 2, 3]], edge: [[0, 1], [1, 2], [2, 3], [3, 0]] },
     });
   }
 
@@ -246,7 +256,7 @@ export class SyntheticRun {
     const outline = Array.from({ length: 12 }, (_, i) => [0.008 * Math.cos((i * Math.PI) / 6), 0.008 * Math.sin((i * Math.PI) / 6)]);
     const flexible = this.firstNode === undefined ? [] : [{ name: "beam", first: this.firstNode, nodes: 9, outline }];
     return encodeRrb(
-      { names: bodies.map((b) => b.name), materials: ["granite", "basalt", "steel", "rubber"], mechanisms: this.mechanism(), flexible },
+      { names: bodies.map((b) => b.name), materials: this.materials, mechanisms: this.mechanism(), flexible },
       {
         id: [id, [n]], kind: column(Uint8Array, "kind"), material: column(Uint32Array, "material"), size: column(Float32Array, "size"),
         mass: column(Float32Array, "mass"), radius: column(Float32Array, "radius"), unbounded: column(Uint8Array, "unbounded"),

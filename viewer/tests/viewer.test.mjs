@@ -74,7 +74,7 @@ test("picking a body shows the body at that place", options, async () => {
   assert.match(await panel.innerText(), new RegExp(`Id\\s+${hit.id}\\b`));
   if (!REAL) {
     assert.equal(hit.id, 1000 + hit.i);
-    await page.getByRole("img", { name: /Speed \[m\/s\]: from/ }).waitFor();
+    await page.getByRole("slider", { name: /Speed \[m\/s\]: from/ }).waitFor();
   }
   await page.close();
 });
@@ -193,7 +193,7 @@ test("a page with its data opens from disk", synthetic, async () => {
   await page.evaluate(() => window.riprap.setFrame(40));
   assert.equal((await state(page)).frame, 40);
   const id = await page.evaluate(() => window.riprap.pickAt(...window.riprap.project(99)));
-  await page.getByRole("img", { name: /Normal contact force \[N\]: from/ }).waitFor();
+  await page.getByRole("slider", { name: /Normal contact force \[N\]: from/ }).waitFor();
   assert.ok(id >= 1000);
   assert.equal(await page.locator("header strong").innerText(), "</script><b>x");
   assert.deepEqual(page.errors, []);
@@ -259,17 +259,25 @@ for (const colorScheme of ["light", "dark"]) {
 
 test("every control can be reached with the tabulator key", options, async () => {
   const page = await openReady(base.url);
+  // With all that can be opened: sections, plots, and the panel of a picked body.
+  await page.evaluate(() => window.riprap.setFrame(Infinity));
+  await page.evaluate(() => window.riprap.setColour("speed"));
+  await page.evaluate(() => document.querySelectorAll("details").forEach((d) => (d.open = true)));
+  await page.getByRole("button", { name: "Plots" }).click();
+  await page.evaluate(() => window.riprap.pickAt(...(window.riprap.project(99) ?? window.riprap.project(0))));
+  await page.getByRole("slider", { name: /Speed \[m\/s\]: from/ }).waitFor();
   const wanted = await page.evaluate(() =>
-    [...document.querySelectorAll("button, input, select, summary, canvas.canvas")].filter((e) => e.checkVisibility() && !e.disabled).length);
+    [...document.querySelectorAll("button, input, select, summary, canvas.canvas, canvas.plot")].filter((e) => e.checkVisibility() && !e.disabled).length);
   const reached = new Set();
   for (let i = 0; i < wanted + 5; i++) {
     await page.keyboard.press("Tab");
     reached.add(await page.evaluate(() => {
-      const all = [...document.querySelectorAll("button, input, select, summary, canvas.canvas")];
+      const all = [...document.querySelectorAll("button, input, select, summary, canvas.canvas, canvas.plot")];
       return all.indexOf(document.activeElement);
     }));
   }
   reached.delete(-1);
+  assert.ok(wanted > 45, `${wanted} controls`);
   assert.equal(reached.size, wanted);
   await page.close();
 });
@@ -309,7 +317,7 @@ test("limits of the colours can be set by hand and returned to those of the run"
   await upper.press("Enter");
   assert.deepEqual((await state(page)).legend, { ...automatic, max: 0.5 });
   await page.getByRole("img", { name: /to 0.5/ }).waitFor();
-  await page.getByRole("button", { name: "Auto" }).click();
+  await page.getByRole("button", { name: "Limits of the run" }).click();
   assert.deepEqual((await state(page)).legend, automatic);
   await page.close();
 });
@@ -328,7 +336,7 @@ test("the trail of a picked body is drawn and can be hidden", synthetic, async (
   const page = await openReady(base.url);
   await page.evaluate(() => window.riprap.setFrame(Infinity));
   await page.evaluate(() => window.riprap.pickAt(...window.riprap.project(99)));
-  await page.getByRole("img", { name: /Speed \[m\/s\]: from/ }).waitFor();
+  await page.getByRole("slider", { name: /Speed \[m\/s\]: from/ }).waitFor();
   await page.evaluate(() => window.riprap.settled());
   const drawn = await pixels(page);
   await page.keyboard.press("t");
@@ -362,7 +370,7 @@ test("a planar run that has no frame yet is shown as such when the first one arr
   assert.ok(Math.abs(a[0] - c[0]) < 1e-3 && c[1] < a[1], "y upwards");
   assert.equal((await state(page)).live, true);
   await page.getByRole("button", { name: "Plots" }).click();
-  await page.getByRole("img", { name: /kinetic_energy/ }).waitFor();
+  await page.getByRole("slider", { name: /kinetic_energy/ }).waitFor();
   assert.deepEqual(page.errors, []);
   await page.close();
 });

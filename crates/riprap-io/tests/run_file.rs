@@ -128,6 +128,45 @@ fn surfaces_are_placed_to_a_hundred_thousandth_of_a_grain() {
     assert!((speed - (x * x + y * y + z * z).sqrt()).abs() < 1e-5);
 }
 
+/// Stones that fall into a box and come to rest, with frames in both forms.
+const BED: &str = r#"
+seed = 1
+[run]
+dt = "1 ms"
+until = "0.4 s"
+output_every = "20 ms"
+frames = "both"
+[materials.rock]
+density = 2700
+friction = 0.7
+[[body]]
+name = "box"
+kind = "fixed"
+shape = { type = "open-box", size = [0.4, 0.4, 0.3], wall = 0.02 }
+material = "rock"
+[[grains]]
+name = "ballast"
+material = "rock"
+generator = "rain"
+stones = { vertices = 25, flatness = 0.75, elongation = 0.75 }
+grading = "EN 13450 31.5-50"
+count = 300
+box = { min = [-0.2, -0.2, 0.01], max = [0.2, 0.2, 1.0] }
+"#;
+
+#[test]
+fn a_run_file_is_at_most_two_fifths_of_the_size_of_the_same_frames_as_vtp() {
+    let out = tempfile::tempdir().unwrap();
+    let folder = out.path().join("run");
+    assert_eq!(run(BED, &folder).times().len(), 21);
+    let size = |path: &Path| std::fs::metadata(path).unwrap().len();
+    let frames = std::fs::read_dir(folder.join("frames")).unwrap();
+    let vtp: u64 = frames.map(|entry| size(&entry.unwrap().path())).sum();
+    let whole = size(&folder.join(FILE));
+    println!("{whole} bytes, {vtp} as .vtp: {:.1} %", 100.0 * whole as f64 / vtp as f64);
+    assert!(5 * whole <= 2 * vtp, "{whole} of {vtp} bytes");
+}
+
 #[test]
 fn planar_scenes_mechanisms_and_flexible_bodies_have_run_files() {
     let out = tempfile::tempdir().unwrap();

@@ -9,7 +9,7 @@ use flate2::Compression;
 use flate2::write::DeflateEncoder;
 use serde_json::{Map, Value, json};
 
-use crate::source::{Error, Source};
+use crate::source::{Error, Source, WHOLE};
 
 /// The page: `viewer/` built by `cargo xtask viewer`.
 pub const VIEWER: &str = include_str!("../assets/viewer.html");
@@ -40,7 +40,8 @@ impl Page {
             return Err(Error::Missing(format!("the run in {folder} has no frames")));
         }
         let mut files = Files::default();
-        for (address, text) in [("summary", source.summary()), ("series", source.series(0))] {
+        for (address, text) in [("summary", source.summary()), ("series", source.series(0, WHOLE))]
+        {
             if let Ok(text) = text {
                 files.add(&format!("api/0/{address}"), &text);
             }

@@ -14,8 +14,10 @@ use crate::wire::{self, History};
 
 /// Frames that a history is made of, at most.
 const HISTORY: usize = 200;
-/// Bytes of a table or a summary that are sent at once, at most.
-const PIECE: u64 = 64 << 20;
+/// Bytes of a table that the server sends at once, at most.
+pub(crate) const PIECE: u64 = 1 << 20;
+/// Bytes of a table in a page, or of a summary, at most.
+pub(crate) const WHOLE: u64 = 64 << 20;
 /// Models that are kept in memory.
 const MODELS: usize = 4;
 
@@ -237,17 +239,17 @@ impl Source {
         Ok(history.finish())
     }
 
-    /// `series.csv` from a byte on.
-    pub fn series(&self, from: u64) -> Result<Vec<u8>, Error> {
-        self.text("series.csv", from)
+    /// At most this many bytes of `series.csv` from a byte on.
+    pub fn series(&self, from: u64, most: u64) -> Result<Vec<u8>, Error> {
+        self.text("series.csv", from, most)
     }
 
     /// `summary.json`.
     pub fn summary(&self) -> Result<Vec<u8>, Error> {
-        self.text("summary.json", 0)
+        self.text("summary.json", 0, WHOLE)
     }
 
-    fn text(&self, name: &str, from: u64) -> Result<Vec<u8>, Error> {
+    fn text(&self, name: &str, from: u64, most: u64) -> Result<Vec<u8>, Error> {
         let path = self.folder.join(name);
         let read = || {
             // Links lead out of the folder, and a pipe would block.
@@ -257,7 +259,7 @@ impl Source {
             let mut file = File::open(&path)?;
             file.seek(SeekFrom::Start(from))?;
             let mut bytes = Vec::new();
-            file.take(PIECE).read_to_end(&mut bytes)?;
+            file.take(most).read_to_end(&mut bytes)?;
             Ok::<_, std::io::Error>(bytes)
         };
         read().map_err(|error| Error::Missing(format!("cannot read {}: {error}", path.display())))
@@ -444,7 +446,7 @@ mod tests {
             let text = answer.err().map(message).unwrap();
             assert!(text.contains("run.vtkhdf") && text.contains("frames = true"), "{text}");
         }
-        assert!(source.series(0).is_err() && source.summary().is_err());
+        assert!(source.series(0, PIECE).is_err() && source.summary().is_err());
         let info = source.info().unwrap();
         assert_eq!((&info["n_frames"], &info["has_series"]), (&json!(0), &json!(false)));
         std::fs::write(folder.join("summary.json"), "not json").unwrap();
@@ -452,8 +454,9 @@ mod tests {
         std::fs::write(folder.join("summary.json"), "{\"state\": \"running\"}").unwrap();
         assert_eq!(source.refresh().unwrap().state, "running");
         std::fs::write(folder.join("series.csv"), "time [s]\n0\n").unwrap();
-        assert_eq!(source.series(9).unwrap(), b"0\n");
-        assert!(source.series(1 << 40).unwrap().is_empty(), "beyond its end");
+        assert_eq!(source.series(9, PIECE).unwrap(), b"0\n");
+        assert_eq!(source.series(0, 4).unwrap(), b"time");
+        assert!(source.series(1 << 40, PIECE).unwrap().is_empty(), "beyond its end");
         std::fs::write(folder.join(run_file::FILE), b"not a run file").unwrap();
         assert!(matches!(source.refresh(), Err(Error::File(_))));
         std::fs::remove_dir_all(folder).unwrap();

@@ -254,6 +254,57 @@ fn two_hundred_clients_are_served_at_once() {
     drop(silent);
 }
 
+/// Memory of this process [bytes], where the system tells it.
+fn memory() -> Option<u64> {
+    let status = std::fs::read_to_string("/proc/self/status").ok()?;
+    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;
+    Some(line.trim().trim_end_matches(" kB").parse::<u64>().ok()? << 10)
+}
+
+#[test]
+fn clients_that_do_not_read_neither_fill_the_memory_nor_stop_live_updates() {
+    let folder = finished("silent");
+    let path = folder.join(riprap_io::run_file::FILE);
+    let whole = std::fs::read(&path).unwrap();
+    std::fs::remove_file(&path).unwrap();
+    let rows = "0.125,1\n".repeat(8 << 20);
+    std::fs::write(folder.join("series.csv"), format!("time [s],a\n{rows}")).unwrap();
+    drop(rows);
+    let server = Served::new(folder);
+    let request = |path: &str| {
+        let mut stream = TcpStream::connect(("127.0.0.1", server.port)).unwrap();
+        stream.set_read_timeout(Some(Duration::from_secs(60))).unwrap();
+        let host = format!("localhost:{}", server.port);
+        write!(stream, "GET {path} HTTP/1.1\r\nHost: {host}\r\n\r\n").unwrap();
+        stream
+    };
+    let before = memory();
+    let mut silent: Vec<TcpStream> = (0..100).map(|_| request("/api/0/series")).collect();
+    for stream in &mut silent {
+        stream.read_exact(&mut [0]).expect("an answer");
+    }
+    // All answers are made. With whole tables they would take 6.4 GB.
+    if let (Some(before), Some(now)) = (before, memory()) {
+        assert!(now.saturating_sub(before) < 300 << 20, "{before} {now}");
+    }
+    let mut events = Events::new(request("/api/events"));
+    events.wait_for("\"n_frames\":0");
+    std::fs::write(&path, &whole).unwrap();
+    events.wait_for("\"n_frames\":11");
+    assert_eq!(server.get("/api/0/frame/10").0, 200);
+    // The table is read in pieces.
+    let (mut length, mut pieces) = (0, 0);
+    loop {
+        let (status, piece) = server.get(&format!("/api/0/series?from={length}"));
+        assert_eq!(status, 200);
+        if piece.is_empty() {
+            break;
+        }
+        (length, pieces) = (length + piece.len(), pieces + 1);
+    }
+    assert_eq!((length, pieces), ((64 << 20) + 11, 65));
+}
+
 #[test]
 fn a_truncated_run_file_is_reported_and_the_server_goes_on() {
     let folder = finished("truncated");
@@ -268,6 +319,27 @@ fn a_truncated_run_file_is_reported_and_the_server_goes_on() {
     assert_eq!(server.get("/api/0/frame/10").0, 200);
 }
 
+/// The stream of events of a server.
+struct Events {
+    stream: TcpStream,
+    text: String,
+}
+
+impl Events {
+    fn new(stream: TcpStream) -> Events {
+        Events { stream, text: String::new() }
+    }
+
+    fn wait_for(&mut self, word: &str) {
+        let mut part = [0; 4096];
+        while !self.text.contains(word) {
+            let n = self.stream.read(&mut part).expect("an event in time");
+            assert!(n > 0, "{}", self.text);
+            self.text += &String::from_utf8_lossy(&part[..n]);
+        }
+    }
+}
+
 #[test]
 fn events_announce_frames_of_a_run_that_grows() {
     let folder = finished("events");
@@ -279,17 +351,10 @@ fn events_announce_frames_of_a_run_that_grows() {
     let mut stream = TcpStream::connect(("127.0.0.1", server.port)).unwrap();
     stream.set_read_timeout(Some(Duration::from_secs(30))).unwrap();
     write!(stream, "GET /api/events HTTP/1.1\r\nHost: localhost:{}\r\n\r\n", server.port).unwrap();
-    let mut text = String::new();
-    let mut wait_for = |word: &str| {
-        let mut part = [0; 4096];
-        while !text.contains(word) {
-            let n = stream.read(&mut part).expect("an event in time");
-            text += &String::from_utf8_lossy(&part[..n]);
-        }
-    };
-    wait_for("\"n_frames\":0");
+    let mut events = Events::new(stream);
+    events.wait_for("\"n_frames\":0");
     std::fs::write(&path, &whole).unwrap();
-    wait_for("\"n_frames\":11");
+    events.wait_for("\"n_frames\":11");
 }
 
 #[test]

@@ -148,15 +148,20 @@ function plainColour(model: Model, i: number, number: number): Rgb {
 /** Fourth byte of bodies that stay opaque when stones are made see-through. */
 const MACHINE_ALPHA = 128;
 
-/** Colours of all bodies as RGBA bytes, `values` mapped from `range`. */
+/** Names of the materials of several models, each once: the same material has the same colour in all runs. */
+export function materialNames(models: (Model | null)[]): string[] {
+  return [...new Set(models.flatMap((model) => model?.materials ?? []))];
+}
+
+/** Colours of all bodies as RGBA bytes, `values` mapped from `range`; `materials` are the numbers of the materials in the legend. */
 export function colours(
-  field: FieldName, model: Model, values: Float32Array, coloured: Uint8Array, range: Range | null, out: Uint8Array,
+  field: FieldName, model: Model, values: Float32Array, coloured: Uint8Array, range: Range | null, out: Uint8Array, materials: number[] = [],
 ): void {
   const span = range && range.max > range.min ? range.max - range.min : 1;
   let machines = 0;
   for (let i = 0; i < model.n; i++) {
     let colour: Rgb;
-    if (field === "material" && model.kind[i] !== Kind.Wall) colour = categorical(model.material[i]);
+    if (field === "material" && model.kind[i] !== Kind.Wall) colour = categorical(materials[model.material[i]] ?? model.material[i]);
     else if (field === "plain" || field === "material" || coloured[i] === 0) colour = plainColour(model, i, machines);
     else colour = range && Number.isFinite(values[i]) ? sequential((values[i] - range.min) / span) : NO_VALUE;
     if (model.kind[i] === Kind.Driven || model.kind[i] === Kind.Mechanism) machines++;

@@ -90,6 +90,7 @@ export class Bodies {
     }
     if (geometry.walls.triangle.length > 0) this.addWalls(geometry.walls, indices);
     if (geometry.ground.triangle.length > 0) this.addGround(indices(geometry.ground.triangle));
+    if (geometry.planes.triangle.length > 0) this.addPlanes(indices(geometry.planes.triangle));
   }
 
   private readonly always: THREE.Group[] = [];
@@ -185,6 +186,13 @@ export class Bodies {
     const offset = { polygonOffset: true, polygonOffsetFactor: 1, polygonOffsetUnits: 2 };
     const m = material(SOLID_VERTEX, GROUND_FRAGMENT, this.uniforms, offset);
     this.groundMeshes.push(this.mesh(g, m, ORDER.ground, this.scene));
+    this.mesh(g, material(SOLID_VERTEX, PICK_FRAGMENT, this.uniforms, { transparent: false }), 0, this.pickWalls);
+  }
+
+  /** Walls without bounds: they fade at the border and receive no shadows, which would show where the patch ends. */
+  private addPlanes(g: THREE.BufferGeometry): void {
+    const m = material(SOLID_VERTEX, GROUND_FRAGMENT, this.wallBehind, { depthWrite: false, defines: { PLANE: 1 } });
+    this.wallMeshes.push(this.mesh(g, m, ORDER.wallBehind, this.scene));
     this.mesh(g, material(SOLID_VERTEX, PICK_FRAGMENT, this.uniforms, { transparent: false }), 0, this.pickWalls);
   }
 

@@ -1,8 +1,8 @@
 // Geometry of a model, prepared once: one vertex buffer for all bodies, and lists of triangles and edges for
-// stones and machines, for walls, and for the patches that show half-spaces.
+// stones and machines, for walls, and for the patches that show half-spaces: ground, and planes that are walls.
 
 import { OCTAHEDRON_VERTICES, octahedra } from "./detail";
-import { Kind, type Flexible, type Frame, type Model } from "../data/protocol";
+import { Kind, type Flexible, type Frame, type Model, type RunInfo, type Vec3 } from "../data/protocol";
 import { turn } from "./pose";
 
 /** Triangles and edges of a group of bodies, as indices into the common vertices. */
@@ -19,6 +19,8 @@ export interface Geometry {
   solids: Group;
   walls: Group;
   ground: Group;
+  /** Steep half-spaces: walls without bounds. */
+  planes: Group;
   spheres: number[];
   /** Ids of moving bodies that contain stones and are drawn like walls. */
   containers: ReadonlySet<number>;
@@ -31,8 +33,14 @@ export interface Geometry {
   half: Float32Array;
 }
 
-/** Prepares the geometry of a model at a frame. `known` are the ids of the containers of an earlier model. */
-export function prepare(model: Model, frame: Frame, known: ReadonlySet<number> | null = null): Geometry {
+/** What the drawing needs to know about the scene. */
+export type SceneKind = Pick<RunInfo, "up" | "planar">;
+
+/** A half-space is ground if its surface is less steep than 60°: the cosine of this angle. */
+const GROUND_SLOPE = 0.5;
+
+/** Prepares the geometry of a model at a frame. Half-spaces of planar scenes are ground, as their strips lie in the picture. `known` are the ids of the containers of an earlier model. */
+export function prepare(model: Model, frame: Frame, kind: SceneKind, known: ReadonlySet<number> | null = null): Geometry {
   const { centre, half } = boxes(model);
   const containers = known
     ? new Set([...model.id.keys()].filter((i) => known.has(model.id[i])))
@@ -40,18 +48,34 @@ export function prepare(model: Model, frame: Frame, known: ReadonlySet<number> |
   const solids: number[] = [];
   const walls: number[] = [];
   const ground: number[] = [];
+  const planes: number[] = [];
   const spheres: number[] = [];
   for (let i = 0; i < model.n; i++) {
     if (model.radius[i] > 0) spheres.push(i);
     else if (model.firstTriangle[i + 1] === model.firstTriangle[i]) continue;
-    else if (model.unbounded[i]) ground.push(i);
+    else if (model.unbounded[i]) (kind.planar || isGround(model, frame, i, kind.up) ? ground : planes).push(i);
     else if (model.kind[i] === Kind.Wall || containers.has(i)) walls.push(i);
     else solids.push(i);
   }
   const tubes = model.flexible.filter((f) => f.outline.length >= 3).map(tube);
   const merged = mergeVertices(model, gather(model, solids), tubes, octahedra(solids, centre, half));
   const ids = new Set([...containers].map((i) => model.id[i]));
-  return { ...merged, containers: ids, walls: gather(model, walls), ground: gather(model, ground), spheres, centre, half };
+  const [wallGroup, groundGroup, planeGroup] = [walls, ground, planes].map((bodies) => gather(model, bodies));
+  return { ...merged, containers: ids, walls: wallGroup, ground: groundGroup, planes: planeGroup, spheres, centre, half };
+}
+
+/** Whether the patch of a half-space faces upwards. */
+function isGround(model: Model, frame: Frame, body: number, up: Vec3): boolean {
+  const [a, b, c] = [0, 1, 2].map((k) => {
+    const v = model.triangle[3 * model.firstTriangle[body] + k];
+    return Array.from(model.vertex.subarray(3 * v, 3 * v + 3));
+  });
+  const [u, w] = [b, c].map((p) => p.map((x, d) => x - a[d]));
+  const normal = [u[1] * w[2] - u[2] * w[1], u[2] * w[0] - u[0] * w[2], u[0] * w[1] - u[1] * w[0]];
+  const [x, y, z, s] = frame.rotation.subarray(4 * body, 4 * body + 4);
+  const turned = turn([x, y, z, s], normal);
+  const slope = turned.reduce((sum, n, d) => sum + n * up[d], 0) / (Math.hypot(...turned) || 1);
+  return slope > GROUND_SLOPE;
 }
 
 /** Boxes of all bodies in their frames. */

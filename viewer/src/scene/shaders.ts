@@ -172,7 +172,7 @@ void main() {
 }
 `;
 
-/** Ground of half-spaces, which is not cut: faded at the border, with grid lines. */
+/** Ground of half-spaces, which is not cut: faded at the border, with grid lines. With `PLANE` it is a translucent wall. */
 export const GROUND_FRAGMENT = /* glsl */ `${FRAGMENT_HEAD}${LIGHT}
 uniform vec3 uGround;
 uniform vec3 uFitCentre;
@@ -180,9 +180,17 @@ uniform float uFitRadius;
 uniform float uGrid;
 uniform vec3 uGridU;
 uniform vec3 uGridV;
+#ifdef PLANE
+uniform float uOpacity;
+#endif
 void main() {
   vec3 d = vWorld - uFitCentre;
   float fade = 1.0 - smoothstep(1.2, 3.4, length(d) / uFitRadius);
+#ifdef PLANE
+  fade *= uOpacity;
+  if (fade < 0.02) discard;
+  outColour = vec4(uGround * 0.9, fade);
+#else
   vec2 at = vec2(dot(vWorld, uGridU), dot(vWorld, uGridV)) / uGrid;
   vec2 width = fwidth(at);
   vec2 line = abs(fract(at - 0.5) - 0.5) / max(width, 1e-6);
@@ -194,6 +202,7 @@ void main() {
   float light = lit(vWorld);
   vec3 colour = uGround * mix(0.62, 1.0, light) * (1.0 - 0.07 * grid);
   outColour = vec4(colour, fade);
+#endif
 }
 `;
 

@@ -75,7 +75,7 @@ export class World {
     this.poses?.dispose();
     this.colourTexture?.dispose();
     this.model = model;
-    this.geometry = prepare(model, frame, this.geometry?.containers);
+    this.geometry = prepare(model, frame, this.run.info, this.geometry?.containers);
     this.coloured = colouredBodies(model) as Uint8Array<ArrayBuffer>;
     this.origins ??= originsOf(model, frame);
     this.poses = new Poses(model.n, this.uniforms);
@@ -100,10 +100,11 @@ export class World {
     return this.model && this.shown ? evaluate(field, this.model, this.shown.a, contacts, this.origins) : null;
   }
 
-  /** Colours the bodies by values of a field. */
-  paint(field: FieldName, values: Float32Array, range: Range | null): void {
+  /** Colours the bodies by values of a field; `materials` is the order of the materials in the legend. */
+  paint(field: FieldName, values: Float32Array, range: Range | null, materials: string[]): void {
     if (!this.model || !this.colourTexture) return;
-    colours(field, this.model, values, this.coloured, range, this.colourTexture.image.data as unknown as Uint8Array);
+    const numbers = this.model.materials.map((name) => materials.indexOf(name));
+    colours(field, this.model, values, this.coloured, range, this.colourTexture.image.data as unknown as Uint8Array, numbers);
     this.colourTexture.needsUpdate = true;
   }
 

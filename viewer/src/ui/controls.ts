@@ -46,25 +46,41 @@ export class Controls {
   private colour(): HTMLElement[] {
     const { app } = this;
     const field = select("By", FIELDS.map((f) => [f.name, f.label]), app.settings.field, (v) => app.setField(v as FieldName));
+    const refused = el("p", { class: "hint refused", role: "status" });
     const limit = (label: string, end: "min" | "max") => {
       const input = el("input", { type: "number", step: "any", "aria-label": `${label} of the colours` });
+      const judge = (reason: string) => {
+        refused.textContent = reason;
+        input.setAttribute("aria-invalid", String(reason !== ""));
+      };
       input.addEventListener("change", () => {
-        const range = app.painter.range ?? { min: 0, max: 1 };
+        const { min, max } = app.painter.range ?? { min: 0, max: 1 };
         const value = Number(input.value);
-        if (input.value === "" || !Number.isFinite(value)) return;
-        app.settings.range = { min: range.min, max: range.max, [end]: value };
-        app.changed();
+        const range = { min, max, [end]: value };
+        if (input.value === "" || !Number.isFinite(value)) judge("A limit is a number.");
+        else if (range.min >= range.max) judge(end === "min" ? `The lower limit must be below the upper one, ${format(max)}.` : `The upper limit must be above the lower one, ${format(min)}.`);
+        else {
+          judge("");
+          app.settings.range = range;
+          app.changed();
+        }
       });
+      // What was refused is replaced by the limit in use.
+      const show = () => (input.value = app.painter.range ? short(app.painter.range[end]) : "");
+      input.addEventListener("blur", show);
       this.refresh.push(() => {
-        if (document.activeElement !== input) input.value = app.painter.range ? String(Number(app.painter.range[end].toPrecision(4))) : "";
+        if (document.activeElement === input) return;
+        show();
+        input.setAttribute("aria-invalid", "false");
       });
       return input;
     };
-    const automatic = button("Auto", () => {
+    const automatic = button("Limits of the run", () => {
+      refused.textContent = "";
       app.settings.range = null;
       app.changed();
     });
-    const limits = el("div", { class: "limits" }, limit("Lower limit", "min"), el("span", {}, "to"), limit("Upper limit", "max"), automatic);
+    const limits = el("div", { class: "limits" }, limit("Lower limit", "min"), el("span", {}, "to"), limit("Upper limit", "max"), automatic, refused);
     this.refresh.push(() => {
       field.menu.value = app.settings.field;
       limits.hidden = app.settings.field === "plain" || app.settings.field === "material";
@@ -168,6 +184,12 @@ export class Controls {
     });
     return [form, answer];
   }
+}
+
+/** Number with four significant digits, as fields for numbers accept it. */
+function short(x: number): string {
+  const size = Math.abs(x);
+  return x === 0 || (size >= 1e-3 && size < 1e5) ? String(Number(x.toPrecision(4))) : x.toExponential(3).replace("e+", "e");
 }
 
 /** Facts about a run; its summary is loaded when the section is opened. */

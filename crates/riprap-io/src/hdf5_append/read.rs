@@ -25,6 +25,9 @@ const MAX_BYTES: u64 = 1 << 32;
 /// Compressed data may be this many times larger (deflate reaches 1032).
 const INFLATION: u64 = 1100;
 
+/// Memory reserved for compressed data, relative to their size; more is added as it is needed.
+const USUAL_INFLATION: usize = 4;
+
 /// A file to read from.
 #[derive(Debug)]
 pub(crate) struct Reader {
@@ -240,7 +243,8 @@ impl Reader {
         if size > length.saturating_mul(INFLATION) {
             return Err((Place::Whole, format!("{n} rows of an array are too many for the file")));
         }
-        let mut out = Vec::with_capacity(size as usize);
+        // The file may claim more rows than it has: memory is reserved for what it can hold uncompressed.
+        let mut out = Vec::with_capacity(size.min(length) as usize);
         let rows = u64::from(array.rows);
         let mut row = first;
         while row < end {
@@ -292,7 +296,7 @@ impl Reader {
         let stored = self.bytes(address, size)?;
         let mut data = stored;
         if array.packed {
-            let mut inflated = Vec::with_capacity(whole.min(INFLATION as usize * data.len()));
+            let mut inflated = Vec::with_capacity(whole.min(USUAL_INFLATION * data.len()));
             // One byte more than a chunk has: the decoder then compares the checksum at the end.
             let inflate =
                 ZlibDecoder::new(&data[..]).take(whole as u64 + 1).read_to_end(&mut inflated);

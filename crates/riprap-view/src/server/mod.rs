@@ -1,6 +1,7 @@
 //! The server behind `riprap view`: answers reads of a few runs, and nothing else.
 
 mod guard;
+mod patient;
 mod routes;
 
 use std::io;
@@ -15,10 +16,12 @@ use tokio::sync::{Semaphore, watch};
 
 use crate::source::{Extent, Source};
 use guard::Guard;
+use patient::Patient;
 
 /// Connections at a time, at most; others wait until one closes.
 const CONNECTIONS: usize = 512;
-/// A request must arrive within this time, and idle connections are closed after it.
+/// A request must arrive within this time, its client must read something of the answer within it, and idle connections are closed
+/// after it.
 const PATIENCE: Duration = Duration::from_secs(20);
 /// How often the run folders are looked at.
 const EVERY: Duration = Duration::from_millis(250);
@@ -69,11 +72,7 @@ impl Server {
 
     /// Serves until the flag is set.
     pub fn run(self, stop: &AtomicBool) -> io::Result<()> {
-        let runtime = tokio::runtime::Builder::new_multi_thread()
-            .worker_threads(2)
-            .max_blocking_threads(8)
-            .enable_all()
-            .build()?;
+        let runtime = runtime()?;
         let served = runtime.block_on(self.serve(stop));
         // Open event streams do not keep the program from ending.
         runtime.shutdown_timeout(Duration::from_millis(200));
@@ -106,12 +105,22 @@ impl Server {
             tokio::spawn(async move {
                 let mut http = hyper::server::conn::http1::Builder::new();
                 http.timer(TokioTimer::new()).header_read_timeout(PATIENCE);
-                // The client closed the connection or sent an invalid request.
-                let _ = http.serve_connection(TokioIo::new(stream), service).await;
+                // The client closed the connection, sent an invalid request, or does not read.
+                let stream = TokioIo::new(Patient::new(stream, PATIENCE));
+                let _ = http.serve_connection(stream, service).await;
                 drop(room);
             });
         }
     }
+}
+
+/// Threads for connections, for all answers that are made at a time, and one that looks at the run folders.
+fn runtime() -> io::Result<tokio::runtime::Runtime> {
+    tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(2)
+        .max_blocking_threads(routes::ANSWERS + 1)
+        .enable_all()
+        .build()
 }
 
 /// Looks at the run folders and announces changes.
@@ -137,5 +146,30 @@ async fn follow(sources: Arc<Vec<Source>>, send: watch::Sender<Vec<Extent>>) {
             return;
         }
         tokio::time::sleep(EVERY).await;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Mutex;
+
+    use super::*;
+
+    #[test]
+    fn runs_are_followed_while_all_answers_take_long() {
+        let runtime = runtime().unwrap();
+        let gate = Arc::new(Mutex::new(()));
+        let closed = gate.lock().unwrap();
+        for _ in 0..routes::ANSWERS {
+            let gate = Arc::clone(&gate);
+            runtime.spawn_blocking(move || drop(gate.lock()));
+        }
+        let sources = Arc::new(vec![Source::expected("no such folder")]);
+        let (send, mut extents) = watch::channel(Vec::new());
+        runtime.spawn(follow(sources, send));
+        let changed = async { tokio::time::timeout(PATIENCE, extents.changed()).await };
+        runtime.block_on(changed).expect("in time").unwrap();
+        assert_eq!(extents.borrow().len(), 1);
+        drop(closed);
     }
 }

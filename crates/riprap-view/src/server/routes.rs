@@ -4,6 +4,7 @@ use std::convert::Infallible;
 use std::sync::Arc;
 
 use axum::Router;
+use axum::body::Bytes;
 use axum::extract::{Path, Query, Request, State};
 use axum::http::header::{self, HeaderName, HeaderValue};
 use axum::http::{StatusCode, Uri};
@@ -13,21 +14,37 @@ use axum::response::{Html, IntoResponse, Response};
 use axum::routing::get;
 use futures_util::stream;
 use serde::Deserialize;
-use serde_json::json;
-use tokio::sync::{Semaphore, watch};
+use serde_json::{Value, json};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 
 use super::guard::Guard;
 use crate::page;
-use crate::source::{Error, Extent, Source};
+use crate::source::{Error, Extent, PIECE, Source};
 
 /// Answers that are being made at a time, at most: each may take some megabytes.
-const ANSWERS: usize = 8;
+pub(super) const ANSWERS: usize = 8;
+/// Memory of answers that are made and not yet sent, at most, or one larger answer [KiB].
+const UNSENT: usize = 128 << 10;
 
 #[derive(Clone)]
 struct Shared {
     sources: Arc<Vec<Source>>,
     extents: watch::Receiver<Vec<Extent>>,
     answers: Arc<Semaphore>,
+    /// One permit per KiB.
+    unsent: Arc<Semaphore>,
+}
+
+/// Bytes of an answer. Their memory counts as unsent until the connection has taken them.
+struct Unsent {
+    bytes: Arc<Vec<u8>>,
+    _room: OwnedSemaphorePermit,
+}
+
+impl AsRef<[u8]> for Unsent {
+    fn as_ref(&self) -> &[u8] {
+        &self.bytes
+    }
 }
 
 /// All routes.
@@ -37,6 +54,7 @@ pub fn router(
     guard: Guard,
 ) -> Router {
     let answers = Arc::new(Semaphore::new(ANSWERS));
+    let unsent = Arc::new(Semaphore::new(UNSENT));
     Router::new()
         .route("/", get(async || Html(page::VIEWER)))
         .route("/api/runs", get(runs))
@@ -50,7 +68,7 @@ pub fn router(
             let guard = guard.clone();
             async move { guarded(&guard, request, next).await }
         }))
-        .with_state(Shared { sources, extents, answers })
+        .with_state(Shared { sources, extents, answers, unsent })
 }
 
 /// Refuses requests that the guard does not accept, and adds the headers of all answers.
@@ -89,21 +107,43 @@ fn failed(error: &Error) -> Response {
 
 impl Shared {
     /// Makes an answer on a thread for blocking work.
-    async fn answer<T: Send + 'static>(
+    async fn make<T: Send + 'static>(
         &self,
         make: impl FnOnce(&[Source]) -> Result<T, Error> + Send + 'static,
     ) -> Result<T, Response> {
-        let room = Arc::clone(&self.answers).acquire_owned().await;
         let sources = Arc::clone(&self.sources);
-        let made = tokio::task::spawn_blocking(move || {
-            let made = make(&sources);
-            drop(room);
-            made
-        });
-        match made.await {
+        match tokio::task::spawn_blocking(move || make(&sources)).await {
             Ok(made) => made.map_err(|error| failed(&error)),
             Err(_) => Err(refuse(StatusCode::INTERNAL_SERVER_ERROR, "the run file is damaged")),
         }
+    }
+
+    /// Answers with JSON.
+    async fn json(
+        &self,
+        make: impl FnOnce(&[Source]) -> Result<Value, Error> + Send + 'static,
+    ) -> Response {
+        let _making = self.answers.acquire().await;
+        self.make(make).await.map(axum::Json).into_response()
+    }
+
+    /// Answers with bytes of a kind, once there is memory for them.
+    async fn bytes(
+        &self,
+        kind: &'static str,
+        make: impl FnOnce(&[Source]) -> Result<Arc<Vec<u8>>, Error> + Send + 'static,
+    ) -> Response {
+        let _making = self.answers.acquire().await;
+        let bytes = match self.make(make).await {
+            Ok(bytes) => bytes,
+            Err(response) => return response,
+        };
+        let size = (bytes.len() >> 10).clamp(1, UNSENT) as u32;
+        let Ok(room) = Arc::clone(&self.unsent).acquire_many_owned(size).await else {
+            return refuse(StatusCode::SERVICE_UNAVAILABLE, "the viewer ends");
+        };
+        let body = Bytes::from_owner(Unsent { bytes, _room: room });
+        ([(header::CONTENT_TYPE, kind)], body).into_response()
     }
 
     fn run(&self, run: &str) -> Option<usize> {
@@ -116,7 +156,7 @@ async fn runs(State(shared): State<Shared>) -> Response {
         let infos: Result<Vec<_>, _> = sources.iter().map(Source::info).collect();
         Ok(json!({ "format": 1, "runs": infos? }))
     };
-    shared.answer(infos).await.map(axum::Json).into_response()
+    shared.json(infos).await
 }
 
 #[derive(Deserialize)]
@@ -139,13 +179,16 @@ async fn of_run(
         "summary" => "application/json",
         _ => return refuse(StatusCode::NOT_FOUND, "there is no such part of a run"),
     };
-    let answer = shared.answer(move |sources| match what.as_str() {
-        "times" => sources[run].times(usize::try_from(from).unwrap_or(usize::MAX)),
-        "series" => sources[run].series(from),
-        _ => sources[run].summary(),
-    });
-    let bytes = answer.await;
-    bytes.map(|bytes| ([(header::CONTENT_TYPE, kind)], bytes)).into_response()
+    let answer = move |sources: &[Source]| {
+        let source = &sources[run];
+        let bytes = match what.as_str() {
+            "times" => source.times(usize::try_from(from).unwrap_or(usize::MAX)),
+            "series" => source.series(from, PIECE),
+            _ => source.summary(),
+        };
+        bytes.map(Arc::new)
+    };
+    shared.bytes(kind, answer).await
 }
 
 async fn of_frame(
@@ -158,18 +201,16 @@ async fn of_frame(
     if !["model", "frame", "contacts", "history"].contains(&what.as_str()) {
         return refuse(StatusCode::NOT_FOUND, "there is no such part of a run");
     }
-    let answer = shared.answer(move |sources| {
+    let answer = move |sources: &[Source]| {
         let source = &sources[run];
         match what.as_str() {
-            "model" => source.model(number).map(|(_, bytes)| bytes.to_vec()),
-            "frame" => source.frame(number as usize),
-            "contacts" => source.contacts(number as usize),
-            _ => source.history(number),
+            "model" => source.model(number).map(|(_, bytes)| bytes),
+            "frame" => source.frame(number as usize).map(Arc::new),
+            "contacts" => source.contacts(number as usize).map(Arc::new),
+            _ => source.history(number).map(Arc::new),
         }
-    });
-    let bytes = answer.await;
-    let kind = [(header::CONTENT_TYPE, "application/octet-stream")];
-    bytes.map(|bytes| (kind, bytes)).into_response()
+    };
+    shared.bytes("application/octet-stream", answer).await
 }
 
 /// A stream of the lengths of the runs, whenever they change.
