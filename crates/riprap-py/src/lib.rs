@@ -14,6 +14,7 @@ mod attached;
 mod backup;
 mod body;
 mod builder;
+mod cell;
 mod controls;
 mod convert;
 mod dantzig;

@@ -2543,24 +2543,6 @@ class SceneBuilder:
     def pair(self, a: Material, b: Material, law: PairLaw) -> None:
         """Sets the law between two materials, instead of the one that follows from both."""
         ...
-    def periodic(self, *, x: Optional[Sequence[float]] = None, y: Optional[Sequence[float]] = None, z: Optional[Sequence[float]] = None, shear_rate: Optional[float] = None, shear_strain: Optional[Union[str, Callable[[float], float]]] = None, initial_flow: bool = True) -> None:
-        """Repeats the scene periodically along x, y and z, where a range (start, end) [m] is given. `shear_rate` [1/s], or
-        `shear_strain` [–] as an expression of `t` or a callable of t [s], shears the cell: the flow along x grows with y,
-        and free bodies start with it in addition to their own velocity unless `initial_flow` is False. Bodies meet the nearest
-        images of others; positions go on beyond the boundaries, and `Scene.wrapped` gives the image in the cell.
-
-        >>> import riprap as rr
-        >>> glass = rr.Material("glass", density=2500.0, restitution=1.0)
-        >>> scene = rr.SceneBuilder(gravity=(0, 0, 0))
-        >>> scene.periodic(x=(0, 1), y=(0, 1), z=(0, 1))
-        >>> ball = scene.add(rr.Body(rr.Shape.sphere(0.1), glass, position=(0.2, 0.5, 0.5), velocity=(-1, 0, 0)))
-        >>> other = scene.add(rr.Body(rr.Shape.sphere(0.1), glass, position=(0.9, 0.5, 0.5)))
-        >>> sim = rr.Simulation(scene.build(), rr.MoreauJean(dt=1e-3))
-        >>> _ = sim.until(0.3)
-        >>> round(float(sim.body(other).velocity[0]), 6)
-        -1.0
-        """
-        ...
     def add(self, body: Body) -> BodyHandle:
         """Adds a free body."""
         ...
@@ -2609,6 +2591,24 @@ class SceneBuilder:
         """Checks the description and freezes it. SceneError lists all mistakes."""
         ...
     def __repr__(self) -> str: ...
+    def periodic(self, *, x: Optional[Sequence[float]] = None, y: Optional[Sequence[float]] = None, z: Optional[Sequence[float]] = None, shear_rate: Optional[float] = None, shear_strain: Optional[Union[str, Callable[[float], float]]] = None, initial_flow: bool = True) -> None:
+        """Repeats the scene periodically along x, y and z, where a range (start, end) [m] is given. `shear_rate` [1/s], or
+        `shear_strain` [–] as an expression of `t` or a callable of t [s], shears the cell: the flow along x grows with y,
+        and free bodies start with it in addition to their own velocity unless `initial_flow` is False. Bodies meet the nearest
+        images of others; positions go on beyond the boundaries, and `Scene.wrapped` gives the image in the cell.
+
+        >>> import riprap as rr
+        >>> glass = rr.Material("glass", density=2500.0, restitution=1.0)
+        >>> scene = rr.SceneBuilder(gravity=(0, 0, 0))
+        >>> scene.periodic(x=(0, 1), y=(0, 1), z=(0, 1))
+        >>> ball = scene.add(rr.Body(rr.Shape.sphere(0.1), glass, position=(0.2, 0.5, 0.5), velocity=(-1, 0, 0)))
+        >>> other = scene.add(rr.Body(rr.Shape.sphere(0.1), glass, position=(0.9, 0.5, 0.5)))
+        >>> sim = rr.Simulation(scene.build(), rr.MoreauJean(dt=1e-3))
+        >>> _ = sim.until(0.3)
+        >>> round(float(sim.body(other).velocity[0]), 6)
+        -1.0
+        """
+        ...
     def apply(self, body: BodyHandle, *, force: Optional[_StateVectorLaw] = None, torque: Optional[_StateVectorLaw] = None, sees: Sequence[BodyHandle] = ...) -> None:
         """Adds a force [N] at the centre of mass of a free body, and a torque [N m], that depend on time and state. Each is three numbers
         or expressions, or a callable. Expressions may use `t` [s], the position `x`, `y`, `z` [m] of the origin of the shape, its
