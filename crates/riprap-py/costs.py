@@ -2,7 +2,7 @@
 laws, copies of arrays.
 
 Python and the command do the same work on one thread, in turns; their processor times are compared, which other programs on the
-machine disturb less than wall times. ``python costs.py [path of the command]``.
+machine disturb less than wall times. ``python costs.py [path of the command]``; ``--laws`` measures only callables.
 """
 
 from __future__ import annotations
@@ -20,7 +20,8 @@ os.environ["RAYON_NUM_THREADS"] = "1"
 
 import riprap as rr  # noqa: E402
 
-COMMAND = sys.argv[1] if len(sys.argv) > 1 else str(shutil.which("riprap", path=Path(sys.executable).parent))
+GIVEN = [argument for argument in sys.argv[1:] if not argument.startswith("--")]
+COMMAND = GIVEN[0] if GIVEN else str(shutil.which("riprap", path=Path(sys.executable).parent))
 SCHEME = rr.MoreauJean(dt=1e-3)
 
 
@@ -121,29 +122,48 @@ def solving(problem: rr.ContactProblem, folder: Path, rounds: int) -> tuple[floa
     return min(ours), min(ours) / min(theirs) - 1
 
 
-def driven(law: object, bodies: int) -> rr.Simulation:
-    """A pendulum with a prescribed motion beside some balls at rest."""
-    mechanism = rr.Mechanism("pendulum")
-    arm = mechanism.revolute(rr.GROUND, axis="y", body=rr.Body.point(2.0, at=(0, 0, -1)), name="arm")
-    mechanism.drive(arm, rr.Motor.motion(law))  # type: ignore[arg-type]
+def driven(kind: str, law: object, bodies: int) -> rr.Simulation:
+    """A pendulum or a ball with a law of a kind, beside some balls at rest."""
+    steel = rr.Material("steel", density=7800.0)
     scene = rr.SceneBuilder(gravity=(0, 0, 0))
-    scene.add_mechanism(mechanism)
+    ball = rr.Body(rr.Shape.sphere(0.1), steel, name="own", position=(0, 0, 5))
+    if kind in ("drive", "actuate"):
+        mechanism = rr.Mechanism("pendulum")
+        arm = mechanism.revolute(rr.GROUND, axis="y", body=rr.Body.point(2.0, at=(0, 0, -1)), name="arm")
+        if kind == "drive":
+            mechanism.drive(arm, rr.Motor.motion(law))  # type: ignore[arg-type]
+        else:
+            mechanism.actuate(arm, law)  # type: ignore[arg-type]
+        scene.add_mechanism(mechanism)
+    elif kind == "apply":
+        scene.apply(scene.add(ball), force=law)  # type: ignore[arg-type]
+    else:
+        scene.add_servo(ball, along="z", force=law, speed=1.0)  # type: ignore[arg-type]
     if bodies:
-        steel = rr.Material("steel", density=7800.0)
         scene.add_grains(rr.Grains.lattice((bodies, 1, 1), (1, 1, 1), shape=rr.Shape.sphere(0.1), material=steel))
     return rr.Simulation(scene.build(), rr.MoreauJean(dt=1e-5))
 
 
-def per_call(bodies: int) -> tuple[float, int]:
+# The value of a callable of each kind, and the same as an expression.
+LAWS: dict[str, tuple[object, object]] = {
+    "drive": ((0.1, 0.0, 0.0), "0.1 + 0*t"),
+    "actuate": (0.1, "0.1 + 0*t"),
+    "apply": ((0.1, 0.0, 0.0), ("0.1 + 0*t", "0*t", "0*t")),
+    "servo": (0.1, "0.1 + 0*t"),
+}
+
+
+def per_call(kind: str, bodies: int) -> tuple[float, int]:
     """Extra time per call of a callable compared with an expression [s], and calls per step."""
     calls = 0
+    value, expression = LAWS[kind]
 
-    def law(t: float) -> tuple[float, float, float]:
+    def law(t: float, *state: object) -> object:
         nonlocal calls
         calls += 1
-        return (0.1, 0.0, 0.0)
+        return value
 
-    python, plain = driven(law, bodies), driven("0.1 + 0*t", bodies)
+    python, plain = driven(kind, law, bodies), driven(kind, expression, bodies)
     steps = 1000
     times: list[tuple[float, float]] = []
     calls = 0
@@ -156,6 +176,16 @@ def per_call(bodies: int) -> tuple[float, int]:
 
 
 def main() -> None:
+    if "--laws" not in sys.argv:
+        stepping_and_solving()
+    for kind in LAWS:
+        for bodies in (0, 600):
+            cost, per_step = per_call(kind, bodies)
+            print(f"callable as {kind} beside {bodies} balls {1e6 * cost:.2f} µs per call, {per_step} calls per step")
+
+
+def stepping_and_solving() -> None:
+    """Prints what steps, arrays and solves cost."""
     scene = stones(5000)
     run = rr.Simulation(scene, SCHEME)
     with tempfile.TemporaryDirectory() as name:
@@ -168,9 +198,6 @@ def main() -> None:
         problem = run.contact_problem()
         solve, more = solving(problem, folder, rounds=3)
         print(f"read and solve {len(problem)} contacts {1e3 * solve:.0f} ms, {100 * more:+.1f} % compared with `riprap solve`")
-    for bodies in (0, 600):
-        cost, per_step = per_call(bodies)
-        print(f"callable as drive beside {bodies} balls {1e6 * cost:.2f} µs per call, {per_step} calls per step")
 
 
 if __name__ == "__main__":

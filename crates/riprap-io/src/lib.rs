@@ -39,5 +39,5 @@ pub mod vtk;
 pub use atomic::write_whole;
 pub use error::{Error, Place};
 pub use sealed::sha256;
-pub use stop::Stopped;
+pub use stop::{Condition, ConditionError, Stopped};
 pub use unit_vector::unit;

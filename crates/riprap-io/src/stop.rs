@@ -47,6 +47,73 @@ pub struct Stopped {
     pub time: f64,
 }
 
+/// A condition on the state of a scene, such as `"speed < 1e-4 m/s for 0.1 s"`: the key `stop` of `[run]` without columns of
+/// `series.csv`. See [`Condition::new`].
+///
+/// ```
+/// use riprap::prelude::*;
+/// use riprap_io::Condition;
+///
+/// let clay = Material::new("clay").density(1800.0).friction(0.8);
+/// let mut scene = Scene::builder();
+/// scene.add_fixed(Shape::half_space([0.0, 0.0, 1.0])?, Pose::IDENTITY, &clay);
+/// let lump = BodyDescription::new(Shape::sphere(0.1)?, &clay).named("lump").at([0.0, 0.0, 0.3]);
+/// scene.add(lump, &clay);
+/// let scene = scene.build()?;
+/// let mut landed = Condition::new("lump.z < 0.15 m", &scene)?;
+/// let mut run = Simulation::new(scene, MoreauJean::new(1e-3))?;
+/// while !landed.holds(&run.frame()) {
+///     run.step()?;
+/// }
+/// assert!((run.time() - (2.0 * 0.15 / 9.81_f64).sqrt()).abs() < 2e-3);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug)]
+pub struct Condition(Stop);
+
+/// A condition that cannot be read.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[error("stop condition `{text}`, column {column}: {message}")]
+pub struct ConditionError {
+    /// The condition.
+    pub text: String,
+    /// Column of the mistake, in characters from 1.
+    pub column: usize,
+    /// What is wrong.
+    pub message: String,
+    /// What to write instead, if known.
+    pub help: Option<String>,
+}
+
+impl Condition {
+    /// A condition that may use `t`, the largest `speed` of the free bodies, the `kinetic_energy`, and coordinates of named bodies such
+    /// as `ball.z` and `ball.vz`; numbers may have units.
+    pub fn new(text: &str, scene: &Scene) -> Result<Condition, ConditionError> {
+        let mut scope = Scope::default();
+        scope.allow_quantities();
+        let mut inputs = Vec::new();
+        let bodies = scene.bodies();
+        let named = bodies.names.iter().enumerate().filter(|(_, name)| text.contains(*name));
+        let named = named.map(|(slot, name)| (name.as_str(), scene.body_at(slot)));
+        let mut add = |name: &str, input: Input| {
+            if scope.variable(name) == inputs.len() {
+                inputs.push(input);
+            }
+        };
+        variables(&mut add, &[], named);
+        Stop::compile(text, &scope, &inputs).map(Condition).map_err(|(within, message, help)| {
+            let column = text[..within.start].chars().count() + 1;
+            ConditionError { text: text.to_owned(), column, message, help }
+        })
+    }
+
+    /// Whether the condition holds at a frame, and has held as long as it must at the frames that were given before.
+    pub fn holds(&mut self, frame: &Frame) -> bool {
+        self.0.step(frame);
+        self.0.stopped().is_some()
+    }
+}
+
 /// A variable of a condition.
 #[derive(Clone, Copy, Debug)]
 enum Input {
@@ -57,45 +124,53 @@ enum Input {
     Column(usize),
 }
 
+/// A mistake in a condition: where in the text, what, and what to write instead.
+type Mistake = (Range<usize>, String, Option<String>);
+
 impl Stop {
     /// The condition of a scene, if it has one; `columns` are those of its series.
     pub fn new(file: &SceneFile, columns: &[Column]) -> Result<Option<Stop>, Problem> {
         let Some(text) = &file.run.stop else { return Ok(None) };
+        let (scope, inputs) = names(file, columns);
+        let stop = Stop::compile(text, &scope, &inputs).map_err(|(within, message, help)| {
+            let at = file.source.within_stop(text, within);
+            let mut problem = Problem::new(at, format!("`stop`: {message}"));
+            problem.help = help;
+            problem
+        })?;
+        Ok(Some(stop))
+    }
+
+    /// A condition with these names and the meaning of its variables.
+    fn compile(text: &str, scope: &Scope, inputs: &[Input]) -> Result<Stop, Mistake> {
         let (condition, duration) = split(text);
-        let reject = |within: Range<usize>, message: String| {
-            Problem::new(file.source.within_stop(text, within), format!("`stop`: {message}"))
-        };
         let hold = match duration.clone() {
             None => 0.0,
             Some(range) => {
                 parse_quantity(&text[range.clone()], Dimension::TIME).map_err(|error| {
                     let span = range.start + error.span.start..range.start + error.span.end;
-                    reject(span, error.message)
+                    (span, error.message, None)
                 })?
             }
         };
         if hold < 0.0 {
-            return Err(reject(duration.unwrap_or_default(), "the time is negative".into()));
+            return Err((duration.unwrap_or_default(), "the time is negative".into(), None));
         }
-        let (scope, inputs) = names(file, columns);
         let source = &text[condition.clone()];
-        let mut compiled = Expression::parse_in(source, &scope).map_err(|mistake| {
+        let mut compiled = Expression::parse_in(source, scope).map_err(|mistake| {
             let shift = condition.start;
             let span = shift + mistake.span.start..shift + mistake.span.end;
-            let mut problem = reject(span, mistake.message);
-            problem.help = mistake.help;
-            problem
+            (span, mistake.message, mistake.help)
         })?;
         let used = compiled.compact();
         if used.is_empty() {
-            let mut problem = reject(condition, "this condition never changes".into());
-            problem.help = Some("write a condition such as \"speed < 1e-4 m/s for 0.1 s\"".into());
-            return Err(problem);
+            let help = "write a condition such as \"speed < 1e-4 m/s for 0.1 s\"";
+            return Err((condition, "this condition never changes".into(), Some(help.into())));
         }
         let inputs: Vec<Input> = used.into_iter().map(|index| inputs[index]).collect();
         let at_rows = inputs.iter().any(|input| matches!(input, Input::Column(_)));
-        let held = Held::default();
-        Ok(Some(Stop { text: text.clone(), condition: compiled, inputs, hold, at_rows, held }))
+        let (text, held) = (text.to_owned(), Held::default());
+        Ok(Stop { text, condition: compiled, inputs, hold, at_rows, held })
     }
 
     /// Evaluates a condition on the state after a step.
@@ -204,19 +279,29 @@ fn names(file: &SceneFile, columns: &[Column]) -> (Scope, Vec<Input>) {
             inputs.push(input);
         }
     };
+    let bodies = file.bodies.iter().enumerate();
+    let bodies = bodies.map(|(index, body)| (body.name.as_str(), Body(index as u32)));
+    variables(&mut add, columns, bodies);
+    (scope, inputs)
+}
+
+/// The variables of a condition.
+fn variables<'a>(
+    add: &mut impl FnMut(&str, Input),
+    columns: &[Column],
+    bodies: impl Iterator<Item = (&'a str, Body)>,
+) {
     add("t", Input::Time);
     add("speed", Input::Speed);
     add("kinetic_energy", Input::KineticEnergy);
     for (index, column) in columns.iter().enumerate() {
         add(&column.name, Input::Column(index));
     }
-    for (index, body) in file.bodies.iter().enumerate() {
+    for (body, id) in bodies {
         for (name, coordinate) in BodyCoordinate::ALL {
-            let body_index = Body(index as u32);
-            add(&format!("{}.{name}", body.name), Input::Body(body_index, coordinate));
+            add(&format!("{body}.{name}"), Input::Body(id, coordinate));
         }
     }
-    (scope, inputs)
 }
 
 #[cfg(test)]

@@ -3,7 +3,9 @@
 use pyo3::prelude::*;
 
 use riprap::math::Vec3;
-use riprap::scene::{Body as CoreBody, Kind, Servo};
+use riprap::scene::{
+    Body as CoreBody, Kind, LoadInputs, SceneBuilder as CoreBuilder, Servo, StateLaw,
+};
 
 use crate::body::Body;
 use crate::builder::SceneBuilder;
@@ -12,14 +14,13 @@ use crate::law::{NamedBodies, Raised, state_number, state_vector};
 use crate::saving::{self, Item, Saved, number, vector};
 use crate::{convert, errors};
 
-impl SceneBuilder {
-    /// The bodies whose names expressions may use.
-    fn named_bodies(&self) -> NamedBodies {
-        let all = self.core.bodies().iter().enumerate();
-        let named = all.filter(|(_, body)| !body.name.is_empty());
-        named.map(|(id, body)| (body.name.clone(), CoreBody(id as u32))).collect()
-    }
+/// The bodies whose names expressions may use.
+fn named_bodies(scene: &CoreBuilder) -> NamedBodies<'_> {
+    let named = scene.bodies().iter().enumerate().filter(|(_, body)| !body.name.is_empty());
+    named.map(|(id, body)| (body.name.as_str(), CoreBody(id as u32))).collect()
+}
 
+impl SceneBuilder {
     /// Records a law of a body, as a key of a scene file.
     fn record_control(&mut self, body: CoreBody, key: &'static str, value: Saved) {
         let mut next = 0;
@@ -50,7 +51,7 @@ impl SceneBuilder {
     /// >>> scene.apply(ball, force=("-100*x - 20*vx", 0, 0), torque=lambda t, own: (0, 0, -own[2][2]))
     /// >>> run = rr.Simulation(scene.build(), rr.MoreauJean(dt=1e-3))
     /// >>> report = run.until(5.0)
-    /// >>> abs(run.positions[0, 0]) < 1e-3
+    /// >>> bool(abs(run.positions[0, 0]) < 1e-3)
     /// True
     #[pyo3(signature = (body, *, force=None, torque=None, sees=vec![]), text_signature = "($self, body, *, force=None, torque=None, sees=())")]
     fn apply(
@@ -62,7 +63,7 @@ impl SceneBuilder {
     ) -> PyResult<()> {
         let body = self.body(body)?;
         let others = sees.iter().map(|other| self.body(other)).collect::<PyResult<Vec<_>>>()?;
-        let names = self.named_bodies();
+        let names = named_bodies(&self.core);
         let law = |given: Option<&Bound<PyAny>>, slots: &mut Vec<Raised>| {
             given.map(|law| state_vector(law, &names, &others, slots)).transpose()
         };
@@ -92,9 +93,9 @@ impl SceneBuilder {
     }
 
     /// Adds a body that a drive moves along an axis of the world, or about one through its centre of mass, and holds in all other
-    /// directions: "x", "-z", … The drive pushes with exactly its target, a `force` [N] or a `torque` [N m], as long as it is
-    /// slower than `speed` [m/s, rad/s]. The target is a number, an expression or a callable, as in `apply`. By default it
-    /// carries the weight of the body.
+    /// directions: "x", "-z", … The drive pushes with exactly its target, a `force` [N], a `stress` [Pa] on an `area` [m²], or a `torque`
+    /// [N m], as long as it is slower than `speed` [m/s, rad/s], which a scene file must have. Targets and areas are numbers,
+    /// expressions or callables, as in `apply`. By default it carries the weight of the body.
     ///
     /// >>> import riprap as rr
     /// >>> scene = rr.SceneBuilder()
@@ -107,8 +108,8 @@ impl SceneBuilder {
     /// >>> round(float(run.positions[1, 2]), 6)
     /// 0.01
     #[pyo3(
-        signature = (body, *, along=None, about=None, force=None, torque=None, speed, carries_weight=true, sees=vec![]),
-        text_signature = "($self, body, *, along=None, about=None, force=None, torque=None, speed, carries_weight=True, sees=())"
+        signature = (body, *, along=None, about=None, force=None, torque=None, stress=None, area=None, speed=f64::INFINITY, carries_weight=true, sees=vec![]),
+        text_signature = "($self, body, *, along=None, about=None, force=None, torque=None, stress=None, area=None, speed=inf, carries_weight=True, sees=())"
     )]
     fn add_servo(
         &mut self,
@@ -117,6 +118,8 @@ impl SceneBuilder {
         about: Option<&Bound<PyAny>>,
         force: Option<&Bound<PyAny>>,
         torque: Option<&Bound<PyAny>>,
+        stress: Option<&Bound<PyAny>>,
+        area: Option<&Bound<PyAny>>,
         speed: f64,
         carries_weight: bool,
         sees: Vec<BodyHandle>,
@@ -124,18 +127,29 @@ impl SceneBuilder {
         let Some((description, material)) = &body.solid else {
             return Err(errors::value("a servo needs a body with a shape"));
         };
-        let (axis, target, keys) = match (along, about, force, torque) {
-            (Some(axis), None, Some(force), None) => (axis, force, ["along", "force", "speed"]),
-            (None, Some(axis), None, Some(torque)) => {
-                (axis, torque, ["about", "torque", "angular_speed"])
-            }
+        let targets = [("force", force), ("torque", torque), ("stress", stress), ("area", area)];
+        let targets: Vec<_> = targets.into_iter().filter_map(|(k, x)| Some((k, x?))).collect();
+        let names: Vec<&str> = targets.iter().map(|(key, _)| *key).collect();
+        let (axis, axis_key, speed_key) = match (along, about, &names[..]) {
+            (Some(axis), None, ["force"] | ["stress", "area"]) => (axis, "along", "speed"),
+            (None, Some(axis), ["torque"]) => (axis, "about", "angular_speed"),
             _ => {
-                let message = "give `along` and `force`, or `about` and `torque`";
+                let message = "give `along` and `force`, or `along`, `stress` and `area`, or `about` and `torque`";
                 return Err(errors::value(message));
             }
         };
         let others = sees.iter().map(|other| self.body(other)).collect::<PyResult<Vec<_>>>()?;
-        let law = state_number(target, &self.named_bodies(), &others, &mut self.raised)?;
+        let bodies = named_bodies(&self.core);
+        let raised = &mut self.raised;
+        let laws = targets.iter().map(|(_, law)| state_number(law, &bodies, &others, raised));
+        let mut laws = laws.collect::<PyResult<Vec<_>>>()?;
+        let law = match (laws.pop(), laws.pop()) {
+            (Some(area), Some(stress)) => {
+                StateLaw::new(move |at: &LoadInputs| stress.at(at) * area.at(at))
+            }
+            (Some(law), None) => law,
+            _ => return Err(errors::value("a servo needs a target")),
+        };
         let direction = convert::axis(axis)?.0;
         let servo = match about {
             Some(_) => Servo::about(direction.into(), law),
@@ -146,9 +160,15 @@ impl SceneBuilder {
         let description = description.clone().servo(servo);
         let handle = self.push_recorded(description, (*body.saved).clone(), None);
         let own = CoreBody(handle.id);
-        self.record_control(own, keys[0], Ok(vector(&direction)));
-        self.record_control(own, keys[1], saving::law(target));
-        self.record_control(own, keys[2], Ok(number(speed)));
+        self.record_control(own, axis_key, Ok(vector(&direction)));
+        for (key, target) in targets {
+            self.record_control(own, key, saving::law(target));
+        }
+        let limit = match speed.is_finite() {
+            true => Ok(number(speed)),
+            false => Err(format!("the servo has no `{speed_key}`, which a scene file needs")),
+        };
+        self.record_control(own, speed_key, limit);
         self.record_control(own, "carries_weight", Ok(carries_weight.to_string()));
         Ok(handle)
     }

@@ -50,7 +50,7 @@ impl Frames {
             self.bar.close(py)?;
             return Ok(None);
         }
-        Simulation::run_until(self.run.bind(py), t, None, &self.bar)?;
+        Simulation::run_until(self.run.bind(py), t, None, None, &self.bar)?;
         Ok(Some(self.run.clone_ref(py)))
     }
 }

@@ -132,6 +132,23 @@ fn path_key(key: &str, path: &Path) -> PyResult<String> {
     Ok(format!("{key} = {}", text(&absolute.to_string_lossy())))
 }
 
+/// The table of random stones, with flatness, elongation and angularity.
+pub fn random(vertices: u32, form: [f64; 3]) -> PyResult<String> {
+    let [flatness, elongation, angularity] = form;
+    Ok(format!(
+        "{{ vertices = {vertices}, flatness = {}, elongation = {}, angularity = {} }}",
+        number(flatness)?,
+        number(elongation)?,
+        number(angularity)?
+    ))
+}
+
+/// The table of scanned stones.
+pub fn scanned(folder: &Path, max_vertices: u32) -> PyResult<String> {
+    let folder = path_key("folder", folder)?;
+    Ok(format!("{{ {folder}, max_vertices = {max_vertices} }}"))
+}
+
 impl Grains {
     fn new(name: &str, material: &Material, seed: u64, keys: String) -> Grains {
         let keys = format!("seed = {seed}\n{keys}");
@@ -229,12 +246,8 @@ impl Grains {
         name: &str,
         settle: Option<Settle>,
     ) -> PyResult<Grains> {
-        let stones = format!(
-            "stones = {{ vertices = {vertices}, flatness = {}, elongation = {}, angularity = {} }}\n",
-            number(flatness)?,
-            number(elongation)?,
-            number(angularity)?
-        );
+        let stones =
+            format!("stones = {}\n", random(vertices, [flatness, elongation, angularity])?);
         let column = column(count, &inside, settle.as_ref())?;
         let keys = format!("{stones}{}{column}", self::grading(grading)?);
         Ok(Grains { settle, ..Grains::new(name, material, seed, keys) })
@@ -255,8 +268,7 @@ impl Grains {
         name: &str,
         settle: Option<Settle>,
     ) -> PyResult<Grains> {
-        let folder = path_key("folder", &folder)?;
-        let stones = format!("stones = {{ {folder}, max_vertices = {max_vertices} }}\n");
+        let stones = format!("stones = {}\n", scanned(&folder, max_vertices)?);
         let column = column(count, &inside, settle.as_ref())?;
         let keys = format!("{stones}{}{column}", self::grading(grading)?);
         Ok(Grains { settle, ..Grains::new(name, material, seed, keys) })
@@ -292,11 +304,12 @@ impl Grains {
     }
 
     /// Grains on a lattice: counts along x, y, z, spacing [m], position of the first [m], random displacement up to jitter
-    /// [m]. All have one shape, or are spheres with a grading.
+    /// [m]. All have one shape, or a `grading`: of spheres, of `stones` (with vertices, flatness, elongation and angularity), or of
+    /// scanned stones of a `folder` (with max_vertices).
     #[staticmethod]
     #[pyo3(
-        signature = (counts, spacing, *, material, shape=None, grading=None, origin=vec![0.0; 3], jitter=0.0, random_rotation=false, seed=1, name="grains"),
-        text_signature = "(counts, spacing, *, material, shape=None, grading=None, origin=(0.0, 0.0, 0.0), jitter=0.0, random_rotation=False, seed=1, name='grains')"
+        signature = (counts, spacing, *, material, shape=None, grading=None, stones=false, vertices=25, flatness=0.75, elongation=0.75, angularity=0.7, folder=None, max_vertices=25, origin=vec![0.0; 3], jitter=0.0, random_rotation=false, seed=1, name="grains"),
+        text_signature = "(counts, spacing, *, material, shape=None, grading=None, stones=False, vertices=25, flatness=0.75, elongation=0.75, angularity=0.7, folder=None, max_vertices=25, origin=(0.0, 0.0, 0.0), jitter=0.0, random_rotation=False, seed=1, name='grains')"
     )]
     fn lattice(
         counts: Vec<u32>,
@@ -304,6 +317,13 @@ impl Grains {
         material: &Material,
         shape: Option<&Shape>,
         grading: Option<&Bound<PyAny>>,
+        stones: bool,
+        vertices: u32,
+        flatness: f64,
+        elongation: f64,
+        angularity: f64,
+        folder: Option<PathBuf>,
+        max_vertices: u32,
         origin: Vec<f64>,
         jitter: f64,
         random_rotation: bool,
@@ -318,9 +338,24 @@ impl Grains {
             numbers(origin)?,
             number(jitter)?
         );
-        match (shape, grading) {
-            (Some(_), None) => {}
-            (None, Some(given)) => keys += &format!("spheres = {{}}\n{}", self::grading(given)?),
+        match (shape, grading, stones || folder.is_some()) {
+            (Some(_), None, false) => {}
+            (None, Some(given), _) => {
+                let drawn = match (folder, stones) {
+                    (Some(_), true) => {
+                        return Err(errors::value("give `stones` or `folder`, not both"));
+                    }
+                    (Some(folder), false) => {
+                        format!("stones = {}\n", scanned(&folder, max_vertices)?)
+                    }
+                    (None, true) => {
+                        let form = [flatness, elongation, angularity];
+                        format!("stones = {}\n", random(vertices, form)?)
+                    }
+                    (None, false) => "spheres = {}\n".to_owned(),
+                };
+                keys += &(drawn + &self::grading(given)?);
+            }
             _ => return Err(errors::value("give either `shape` or `grading`")),
         }
         let grains = Grains::new(name, material, seed, keys);

@@ -6,7 +6,7 @@ use pyo3::types::{PyBool, PyDict, PyString};
 use riprap_io::scene_file::{self, Step};
 
 use crate::errors;
-use crate::saving::{list_of, number, text};
+use crate::saving::{Table, list_of, number, text};
 
 /// Options `KEY=VALUE` from a dict of keys and values.
 pub fn options(set: Option<&Bound<PyDict>>) -> PyResult<Vec<String>> {
@@ -19,6 +19,18 @@ pub fn options(set: Option<&Bound<PyDict>>) -> PyResult<Vec<String>> {
         Ok(format!("{key}={}", toml(&value)?))
     };
     set.iter().map(option).collect()
+}
+
+/// The keys of a table.
+pub fn table(entries: &Bound<PyDict>) -> PyResult<Table> {
+    let mut table = Table::default();
+    for (key, value) in entries {
+        let key: String = key.extract()?;
+        let bare = |c: char| c.is_ascii_alphanumeric() || "-_".contains(c);
+        let key = if !key.is_empty() && key.chars().all(bare) { key } else { text(&key) };
+        table.set(&key, toml(&value)?);
+    }
+    Ok(table)
 }
 
 /// A value as TOML.
@@ -41,6 +53,9 @@ fn toml(value: &Bound<PyAny>) -> PyResult<String> {
     }
     if let Ok(x) = value.extract::<f64>() {
         return Ok(number(x));
+    }
+    if let Ok(path) = value.call_method0("__fspath__") {
+        return Ok(text(&path.extract::<String>()?));
     }
     let Ok(items) = value.try_iter() else {
         let kind = value.get_type().name()?;

@@ -172,8 +172,8 @@ pub fn signal(
     }
     if let Ok(source) = given.cast::<PyString>() {
         let known: Vec<&str> = names.iter().map(|(name, _)| name.as_str()).collect();
-        let law = expression(&source.to_string(), &known)?;
-        let variables: Vec<Variable> = names.iter().map(|(_, variable)| *variable).collect();
+        let mut law = expression(&source.to_string(), &known)?;
+        let variables: Vec<Variable> = law.compact().into_iter().map(|k| names[k].1).collect();
         return Ok(Signal::new(move |inputs: &Inputs| {
             let value = |variable: &Variable| match *variable {
                 Variable::Time => inputs.t,
@@ -189,7 +189,7 @@ pub fn signal(
 }
 
 /// The bodies that laws of time and state may refer to by name.
-pub type NamedBodies = Vec<(String, Body)>;
+pub type NamedBodies<'a> = Vec<(&'a str, Body)>;
 
 /// A variable of a law of time and state.
 #[derive(Clone, Copy)]
@@ -228,6 +228,20 @@ fn seen(bodies: &NamedBodies) -> Vec<(String, Seen)> {
     all
 }
 
+/// An expression of time and state, and the variables that it uses.
+fn state_expression(source: &str, bodies: &NamedBodies) -> PyResult<(Expression, Vec<Seen>)> {
+    let parse = |bodies: &NamedBodies| {
+        let names = seen(bodies);
+        let known: Vec<&str> = names.iter().map(|(name, _)| name.as_str()).collect();
+        let mut law = expression(source, &known)?;
+        let used = law.compact().into_iter().map(|k| names[k].1).collect();
+        Ok((law, used))
+    };
+    // There may be thousands of bodies; all are needed only to suggest a name instead of an unknown one.
+    let here = bodies.iter().filter(|(name, _)| source.contains(name)).copied().collect();
+    parse(&here).or_else(|_: PyErr| parse(bodies))
+}
+
 /// Position, velocity and angular velocity of a body, as a callable sees them.
 type Motion3 = ([f64; 3], [f64; 3], [f64; 3]);
 
@@ -254,10 +268,7 @@ pub fn state_number(
         }));
     }
     if let Ok(source) = given.cast::<PyString>() {
-        let names = seen(bodies);
-        let known: Vec<&str> = names.iter().map(|(name, _)| name.as_str()).collect();
-        let law = expression(&source.to_string(), &known)?;
-        let variables: Vec<Seen> = names.into_iter().map(|(_, seen)| seen).collect();
+        let (law, variables) = state_expression(&source.to_string(), bodies)?;
         return Ok(StateLaw::new(move |at: &LoadInputs| {
             let values: Vec<f64> = variables.iter().map(|seen| seen.value(at)).collect();
             law.evaluate(&values)

@@ -221,7 +221,7 @@ impl ForceNetwork {
 /// >>> distribution.mean, distribution.density.round(3).tolist()
 /// (2.0, [0.0, 0.667, 0.667, 0.667])
 #[pyclass(frozen, module = "riprap")]
-pub struct ForceDistribution(CoreDistribution);
+pub struct ForceDistribution(pub CoreDistribution);
 
 #[pymethods]
 impl ForceDistribution {
@@ -283,7 +283,7 @@ impl ForceDistribution {
 /// >>> fabric.values.tolist(), round(fabric.anisotropy, 3)
 /// ([0.5, 0.25, 0.25], 1.25)
 #[pyclass(frozen, module = "riprap")]
-pub struct Fabric(CoreFabric);
+pub struct Fabric(pub CoreFabric);
 
 #[pymethods]
 impl Fabric {

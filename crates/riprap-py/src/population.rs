@@ -1,24 +1,27 @@
 //! Bodies that are inserted and removed during a run. Insertions are read by the reader of scene files, so that the same keys
 //! give the same bodies.
 
+use std::path::PathBuf;
+
 use pyo3::prelude::*;
 use pyo3::types::PyString;
 
 use riprap::scene::{
     Insertion as CoreInsertion, Material as CoreMaterial, PopulationState, Removal as CoreRemoval,
+    Supply,
 };
 use riprap_io::scene_file::SceneFile;
 
 use crate::builder::SceneBuilder;
 use crate::errors::{self, SceneError};
-use crate::grains::{Inside, grading};
+use crate::grains::{Inside, grading, random, scanned};
 use crate::material::Material;
 use crate::saving::{Item, Saved, Table, list_of, number, numbers, text};
 use crate::shape::Shape;
 use crate::simulation::Simulation;
 
 /// Bodies that are inserted during a run, in a box between two corners [m], at random places where they touch nothing, with the
-/// names name-1, name-2, …: copies of a `shape`, or `spheres` or `stones` with a grading as in Grains. They come at a `rate` [1/s] or a `mass_rate`
+/// names name-1, name-2, …: copies of a `shape`, or of a list of shapes in turn, or `spheres`, `stones` or `scans` with a grading as in Grains; scans are meshes of a `folder`, reduced to `max_vertices`. They come at a `rate` [1/s] or a `mass_rate`
 /// [kg/s] from `start` to `until` [s], at most `count`; or all `count` of them `at` a time [s]. A body for which there is no
 /// room waits, and the others wait behind it. New bodies have a velocity [m/s] and an angular velocity [rad/s]; in a sheared periodic cell the flow
 /// at their place is added.
@@ -38,7 +41,8 @@ pub struct Insertion {
     pub material: CoreMaterial,
     name: String,
     keys: Table,
-    shape: Option<Shape>,
+    /// The shapes, one after the other, if they are given.
+    shapes: Vec<Shape>,
 }
 
 impl Insertion {
@@ -46,8 +50,17 @@ impl Insertion {
     pub fn saved(&self) -> Saved {
         let mut table = self.keys.clone();
         table.set("material", text(&self.material.name));
-        if let Some(shape) = &self.shape {
-            table.set("shape", (*shape.1).clone()?);
+        match &self.shapes[..] {
+            [] => {}
+            [shape] => {
+                table.set("shape", (*shape.1).clone()?);
+            }
+            _ => {
+                let name = &self.name;
+                return Err(format!(
+                    "insertion `{name}` has a list of shapes; a scene file needs one insertion for each"
+                ));
+            }
         }
         Ok(table.lines())
     }
@@ -56,7 +69,7 @@ impl Insertion {
     pub fn describe(&self, planar: bool, seed: u64) -> PyResult<CoreInsertion> {
         let mut table = self.keys.clone();
         table.set("material", text("inserted"));
-        if self.shape.is_some() {
+        if !self.shapes.is_empty() {
             // It is replaced.
             let kind = if planar { "disc" } else { "sphere" };
             table.set("shape", format!("{{ type = \"{kind}\", radius = 1 }}"));
@@ -74,9 +87,13 @@ impl Insertion {
             let lines: Vec<String> = errors.problems.iter().map(|p| p.message.clone()).collect();
             SceneError::new_err(format!("insertion `{}`: {}", self.name, lines.join("\n")))
         })?;
-        let insertion = file.insertion_description(0, self.shape.as_ref().map(|shape| &shape.0));
+        let insertion = file.insertion_description(0, self.shapes.first().map(|shape| &shape.0));
         let mut insertion = insertion
             .map_err(|error| errors::scene(format!("insertion `{}`: {error}", self.name)))?;
+        if self.shapes.len() > 1 {
+            let shapes = self.shapes.iter().map(|shape| shape.0.clone());
+            insertion.supply = Supply::cycle(shapes.collect());
+        }
         insertion.material.clone_from(&self.material.name);
         Ok(insertion)
     }
@@ -86,20 +103,23 @@ impl Insertion {
 impl Insertion {
     #[new]
     #[pyo3(
-        signature = (name, *, material, inside, shape=None, spheres=None, stones=None, vertices=25, flatness=0.75, elongation=0.75, angularity=0.7, rate=None, mass_rate=None, at=None, count=None, start=None, until=None, velocity=vec![0.0; 3], angular_velocity=vec![0.0; 3], random_rotation=true, seed=None),
-        text_signature = "(name, *, material, inside, shape=None, spheres=None, stones=None, vertices=25, flatness=0.75, elongation=0.75, angularity=0.7, rate=None, mass_rate=None, at=None, count=None, start=None, until=None, velocity=(0.0, 0.0, 0.0), angular_velocity=(0.0, 0.0, 0.0), random_rotation=True, seed=None)"
+        signature = (name, *, material, inside, shape=None, spheres=None, stones=None, scans=None, vertices=25, flatness=0.75, elongation=0.75, angularity=0.7, folder=None, max_vertices=25, rate=None, mass_rate=None, at=None, count=None, start=None, until=None, velocity=vec![0.0; 3], angular_velocity=vec![0.0; 3], random_rotation=true, seed=None),
+        text_signature = "(name, *, material, inside, shape=None, spheres=None, stones=None, scans=None, vertices=25, flatness=0.75, elongation=0.75, angularity=0.7, folder=None, max_vertices=25, rate=None, mass_rate=None, at=None, count=None, start=None, until=None, velocity=(0.0, 0.0, 0.0), angular_velocity=(0.0, 0.0, 0.0), random_rotation=True, seed=None)"
     )]
     fn new(
         name: &str,
         material: &Material,
         inside: Inside,
-        shape: Option<&Shape>,
+        shape: Option<&Bound<PyAny>>,
         spheres: Option<&Bound<PyAny>>,
         stones: Option<&Bound<PyAny>>,
+        scans: Option<&Bound<PyAny>>,
         vertices: u32,
         flatness: f64,
         elongation: f64,
         angularity: f64,
+        folder: Option<PathBuf>,
+        max_vertices: u32,
         rate: Option<f64>,
         mass_rate: Option<f64>,
         at: Option<f64>,
@@ -111,23 +131,41 @@ impl Insertion {
         random_rotation: bool,
         seed: Option<u64>,
     ) -> PyResult<Insertion> {
+        let shapes: Vec<Shape> = match shape {
+            None => Vec::new(),
+            Some(given) => match given.extract() {
+                Ok(one) => vec![one],
+                Err(_) => {
+                    given.extract().map_err(|_| errors::value("a shape is a Shape or a list"))?
+                }
+            },
+        };
+        if shape.is_some() && shapes.is_empty() {
+            return Err(errors::value("the list of shapes is empty"));
+        }
         let mut keys = Table::default();
         keys.set("name", text(name));
-        let sizes = match (shape, spheres, stones) {
-            (Some(_), None, None) => None,
-            (None, Some(sizes), None) => {
+        let sizes = match (shape, spheres, stones, scans) {
+            (Some(_), None, None, None) => None,
+            (None, Some(sizes), None, None) => {
                 keys.set("spheres", "{}");
                 Some(sizes)
             }
-            (None, None, Some(sizes)) => {
-                let mut own = Table::default();
-                own.set("vertices", vertices.to_string()).set("flatness", number(flatness));
-                own.set("elongation", number(elongation)).set("angularity", number(angularity));
-                keys.set("stones", own.inline());
+            (None, None, Some(sizes), None) => {
+                keys.set("stones", random(vertices, [flatness, elongation, angularity])?);
                 Some(sizes)
             }
-            _ => return Err(errors::value("give one of `shape`, `spheres` and `stones`")),
+            (None, None, None, Some(sizes)) => {
+                let folder = folder.as_deref();
+                let folder = folder.ok_or_else(|| errors::value("`scans` needs a `folder`"))?;
+                keys.set("stones", scanned(folder, max_vertices)?);
+                Some(sizes)
+            }
+            _ => return Err(errors::value("give one of `shape`, `spheres`, `stones` and `scans`")),
         };
+        if folder.is_some() && scans.is_none() {
+            return Err(errors::value("a `folder` needs the sizes of its `scans`"));
+        }
         if let Some(sizes) = sizes {
             let line = grading(sizes)?;
             keys.set("grading", line.trim_start_matches("grading = ").trim_end());
@@ -146,12 +184,8 @@ impl Insertion {
             keys.set(key, numbers(value));
         }
         keys.set("random_rotation", random_rotation.to_string());
-        let insertion = Insertion {
-            material: material.0.clone(),
-            name: name.to_owned(),
-            keys,
-            shape: shape.cloned(),
-        };
+        let insertion =
+            Insertion { material: material.0.clone(), name: name.to_owned(), keys, shapes };
         Ok(insertion)
     }
 
@@ -197,7 +231,7 @@ impl Removal {
 #[pymethods]
 impl Removal {
     #[new]
-    #[pyo3(signature = (*, below=None, outside=None, at=None, bodies=None), text_signature = "(*, below=None, outside=None, at=None, bodies='*')")]
+    #[pyo3(signature = (*, below=None, outside=None, at=None, bodies=None))]
     fn new(
         below: Option<f64>,
         outside: Option<Inside>,
@@ -245,6 +279,15 @@ impl Removal {
 }
 
 /// What was inserted and removed since the start of a run.
+///
+/// >>> import riprap as rr
+/// >>> rock = rr.Material("rock", density=2700.0)
+/// >>> scene = rr.SceneBuilder(gravity=(0, 0, 0))
+/// >>> scene.insert(rr.Insertion("feed", material=rock, spheres=(0.02, 0.03), inside=((0, 0, 0), (1, 1, 1)), at=0.01, count=3))
+/// >>> run = rr.Simulation(scene.build(), rr.MoreauJean(dt=1e-3))
+/// >>> _ = run.until(0.02)
+/// >>> run.population.inserted, run.population.removed
+/// (3, 0)
 #[pyclass(frozen, eq, module = "riprap")]
 #[derive(Clone, PartialEq)]
 pub struct Population(PopulationState);

@@ -1,22 +1,20 @@
-//! Contact problems: their data as arrays, files, and solutions.
+//! Contact problems: their data as arrays, and files.
 
 use std::path::PathBuf;
 use std::sync::OnceLock;
-use std::time::Instant;
 
 use numpy::{PyArray1, PyArray2, PyReadonlyArray2, PyUntypedArrayMethods};
+use pyo3::exceptions::PyRuntimeWarning;
 use pyo3::prelude::*;
-use pyo3::types::PyString;
+use pyo3::types::PyDict;
 
 use riprap::friction::{
-    Blocks, ContactProblem as CoreProblem, Delassus, Factored, Impulses, InverseMass, Law, Scratch,
-    residual,
+    Blocks, ConeProblem, ContactProblem as CoreProblem, Delassus, Factored, Impulses, InverseMass,
+    Law, Measure, residual,
 };
-use riprap_io::fclib;
+use riprap_io::fclib::{self, Form, Info};
 
 use crate::exit;
-use crate::report::SolveReport;
-use crate::solver::Solver;
 use crate::{convert, errors};
 
 /// A contact problem: impulses I [N s] such that `V = W I + V_free` [m/s] obeys Signorini's condition and Coulomb's law at
@@ -30,13 +28,39 @@ use crate::{convert, errors};
 pub struct ContactProblem {
     pub core: CoreProblem,
     impulses: Option<Impulses>,
+    /// What else its file says.
+    file: Option<Box<File>>,
     /// W multiplied out, when it is first needed.
     blocks: OnceLock<Blocks>,
 }
 
+/// The file of a problem.
+#[derive(Clone)]
+struct File {
+    path: PathBuf,
+    info: Info,
+    form: Form,
+    guesses: Vec<Impulses>,
+}
+
 impl ContactProblem {
     pub fn new(core: CoreProblem, impulses: Option<Impulses>) -> ContactProblem {
-        ContactProblem { core, impulses, blocks: OnceLock::new() }
+        ContactProblem { core, impulses, file: None, blocks: OnceLock::new() }
+    }
+
+    /// Fails unless there is one impulse per contact.
+    pub fn check(&self, impulses: &[[f64; 3]]) -> PyResult<()> {
+        let n = self.core.len();
+        if impulses.len() != n {
+            let got = impulses.len();
+            return Err(errors::value(format!("{got} impulses for {n} contacts")));
+        }
+        Ok(())
+    }
+
+    /// `½ γᵀ N γ + rᵀ γ` [J], for cone complementarity.
+    pub fn energy(&self, impulses: &[[f64; 3]]) -> Option<f64> {
+        self.is_cone().then(|| ConeProblem::new(&self.core).objective(impulses))
     }
 
     fn blocks(&self) -> &Blocks {
@@ -46,7 +70,7 @@ impl ContactProblem {
         }
     }
 
-    fn is_cone(&self) -> bool {
+    pub fn is_cone(&self) -> bool {
         self.core.laws.iter().any(|law| matches!(law, Law::Cone { .. }))
     }
 }
@@ -95,12 +119,20 @@ fn check_data(v_free: &[[f64; 3]], friction: &[f64]) -> PyResult<()> {
 }
 
 fn laws(friction: Vec<f64>, law: &str) -> PyResult<Vec<Law>> {
-    let law = |friction: f64| match law {
+    friction.into_iter().map(|friction| law_of(friction, law)).collect()
+}
+
+fn law_of(friction: f64, law: &str) -> PyResult<Law> {
+    match law {
         "coulomb" => Ok(Law::Coulomb { friction }),
         "cone" => Ok(Law::Cone { friction }),
         other => Err(errors::value(format!("no law `{other}`: coulomb, cone"))),
-    };
-    friction.into_iter().map(law).collect()
+    }
+}
+
+/// The reference of a residual.
+pub fn measure_of(word: &str) -> PyResult<Measure> {
+    convert::word("measure", word, &[("all", Measure::All), ("impulses", Measure::Impulses)])
 }
 
 /// Rows of three as an array.
@@ -176,11 +208,27 @@ impl ContactProblem {
         Ok(ContactProblem::new(core, None))
     }
 
-    /// Reads a problem in the HDF5 layout of FCLib; the impulses of a stored solution come with it.
+    /// Reads a problem in the HDF5 layout of FCLib, or from a file whose name ends in .dat in the text format of Siconos; the
+    /// impulses of a stored solution come with it. RuntimeWarning if it may have no solution because W is not symmetric.
+    ///
+    /// >>> import pathlib, tempfile, riprap as rr
+    /// >>> path = pathlib.Path(tempfile.mkdtemp()) / "stop.dat"
+    /// >>> problem = rr.ContactProblem([[0.5, 0, 0], [0, 0.5, 0], [0, 0, 0.5]], v_free=[[-1.0, 0.2, 0.0]], friction=[0.5])
+    /// >>> problem.write_dat(path)
+    /// >>> rr.ContactProblem.read(path).v_free.tolist()
+    /// [[-1.0, 0.2, 0.0]]
     #[staticmethod]
     fn read(py: Python, path: PathBuf) -> PyResult<ContactProblem> {
         let stored = exit::detach(py, || fclib::read(&path)).map_err(errors::file)?;
-        Ok(ContactProblem::new(stored.problem, stored.solution))
+        if let Some(warning) = stored.warning() {
+            let text = format!("{}: {warning}", path.display());
+            let text = std::ffi::CString::new(text).map_err(errors::value)?;
+            PyErr::warn(py, &py.get_type::<PyRuntimeWarning>(), &text, 1)?;
+        }
+        let mut problem = ContactProblem::new(stored.problem, stored.solution);
+        let (info, form, guesses) = (stored.info, stored.form, stored.guesses);
+        problem.file = Some(Box::new(File { path, info, form, guesses }));
+        Ok(problem)
     }
 
     /// Writes the problem in the HDF5 layout of FCLib, with a solution [N s] if given.
@@ -194,9 +242,47 @@ impl ContactProblem {
         description: &str,
     ) -> PyResult<()> {
         let (title, description) = (title.to_owned(), description.to_owned());
-        let info = fclib::Info { title, description, math_info: String::new() };
+        let info = Info { title, description, math_info: String::new() };
         exit::detach(py, || fclib::write(&path, &self.core, &info, impulses.as_deref()))
             .map_err(errors::file)
+    }
+
+    /// Writes the problem in the text format of Siconos. FileError if it has other contacts than those with Coulomb friction.
+    fn write_dat(&self, py: Python, path: PathBuf) -> PyResult<()> {
+        exit::detach(py, || fclib::write_dat(&path, &self.core)).map_err(errors::file)
+    }
+
+    /// Writes a copy of the file in the FCLib layout that the problem was read from, with these impulses [N s] and the
+    /// velocities that follow, as `riprap solve --write-solution` does. A global problem stays global.
+    fn write_solution(&self, py: Python, path: PathBuf, impulses: Vec<[f64; 3]>) -> PyResult<()> {
+        self.check(&impulses)?;
+        let file = self.file.as_ref().ok_or_else(|| {
+            errors::value("the problem was not read from a file; use write(path, impulses=…)")
+        })?;
+        exit::detach(py, || fclib::write_solution(&file.path, &path, &impulses))
+            .map_err(errors::file)
+    }
+
+    /// The same problem with another law of friction: coulomb, or cone, its convex relaxation.
+    ///
+    /// >>> import riprap as rr
+    /// >>> problem = rr.ContactProblem([[1, 0, 0], [0, 1, 0], [0, 0, 1]], v_free=[[-1.0, 0.0, 0.0]], friction=[0.5])
+    /// >>> problem.with_law("cone").laws
+    /// ['cone']
+    fn with_law(&self, law: &str) -> PyResult<ContactProblem> {
+        let mut core = self.core.clone();
+        for old in &mut core.laws {
+            if let Law::Coulomb { friction } | Law::Cone { friction } = *old {
+                *old = law_of(friction, law)?;
+            }
+        }
+        let blocks = OnceLock::new();
+        Ok(ContactProblem {
+            core,
+            impulses: self.impulses.clone(),
+            file: self.file.clone(),
+            blocks,
+        })
     }
 
     fn __len__(&self) -> usize {
@@ -235,6 +321,27 @@ impl ContactProblem {
     #[getter]
     fn impulses<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyArray2<f64>>>> {
         self.impulses.as_ref().map(|list| triples(py, list)).transpose()
+    }
+
+    /// Initial guesses of the impulses in the file [N s].
+    #[getter]
+    fn guesses<'py>(&self, py: Python<'py>) -> PyResult<Vec<Bound<'py, PyArray2<f64>>>> {
+        let guesses = self.file.iter().flat_map(|file| &file.guesses);
+        guesses.map(|list| triples(py, list)).collect()
+    }
+
+    /// What the file says about itself: title, description, math_info, and form (local or global); empty without a file.
+    #[getter]
+    fn info<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let words = PyDict::new(py);
+        if let Some(file) = &self.file {
+            words.set_item("title", &file.info.title)?;
+            words.set_item("description", &file.info.description)?;
+            words.set_item("math_info", &file.info.math_info)?;
+            let form = if file.form == Form::Local { "local" } else { "global" };
+            words.set_item("form", form)?;
+        }
+        Ok(words)
     }
 
     /// W as a dense matrix [1/kg].
@@ -286,96 +393,25 @@ impl ContactProblem {
         py.import("scipy.sparse")?.getattr("bsr_matrix")?.call((parts,), Some(&shape))
     }
 
-    /// Residual of impulses [–]: the natural map relative to the largest of free velocities, impulses and velocities, as in
-    /// `riprap solve`.
-    fn residual(&self, impulses: Vec<[f64; 3]>) -> PyResult<f64> {
+    /// Residual of impulses [–]: the natural map relative to the largest of free velocities, impulses and velocities ("all"), as in
+    /// `riprap solve`, or to the impulses alone ("impulses"), as in simulations.
+    #[pyo3(signature = (impulses, *, measure="all"))]
+    fn residual(&self, impulses: Vec<[f64; 3]>, measure: &str) -> PyResult<f64> {
         self.check(&impulses)?;
-        Ok(residual(&self.core, &impulses).relative_to_all())
+        Ok(measure_of(measure)?.of(&residual(&self.core, &impulses)))
+    }
+
+    /// The objective ½ γᵀ N γ + rᵀ γ of impulses [J], whose minimum solves a problem with the law cone. ValueError for coulomb.
+    fn objective(&self, impulses: Vec<[f64; 3]>) -> PyResult<f64> {
+        self.check(&impulses)?;
+        self.energy(&impulses).ok_or_else(|| {
+            errors::value(
+                "only problems with the law cone have an objective: use with_law(\"cone\")",
+            )
+        })
     }
 
     fn __repr__(&self) -> String {
         format!("<ContactProblem: {} contacts>", self.core.len())
     }
-}
-
-impl ContactProblem {
-    fn check(&self, impulses: &[[f64; 3]]) -> PyResult<()> {
-        let n = self.core.len();
-        if impulses.len() != n {
-            let got = impulses.len();
-            return Err(errors::value(format!("{got} impulses for {n} contacts")));
-        }
-        Ok(())
-    }
-}
-
-/// The solution of a contact problem: impulses [N s] and the report.
-///
-/// >>> import riprap as rr
-/// >>> problem = rr.ContactProblem([[1, 0, 0], [0, 1, 0], [0, 0, 1]], v_free=[[1.0, 0.0, 0.0]], friction=[0.5])
-/// >>> rr.solve(problem).impulses.tolist()
-/// [[0.0, 0.0, 0.0]]
-#[pyclass(frozen, module = "riprap")]
-pub struct Solution {
-    impulses: Impulses,
-    report: SolveReport,
-}
-
-#[pymethods]
-impl Solution {
-    /// Impulses [N s], one row per contact.
-    #[getter]
-    fn impulses<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray2<f64>>> {
-        triples(py, &self.impulses)
-    }
-
-    /// Summary of the solve.
-    #[getter]
-    fn report(&self) -> SolveReport {
-        self.report.clone()
-    }
-
-    fn __repr__(&self) -> String {
-        format!("<Solution: {} contacts>", self.impulses.len())
-    }
-}
-
-/// Solves a contact problem. `solver` is a name as in `riprap solve` ("auto", "anderson", "gauss-seidel", …), which stops at a
-/// residual [–] relative to all data of the problem, or a Solver with its own criteria. It starts from `start` [N s], or from
-/// zero.
-///
-/// >>> import riprap as rr
-/// >>> problem = rr.ContactProblem([[1, 0, 0], [0, 1, 0], [0, 0, 1]], v_free=[[-1.0, 0.0, 0.0]], friction=[0.5])
-/// >>> rr.solve(problem, solver="gauss-seidel").report.converged
-/// True
-#[pyfunction]
-#[pyo3(signature = (problem, solver=None, *, tolerance=1e-8, max_sweeps=None, start=None))]
-pub fn solve(
-    py: Python,
-    problem: &ContactProblem,
-    solver: Option<&Bound<PyAny>>,
-    tolerance: f64,
-    max_sweeps: Option<usize>,
-    start: Option<Vec<[f64; 3]>>,
-) -> PyResult<Solution> {
-    let cone = problem.is_cone();
-    let name = match solver {
-        None => Some("auto".to_owned()),
-        Some(given) => given.cast::<PyString>().ok().map(|name| name.to_string()),
-    };
-    let solver = match (name, solver) {
-        (Some(name), _) => Solver::for_stored(&name, tolerance, max_sweeps, cone)?,
-        (None, Some(given)) => Solver::of(given)?,
-        (None, None) => Solver::for_stored("auto", tolerance, max_sweeps, cone)?,
-    };
-    solver.check_law(cone)?;
-    let mut impulses = start.unwrap_or_else(|| vec![[0.0; 3]; problem.core.len()]);
-    problem.check(&impulses)?;
-    let built = solver.build();
-    let (report, wall) = exit::detach(py, || {
-        let begin = Instant::now();
-        let report = built.solve(&problem.core, &mut impulses, &mut Scratch::default());
-        (report, begin.elapsed().as_secs_f64())
-    });
-    Ok(Solution { impulses, report: SolveReport::new(&report, wall) })
 }

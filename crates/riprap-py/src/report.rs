@@ -1,10 +1,12 @@
 //! Reports of steps, runs and solves.
 
+use std::collections::BTreeMap;
+
 use numpy::PyArray1;
 use pyo3::prelude::*;
 
 use riprap::friction::SolveReport as CoreSolve;
-use riprap::scheme::StepReport as CoreStep;
+use riprap::scheme::{StageTimes, StepReport as CoreStep};
 use riprap::simulation::{Balance as CoreBalance, RunReport as CoreRun};
 
 use crate::convert;
@@ -37,8 +39,27 @@ pub struct StepReport {
     loop_residual: f64,
     /// Newton iterations of an implicit scheme.
     newton: usize,
+    /// How often the step was halved because an iteration did not converge.
+    halvings: u32,
+    /// Report of the solver.
+    solve: SolveReport,
     /// Wall time of the step [s].
     wall: f64,
+    /// Wall time of each stage [s]: free, detect, assemble, solve, update.
+    times: BTreeMap<&'static str, f64>,
+}
+
+/// Wall times of the stages of a step [s].
+fn stages(times: &StageTimes) -> BTreeMap<&'static str, f64> {
+    let StageTimes { free, detect, assemble, solve, update } = times;
+    let all = [
+        ("free", free),
+        ("detect", detect),
+        ("assemble", assemble),
+        ("solve", solve),
+        ("update", update),
+    ];
+    all.map(|(name, time)| (name, time.as_secs_f64())).into()
 }
 
 impl From<CoreStep> for StepReport {
@@ -53,7 +74,10 @@ impl From<CoreStep> for StepReport {
             penetration: step.penetration,
             loop_residual: step.loop_residual,
             newton: step.newton,
+            halvings: step.halvings,
+            solve: SolveReport::new(&step.solve, step.times.solve.as_secs_f64()),
             wall: step.times.total().as_secs_f64(),
+            times: stages(&step.times),
         }
     }
 }
@@ -129,6 +153,37 @@ impl RunReport {
         self.0.loop_residual
     }
 
+    /// Mean number of Newton iterations per step [–]; 0 for an explicit scheme.
+    #[getter]
+    fn mean_newton(&self) -> f64 {
+        self.0.mean_newton()
+    }
+
+    /// Number of steps that were halved because an iteration did not converge.
+    #[getter]
+    fn halved(&self) -> u64 {
+        self.0.halved
+    }
+
+    /// The criterion that most often decided the end of a solve, by its key in scene files, and its fraction of the steps with
+    /// contacts [–]; None without contacts.
+    #[getter]
+    fn deciding_criterion(&self) -> Option<(&'static str, f64)> {
+        self.0.deciding_criterion().map(|(criterion, share)| (criterion.key(), share))
+    }
+
+    /// Largest approach velocity × dt of any step, relative to the resolution of the scene [–].
+    #[getter]
+    fn worst_approach(&self) -> f64 {
+        self.0.worst_approach
+    }
+
+    /// Wall time of each stage, summed over the steps [s]: free, detect, assemble, solve, update.
+    #[getter]
+    fn times(&self) -> BTreeMap<&'static str, f64> {
+        stages(&self.0.times)
+    }
+
     /// Wall time, observers included [s].
     #[getter]
     fn wall(&self) -> f64 {
@@ -201,14 +256,30 @@ pub struct SolveReport {
     sweeps: usize,
     /// Residual in the measure of the solver [–].
     residual: f64,
+    /// Worst approach velocity × dt, relative to the resolution of the scene [–].
+    approach: f64,
+    /// Root mean square change of velocity in the last sweep, relative to W I [–].
+    velocity_change_rms: f64,
+    /// Largest change of velocity in the last sweep, relative to W I [–].
+    velocity_change_max: f64,
+    /// The criterion nearest to its tolerance at the end, or furthest beyond it, by its key in scene files.
+    decided_by: &'static str,
     /// Wall time [s].
     wall: f64,
 }
 
 impl SolveReport {
     pub fn new(report: &CoreSolve, wall: f64) -> SolveReport {
-        let CoreSolve { converged, sweeps, residual, .. } = *report;
-        SolveReport { converged, sweeps, residual, wall }
+        SolveReport {
+            converged: report.converged,
+            sweeps: report.sweeps,
+            residual: report.residual,
+            approach: report.approach,
+            velocity_change_rms: report.velocity_change_rms,
+            velocity_change_max: report.velocity_change_max,
+            decided_by: report.decided_by.key(),
+            wall,
+        }
     }
 }
 

@@ -5,19 +5,22 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use pyo3::prelude::*;
-use pyo3::types::PyDict;
+use pyo3::types::{PyDict, PyList};
 
 use riprap_io::output::Ending;
 use riprap_io::run::{Error, Options, Run, user_cache};
 use riprap_io::run_folder::Existing;
 use riprap_io::scene_file::SceneFile;
 
+use crate::document::Wanted;
 use crate::errors;
 use crate::exit;
 use crate::keys;
 use crate::report::RunReport;
-use crate::scene::scene_errors;
+use crate::scene::{Scene, scene_errors};
+use crate::scheme::Scheme;
 use crate::state::State;
+use crate::threads::Threads;
 use crate::watch::Watching;
 
 /// Summary of a run: its folder, how it ended, the time reached [s], warnings, and the final state.
@@ -96,7 +99,7 @@ impl RunSummary {
         self.open(py)?.call_method0("to_xarray")
     }
 
-    /// Draws the last frame with `riprap.plot.show`, which has the options.
+    /// The viewer with the run inside, or, with options of `riprap.plot.show`, a picture of the last frame; as `RunFolder.show`.
     #[pyo3(signature = (**options))]
     fn show<'py>(
         &self,
@@ -106,7 +109,7 @@ impl RunSummary {
         self.open(py)?.call_method("show", (), options)
     }
 
-    /// The summary and the last frame, for notebooks.
+    /// The summary and the viewer, for notebooks.
     fn _repr_html_<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         self.open(py)?.call_method0("_repr_html_")
     }
@@ -121,28 +124,29 @@ impl RunSummary {
     }
 }
 
-/// Runs a scene file into a folder, as `riprap run` does: series, frames, checkpoints and a summary. `until` and
-/// `checkpoint_every` [s] override those of the scene; `resume` continues from a checkpoint if there is one; `overwrite`
-/// replaces an existing run; `start_from` is another run from whose end this one starts, bodies going on by name; `set` changes
-/// keys of the scene, such as {"materials.rock.friction": 0.5}; `cache` keeps settled beds as the command line does; `progress` shows a bar: True for that of
-/// tqdm, or a callable like it.
+/// Runs a scene into a folder, as `riprap run` does: series, frames, checkpoints and a summary. The scene is a file, or a Scene: one built
+/// in Python needs a `scheme` and `until` [s], and takes `title`, `output_every` [s], `run`, `probes` and `parameters` as in
+/// `Scene.to_toml`; the folder has its scene file. `until` and `checkpoint_every` [s] override those of a file; `resume` continues
+/// from a checkpoint if there is one; `overwrite` replaces an existing run; `start_from` is another run from whose end this one
+/// starts, bodies going on by name; `set` changes keys of the file, such as {"materials.rock.friction": 0.5}; `cache` keeps settled
+/// beds as the command line does; `threads` is as in Simulation; `progress` shows a bar: True for that of tqdm, or a callable like it.
 ///
-/// SceneError if the scene has mistakes, StepError if a step fails, FileError if results cannot be read or written.
-/// KeyboardInterrupt ends the run between two steps with a checkpoint.
+/// SceneError if the scene has mistakes or cannot be saved because it has callables, StepError if a step fails, FileError if results
+/// cannot be read or written. KeyboardInterrupt ends the run between two steps with a checkpoint.
 ///
 /// >>> import pathlib, tempfile, riprap as rr
 /// >>> folder = pathlib.Path(tempfile.mkdtemp())
 /// >>> scene = rr.SceneBuilder()
-/// >>> ball = scene.add(rr.Body(rr.Shape.sphere(0.1), rr.Material("steel", density=7800.0)))
-/// >>> scene.build().save(folder / "ball.toml", rr.MoreauJean(dt=1e-3), until=0.01)
-/// >>> summary = rr.run(folder / "ball.toml", folder / "out")
-/// >>> summary.time, (folder / "out" / "series.csv").is_file()
-/// (0.01, True)
+/// >>> ball = scene.add(rr.Body(rr.Shape.sphere(0.1), rr.Material("steel", density=7800.0), name="ball"))
+/// >>> probe = {"name": "ball", "body": "ball", "quantities": ["velocity"]}
+/// >>> summary = rr.run(scene.build(), folder / "out", scheme=rr.MoreauJean(dt=1e-3), until=0.01, probes=[probe])
+/// >>> summary.time, round(float(summary.open().series["ball.velocity_z"][-1]), 4)
+/// (0.01, -0.0981)
 #[pyfunction]
-#[pyo3(signature = (scene, out, *, until=None, resume=false, overwrite=false, checkpoint_every=None, problems_every=None, bed=None, start_from=None, set=None, cache=true, progress=None))]
+#[pyo3(signature = (scene, out, *, until=None, resume=false, overwrite=false, checkpoint_every=None, problems_every=None, bed=None, start_from=None, set=None, cache=true, threads=None, progress=None, scheme=None, title=None, output_every=None, run=None, probes=None, parameters=None))]
 pub fn run(
     py: Python,
-    scene: PathBuf,
+    scene: &Bound<PyAny>,
     out: PathBuf,
     until: Option<f64>,
     resume: bool,
@@ -153,8 +157,33 @@ pub fn run(
     start_from: Option<PathBuf>,
     set: Option<&Bound<PyDict>>,
     cache: bool,
+    threads: Option<usize>,
     progress: Option<&Bound<PyAny>>,
+    scheme: Option<&Scheme>,
+    title: Option<&str>,
+    output_every: Option<f64>,
+    run: Option<&Bound<PyDict>>,
+    probes: Option<&Bound<PyList>>,
+    parameters: Option<&Bound<PyDict>>,
 ) -> PyResult<RunSummary> {
+    let wanted = Wanted { scheme, until, title, output_every, run, probes, parameters };
+    let mut file = None;
+    if let Ok(scene) = scene.cast::<Scene>() {
+        if set.is_some() {
+            return Err(errors::value(
+                "`set` changes keys of scene files; give it to Scene.from_toml",
+            ));
+        }
+        file = Some(scene.get().for_run(py, &wanted)?);
+    } else if !(Wanted { until: None, ..wanted }).is_empty() {
+        return Err(errors::value(
+            "scheme, title, output_every, run, probes and parameters are for scenes built in Python; change keys of a file with `set`",
+        ));
+    }
+    let path: Option<PathBuf> = match &file {
+        None => Some(scene.extract()?),
+        Some(_) => None,
+    };
     let options = Options {
         existing: if overwrite { Existing::Overwrite } else { Existing::Keep },
         until,
@@ -166,15 +195,20 @@ pub fn run(
         ..Options::new(&out)
     };
     let set = keys::options(set)?;
+    let threads = Threads::new(threads)?;
+    let options = Options { threads: threads.count(), ..options };
     let interrupt = Arc::clone(&options.interrupt);
     let mut watch = Watching::new(&interrupt, progress);
     let result = exit::detach(py, || {
-        let file = SceneFile::read_with(&scene, &set)?;
+        let file = match (file, path) {
+            (Some(file), _) => file,
+            (None, path) => SceneFile::read_with(path.unwrap_or_default(), &set)?,
+        };
         let run = match resume {
             true => Run::resume_or_new(&file, options)?,
             false => Run::new(&file, options)?,
         };
-        run.execute(&mut watch)
+        threads.run(|| run.execute(&mut watch))
     });
     if let Some(raised) = watch.raised {
         return Err(raised);

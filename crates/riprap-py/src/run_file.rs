@@ -7,6 +7,7 @@ use numpy::PyArray1;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
+use riprap_io::export::{Selection, bodies as export_bodies};
 use riprap_io::run_file;
 
 use crate::convert::table;
@@ -165,4 +166,35 @@ impl RunFile {
     fn __repr__(&self) -> String {
         format!("<RunFile with {} frames>", self.lock().times().len())
     }
+}
+
+/// Writes the motion of bodies of a run as a table, one row per frame and body: time [s], name, id, position [m] (of the centre of mass
+/// of a free body, of the origin of the shape of others), orientation as a quaternion, velocity [m/s] and angular velocity [rad/s], as
+/// `riprap export` does. `bodies` are names in which * stands for any characters and ? for one; `every` is the interval between frames
+/// [s]. A name that ends in .parquet gives a Parquet file, any other CSV. Returns the number of rows. FileError without a run file.
+///
+/// >>> import pathlib, tempfile, riprap as rr
+/// >>> folder = pathlib.Path(tempfile.mkdtemp())
+/// >>> scene = rr.SceneBuilder()
+/// >>> ball = scene.add(rr.Body(rr.Shape.sphere(0.1), rr.Material("steel", density=7800.0), name="ball"))
+/// >>> _ = rr.run(scene.build(), folder / "out", scheme=rr.MoreauJean(dt=1e-3), until=0.02, output_every=0.01)
+/// >>> rr.export(folder / "out", folder / "bodies.csv", bodies=["ba*"])
+/// 3
+/// >>> (folder / "bodies.csv").read_text().splitlines()[1]
+/// '0,ball,0,0,0,0,1,0,0,0,0,0,0,0,0,0'
+#[pyfunction]
+#[pyo3(signature = (folder, path, *, bodies=None, every=None))]
+pub fn export(
+    py: Python,
+    folder: PathBuf,
+    path: PathBuf,
+    bodies: Option<Vec<String>>,
+    every: Option<f64>,
+) -> PyResult<usize> {
+    if every.is_some_and(|every| !(every > 0.0 && every.is_finite())) {
+        return Err(errors::value("`every` must be positive"));
+    }
+    let selection = Selection { bodies: bodies.unwrap_or_default(), every };
+    let written = exit::detach(py, || export_bodies(&folder, &selection, &path));
+    Ok(written.map_err(errors::file)?.rows)
 }

@@ -20,8 +20,7 @@ use crate::keys;
 use crate::law::Raised;
 use crate::material::Material;
 use crate::multibody::Multibody;
-use crate::saving::{Record, text};
-use crate::scheme::Scheme;
+use crate::saving::Record;
 use crate::shape::Shape;
 
 /// A group of grains.
@@ -258,57 +257,6 @@ impl Scene {
         let read = || SceneFile::parse(text, &folder).and_then(SceneData::of_file);
         let data = exit::detach(py, read).map_err(|errors| scene_errors(py, &errors))?;
         Ok(Scene(Arc::new(data)))
-    }
-
-    /// The scene as a scene file: with all defaults written out if it comes from one. A scene built in Python needs a scheme and an
-    /// end time [s] for `[run]`; single bodies come first in the file, then chains and grains. SceneError lists what has no form in
-    /// a scene file, such as callables.
-    #[pyo3(signature = (scheme=None, until=None, *, title=None, output_every=None))]
-    fn to_toml(
-        &self,
-        py: Python,
-        scheme: Option<&Scheme>,
-        until: Option<f64>,
-        title: Option<&str>,
-        output_every: Option<f64>,
-    ) -> PyResult<String> {
-        if let Some((file, _)) = &self.0.file {
-            if scheme.is_some() || until.is_some() || title.is_some() || output_every.is_some() {
-                return Err(errors::value("the scene comes from a file, which says how it runs"));
-            }
-            return Ok(file.to_toml());
-        }
-        let (Some(scheme), Some(until)) = (scheme, until) else {
-            return Err(errors::value(
-                "a scene built in Python needs a scheme and an end time, as in to_toml(MoreauJean(dt=1e-3), until=1.0)",
-            ));
-        };
-        let head = title.map_or(String::new(), |title| format!("title = {}\n", text(title)));
-        let cannot = |problems: Vec<String>| {
-            let list = problems.join("\n  ");
-            SceneError::new_err(format!("the scene cannot be saved as a scene file:\n  {list}"))
-        };
-        let run = scheme.saved(until, output_every).map_err(|problem| cannot(vec![problem]))?;
-        let (record, contacts) = (&self.0.record, scheme.has_contacts());
-        let text = record.write(&self.0.scene, &head, &run, contacts).map_err(cannot)?;
-        // What cannot be read back is not a scene file.
-        SceneFile::parse(&text, ".").map_err(|errors| scene_errors(py, &errors))?;
-        Ok(text)
-    }
-
-    /// Writes `to_toml` to a file.
-    #[pyo3(signature = (path, scheme=None, until=None, *, title=None, output_every=None))]
-    fn save(
-        &self,
-        py: Python,
-        path: PathBuf,
-        scheme: Option<&Scheme>,
-        until: Option<f64>,
-        title: Option<&str>,
-        output_every: Option<f64>,
-    ) -> PyResult<()> {
-        let text = self.to_toml(py, scheme, until, title, output_every)?;
-        riprap_io::write_whole(&path, text.as_bytes()).map_err(errors::file)
     }
 
     /// Number of bodies.

@@ -87,11 +87,10 @@ impl Scheme {
         !matches!(self.kind, Kind::DormandPrince(_))
     }
 
-    /// The tables `[run]` and `[solver]` of a scene file, or why there are none.
-    pub fn saved(&self, until: f64, output_every: Option<f64>) -> Saved {
+    /// The tables `[run]` and `[solver]` of a scene file with further keys of the run, or why there are none.
+    pub fn saved(&self, further: &Table) -> Saved {
         let mut run = Table::default();
-        run.set("dt", number(self.dt)).set("until", number(until));
-        run.maybe("output_every", output_every);
+        run.set("dt", number(self.dt));
         let mut solver = None;
         match &self.kind {
             Kind::MoreauJean { theta, solver: own, stabilization } => {
@@ -126,6 +125,7 @@ impl Scheme {
             Kind::RigidEvents(scheme) => events_keys(&mut run, scheme)?,
         }
         let solver = solver.map_or(Ok(String::new()), Solver::saved)?;
+        run.extend(further);
         Ok(run.section("[run]") + &solver)
     }
 }

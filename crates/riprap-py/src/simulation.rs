@@ -3,7 +3,6 @@
 
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, TryLockError};
-use std::time::Instant;
 
 use numpy::{PyArray1, PyArray2};
 use pyo3::prelude::*;
@@ -20,7 +19,6 @@ use crate::attached::Attached;
 use crate::backup::Backup;
 use crate::errors::{self, BusyError};
 use crate::exit;
-use crate::frames::Frames;
 use crate::handle::Link;
 use crate::law;
 use crate::problem::ContactProblem;
@@ -31,14 +29,15 @@ use crate::scheme::Scheme;
 use crate::shape::Shape;
 use crate::start;
 use crate::state::State;
+use crate::threads::Threads;
 use crate::view::{BodyState, GrainsState, JointState, MechanismState};
-use crate::watch::{Bar, SIGNALS, Watching};
+use crate::watch::Watching;
 
 /// What the lock protects.
 pub struct Inner {
     pub run: CoreSimulation,
     /// Wall time of all runs [s].
-    wall: f64,
+    pub wall: f64,
     /// The state before the last step, if there are callables.
     backup: Backup,
 }
@@ -46,7 +45,7 @@ pub struct Inner {
 impl Inner {
     /// One step, ending no later than `to` if the scheme chooses its steps. An exception in a callable leaves the state as it
     /// was.
-    fn advance(&mut self, data: &SceneData, to: Option<f64>) -> PyResult<StepReport> {
+    pub fn advance(&mut self, data: &SceneData, to: Option<f64>) -> PyResult<StepReport> {
         let calls = !data.raised.is_empty();
         if calls {
             self.backup.keep(self.run.state());
@@ -69,6 +68,7 @@ fn settled(
     data: &SceneData,
     settling: &Settling,
     scheme: Option<&Scheme>,
+    threads: &Threads,
     progress: Option<&Bound<PyAny>>,
 ) -> PyResult<CoreState> {
     let (moreau_jean, on_unconverged) = match (&data.file, scheme) {
@@ -78,7 +78,8 @@ fn settled(
     };
     let mut watch = Watching::settling(settling.at_most(), progress);
     let done = exit::detach(py, || {
-        let done = settling.run(&data.scene, moreau_jean, on_unconverged, &mut watch);
+        let settle = || settling.run(&data.scene, moreau_jean, on_unconverged, &mut watch);
+        let done = threads.run(settle);
         watch.close();
         done
     });
@@ -98,6 +99,9 @@ fn settled(
 /// settles. The time starts at 0, or goes on with `continue_time`. A scene may be changed in any way in between; its bodies must not
 /// overlap as described either, unless the builder accepts it.
 ///
+/// It uses `threads` threads of its own, or by default those that all simulations of the process share: all cores, or as many as the
+/// environment variable RAYON_NUM_THREADS says when the first one steps. Results do not depend on their number.
+///
 /// >>> import riprap as rr
 /// >>> rubber = rr.Material("rubber", density=1100.0, friction=0.8, restitution=0.7)
 /// >>> scene = rr.SceneBuilder()
@@ -113,6 +117,7 @@ fn settled(
 pub struct Simulation {
     inner: Mutex<Inner>,
     pub data: Arc<SceneData>,
+    pub threads: Threads,
     /// What carried over from the run that it started from.
     continued: Option<Vec<String>>,
 }
@@ -143,65 +148,6 @@ impl Simulation {
         }
         crate::convert::table(py, rows, N)
     }
-
-    /// Steps until `t` or until the time for signals has come; returns whether `t` was reached.
-    fn run_some(&self, py: Python, t: f64, steps: &mut u64, once: bool) -> PyResult<bool> {
-        let mut guard = self.lock()?;
-        let inner = &mut *guard;
-        let data = &*self.data;
-        exit::detach(py, || {
-            let begin = Instant::now();
-            let chooses = inner.run.scheme().chooses_steps();
-            let result = loop {
-                let over = if chooses { inner.run.time() >= t } else { *steps == 0 };
-                if over {
-                    break Ok(true);
-                }
-                let before = inner.run.time();
-                if let Err(error) = inner.advance(data, Some(t)) {
-                    break Err(error);
-                }
-                if chooses && inner.run.time() <= before {
-                    break Err(errors::step(format!("no progress at t = {before} s")));
-                }
-                *steps = steps.saturating_sub(1);
-                if once || begin.elapsed() > SIGNALS {
-                    break Ok(false);
-                }
-            };
-            inner.wall += begin.elapsed().as_secs_f64();
-            result
-        })
-    }
-
-    /// Runs until `t`; a true answer of the observer ends the run.
-    pub fn run_until(
-        slf: &Bound<Self>,
-        t: f64,
-        observer: Option<&Bound<PyAny>>,
-        bar: &Bar,
-    ) -> PyResult<()> {
-        let (py, this) = (slf.py(), slf.get());
-        if t.is_nan() {
-            return Err(errors::value("the end time must be a number of seconds"));
-        }
-        let mut steps = {
-            let inner = this.lock()?;
-            ((t - inner.run.time()) / inner.run.scheme().dt()).round().max(0.0) as u64
-        };
-        let stops = || observer.map_or(Ok(false), |f| f.call1((slf,))?.is_truthy());
-        if stops()? {
-            return Ok(());
-        }
-        while !this.run_some(py, t, &mut steps, observer.is_some())? {
-            py.check_signals()?;
-            bar.show(py, this.time()?)?;
-            if stops()? {
-                break;
-            }
-        }
-        bar.show(py, this.time()?)
-    }
 }
 
 /// Indices of the bodies in the lists of the state, by id; bodies that have broken are left out.
@@ -224,7 +170,7 @@ fn scheme_of(data: &SceneData, scheme: Option<&Scheme>) -> PyResult<Box<dyn Core
 #[pymethods]
 impl Simulation {
     #[new]
-    #[pyo3(signature = (scene, scheme=None, *, on_unconverged=None, settle=true, start_from=None, continue_time=false, progress=None))]
+    #[pyo3(signature = (scene, scheme=None, *, on_unconverged=None, settle=true, start_from=None, continue_time=false, threads=None, progress=None))]
     fn new(
         py: Python,
         scene: &Scene,
@@ -233,8 +179,10 @@ impl Simulation {
         settle: bool,
         start_from: Option<&Bound<PyAny>>,
         continue_time: bool,
+        threads: Option<usize>,
         progress: Option<&Bound<PyAny>>,
     ) -> PyResult<Simulation> {
+        let threads = Threads::new(threads)?;
         let data = Arc::clone(&scene.0);
         let given = scheme;
         let mut scheme = scheme_of(&data, given)?;
@@ -258,12 +206,13 @@ impl Simulation {
             run.set_state(state).map_err(errors::step)?;
             continued = Some(report.lines());
         } else if let Some(settling) = data.settling.as_ref().filter(|_| settle) {
-            let state = settled(py, &data, settling, given, progress)?;
+            let state = settled(py, &data, settling, given, &threads, progress)?;
             run.set_state(state).map_err(errors::step)?;
         }
         Ok(Simulation {
             inner: Mutex::new(Inner { run, wall: 0.0, backup: Backup::default() }),
             data,
+            threads,
             continued,
         })
     }
@@ -274,70 +223,9 @@ impl Simulation {
         self.continued.clone()
     }
 
-    /// Performs one step. StepError if it fails; the state is then as it was.
-    fn step(&self, py: Python) -> PyResult<StepReport> {
-        let mut guard = self.lock()?;
-        let (inner, data) = (&mut *guard, &*self.data);
-        exit::detach(py, || {
-            let begin = Instant::now();
-            let report = inner.advance(data, None);
-            inner.wall += begin.elapsed().as_secs_f64();
-            report
-        })
-    }
-
-    /// Runs until a time [s]. The observer is called with the simulation at the start and after every step; a true answer
-    /// ends the run. `progress` shows a bar: True for that of tqdm, or a callable like it.
-    #[pyo3(signature = (t, observer=None, *, progress=None))]
-    fn until(
-        slf: &Bound<Self>,
-        t: f64,
-        observer: Option<&Bound<PyAny>>,
-        progress: Option<&Bound<PyAny>>,
-    ) -> PyResult<RunReport> {
-        let bar = Bar::start(slf.py(), progress, "run", [slf.get().time()?, t])?;
-        let result = exit::hold(slf.py(), || Simulation::run_until(slf, t, observer, &bar));
-        bar.close(slf.py())?;
-        result?;
-        slf.get().report()
-    }
-
-    /// Runs until a time [s] and gives the simulation itself at the start and after every interval [s]. `progress` shows a
-    /// bar: True for that of tqdm, or a callable like it.
-    #[pyo3(signature = (*, until, every, progress=None))]
-    fn frames(
-        slf: &Bound<Self>,
-        until: f64,
-        every: f64,
-        progress: Option<&Bound<PyAny>>,
-    ) -> PyResult<Frames> {
-        if !(every > 0.0 && every.is_finite() && until.is_finite()) {
-            return Err(errors::value("`until` must be finite and `every` positive"));
-        }
-        let start = slf.get().time()?;
-        let bar = Bar::start(slf.py(), progress, "run", [start, until])?;
-        Ok(Frames::new(slf.clone().unbind(), [start, until, every], bar))
-    }
-
-    /// Runs until a time [s] and records quantities at the start and after every interval [s]: a `riprap.Series`. The
-    /// quantities are functions of the simulation, by name with unit, which return numbers or vectors, such as
-    /// `{"height [m]": lambda run: run.body("ball").position[2]}`. Energies and the number of contacts are always recorded.
-    #[pyo3(signature = (*, until, every, quantities=None, progress=None))]
-    fn record<'py>(
-        slf: &Bound<'py, Self>,
-        until: f64,
-        every: f64,
-        quantities: Option<&Bound<'py, PyAny>>,
-        progress: Option<&Bound<PyAny>>,
-    ) -> PyResult<Bound<'py, PyAny>> {
-        let frames = Simulation::frames(slf, until, every, progress)?;
-        let module = slf.py().import("riprap.series")?;
-        module.call_method1("record", (frames, quantities))
-    }
-
     /// Time [s].
     #[getter]
-    fn time(&self) -> PyResult<f64> {
+    pub fn time(&self) -> PyResult<f64> {
         Ok(self.lock()?.run.time())
     }
 
@@ -345,6 +233,12 @@ impl Simulation {
     #[getter]
     fn dt(&self) -> PyResult<f64> {
         Ok(self.lock()?.run.scheme().dt())
+    }
+
+    /// Number of threads that it uses.
+    #[getter]
+    fn threads(&self) -> usize {
+        self.threads.count()
     }
 
     /// The scene.
@@ -355,7 +249,7 @@ impl Simulation {
 
     /// Summary of all steps so far.
     #[getter]
-    fn report(&self) -> PyResult<RunReport> {
+    pub fn report(&self) -> PyResult<RunReport> {
         let inner = self.lock()?;
         let mut report = inner.run.report();
         report.wall = inner.wall;

@@ -1,5 +1,7 @@
 //! Solvers of contact problems, by name.
 
+use std::time::Instant;
+
 use pyo3::prelude::*;
 use pyo3::types::PyString;
 
@@ -71,6 +73,16 @@ impl Method {
     fn is_for_cones(self) -> bool {
         (3..9).contains(&self.0)
     }
+
+    /// Whether it has [`StoredOptions`], and so watches a deadline by itself.
+    pub fn watches_deadline(self) -> bool {
+        matches!(self.0, 9 | 10 | 12..=14)
+    }
+
+    /// Whether it goes on where it stopped if it is called again, so that it can be interrupted.
+    pub fn sweeps(self) -> bool {
+        !self.watches_deadline() && !matches!(self.0, 8 | 11)
+    }
 }
 
 #[pymethods]
@@ -126,7 +138,11 @@ impl Solver {
         }
         let options = if stored {
             let options = GaussSeidelOptions::stored(tolerance);
-            GaussSeidelOptions { max_sweeps: max_sweeps.unwrap_or(options.max_sweeps), ..options }
+            let usual = match method.watches_deadline() {
+                true => StoredOptions::tolerance(tolerance).max_sweeps,
+                false => options.max_sweeps,
+            };
+            GaussSeidelOptions { max_sweeps: max_sweeps.unwrap_or(usual), ..options }
         } else {
             GaussSeidelOptions {
                 tolerance,
@@ -151,6 +167,12 @@ impl Solver {
     #[getter]
     fn tolerance(&self) -> f64 {
         self.options.tolerance
+    }
+
+    /// Sweeps, or iterations, before giving up.
+    #[getter]
+    pub fn max_sweeps(&self) -> usize {
+        self.options.max_sweeps
     }
 
     fn __repr__(&self) -> String {
@@ -183,6 +205,7 @@ impl Solver {
         name: &str,
         tolerance: f64,
         max_sweeps: Option<usize>,
+        measure: Measure,
         cone: bool,
     ) -> PyResult<Solver> {
         let name = match (name, cone) {
@@ -193,7 +216,16 @@ impl Solver {
             ("jacobi", true) => "projected-jacobi",
             (name, _) => name,
         };
-        Solver::new(name, tolerance, None, None, None, None, max_sweeps, true, None, None)
+        let mut solver =
+            Solver::new(name, tolerance, None, None, None, None, max_sweeps, true, None, None)?;
+        solver.options.measure = measure;
+        Ok(solver)
+    }
+
+    /// The same solver with another limit.
+    pub fn limited(&self, max_sweeps: usize) -> Solver {
+        let options = GaussSeidelOptions { max_sweeps, ..self.options };
+        Solver { options, ..self.clone() }
     }
 
     /// Fails if the method does not solve the law of friction.
@@ -246,6 +278,11 @@ impl Solver {
 
     /// The solver of the core.
     pub fn build(&self) -> Box<dyn ContactSolver> {
+        self.build_until(None)
+    }
+
+    /// The same with a time at which to give up, if it watches one.
+    pub fn build_until(&self, deadline: Option<Instant>) -> Box<dyn ContactSolver> {
         let options = self.options;
         let cone = ConeOptions {
             tolerance: options.tolerance,
@@ -255,9 +292,9 @@ impl Solver {
         };
         let kept = StoredOptions {
             tolerance: options.tolerance,
-            measure: if self.stored { Measure::All } else { Measure::Impulses },
+            measure: options.measure,
             max_sweeps: options.max_sweeps,
-            deadline: None,
+            deadline,
         };
         match self.method.0 {
             0 => Box::new(Coloured { options, ..Coloured::default() }),

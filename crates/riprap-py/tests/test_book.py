@@ -14,6 +14,9 @@ HOW_TO = ROOT / "book/src/how-to"
 PAGES: dict[str, tuple[int, str | None]] = {
     "python.md": (6, "out/ball/series.csv"),
     "plots.md": (8, None),
+    "measures.md": (1, None),
+    "periodic.md": (1, None),
+    "insert-and-remove.md": (1, None),
     "sweep.md": (4, "pi.svg"),
     **{path.name: (1, None) for path in HOW_TO.glob("coming-from-*.md")},
 }

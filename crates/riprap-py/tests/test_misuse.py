@@ -28,6 +28,17 @@ def swing(law: object = None) -> rr.Simulation:
     return rr.Simulation(scene.build(), rr.MoreauJean(dt=1e-3))
 
 
+BOX = ((0, 0, 0), (1, 1, 1))
+
+
+def free_ball(use: Callable[[rr.SceneBuilder, rr.BodyHandle], object]) -> object:
+    scene = rr.SceneBuilder()
+    ball = scene.add(rr.Body(rr.Shape.sphere(0.1), STEEL))
+    used = use(scene, ball)
+    scene.build()
+    return used
+
+
 def in_subprocess(code: str, **options: Any) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-X", "faulthandler", "-c", textwrap.dedent(code)]
     return subprocess.run(command, capture_output=True, text=True, timeout=120, **options)
@@ -71,6 +82,30 @@ CALLS: list[Callable[[Any], object]] = [
     lambda x: rr.Simulation(x),
     lambda x: rr.Scene.from_toml(x),
     lambda x: rr.RigidEvents(dt=x),
+    lambda x: rr.Shape.rounded(x, x),
+    lambda x: rr.Shape.capsule(x, x),
+    lambda x: rr.Shape.cylinder(x, 1.0),
+    lambda x: rr.Shape.cone(1.0, x),
+    lambda x: rr.Insertion("feed", material=STEEL, inside=x, spheres=x, rate=1.0),
+    lambda x: rr.SceneBuilder().insert(rr.Insertion("feed", material=STEEL, inside=BOX, spheres=x, rate=1.0)) if x is not None else 1 / 0,
+    lambda x: rr.SceneBuilder().insert(x),
+    lambda x: rr.Removal(outside=x),
+    lambda x: rr.SceneBuilder().remove(x),
+    lambda x: free_ball(lambda scene, ball: scene.apply(ball, force=x, torque=x) if x is not None else 1 / 0),
+    lambda x: free_ball(lambda scene, ball: scene.apply(ball, force=(0, 0, 1), sees=x)),
+    lambda x: rr.SceneBuilder().add_servo(rr.Body(rr.Shape.sphere(1), STEEL), along=x, force=1.0),
+    lambda x: rr.SceneBuilder().add_servo(rr.Body(rr.Shape.sphere(1), STEEL), along="z", force=x).index if x != 3.0 else 1 / 0,
+    lambda x: rr.SceneBuilder().periodic(x=x) if x is not None else 1 / 0,
+    lambda x: rr.SceneBuilder().periodic(x=(0, 1), y=(0, 1), shear_strain=x) if x is not None else 1 / 0,
+    lambda x: rr.RunFile(x),
+    lambda x: rr.FrameWriter(x, x),
+    lambda x: rr.export(x, x),
+    lambda x: rr.Flow(x, normal=x),
+    lambda x: swing().measures(x) if x is not None else 1 / 0,
+    lambda x: swing().impacts(x) if x != 3.0 else 1 / 0,
+    lambda x: swing().until(0.0, stop=x) if x is not None else 1 / 0,
+    lambda x: swing().scene.to_toml(rr.MoreauJean(dt=1e-3), until=1.0, run={"stop": x}),
+    lambda x: swing().scene.to_toml(rr.MoreauJean(dt=1e-3), until=1.0, probes=[x]),
 ]
 
 

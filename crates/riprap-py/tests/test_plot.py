@@ -375,13 +375,25 @@ def test_planar_scenes_are_drawn_in_their_plane() -> None:
     assert run._repr_png_() is not None
 
 
-def test_a_folder_shows_its_last_frame_or_another_one(folder: Path) -> None:
-    assert rr.open_run(folder).show().get_title() == "t = 0.1 s"
-    assert plot.show(folder, time=0.021).get_title() == "t = 0.02 s"
-    shown = rr.open_run(folder)._repr_html_()
-    assert "finished at t = 0.1 s" in shown and "data:image/png;base64" in shown
+def test_a_folder_shows_the_viewer_or_a_picture(folder: Path) -> None:
+    run = rr.open_run(folder)
+    assert isinstance(run.show(), rr.ViewerPage) and isinstance(run.show(max_size=1, height=300), rr.ViewerPage)
+    assert plot.show(folder).get_title() == "t = 0.1 s"
+    picture = run.show(time=0.021)
+    assert not isinstance(picture, rr.ViewerPage) and picture.get_title() == "t = 0.02 s"
+    shown = run._repr_html_()
+    assert "finished at t = 0.1 s" in shown and "<iframe" in shown
     with pytest.raises(ValueError, match="present time"):
-        plot.show(rr.Simulation(rr.open_run(folder).scene), time=0.5)
+        plot.show(rr.Simulation(run.scene), time=0.5)
+
+
+def test_a_folder_without_a_run_file_shows_a_picture(folder: Path, tmp_path: Path) -> None:
+    rr.run(folder / "scene.toml", tmp_path / "out", set={"run.frames": "vtp"})
+    run = rr.open_run(tmp_path / "out")
+    picture = run.show()
+    assert not isinstance(picture, rr.ViewerPage) and picture.get_title() == "t = 0.1 s"
+    shown = run._repr_html_()
+    assert "finished at t = 0.1 s" in shown and "data:image/png;base64" in shown
 
 
 def test_many_balls_are_discs_that_face_the_camera() -> None:

@@ -53,7 +53,7 @@ def test_a_saved_scene_inserts_the_same_bodies(tmp_path: Path) -> None:
         run = rr.Simulation(one, rr.MoreauJean(dt=1e-3))
         run.until(0.1)
         states.append(run.positions)
-    assert np.array_equal(*states)
+    assert np.array_equal(states[0], states[1])
 
 
 def test_a_state_continues_in_another_simulation() -> None:
@@ -70,7 +70,11 @@ def test_a_state_continues_in_another_simulation() -> None:
 @pytest.mark.parametrize(
     ("keys", "told"),
     [
-        ({}, "give one of `shape`, `spheres` and `stones`"),
+        ({}, "give one of `shape`, `spheres`, `stones` and `scans`"),
+        ({"scans": (0.02, 0.03), "rate": 1.0}, "needs a `folder`"),
+        ({"spheres": (0.02, 0.03), "folder": "stones", "rate": 1.0}, "sizes of its `scans`"),
+        ({"shape": [], "rate": 1.0}, "empty"),
+        ({"shape": "ball", "rate": 1.0}, "a Shape or a list"),
         ({"spheres": (0.02, 0.03)}, "`rate`, `mass_rate` or `at` is missing"),
         ({"spheres": (0.02, 0.03), "rate": -1.0}, "greater than 0"),
         ({"spheres": (0.02, 0.03), "rate": 1.0, "at": 2.0}, "mutually exclusive"),
@@ -79,6 +83,27 @@ def test_a_state_continues_in_another_simulation() -> None:
 def test_mistakes_are_reported(keys: dict[str, object], told: str) -> None:
     with pytest.raises((ValueError, rr.SceneError), match=told):
         rr.SceneBuilder().insert(rr.Insertion("feed", material=ROCK, inside=BOX, **keys))  # type: ignore[arg-type]
+
+
+def test_shapes_of_a_list_and_scanned_stones_are_inserted(tmp_path: Path) -> None:
+    faces = [(0, 2, 1), (0, 1, 3), (0, 3, 2), (1, 2, 3)]
+    points = [(0, 0, 0), (1, 0, 0), (0, 1, 0), (0, 0, 1)]
+    lines = [f"v {x} {y} {z}" for x, y, z in points] + [f"f {a + 1} {b + 1} {c + 1}" for a, b, c in faces]
+    (tmp_path / "scans").mkdir()
+    (tmp_path / "scans/stone.obj").write_text("\n".join(lines) + "\n")
+    scene = rr.SceneBuilder(gravity=(0, 0, 0), seed=3)
+    shapes = [rr.Shape.sphere(0.01), rr.Shape.cuboid(0.02, 0.02, 0.02)]
+    scene.insert(rr.Insertion("mix", material=ROCK, shape=shapes, inside=BOX, at=0.0, count=4))
+    scanned = rr.Insertion("scan", material=ROCK, scans=(0.02, 0.03), folder=tmp_path / "scans", max_vertices=8, inside=BOX, at=0.0, count=3)
+    scene.insert(scanned)
+    built = scene.build()
+    run = rr.Simulation(built, rr.MoreauJean(dt=1e-3))
+    run.until(0.05)
+    volumes = [run.shape(f"mix-{k}").volume for k in range(1, 5)]
+    assert volumes == pytest.approx([s.volume for s in shapes] * 2)
+    assert all(0 < run.shape(f"scan-{k}").volume < 0.03**3 for k in range(1, 4))
+    with pytest.raises(rr.SceneError, match="list of shapes"):
+        built.to_toml(rr.MoreauJean(dt=1e-3), until=1.0)
 
 
 def test_a_removal_has_one_rule() -> None:

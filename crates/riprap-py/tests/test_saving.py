@@ -277,3 +277,87 @@ def test_mechanisms_of_files_are_extended_and_driven() -> None:
     assert crank.build().n_v == len(crank.coordinate_names)
     with pytest.raises(rr.HandleError, match="name one of"):
         rr.Mechanism.from_toml(ROOT / "examples/slider-crank/scene.toml", "none")
+
+
+PLATE: dict[str, object] = {"name": "plate", "body": "ball", "quantities": ["position", "velocity", "force"]}
+
+
+def test_keys_of_runs_and_probes_are_part_of_the_file(ball: tuple[rr.Scene, rr.BodyHandle], tmp_path: Path) -> None:
+    keys = {
+        "stop": "ball.z < height and t > 0.1", "account": True, "force_chains": True, "impact_speed": 0.5, "series_every": "2 ms",
+        "frames_every": 0.05, "contacts_every": 0.1, "frames": "both", "checkpoint_every": 0.1, "on_unconverged": "fail",
+        "output_every": 0.1,
+    }  # fmt: skip
+    probes: list[dict[str, object]] = [
+        PLATE,
+        {"name": "bed", "region": {"min": (-1, -1, 0), "max": np.ones(3)}, "quantities": ["stress", "coordination"]},
+        {"name": "gate", "plane": {"point": [0, 0, "height"], "normal": "-z"}, "quantities": ["flow_rate"]},
+    ]
+    folder = tmp_path / "out"
+    summary = rr.run(ball[0], folder, scheme=SCHEME, until=1.0, title="a drop", run=keys, probes=probes, parameters={"height": 0.5})
+    # It falls by 0.5 m.
+    assert summary.stopped_by == keys["stop"] and summary.time == pytest.approx(math.sqrt(1 / 9.81), abs=2e-3)
+    results = summary.open()
+    assert results.series.title == "a drop" and results.series["plate.position_z"][-1] == pytest.approx(0.5, abs=5e-3)
+    assert results.series["gate.passed_mass"][-1] == ball[0].masses[1]
+    assert {"dissipated_impact", "bed.stress_zz", "plate.force_mean_z", "plate.velocity_z"} <= set(results.series)
+    assert (folder / "run.pvd").is_file() and (folder / "impacts.csv").is_file()
+    assert np.allclose(np.diff(results.times[:3]), 0.05) and np.diff(results.series.time)[0] == pytest.approx(2e-3)
+    # The file and the folder give the same bits again.
+    ball[0].save(tmp_path / "ball.toml", SCHEME, 1.0, run=keys, probes=probes, parameters={"height": 0.5})
+    assert rr.run(tmp_path / "ball.toml", tmp_path / "again").state == summary.state
+    assert rr.run(folder / "scene.toml", tmp_path / "once-more").state == summary.state
+
+
+def test_a_run_of_a_scene_starts_from_another_one(ball: tuple[rr.Scene, rr.BodyHandle], tmp_path: Path) -> None:
+    first = rr.run(ball[0], tmp_path / "first", scheme=SCHEME, until=0.1)
+    goes_on = {"start_from": tmp_path / "first", "start_time": "continue", "until": 0.2}
+    second = rr.run(ball[0], tmp_path / "second", scheme=SCHEME, run=goes_on)
+    assert first.time == pytest.approx(0.1) and second.time == pytest.approx(0.2)
+    whole = rr.Simulation(ball[0], SCHEME)
+    whole.until(0.2)
+    assert second.open().series["kinetic_energy"][-1] == whole.balance().kinetic
+
+
+def test_mistakes_in_keys_are_those_of_the_file(ball: tuple[rr.Scene, rr.BodyHandle], tmp_path: Path) -> None:
+    def told(**options: object) -> str:
+        with pytest.raises((rr.SceneError, ValueError)) as raised:
+            rr.run(ball[0], tmp_path / "out", **{"scheme": SCHEME, "until": 0.1, **options})  # type: ignore[arg-type]
+        return str(raised.value)
+
+    assert "did you mean `stop`" in told(run={"stopp": "t > 1"})
+    assert "ball.q" in told(run={"stop": "ball.q > 1"})
+    assert "`nobody`" in told(probes=[{"name": "x", "body": "nobody"}])
+    assert "flow" in told(probes=[{"name": "x", "region": "all", "quantities": ["flow"]}])
+    assert "which the scheme provides" in told(run={"dt": 1e-3})
+    assert "not both" in told(run={"until": 0.1})
+    assert "a probe is a dictionary" in told(probes=["ball"])
+    assert "type object" in told(run={"stop": object()})
+    assert "Scene.from_toml" in told(set={"run.dt": 1e-4})
+    assert "needs a scheme" in told(scheme=None)
+    assert not (tmp_path / "out").exists()
+    scene = rr.Scene.from_toml(ROOT / "examples/bouncing-ball/scene.toml")
+    with pytest.raises(ValueError, match="comes from a file"):
+        rr.run(scene, tmp_path / "out", probes=[PLATE])
+    assert rr.run(scene, tmp_path / "out", until=0.01).time == pytest.approx(0.01)
+    with pytest.raises(ValueError, match="built in Python"):
+        rr.run(ROOT / "examples/bouncing-ball/scene.toml", tmp_path / "out", title="x", overwrite=True)
+
+
+def test_callables_are_named_with_what_to_do_instead(tmp_path: Path) -> None:
+    def shake(t: float) -> tuple[float, float, float]:
+        return (math.sin(t), 0.0, 0.0)
+
+    scene = rr.SceneBuilder()
+    scene.add_moving(rr.Shape.sphere(0.1), material=STEEL, velocity=shake, name="shaker")
+    scene.add(rr.Body(rr.Shape.sphere(0.1), STEEL, position=(0, 0, 1)))
+    built = scene.build()
+    with pytest.raises(rr.SceneError, match="`shaker`.*shake` is a Python callable(.|\n)*FrameWriter"):
+        rr.run(built, tmp_path / "out", scheme=SCHEME, until=0.1)
+    run = rr.Simulation(built, SCHEME)
+    frames = rr.FrameWriter(tmp_path / "run.vtkhdf", run)
+    run.until(0.01, observer=frames.add)
+    frames.add(run)  # A frame that it has is not added again.
+    assert np.allclose(rr.RunFile(tmp_path / "run.vtkhdf").times, np.arange(11) * 1e-3)
+    with pytest.raises(rr.FileError):
+        rr.FrameWriter(tmp_path / "nowhere/run.vtkhdf", run).add(run)

@@ -321,3 +321,20 @@ def test_a_cell_that_is_too_small_is_an_error() -> None:
         scene.build()
     with pytest.raises(ValueError, match="not both"):
         scene.periodic(x=(0, 1), y=(0, 1), shear_rate=1.0, shear_strain="t")
+
+
+def test_stones_and_scans_lie_on_a_lattice(steel: rr.Material, tmp_path: Path) -> None:
+    (tmp_path / "stone.obj").write_text("v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nf 1 3 2\nf 1 2 4\nf 1 4 3\nf 2 3 4\n")
+    for options in ({"stones": True, "vertices": 12, "flatness": 0.5}, {"folder": tmp_path, "max_vertices": 8}):
+        scene = rr.SceneBuilder(gravity=(0, 0, 0))
+        lattice = rr.Grains.lattice((3, 2, 1), (0.2, 0.2, 0.2), material=steel, grading=(0.03, 0.05), name="stone", **options)
+        assert all(0.03 <= size <= 0.05 for size in lattice.sizes())
+        scene.add_grains(lattice)
+        built = scene.build()
+        assert np.allclose(rr.Simulation(built, rr.MoreauJean(dt=1e-3)).positions[:, 0], [0, 0.2, 0.4] * 2, atol=0.05)
+        read = rr.Scene.from_toml_str(built.to_toml(rr.MoreauJean(dt=1e-3), until=1.0))
+        assert np.array_equal(read.masses, built.masses)
+    with pytest.raises(ValueError, match="not both"):
+        rr.Grains.lattice((1, 1, 1), (1, 1, 1), material=steel, grading=(1, 2), stones=True, folder=tmp_path)
+    with pytest.raises(ValueError, match="`shape` or `grading`"):
+        rr.Grains.lattice((1, 1, 1), (1, 1, 1), material=steel, stones=True, shape=rr.Shape.sphere(0.1))

@@ -217,3 +217,47 @@ def test_forces_in_a_mechanism_carry_its_weight_and_its_drive() -> None:
     assert np.abs(forces.joints[0, :3]) == pytest.approx(np.abs(np.array([0, 0, 3 * 9.81]) - pull), rel=1e-6)
     assert set(forces.drives) == {"upper", "lower"} and abs(forces.drives["lower"]) < 1e-9
     assert run.mechanism_forces("arm").loops == {}
+
+
+def test_a_run_stops_when_a_condition_has_held(steel: rr.Material) -> None:
+    scene = rr.SceneBuilder()
+    scene.add_fixed(rr.Shape.half_space(), material=steel)
+    scene.add(rr.Body(rr.Shape.cuboid(0.1, 0.1, 0.1), steel, position=(0, 0, 0.05), velocity=(1, 0, 0), name="box"))
+    run = rr.Simulation(scene.build(), rr.MoreauJean(dt=1e-3))
+    run.until(5.0, stop="speed < 1e-3 m/s for 0.1 s")
+    # It slides for v/μg and rests for 0.1 s.
+    assert run.time == pytest.approx(1 / (0.3 * 9.81) + 0.1, abs=3e-3)
+    begin = run.time
+    run.until(begin + 0.1, stop="box.x > 1 m")
+    assert run.time == pytest.approx(begin + 0.1)
+    run.until(begin + 1.0, stop="kinetic_energy < 1 mJ", observer=lambda _: None)
+    assert run.time == pytest.approx(begin + 0.101)
+    for wrong, told in [("box.q < 1", "column 1"), ("speed < 1 furlong", "unknown unit"), ("1 < 2", "never changes"), ("speed < 1 for x", "x")]:
+        with pytest.raises(ValueError, match=told):
+            run.until(10.0, stop=wrong)
+
+
+def test_results_do_not_depend_on_threads(heap: tuple[rr.Scene, rr.GrainsHandle]) -> None:
+    states = []
+    for threads in (1, 2, 3, None):
+        run = rr.Simulation(heap[0], rr.MoreauJean(dt=1e-3), threads=threads)
+        assert threads is None or run.threads == threads
+        run.until(0.2)
+        run.step()
+        states.append(run.state)
+    assert states[0] == states[1] == states[2] == states[3]
+    for wrong in (0, 5000):
+        with pytest.raises(ValueError, match="threads"):
+            rr.Simulation(heap[0], rr.MoreauJean(dt=1e-3), threads=wrong)
+
+
+def test_reports_have_the_parts_of_steps_and_solves(heap: tuple[rr.Scene, rr.GrainsHandle]) -> None:
+    run = rr.Simulation(heap[0], rr.MoreauJean(dt=1e-3))
+    run.until(0.4)
+    step, report = run.step(), run.report
+    assert set(step.times) == {"free", "detect", "assemble", "solve", "update"} and step.halvings == 0
+    assert sum(step.times.values()) == pytest.approx(step.wall) and step.solve.sweeps == step.sweeps
+    assert step.solve.decided_by in ("tolerance", "approach_tolerance", "velocity_change_tolerance", "max_velocity_change_tolerance")
+    assert 0 <= step.solve.velocity_change_rms <= step.solve.velocity_change_max and step.solve.approach >= 0
+    assert report.deciding_criterion is not None and 0 < report.deciding_criterion[1] <= 1
+    assert report.mean_newton == 0 and report.halved == 0 and sum(report.times.values()) <= report.wall

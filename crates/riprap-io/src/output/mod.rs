@@ -574,7 +574,7 @@ fn n_times([a, b]: &[Vec<f64>; 2]) -> usize {
 }
 
 /// The initial bounding box of all bounded bodies: lower and upper corner [m].
-fn extent(scene: &Scene) -> [riprap::math::Vec3; 2] {
+pub(crate) fn extent(scene: &Scene) -> [riprap::math::Vec3; 2] {
     use riprap::math::Vec3;
     let state = scene.initial_state();
     let mut corners = [Vec3::repeat(f64::INFINITY), Vec3::repeat(f64::NEG_INFINITY)];

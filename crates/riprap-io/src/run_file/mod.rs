@@ -4,6 +4,7 @@
 //! what our own reader needs in addition. Steps are appended during a run (`hdf5_append`); a run that is
 //! killed leaves a readable file, and one that is resumed continues it.
 
+mod frames;
 mod layout;
 mod model;
 mod read;
@@ -12,6 +13,7 @@ mod shapes;
 mod tests;
 mod write;
 
+pub use frames::FrameWriter;
 pub use model::{
     ContactSet, FlexibleInfo, JointInfo, Kind, LoopInfo, MechanismInfo, Model, Poses, Rope,
     SurfaceSet,

@@ -70,7 +70,7 @@ pub struct ExpressionError {
 #[derive(Clone, Copy, Debug)]
 enum Op {
     Constant(f64),
-    Variable(u16),
+    Variable(u32),
     Negate,
     Add,
     Subtract,
@@ -92,14 +92,22 @@ impl Expression {
     }
 
     /// Removes unused variables and returns the former indices of the remaining ones, in their new order.
-    pub(crate) fn compact(&mut self) -> Vec<usize> {
+    ///
+    /// ```
+    /// use riprap_io::scene_file::Expression;
+    /// let mut law = Expression::parse("2*z", &["x", "y", "z"])?;
+    /// assert_eq!(law.compact(), [2]);
+    /// assert_eq!(law.evaluate(&[3.0]), 6.0);
+    /// # Ok::<(), riprap_io::scene_file::ExpressionError>(())
+    /// ```
+    pub fn compact(&mut self) -> Vec<usize> {
         let mut used: Vec<usize> = Vec::new();
-        let mut place: HashMap<u16, u16> = HashMap::new();
+        let mut place: HashMap<u32, u32> = HashMap::new();
         for op in &mut self.ops {
             if let Op::Variable(index) = op {
-                let next = place.len() as u16; // at most the former number of variables
+                let next = place.len() as u32; // at most the former number of variables
                 *index = *place.entry(*index).or_insert_with_key(|index| {
-                    used.push(usize::from(*index));
+                    used.push(*index as usize);
                     next
                 });
             }
@@ -119,7 +127,7 @@ impl Expression {
         for op in &self.ops {
             let of = match op {
                 Op::Constant(_) => None,
-                Op::Variable(index) => variables.get(usize::from(*index)).copied().flatten(),
+                Op::Variable(index) => variables.get(*index as usize).copied().flatten(),
                 _ => {
                     let first = stack.len() - op.arguments();
                     let of: Vec<_> = stack.drain(first..).collect();
@@ -155,7 +163,7 @@ impl Expression {
                     top += 1;
                 }
                 Op::Variable(index) => {
-                    stack[top] = variables.get(usize::from(index)).copied().unwrap_or(f64::NAN);
+                    stack[top] = variables.get(index as usize).copied().unwrap_or(f64::NAN);
                     top += 1;
                 }
                 _ => {
@@ -190,7 +198,7 @@ impl Expression {
                     top += 1;
                 }
                 Op::Variable(index) => {
-                    let value = variables.get(usize::from(index)).copied().unwrap_or(f64::NAN);
+                    let value = variables.get(index as usize).copied().unwrap_or(f64::NAN);
                     let rate = if index == 0 { 1.0 } else { 0.0 };
                     stack[top] = Jet { rate, ..Jet::constant(value) };
                     top += 1;

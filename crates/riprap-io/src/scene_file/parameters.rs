@@ -175,6 +175,9 @@ impl Parameters {
 pub(super) fn looks_like_quantity(text: &str) -> bool {
     let number = text.trim_start().trim_start_matches(['+', '-']);
     let rest = number.trim_start_matches(|c: char| c.is_ascii_digit() || "._".contains(c));
+    let power = rest.strip_prefix(['e', 'E']).map(|power| power.trim_start_matches(['+', '-']));
+    let power = power.filter(|power| power.starts_with(|c: char| c.is_ascii_digit()));
+    let rest = power.map_or(rest, |power| power.trim_start_matches(|c: char| c.is_ascii_digit()));
     rest.len() < number.len()
         && rest.trim_start().starts_with(|c: char| c.is_alphabetic() || "%°".contains(c))
 }
@@ -203,6 +206,16 @@ mod tests {
         assert_eq!(of("25 mm", Dimension::LENGTH), 0.025);
         assert_eq!(all.number("n").map(Result::unwrap), Some(3.0));
         assert!(all.number("0.5").is_none() && all.number("fast").is_none());
+    }
+
+    #[test]
+    fn an_exponent_is_not_the_start_of_a_unit() {
+        for quantity in ["5 mm", "-2.5e3 N", "1E+4kN", "3 furlong", "1eV"] {
+            assert!(looks_like_quantity(quantity), "{quantity}");
+        }
+        for law in ["1e4 + 1e3*t", "2E-3*x", "5e2", "4*t", "-3.5", "radius"] {
+            assert!(!looks_like_quantity(law), "{law}");
+        }
     }
 
     #[test]

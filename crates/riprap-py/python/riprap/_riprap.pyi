@@ -34,6 +34,7 @@ _GrainsLike = Union[GrainsHandle, str]
 _RopeLike = Union[RopeHandle, str]
 _Grading = Union[str, Sequence[float], Sequence[Tuple[float, float]]]
 _Corners = Tuple[Sequence[float], Sequence[float]]
+_Region = Union[None, Literal["all"], _Corners]
 _Inertia = Union[float, _Vector, Sequence[Sequence[float]]]
 _PathLike = Union[str, PathLike[str]]
 _Progress = Union[bool, Callable[..., Any]]
@@ -60,9 +61,11 @@ __all__ = [
     "Fabric",
     "Flexible",
     "FlexibleHandle",
+    "Flow",
     "ForceDistribution",
     "ForceNetwork",
     "Fragmentation",
+    "FrameWriter",
     "Frames",
     "GROUND",
     "GeneralizedAlpha",
@@ -75,6 +78,7 @@ __all__ = [
     "Link",
     "MassProperties",
     "Material",
+    "Measures",
     "Mechanism",
     "MechanismForces",
     "MechanismHandle",
@@ -83,6 +87,7 @@ __all__ = [
     "MoreauJean",
     "Motor",
     "Multibody",
+    "NormalForces",
     "PairLaw",
     "Penalty",
     "Phase",
@@ -105,6 +110,7 @@ __all__ = [
     "Shape",
     "SieveCurve",
     "Simulation",
+    "Slope",
     "Solution",
     "SolveReport",
     "Solver",
@@ -116,6 +122,7 @@ __all__ = [
     "_key_path",
     "dantzig",
     "explain",
+    "export",
     "force_network",
     "main",
     "rest_forces",
@@ -332,10 +339,36 @@ class ContactProblem:
         ...
     @staticmethod
     def read(path: _PathLike) -> ContactProblem:
-        """Reads a problem in the HDF5 layout of FCLib; the impulses of a stored solution come with it."""
+        """Reads a problem in the HDF5 layout of FCLib, or from a file whose name ends in .dat in the text format of Siconos; the
+        impulses of a stored solution come with it. RuntimeWarning if it may have no solution because W is not symmetric.
+
+        >>> import pathlib, tempfile, riprap as rr
+        >>> path = pathlib.Path(tempfile.mkdtemp()) / "stop.dat"
+        >>> problem = rr.ContactProblem([[0.5, 0, 0], [0, 0.5, 0], [0, 0, 0.5]], v_free=[[-1.0, 0.2, 0.0]], friction=[0.5])
+        >>> problem.write_dat(path)
+        >>> rr.ContactProblem.read(path).v_free.tolist()
+        [[-1.0, 0.2, 0.0]]
+        """
         ...
     def write(self, path: _PathLike, *, impulses: Optional[ArrayLike] = None, title: str = "contact problem", description: str = "") -> None:
         """Writes the problem in the HDF5 layout of FCLib, with a solution [N s] if given."""
+        ...
+    def write_dat(self, path: _PathLike) -> None:
+        """Writes the problem in the text format of Siconos. FileError if it has other contacts than those with Coulomb friction."""
+        ...
+    def write_solution(self, path: _PathLike, impulses: ArrayLike) -> None:
+        """Writes a copy of the file in the FCLib layout that the problem was read from, with these impulses [N s] and the
+        velocities that follow, as `riprap solve --write-solution` does. A global problem stays global.
+        """
+        ...
+    def with_law(self, law: str) -> ContactProblem:
+        """The same problem with another law of friction: coulomb, or cone, its convex relaxation.
+
+        >>> import riprap as rr
+        >>> problem = rr.ContactProblem([[1, 0, 0], [0, 1, 0], [0, 0, 1]], v_free=[[-1.0, 0.0, 0.0]], friction=[0.5])
+        >>> problem.with_law("cone").laws
+        ['cone']
+        """
         ...
     def __len__(self) -> int: ...
     @property
@@ -354,16 +387,27 @@ class ContactProblem:
     def impulses(self) -> Optional[_Array]:
         """Impulses of the step, or of the file [N s]; None if there are none."""
         ...
+    @property
+    def guesses(self) -> List[_Array]:
+        """Initial guesses of the impulses in the file [N s]."""
+        ...
+    @property
+    def info(self) -> Dict[str, str]:
+        """What the file says about itself: title, description, math_info, and form (local or global); empty without a file."""
+        ...
     def w(self) -> _Array:
         """W as a dense matrix [1/kg]."""
         ...
     def w_sparse(self) -> Any:
         """W as a scipy.sparse.bsr_matrix with blocks of 3×3 [1/kg]."""
         ...
-    def residual(self, impulses: ArrayLike) -> float:
-        """Residual of impulses [–]: the natural map relative to the largest of free velocities, impulses and velocities, as in
-        `riprap solve`.
+    def residual(self, impulses: ArrayLike, *, measure: str = "all") -> float:
+        """Residual of impulses [–]: the natural map relative to the largest of free velocities, impulses and velocities ("all"), as in
+        `riprap solve`, or to the impulses alone ("impulses"), as in simulations.
         """
+        ...
+    def objective(self, impulses: ArrayLike) -> float:
+        """The objective ½ γᵀ N γ + rᵀ γ of impulses [J], whose minimum solves a problem with the law cone. ValueError for coulomb."""
         ...
     def __repr__(self) -> str: ...
 
@@ -751,6 +795,32 @@ class FlexibleHandle:
     def __repr__(self) -> str: ...
 
 @final
+class Flow:
+    """The mass of free bodies that passes a plane, or a disc in it: a point [m], a normal in whose direction mass counts as positive,
+    and a radius [m]. `add` is an observer: `run.until(t, observer=flow.add)` adds every step, and the first call only looks where
+    bodies are.
+
+    >>> import riprap as rr
+    >>> scene = rr.SceneBuilder(gravity=(0, 0, 0))
+    >>> steel = rr.Material("steel", density=7800.0)
+    >>> ball = scene.add(rr.Body(rr.Shape.sphere(0.1), steel, mass=3.0, position=(0, 0, 0.1), velocity=(0, 0, -1)))
+    >>> run = rr.Simulation(scene.build(), rr.MoreauJean(dt=1e-2))
+    >>> flow = rr.Flow(normal="-z")
+    >>> _ = run.until(0.5, observer=flow.add)
+    >>> flow.mass
+    3.0
+    """
+    def __new__(cls, point: _Vector = ..., *, normal: _Axis, radius: float = ...) -> Flow: ...
+    def add(self, run: Simulation) -> None:
+        """Adds the bodies that passed in the last step of the simulation; a step that was added before changes nothing."""
+        ...
+    @property
+    def mass(self) -> float:
+        """Mass that has passed along the normal, less that in the opposite direction [kg]."""
+        ...
+    def __repr__(self) -> str: ...
+
+@final
 class ForceDistribution:
     """The distribution P(f/⟨f⟩) of positive forces [N] in bins of a width [–].
 
@@ -915,6 +985,28 @@ class Fragmentation:
     def __repr__(self) -> str: ...
 
 @final
+class FrameWriter:
+    """Writes frames of a simulation into a run file `….vtkhdf`, which ParaView and `RunFile` read, for scenes with callables and loops of
+    your own: bodies and contacts at every call of `add`. The file is complete after each frame. `rr.run` writes whole run folders.
+
+    >>> import pathlib, tempfile, riprap as rr
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "run.vtkhdf"
+    >>> scene = rr.SceneBuilder()
+    >>> ball = scene.add(rr.Body(rr.Shape.sphere(0.1), rr.Material("steel", density=7800.0), name="ball"))
+    >>> run = rr.Simulation(scene.build(), rr.MoreauJean(dt=1e-3))
+    >>> frames = rr.FrameWriter(path, run)
+    >>> for frame in run.frames(until=0.02, every=0.01):
+    ...     frames.add(frame)
+    >>> rr.RunFile(path).times.round(9).tolist()
+    [0.0, 0.01, 0.02]
+    """
+    def __new__(cls, path: _PathLike, run: Simulation) -> FrameWriter: ...
+    def add(self, run: Simulation) -> None:
+        """Adds the current frame, unless it is not later than the last one. FileError if it cannot be written."""
+        ...
+    def __repr__(self) -> str: ...
+
+@final
 class Frames:
     """The frames of a run: an iterator over the simulation at equal intervals [s].
 
@@ -982,9 +1074,10 @@ class Grains:
         """
         ...
     @staticmethod
-    def lattice(counts: Sequence[int], spacing: ArrayLike, *, material: Material, shape: Optional[Shape] = None, grading: Optional[_Grading] = None, origin: ArrayLike = ..., jitter: float = 0.0, random_rotation: bool = False, seed: int = 1, name: str = "grains") -> Grains:
+    def lattice(counts: Sequence[int], spacing: ArrayLike, *, material: Material, shape: Optional[Shape] = None, grading: Optional[_Grading] = None, stones: bool = False, vertices: int = 25, flatness: float = 0.75, elongation: float = 0.75, angularity: float = 0.7, folder: Optional[_PathLike] = None, max_vertices: int = 25, origin: ArrayLike = ..., jitter: float = 0.0, random_rotation: bool = False, seed: int = 1, name: str = "grains") -> Grains:
         """Grains on a lattice: counts along x, y, z, spacing [m], position of the first [m], random displacement up to jitter
-        [m]. All have one shape, or are spheres with a grading.
+        [m]. All have one shape, or a `grading`: of spheres, of `stones` (with vertices, flatness, elongation and angularity), or of
+        scanned stones of a `folder` (with max_vertices).
         """
         ...
     @property
@@ -1051,7 +1144,7 @@ class GrainsState:
 @final
 class Insertion:
     """Bodies that are inserted during a run, in a box between two corners [m], at random places where they touch nothing, with the
-    names name-1, name-2, …: copies of a `shape`, or `spheres` or `stones` with a grading as in Grains. They come at a `rate` [1/s] or a `mass_rate`
+    names name-1, name-2, …: copies of a `shape`, or of a list of shapes in turn, or `spheres`, `stones` or `scans` with a grading as in Grains; scans are meshes of a `folder`, reduced to `max_vertices`. They come at a `rate` [1/s] or a `mass_rate`
     [kg/s] from `start` to `until` [s], at most `count`; or all `count` of them `at` a time [s]. A body for which there is no
     room waits, and the others wait behind it. New bodies have a velocity [m/s] and an angular velocity [rad/s]; in a sheared periodic cell the flow
     at their place is added.
@@ -1067,7 +1160,7 @@ class Insertion:
     >>> run.population.inserted, len(run.ids) - 1 == run.population.inserted - run.population.removed
     (50, True)
     """
-    def __new__(cls, name: str, *, material: Material, inside: _Corners, shape: Optional[Shape] = None, spheres: Optional[_Grading] = None, stones: Optional[_Grading] = None, vertices: int = 25, flatness: float = 0.75, elongation: float = 0.75, angularity: float = 0.7, rate: Optional[float] = None, mass_rate: Optional[float] = None, at: Optional[float] = None, count: Optional[int] = None, start: Optional[float] = None, until: Optional[float] = None, velocity: ArrayLike = ..., angular_velocity: ArrayLike = ..., random_rotation: bool = True, seed: Optional[int] = None) -> Insertion: ...
+    def __new__(cls, name: str, *, material: Material, inside: _Corners, shape: Union[None, Shape, Sequence[Shape]] = None, spheres: Optional[_Grading] = None, stones: Optional[_Grading] = None, scans: Optional[_Grading] = None, vertices: int = 25, flatness: float = 0.75, elongation: float = 0.75, angularity: float = 0.7, folder: Optional[_PathLike] = None, max_vertices: int = 25, rate: Optional[float] = None, mass_rate: Optional[float] = None, at: Optional[float] = None, count: Optional[int] = None, start: Optional[float] = None, until: Optional[float] = None, velocity: ArrayLike = ..., angular_velocity: ArrayLike = ..., random_rotation: bool = True, seed: Optional[int] = None) -> Insertion: ...
     @property
     def name(self) -> str:
         """Its name; the bodies are name-1, name-2, …"""
@@ -1260,6 +1353,71 @@ class Material:
     @property
     def wear(self) -> Optional[Wear]:
         """How its stones wear."""
+        ...
+    def __repr__(self) -> str: ...
+
+@final
+class Measures:
+    """Measures of the free bodies in a region at one time, with the mean contact forces of the last step, as probes of regions in
+    scene files record them. `Simulation.measures` gives them. A body belongs to a region if its centre of mass does, a contact if
+    its point does; in planar scenes z is ignored. Before the first step there are no contacts.
+
+    >>> import riprap as rr
+    >>> rock = rr.Material("rock", density=1000.0, friction=0.5)
+    >>> scene = rr.SceneBuilder()
+    >>> floor = scene.add_fixed(rr.Shape.half_space(), material=rock)
+    >>> cube = scene.add(rr.Body(rr.Shape.cuboid(0.2, 0.2, 0.2), rock, position=(0, 0, 0.1)))
+    >>> run = rr.Simulation(scene.build(), rr.MoreauJean(dt=1e-3))
+    >>> _ = run.until(0.02)
+    >>> measures = run.measures(region=((-0.1, -0.1, 0.0), (0.1, 0.1, 0.2)))
+    >>> round(float(measures.stress[2, 2]))  # ρ g h / 2
+    981
+    >>> measures.coordination_all, round(measures.solid_fraction, 9)
+    (1.0, 1.0)
+    """
+    @property
+    def time(self) -> float:
+        """Time [s]."""
+        ...
+    @property
+    def coordination(self) -> float:
+        """Mean number of bodies that touch a free body, without rattlers: neither as bodies nor as neighbours [–]. NaN without bodies."""
+        ...
+    @property
+    def coordination_all(self) -> float:
+        """Mean number of bodies, free or not, that touch a free body [–]. NaN without bodies."""
+        ...
+    @property
+    def rattlers(self) -> float:
+        """Fraction of the free bodies that touch fewer than two bodies, not counting rattlers [–]."""
+        ...
+    @property
+    def solid_fraction(self) -> Optional[float]:
+        """Fraction of the volume of the box that free bodies occupy [–], of its area in planar scenes; None if it is not bounded."""
+        ...
+    @property
+    def stress(self) -> Optional[_Array]:
+        """Mean stress in the box [Pa], in planar scenes [N/m], compression positive; None if the region is not bounded."""
+        ...
+    @property
+    def pressure(self) -> Optional[float]:
+        """Mean of the normal stresses [Pa], in planar scenes of the two in the plane [N/m]."""
+        ...
+    @property
+    def fabric(self) -> Optional[Fabric]:
+        """Fabric of the contacts, each touching pair with weight 1; None without contacts."""
+        ...
+    @property
+    def normal_forces(self) -> NormalForces:
+        """Normal forces between touching bodies."""
+        ...
+    @property
+    def slope(self) -> Optional[Slope]:
+        """Slope of the plane that fits the free surface best; None without gravity or without a surface."""
+        ...
+    @property
+    def segregation(self) -> Optional[float]:
+        """Correlation of diameter and height [–]: 1 if larger bodies are higher; None without gravity or if sizes are equal."""
         ...
     def __repr__(self) -> str: ...
 
@@ -1642,6 +1800,30 @@ class Multibody:
     def __repr__(self) -> str: ...
 
 @final
+class NormalForces:
+    """Normal forces between touching bodies [N]; those of several contact points of a pair are added.
+
+    >>> import riprap as rr
+    >>> scene = rr.SceneBuilder()
+    >>> ball = scene.add(rr.Body(rr.Shape.sphere(0.1), rr.Material("steel", density=7800.0)))
+    >>> rr.Simulation(scene.build(), rr.MoreauJean(dt=1e-3)).measures().normal_forces.distribution.count
+    0
+    """
+    @property
+    def distribution(self) -> ForceDistribution:
+        """Count, mean, largest force and density, in bins of a tenth of the mean."""
+        ...
+    @property
+    def percentile_90(self) -> float:
+        """The force that 90 % do not exceed [N]."""
+        ...
+    @property
+    def participation(self) -> float:
+        """Participation number (Σf)²/(N Σf²) [–]: 1 if all forces are equal, 1/N if one carries everything."""
+        ...
+    def __repr__(self) -> str: ...
+
+@final
 class PairLaw:
     """The contact law of two materials: friction [–], that of contacts that stick if it differs [–], restitution [–], rolling
     resistance [m], cohesion [N], surface energy [J/m²] and the gap up to which they act [m]; for the scheme `Penalty` also
@@ -1774,7 +1956,17 @@ class Piece:
 
 @final
 class Population:
-    """What was inserted and removed since the start of a run."""
+    """What was inserted and removed since the start of a run.
+
+    >>> import riprap as rr
+    >>> rock = rr.Material("rock", density=2700.0)
+    >>> scene = rr.SceneBuilder(gravity=(0, 0, 0))
+    >>> scene.insert(rr.Insertion("feed", material=rock, spheres=(0.02, 0.03), inside=((0, 0, 0), (1, 1, 1)), at=0.01, count=3))
+    >>> run = rr.Simulation(scene.build(), rr.MoreauJean(dt=1e-3))
+    >>> _ = run.until(0.02)
+    >>> run.population.inserted, run.population.removed
+    (3, 0)
+    """
     def __eq__(self, other: object, /) -> bool: ...
     __hash__ = None  # type: ignore[assignment]
     @property
@@ -2123,6 +2315,28 @@ class RunReport:
         """Largest residual of the loops after any step [m, –]."""
         ...
     @property
+    def mean_newton(self) -> float:
+        """Mean number of Newton iterations per step [–]; 0 for an explicit scheme."""
+        ...
+    @property
+    def halved(self) -> int:
+        """Number of steps that were halved because an iteration did not converge."""
+        ...
+    @property
+    def deciding_criterion(self) -> Optional[Tuple[str, float]]:
+        """The criterion that most often decided the end of a solve, by its key in scene files, and its fraction of the steps with
+        contacts [–]; None without contacts.
+        """
+        ...
+    @property
+    def worst_approach(self) -> float:
+        """Largest approach velocity × dt of any step, relative to the resolution of the scene [–]."""
+        ...
+    @property
+    def times(self) -> Dict[str, float]:
+        """Wall time of each stage, summed over the steps [s]: free, detect, assemble, solve, update."""
+        ...
+    @property
     def wall(self) -> float:
         """Wall time, observers included [s]."""
         ...
@@ -2183,11 +2397,11 @@ class RunSummary:
     def to_xarray(self) -> Any:
         """The series as an xarray.Dataset over time [s], units as attributes."""
         ...
-    def show(self, **options: Any) -> Axes:
-        """Draws the last frame with `riprap.plot.show`, which has the options."""
+    def show(self, **options: Any) -> Union[ViewerPage, Axes]:
+        """The viewer with the run inside, or, with options of `riprap.plot.show`, a picture of the last frame; as `RunFolder.show`."""
         ...
     def _repr_html_(self) -> str:
-        """The summary and the last frame, for notebooks."""
+        """The summary and the viewer, for notebooks."""
         ...
     def __repr__(self) -> str: ...
 
@@ -2211,6 +2425,24 @@ class Scene:
     >>> scene.names, scene.until
     (['ball'], 0.5)
     """
+    def to_toml(self, scheme: Optional[Scheme] = None, until: Optional[float] = None, *, title: Optional[str] = None, output_every: Optional[float] = None, run: Optional[Dict[str, Any]] = None, probes: Optional[List[Dict[str, Any]]] = None, parameters: Optional[Dict[str, Any]] = None) -> str:
+        """The scene as a scene file: with all defaults written out if it comes from one. A scene built in Python needs a scheme and an
+        end time [s] for `[run]`; single bodies come first in the file, then chains and grains. `run`, `probes` and `parameters` are
+        further keys of `[run]`, the tables `[[probe]]` and the table `[parameters]`, as in the scene file; numbers are in SI units.
+        SceneError lists what has no form in a scene file, such as callables, and mistakes in these keys.
+
+        >>> import riprap as rr
+        >>> scene = rr.SceneBuilder()
+        >>> ball = scene.add(rr.Body(rr.Shape.sphere(0.1), rr.Material("steel", density=7800.0), name="ball"))
+        >>> probe = {"name": "ball", "body": "ball", "quantities": ["position", "velocity"]}
+        >>> text = scene.build().to_toml(rr.MoreauJean(dt=1e-3), until=1.0, run={"stop": "ball.z < -1"}, probes=[probe])
+        >>> 'stop = "ball.z < -1"' in text
+        True
+        """
+        ...
+    def save(self, path: _PathLike, scheme: Optional[Scheme] = None, until: Optional[float] = None, *, title: Optional[str] = None, output_every: Optional[float] = None, run: Optional[Dict[str, Any]] = None, probes: Optional[List[Dict[str, Any]]] = None, parameters: Optional[Dict[str, Any]] = None) -> None:
+        """Writes `to_toml` to a file; paths in it are relative to its folder."""
+        ...
     @staticmethod
     def from_toml(path: _PathLike, *, set: Optional[Mapping[str, Any]] = None) -> Scene:
         """Reads a scene file. SceneError lists all mistakes with their lines and columns. `set` changes keys before the scene is
@@ -2234,15 +2466,6 @@ class Scene:
     @staticmethod
     def from_toml_str(text: str, folder: _PathLike = ...) -> Scene:
         """Reads a scene from text. Paths in it are relative to `folder`."""
-        ...
-    def to_toml(self, scheme: Optional[Scheme] = None, until: Optional[float] = None, *, title: Optional[str] = None, output_every: Optional[float] = None) -> str:
-        """The scene as a scene file: with all defaults written out if it comes from one. A scene built in Python needs a scheme and an
-        end time [s] for `[run]`; single bodies come first in the file, then chains and grains. SceneError lists what has no form in
-        a scene file, such as callables.
-        """
-        ...
-    def save(self, path: _PathLike, scheme: Optional[Scheme] = None, until: Optional[float] = None, *, title: Optional[str] = None, output_every: Optional[float] = None) -> None:
-        """Writes `to_toml` to a file."""
         ...
     @property
     def n_bodies(self) -> int:
@@ -2321,24 +2544,6 @@ class SceneBuilder:
     def pair(self, a: Material, b: Material, law: PairLaw) -> None:
         """Sets the law between two materials, instead of the one that follows from both."""
         ...
-    def periodic(self, *, x: Optional[Sequence[float]] = None, y: Optional[Sequence[float]] = None, z: Optional[Sequence[float]] = None, shear_rate: Optional[float] = None, shear_strain: Optional[Union[str, Callable[[float], float]]] = None, initial_flow: bool = True) -> None:
-        """Repeats the scene periodically along x, y and z, where a range (start, end) [m] is given. `shear_rate` [1/s], or
-        `shear_strain` [–] as an expression of `t` or a callable of t [s], shears the cell: the flow along x grows with y,
-        and free bodies start with it in addition to their own velocity unless `initial_flow` is False. Bodies meet the nearest
-        images of others; positions go on beyond the boundaries, and `Scene.wrapped` gives the image in the cell.
-
-        >>> import riprap as rr
-        >>> glass = rr.Material("glass", density=2500.0, restitution=1.0)
-        >>> scene = rr.SceneBuilder(gravity=(0, 0, 0))
-        >>> scene.periodic(x=(0, 1), y=(0, 1), z=(0, 1))
-        >>> ball = scene.add(rr.Body(rr.Shape.sphere(0.1), glass, position=(0.2, 0.5, 0.5), velocity=(-1, 0, 0)))
-        >>> other = scene.add(rr.Body(rr.Shape.sphere(0.1), glass, position=(0.9, 0.5, 0.5)))
-        >>> sim = rr.Simulation(scene.build(), rr.MoreauJean(dt=1e-3))
-        >>> _ = sim.until(0.3)
-        >>> round(float(sim.body(other).velocity[0]), 6)
-        -1.0
-        """
-        ...
     def add(self, body: Body) -> BodyHandle:
         """Adds a free body."""
         ...
@@ -2387,6 +2592,24 @@ class SceneBuilder:
         """Checks the description and freezes it. SceneError lists all mistakes."""
         ...
     def __repr__(self) -> str: ...
+    def periodic(self, *, x: Optional[Sequence[float]] = None, y: Optional[Sequence[float]] = None, z: Optional[Sequence[float]] = None, shear_rate: Optional[float] = None, shear_strain: Optional[Union[str, Callable[[float], float]]] = None, initial_flow: bool = True) -> None:
+        """Repeats the scene periodically along x, y and z, where a range (start, end) [m] is given. `shear_rate` [1/s], or
+        `shear_strain` [–] as an expression of `t` or a callable of t [s], shears the cell: the flow along x grows with y,
+        and free bodies start with it in addition to their own velocity unless `initial_flow` is False. Bodies meet the nearest
+        images of others; positions go on beyond the boundaries, and `Scene.wrapped` gives the image in the cell.
+
+        >>> import riprap as rr
+        >>> glass = rr.Material("glass", density=2500.0, restitution=1.0)
+        >>> scene = rr.SceneBuilder(gravity=(0, 0, 0))
+        >>> scene.periodic(x=(0, 1), y=(0, 1), z=(0, 1))
+        >>> ball = scene.add(rr.Body(rr.Shape.sphere(0.1), glass, position=(0.2, 0.5, 0.5), velocity=(-1, 0, 0)))
+        >>> other = scene.add(rr.Body(rr.Shape.sphere(0.1), glass, position=(0.9, 0.5, 0.5)))
+        >>> sim = rr.Simulation(scene.build(), rr.MoreauJean(dt=1e-3))
+        >>> _ = sim.until(0.3)
+        >>> round(float(sim.body(other).velocity[0]), 6)
+        -1.0
+        """
+        ...
     def apply(self, body: BodyHandle, *, force: Optional[_StateVectorLaw] = None, torque: Optional[_StateVectorLaw] = None, sees: Sequence[BodyHandle] = ...) -> None:
         """Adds a force [N] at the centre of mass of a free body, and a torque [N m], that depend on time and state. Each is three numbers
         or expressions, or a callable. Expressions may use `t` [s], the position `x`, `y`, `z` [m] of the origin of the shape, its
@@ -2400,15 +2623,15 @@ class SceneBuilder:
         >>> scene.apply(ball, force=("-100*x - 20*vx", 0, 0), torque=lambda t, own: (0, 0, -own[2][2]))
         >>> run = rr.Simulation(scene.build(), rr.MoreauJean(dt=1e-3))
         >>> report = run.until(5.0)
-        >>> abs(run.positions[0, 0]) < 1e-3
+        >>> bool(abs(run.positions[0, 0]) < 1e-3)
         True
         """
         ...
-    def add_servo(self, body: Body, *, along: Optional[_Axis] = None, about: Optional[_Axis] = None, force: Optional[_StateLaw] = None, torque: Optional[_StateLaw] = None, speed: float, carries_weight: bool = True, sees: Sequence[BodyHandle] = ...) -> BodyHandle:
+    def add_servo(self, body: Body, *, along: Optional[_Axis] = None, about: Optional[_Axis] = None, force: Optional[_StateLaw] = None, torque: Optional[_StateLaw] = None, stress: Optional[_StateLaw] = None, area: Optional[_StateLaw] = None, speed: float = ..., carries_weight: bool = True, sees: Sequence[BodyHandle] = ...) -> BodyHandle:
         """Adds a body that a drive moves along an axis of the world, or about one through its centre of mass, and holds in all other
-        directions: "x", "-z", … The drive pushes with exactly its target, a `force` [N] or a `torque` [N m], as long as it is
-        slower than `speed` [m/s, rad/s]. The target is a number, an expression or a callable, as in `apply`. By default it
-        carries the weight of the body.
+        directions: "x", "-z", … The drive pushes with exactly its target, a `force` [N], a `stress` [Pa] on an `area` [m²], or a `torque`
+        [N m], as long as it is slower than `speed` [m/s, rad/s], which a scene file must have. Targets and areas are numbers,
+        expressions or callables, as in `apply`. By default it carries the weight of the body.
 
         >>> import riprap as rr
         >>> scene = rr.SceneBuilder()
@@ -2659,6 +2882,9 @@ class Simulation:
     settles. The time starts at 0, or goes on with `continue_time`. A scene may be changed in any way in between; its bodies must not
     overlap as described either, unless the builder accepts it.
 
+    It uses `threads` threads of its own, or by default those that all simulations of the process share: all cores, or as many as the
+    environment variable RAYON_NUM_THREADS says when the first one steps. Results do not depend on their number.
+
     >>> import riprap as rr
     >>> rubber = rr.Material("rubber", density=1100.0, friction=0.8, restitution=0.7)
     >>> scene = rr.SceneBuilder()
@@ -2691,6 +2917,17 @@ class Simulation:
     def mechanism_forces(self, mechanism: _MechanismLike) -> MechanismForces:
         """Forces in a mechanism at the end of the last step: a MechanismHandle or its name. StepError in a singular position."""
         ...
+    def measures(self, region: Optional[_Region] = None) -> Measures:
+        """Measures of all free bodies, or of those in a region: the lowest and the highest corner of a box [m]. In a periodic scene
+        "all" is the cell.
+        """
+        ...
+    def impacts(self, speed: float) -> NDArray[Any]:
+        """The impacts of the last step as a structured array: contacts with an impulse whose bodies approached each other faster
+        than a speed [m/s] along the normal before the step. Fields: bodies (ids), point [m], impulse [N s], speed [m/s]. Penalty
+        forces and the events of `RigidEvents` have no impacts that take one step.
+        """
+        ...
     def force_network(self, law: str = "linear", *, friction: str = "associated", ratio: float = 0.2857142857142857, resultant: str = "balance", method: str = "newton", tolerance: float = 1e-10, max_iterations: int = 1000, write: Optional[_PathLike] = None, view: str = "y") -> ForceNetwork:
         """The unique contact forces of the last step. The force law of the contacts is linear or hertz; friction is associated
         (unique; linear law) or clipped; `ratio` is the tangential stiffness over the normal one [–]. The resultant on each body
@@ -2702,29 +2939,10 @@ class Simulation:
     def population(self) -> Population:
         """What was inserted and removed since the start."""
         ...
-    def __new__(cls, scene: Scene, scheme: Optional[Scheme] = None, *, on_unconverged: Optional[str] = None, settle: bool = True, start_from: Union[None, _PathLike, Simulation] = None, continue_time: bool = False, progress: Optional[_Progress] = None) -> Simulation: ...
+    def __new__(cls, scene: Scene, scheme: Optional[Scheme] = None, *, on_unconverged: Optional[str] = None, settle: bool = True, start_from: Union[None, _PathLike, Simulation] = None, continue_time: bool = False, threads: Optional[int] = None, progress: Optional[_Progress] = None) -> Simulation: ...
     @property
     def continued(self) -> Optional[List[str]]:
         """What carried over from the run given as `start_from`, and what did not, in lines of text; None without one."""
-        ...
-    def step(self) -> StepReport:
-        """Performs one step. StepError if it fails; the state is then as it was."""
-        ...
-    def until(self, t: float, observer: Optional[Callable[[Simulation], object]] = None, *, progress: Optional[_Progress] = None) -> RunReport:
-        """Runs until a time [s]. The observer is called with the simulation at the start and after every step; a true answer
-        ends the run. `progress` shows a bar: True for that of tqdm, or a callable like it.
-        """
-        ...
-    def frames(self, *, until: float, every: float, progress: Optional[_Progress] = None) -> Frames:
-        """Runs until a time [s] and gives the simulation itself at the start and after every interval [s]. `progress` shows a
-        bar: True for that of tqdm, or a callable like it.
-        """
-        ...
-    def record(self, *, until: float, every: float, quantities: Optional[Mapping[str, Quantity]] = None, progress: Optional[_Progress] = None) -> Series:
-        """Runs until a time [s] and records quantities at the start and after every interval [s]: a `riprap.Series`. The
-        quantities are functions of the simulation, by name with unit, which return numbers or vectors, such as
-        `{"height [m]": lambda run: run.body("ball").position[2]}`. Energies and the number of contacts are always recorded.
-        """
         ...
     @property
     def time(self) -> float:
@@ -2733,6 +2951,10 @@ class Simulation:
     @property
     def dt(self) -> float:
         """Length of a step [s]; the longest one if the scheme chooses its steps."""
+        ...
+    @property
+    def threads(self) -> int:
+        """Number of threads that it uses."""
         ...
     @property
     def scene(self) -> Scene:
@@ -2844,6 +3066,64 @@ class Simulation:
         """The surfaces of all bodies, as the content of a VTP file."""
         ...
     def __repr__(self) -> str: ...
+    def step(self) -> StepReport:
+        """Performs one step. StepError if it fails; the state is then as it was."""
+        ...
+    def until(self, t: float, observer: Optional[Callable[[Simulation], object]] = None, *, stop: Optional[str] = None, progress: Optional[_Progress] = None) -> RunReport:
+        """Runs until a time [s]. The observer is called with the simulation at the start and after every step; a true answer
+        ends the run, and so does the condition `stop` when it holds after a step, as the key of that name in scene files: an expression
+        of `t`, of the largest `speed` of the free bodies [m/s], of the `kinetic_energy` [J], and of coordinates of named bodies,
+        optionally with the time `for` which it must hold. `progress` shows a bar: True for that of tqdm, or a callable like it.
+
+        >>> import riprap as rr
+        >>> clay = rr.Material("clay", density=1800.0, friction=0.8)
+        >>> scene = rr.SceneBuilder()
+        >>> floor = scene.add_fixed(rr.Shape.half_space(), material=clay)
+        >>> lump = scene.add(rr.Body(rr.Shape.cuboid(0.1, 0.1, 0.1), clay, position=(0, 0, 0.1), name="lump"))
+        >>> run = rr.Simulation(scene.build(), rr.MoreauJean(dt=1e-3))
+        >>> _ = run.until(10.0, stop="speed < 1e-4 m/s and lump.z < 6 cm for 0.1 s")
+        >>> round(run.time, 2)  # it falls 5 cm in 0.1 s
+        0.2
+        """
+        ...
+    def frames(self, *, until: float, every: float, progress: Optional[_Progress] = None) -> Frames:
+        """Runs until a time [s] and gives the simulation itself at the start and after every interval [s]. `progress` shows a
+        bar: True for that of tqdm, or a callable like it.
+        """
+        ...
+    def record(self, *, until: float, every: float, quantities: Optional[Mapping[str, Quantity]] = None, progress: Optional[_Progress] = None) -> Series:
+        """Runs until a time [s] and records quantities at the start and after every interval [s]: a `riprap.Series`. The
+        quantities are functions of the simulation, by name with unit, which return numbers or vectors, such as
+        `{"height [m]": lambda run: run.body("ball").position[2]}`. Energies and the number of contacts are always recorded.
+        """
+        ...
+
+@final
+class Slope:
+    """The slope of a free surface.
+
+    >>> import math, riprap as rr
+    >>> rock = rr.Material("rock", density=1000.0)
+    >>> scene = rr.SceneBuilder()
+    >>> for k in range(8):
+    ...     _ = scene.add(rr.Body(rr.Shape.sphere(0.1), rock, position=(0.5 * (k % 4), 0.5 * (k // 4), -0.25 * (k % 4))))
+    >>> run = rr.Simulation(scene.build(), rr.MoreauJean(dt=1e-3))
+    >>> round(math.tan(run.measures().slope.angle), 9)
+    0.5
+    """
+    @property
+    def angle(self) -> float:
+        """Angle between the surface and the horizontal [rad]."""
+        ...
+    @property
+    def descent(self) -> _Array:
+        """Horizontal direction in which the surface descends [–]; zero if it is horizontal."""
+        ...
+    @property
+    def direction(self) -> float:
+        """Angle of the direction of descent from x towards y [rad]."""
+        ...
+    def __repr__(self) -> str: ...
 
 @final
 class Solution:
@@ -2861,6 +3141,10 @@ class Solution:
     @property
     def report(self) -> SolveReport:
         """Summary of the solve."""
+        ...
+    @property
+    def objective(self) -> Optional[float]:
+        """The objective ½ γᵀ N γ + rᵀ γ [J] of a problem with the law cone; None for coulomb."""
         ...
     def __repr__(self) -> str: ...
 
@@ -2884,6 +3168,22 @@ class SolveReport:
     @property
     def residual(self) -> float:
         """Residual in the measure of the solver [–]."""
+        ...
+    @property
+    def approach(self) -> float:
+        """Worst approach velocity × dt, relative to the resolution of the scene [–]."""
+        ...
+    @property
+    def velocity_change_rms(self) -> float:
+        """Root mean square change of velocity in the last sweep, relative to W I [–]."""
+        ...
+    @property
+    def velocity_change_max(self) -> float:
+        """Largest change of velocity in the last sweep, relative to W I [–]."""
+        ...
+    @property
+    def decided_by(self) -> str:
+        """The criterion nearest to its tolerance at the end, or furthest beyond it, by its key in scene files."""
         ...
     @property
     def wall(self) -> float:
@@ -2918,6 +3218,10 @@ class Solver:
     @property
     def tolerance(self) -> float:
         """Residual of the contact laws [–]."""
+        ...
+    @property
+    def max_sweeps(self) -> int:
+        """Sweeps, or iterations, before giving up."""
         ...
     def __repr__(self) -> str: ...
 
@@ -3017,8 +3321,20 @@ class StepReport:
         """Newton iterations of an implicit scheme."""
         ...
     @property
+    def halvings(self) -> int:
+        """How often the step was halved because an iteration did not converge."""
+        ...
+    @property
+    def solve(self) -> SolveReport:
+        """Report of the solver."""
+        ...
+    @property
     def wall(self) -> float:
         """Wall time of the step [s]."""
+        ...
+    @property
+    def times(self) -> Dict[str, float]:
+        """Wall time of each stage [s]: free, detect, assemble, solve, update."""
         ...
     def __repr__(self) -> str: ...
 
@@ -3178,36 +3494,25 @@ def force_network(folder: _PathLike, *, time: Optional[float] = None, law: str =
     """
     ...
 
-def solve(problem: ContactProblem, solver: Optional[Union[Solver, str]] = None, *, tolerance: float = 1e-8, max_sweeps: Optional[int] = None, start: Optional[ArrayLike] = None) -> Solution:
-    """Solves a contact problem. `solver` is a name as in `riprap solve` ("auto", "anderson", "gauss-seidel", …), which stops at a
-    residual [–] relative to all data of the problem, or a Solver with its own criteria. It starts from `start` [N s], or from
-    zero.
+def run(scene: Union[Scene, _PathLike], out: _PathLike, *, until: Optional[float] = None, resume: bool = False, overwrite: bool = False, checkpoint_every: Optional[float] = None, problems_every: Optional[int] = None, bed: Optional[_PathLike] = None, start_from: Optional[_PathLike] = None, set: Optional[Mapping[str, Any]] = None, cache: bool = True, threads: Optional[int] = None, progress: Optional[_Progress] = None, scheme: Optional[Scheme] = None, title: Optional[str] = None, output_every: Optional[float] = None, run: Optional[Dict[str, Any]] = None, probes: Optional[List[Dict[str, Any]]] = None, parameters: Optional[Dict[str, Any]] = None) -> RunSummary:
+    """Runs a scene into a folder, as `riprap run` does: series, frames, checkpoints and a summary. The scene is a file, or a Scene: one built
+    in Python needs a `scheme` and `until` [s], and takes `title`, `output_every` [s], `run`, `probes` and `parameters` as in
+    `Scene.to_toml`; the folder has its scene file. `until` and `checkpoint_every` [s] override those of a file; `resume` continues
+    from a checkpoint if there is one; `overwrite` replaces an existing run; `start_from` is another run from whose end this one
+    starts, bodies going on by name; `set` changes keys of the file, such as {"materials.rock.friction": 0.5}; `cache` keeps settled
+    beds as the command line does; `threads` is as in Simulation; `progress` shows a bar: True for that of tqdm, or a callable like it.
 
-    >>> import riprap as rr
-    >>> problem = rr.ContactProblem([[1, 0, 0], [0, 1, 0], [0, 0, 1]], v_free=[[-1.0, 0.0, 0.0]], friction=[0.5])
-    >>> rr.solve(problem, solver="gauss-seidel").report.converged
-    True
-    """
-    ...
-
-def run(scene: _PathLike, out: _PathLike, *, until: Optional[float] = None, resume: bool = False, overwrite: bool = False, checkpoint_every: Optional[float] = None, problems_every: Optional[int] = None, bed: Optional[_PathLike] = None, start_from: Optional[_PathLike] = None, set: Optional[Mapping[str, Any]] = None, cache: bool = True, progress: Optional[_Progress] = None) -> RunSummary:
-    """Runs a scene file into a folder, as `riprap run` does: series, frames, checkpoints and a summary. `until` and
-    `checkpoint_every` [s] override those of the scene; `resume` continues from a checkpoint if there is one; `overwrite`
-    replaces an existing run; `start_from` is another run from whose end this one starts, bodies going on by name; `set` changes
-    keys of the scene, such as {"materials.rock.friction": 0.5}; `cache` keeps settled beds as the command line does; `progress` shows a bar: True for that of
-    tqdm, or a callable like it.
-
-    SceneError if the scene has mistakes, StepError if a step fails, FileError if results cannot be read or written.
-    KeyboardInterrupt ends the run between two steps with a checkpoint.
+    SceneError if the scene has mistakes or cannot be saved because it has callables, StepError if a step fails, FileError if results
+    cannot be read or written. KeyboardInterrupt ends the run between two steps with a checkpoint.
 
     >>> import pathlib, tempfile, riprap as rr
     >>> folder = pathlib.Path(tempfile.mkdtemp())
     >>> scene = rr.SceneBuilder()
-    >>> ball = scene.add(rr.Body(rr.Shape.sphere(0.1), rr.Material("steel", density=7800.0)))
-    >>> scene.build().save(folder / "ball.toml", rr.MoreauJean(dt=1e-3), until=0.01)
-    >>> summary = rr.run(folder / "ball.toml", folder / "out")
-    >>> summary.time, (folder / "out" / "series.csv").is_file()
-    (0.01, True)
+    >>> ball = scene.add(rr.Body(rr.Shape.sphere(0.1), rr.Material("steel", density=7800.0), name="ball"))
+    >>> probe = {"name": "ball", "body": "ball", "quantities": ["velocity"]}
+    >>> summary = rr.run(scene.build(), folder / "out", scheme=rr.MoreauJean(dt=1e-3), until=0.01, probes=[probe])
+    >>> summary.time, round(float(summary.open().series["ball.velocity_z"][-1]), 4)
+    (0.01, -0.0981)
     """
     ...
 
@@ -3220,6 +3525,38 @@ def scene_schema() -> str:
 
     >>> import json, riprap as rr
     >>> "gravity" in json.loads(rr.scene_schema())["properties"]
+    True
+    """
+    ...
+
+def export(folder: _PathLike, path: _PathLike, *, bodies: Optional[Sequence[str]] = None, every: Optional[float] = None) -> int:
+    """Writes the motion of bodies of a run as a table, one row per frame and body: time [s], name, id, position [m] (of the centre of mass
+    of a free body, of the origin of the shape of others), orientation as a quaternion, velocity [m/s] and angular velocity [rad/s], as
+    `riprap export` does. `bodies` are names in which * stands for any characters and ? for one; `every` is the interval between frames
+    [s]. A name that ends in .parquet gives a Parquet file, any other CSV. Returns the number of rows. FileError without a run file.
+
+    >>> import pathlib, tempfile, riprap as rr
+    >>> folder = pathlib.Path(tempfile.mkdtemp())
+    >>> scene = rr.SceneBuilder()
+    >>> ball = scene.add(rr.Body(rr.Shape.sphere(0.1), rr.Material("steel", density=7800.0), name="ball"))
+    >>> _ = rr.run(scene.build(), folder / "out", scheme=rr.MoreauJean(dt=1e-3), until=0.02, output_every=0.01)
+    >>> rr.export(folder / "out", folder / "bodies.csv", bodies=["ba*"])
+    3
+    >>> (folder / "bodies.csv").read_text().splitlines()[1]
+    '0,ball,0,0,0,0,1,0,0,0,0,0,0,0,0,0'
+    """
+    ...
+
+def solve(problem: ContactProblem, solver: Optional[Union[Solver, str]] = None, *, tolerance: Optional[float] = None, max_sweeps: Optional[int] = None, measure: Optional[str] = None, time_limit: Optional[float] = None, start: Optional[ArrayLike] = None) -> Solution:
+    """Solves a contact problem. `solver` is a name as in `riprap solve` ("auto", "anderson", "gauss-seidel", …), which stops at a
+    residual [–] (1e-8) relative to all data of the problem, or with measure="impulses" to the impulses, or after `max_sweeps`
+    (1 000 000 for auto, anderson, newton, proximal and admm, 200 000 for the others); or a Solver with its own criteria. It starts
+    from `start` [N s], or from zero, and gives up after `time_limit` [s]: the report then says that it has not converged. Solvers
+    of one go, dantzig and interior-point, do not watch the time.
+
+    >>> import riprap as rr
+    >>> problem = rr.ContactProblem([[1, 0, 0], [0, 1, 0], [0, 0, 1]], v_free=[[-1.0, 0.0, 0.0]], friction=[0.5])
+    >>> rr.solve(problem, solver="gauss-seidel").report.converged
     True
     """
     ...

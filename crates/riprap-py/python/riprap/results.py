@@ -200,11 +200,19 @@ class RunFolder:
         """The series as an xarray.Dataset over time [s], units as attributes."""
         return self.series.to_xarray()
 
-    def show(self, **options: Any) -> Axes:
-        """Draws the last frame with `riprap.plot.show`, which has the options; `time` [s] chooses another frame."""
+    def show(self, **options: Any) -> Union[ViewerPage, Axes]:
+        """The viewer with this run inside, as `view` gives it, if the run has a run file and there are no options beside `max_size` and
+        `height`. Otherwise draws the last frame with `riprap.plot.show`, which has the options; `time` [s] chooses another frame.
+        """
+        if self._has_viewer() and set(options) <= {"max_size", "height"}:
+            return self.view(**options)
         from . import plot
 
         return plot.show(self, **options)
+
+    def _has_viewer(self) -> bool:
+        """Whether there are frames in a run file."""
+        return self.file is not None and len(self.times) > 0
 
     def view(self, *, max_size: float = 20.0, height: int = 560) -> ViewerPage:
         """The viewer with this run inside, for a notebook, or to `save` as one file that opens in any browser: at most about `max_size`
@@ -214,7 +222,9 @@ class RunFolder:
         return ViewerPage(self.folder, max_size=max_size, height=height)
 
     def _repr_html_(self) -> str:
-        """The summary and a picture of the last frame, for notebooks."""
+        """The summary and the viewer, for notebooks; a picture of the last frame if the run wrote no run file."""
+        if self._has_viewer():
+            return f"<p>{html.escape(self._line())}</p>{self.view()._repr_html_()}"
         import base64
 
         from . import plot

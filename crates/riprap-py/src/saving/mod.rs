@@ -55,7 +55,11 @@ fn rotation(q: &Quat) -> String {
 /// A law as TOML: a number, an expression, or a list of them.
 pub fn law(given: &Bound<PyAny>) -> Saved {
     if given.is_callable() {
-        return Err("a law is a Python callable; write it as an expression".into());
+        let name = given
+            .getattr("__qualname__")
+            .or_else(|_| given.get_type().qualname().map(Bound::into_any));
+        let name = name.map_or_else(|_| "?".to_owned(), |name| name.to_string());
+        return Err(format!("the law `{name}` is a Python callable; write it as an expression"));
     }
     if let Ok(expression) = given.cast::<PyString>() {
         return Ok(text(&expression.to_string()));
@@ -88,8 +92,15 @@ impl Table {
         self
     }
 
+    /// Sets all keys of another table.
+    pub fn extend(&mut self, other: &Table) {
+        for (key, value) in &other.0 {
+            self.set(key, value.clone());
+        }
+    }
+
     /// Whether a key is set.
-    fn has(&self, key: &str) -> bool {
+    pub fn has(&self, key: &str) -> bool {
         self.0.iter().any(|(known, _)| known == key)
     }
 

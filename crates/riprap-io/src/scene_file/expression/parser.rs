@@ -397,7 +397,7 @@ impl<'a> Parser<'a> {
         }
         match self.scope.symbols.get(name) {
             Some(Symbol::Variable(index)) => {
-                let index = u16::try_from(*index)
+                let index = u32::try_from(*index)
                     .map_err(|_| (span, "there are too many variables".to_owned(), None))?;
                 return self.push(Op::Variable(index));
             }
