@@ -220,13 +220,29 @@ impl Search<'_> {
         }
     }
 
-    /// Interior points once; then proximal points and alternating directions in turn, with growing budgets; the same again
-    /// after much progress.
+    /// Interior points once, and what they leave to the other methods for as much work again. Some impulses among many with the
+    /// same velocities have a residual that cannot be reduced further, so those methods then begin where they would have.
     fn persist(&mut self, packed: &Packed, at: &mut Iterate, start: f64) {
-        let mut now = self.go_inside(packed, at, start, self.spent());
-        let mut budget = 0.5 * self.spent();
+        let before = at.r.clone();
+        let inside = self.go_inside(packed, at, start, self.spent());
+        if inside < start {
+            let now = self.alternate(packed, at, inside, 2.0 * self.spent());
+            if now <= self.options.tolerance || self.exhausted(now) {
+                return;
+            }
+            at.r.clone_from(&before);
+            packed.velocities(at);
+            (self.split_now, self.split_rate) = (f64::INFINITY, 0.0);
+        }
+        self.alternate(packed, at, start, f64::INFINITY);
+    }
+
+    /// Proximal points and alternating directions in turn, with growing budgets; the same again after much progress. Ends
+    /// after `most` work [sweeps] in all, and returns the residual.
+    fn alternate(&mut self, packed: &Packed, at: &mut Iterate, start: f64, most: f64) -> f64 {
+        let (mut now, mut budget) = (start, 0.5 * self.spent());
         let mut by_splitting = true;
-        while now > self.options.tolerance && !self.exhausted(now) {
+        while now > self.options.tolerance && !self.exhausted(now) && self.spent() < most {
             self.find_order(packed, (4.0 * self.spent() * self.unit).min(LARGEST));
             let [factor, iteration] = self.splitting_work(packed);
             let before = now;
@@ -241,6 +257,7 @@ impl Search<'_> {
                 budget *= 1.5;
             }
         }
+        now
     }
 }
 
