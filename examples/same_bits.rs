@@ -60,7 +60,7 @@ macro_rules! entries {
 }
 
 entries! {
-    angle_of_repose, "angle-of-repose", 0.2;
+    angle_of_repose, "angle-of-repose", 0.1;
     arch, "arch", arch::UNTIL;
     bouncing_ball, "bouncing-ball", bouncing_ball::UNTIL;
     bucket, "bucket", 0.5;

@@ -20,7 +20,7 @@ ENTRIES = sorted(path.parent.name for path in GALLERY.glob("*/scene.toml"))
 # Long runs are compared over their first part [s]: contacts and drives are then already at work, and one different
 # bit would spread.
 PARTS = {
-    "angle-of-repose": 0.2,
+    "angle-of-repose": 0.1,
     "bucket": 0.5,
     "crane": 0.8,
     "granular-chains": 1.0,
