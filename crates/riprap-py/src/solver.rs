@@ -7,8 +7,9 @@ use pyo3::types::PyString;
 
 use riprap::friction::{
     Accurate, Admm, AlternatingDirections, Anderson, Apgd, BarzilaiBorwein, Coloured, ConeOptions,
-    ConjugateGradient, ContactSolver, Dantzig, GaussSeidel, GaussSeidelOptions, InteriorPoint,
-    Measure, ProjectedGaussSeidel, ProjectedJacobi, ProximalPoint, SemismoothNewton, StoredOptions,
+    ConjugateGradient, ContactSolver, Dantzig, ExactInteriorPoint, GaussSeidel, GaussSeidelOptions,
+    InteriorPoint, Measure, ProjectedGaussSeidel, ProjectedJacobi, ProximalPoint, SemismoothNewton,
+    StoredOptions,
 };
 
 use crate::errors;
@@ -17,7 +18,7 @@ use crate::saving::{Saved, Table, number, text};
 /// A solver of contact problems and its criteria; all tolerances [–] must be met. Names and defaults are those of
 /// `[solver]` in scene files: coloured, conjugate-gradient, gauss-seidel; for cone complementarity apgd, barzilai-borwein,
 /// projected-gauss-seidel, projected-jacobi, admm, interior-point, which use tolerance, approach_tolerance and max_sweeps;
-/// also anderson, accurate and its methods newton, proximal and alternating-directions, for stored problems, which use tolerance
+/// also anderson, accurate and its methods newton, proximal, alternating-directions and exact-interior-point, for stored problems, which use tolerance
 /// and max_sweeps, and dantzig, which is exact in the plane and uses neither. With `stored`, only the residual
 /// decides, relative to all data of the problem. `omega` and `relaxation` [–] are the step length and the mixing of the two
 /// projected methods.
@@ -27,7 +28,7 @@ use crate::saving::{Saved, Table, number, text};
 /// >>> rr.Solver("cuda")
 /// Traceback (most recent call last):
 ///     ...
-/// ValueError: no solver `cuda`: coloured, conjugate-gradient, gauss-seidel, apgd, barzilai-borwein, projected-gauss-seidel, projected-jacobi, admm, interior-point, anderson, accurate, dantzig, newton, proximal, alternating-directions
+/// ValueError: no solver `cuda`: coloured, conjugate-gradient, gauss-seidel, apgd, barzilai-borwein, projected-gauss-seidel, projected-jacobi, admm, interior-point, anderson, accurate, dantzig, newton, proximal, alternating-directions, exact-interior-point
 #[pyclass(frozen, eq, from_py_object, module = "riprap")]
 #[derive(Clone, Debug, PartialEq)]
 pub struct Solver {
@@ -42,7 +43,7 @@ pub struct Solver {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Method(usize);
 
-const NAMES: [&str; 15] = [
+const NAMES: [&str; 16] = [
     "coloured",
     "conjugate-gradient",
     "gauss-seidel",
@@ -58,6 +59,7 @@ const NAMES: [&str; 15] = [
     "newton",
     "proximal",
     "alternating-directions",
+    "exact-interior-point",
 ];
 
 impl Method {
@@ -76,7 +78,7 @@ impl Method {
 
     /// Whether it has [`StoredOptions`], and so watches a deadline by itself.
     pub fn watches_deadline(self) -> bool {
-        matches!(self.0, 9 | 10 | 12..=14)
+        matches!(self.0, 9 | 10 | 12..=15)
     }
 
     /// Whether it goes on where it stopped if it is called again, so that it can be interrupted.
@@ -125,7 +127,7 @@ impl Solver {
         }
         let used = match method.0 {
             _ if stored => 0,
-            9..=14 => 0,
+            9..=15 => 0,
             _ if method.is_for_cones() => 2,
             _ => 4,
         };
@@ -212,6 +214,7 @@ impl Solver {
             ("auto", false) => "accurate",
             ("auto", true) => "apgd",
             ("admm", false) => "alternating-directions",
+            ("interior-point", false) => "exact-interior-point",
             ("gauss-seidel", true) => "projected-gauss-seidel",
             ("jacobi", true) => "projected-jacobi",
             (name, _) => name,
@@ -319,6 +322,7 @@ impl Solver {
             12 => Box::new(SemismoothNewton { options: kept }),
             13 => Box::new(ProximalPoint { options: kept }),
             14 => Box::new(AlternatingDirections { options: kept }),
+            15 => Box::new(ExactInteriorPoint { options: kept }),
             _ => Box::new(Dantzig::default()),
         }
     }

@@ -17,6 +17,7 @@ import riprap as rr
 COULOMB = [
     "auto", "accurate", "anderson", "coloured", "conjugate-gradient", "gauss-seidel", "newton", "proximal", "admm",
     "alternating-directions",
+    "exact-interior-point",
 ]  # fmt: skip
 CONE = [
     "auto", "apgd", "barzilai-borwein", "gauss-seidel", "projected-gauss-seidel", "jacobi", "projected-jacobi", "admm",
@@ -84,7 +85,7 @@ def test_results_are_those_of_the_command(problem: rr.ContactProblem, name: str,
 
 
 def test_limits_of_sweeps_are_those_of_the_command() -> None:
-    for name in ["anderson", "accurate", "newton", "proximal", "alternating-directions"]:
+    for name in ["anderson", "accurate", "newton", "proximal", "alternating-directions", "exact-interior-point"]:
         assert rr.Solver(name, stored=True).max_sweeps == 1_000_000
     for name in ["coloured", "conjugate-gradient", "gauss-seidel", "apgd", "admm"]:
         assert rr.Solver(name, stored=True).max_sweeps == 200_000

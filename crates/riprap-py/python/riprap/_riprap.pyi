@@ -3196,7 +3196,7 @@ class Solver:
     """A solver of contact problems and its criteria; all tolerances [–] must be met. Names and defaults are those of
     `[solver]` in scene files: coloured, conjugate-gradient, gauss-seidel; for cone complementarity apgd, barzilai-borwein,
     projected-gauss-seidel, projected-jacobi, admm, interior-point, which use tolerance, approach_tolerance and max_sweeps;
-    also anderson, accurate and its methods newton, proximal and alternating-directions, for stored problems, which use tolerance
+    also anderson, accurate and its methods newton, proximal, alternating-directions and exact-interior-point, for stored problems, which use tolerance
     and max_sweeps, and dantzig, which is exact in the plane and uses neither. With `stored`, only the residual
     decides, relative to all data of the problem. `omega` and `relaxation` [–] are the step length and the mixing of the two
     projected methods.
@@ -3206,7 +3206,7 @@ class Solver:
     >>> rr.Solver("cuda")
     Traceback (most recent call last):
         ...
-    ValueError: no solver `cuda`: coloured, conjugate-gradient, gauss-seidel, apgd, barzilai-borwein, projected-gauss-seidel, projected-jacobi, admm, interior-point, anderson, accurate, dantzig, newton, proximal, alternating-directions
+    ValueError: no solver `cuda`: coloured, conjugate-gradient, gauss-seidel, apgd, barzilai-borwein, projected-gauss-seidel, projected-jacobi, admm, interior-point, anderson, accurate, dantzig, newton, proximal, alternating-directions, exact-interior-point
     """
     def __eq__(self, other: object, /) -> bool: ...
     __hash__ = None  # type: ignore[assignment]
