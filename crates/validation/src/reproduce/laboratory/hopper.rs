@@ -43,7 +43,7 @@ pub(super) fn jobs(effort: Effort) -> Vec<Job> {
     ratios.iter().flat_map(|r| super::seeds(effort, 3).map(move |seed| job(*r, seed))).collect()
 }
 
-/// First row: diameter of the orifice [m], mass flow [kg/s]. Then rows of time since opening [s] and passed mass [kg].
+/// First row: diameter of the orifice [m], mass flow [kg/s], not a number if the orifice clogs. Then rows of time since opening [s] and passed mass [kg].
 fn run(bin: &Bin) -> Result<Rows, Failure> {
     let (diameter, glass) = (bin.ratio * GRAIN, Grains::Spheres.material());
     let width = bin.width * diameter;
@@ -80,7 +80,9 @@ fn run(bin: &Bin) -> Result<Rows, Failure> {
         passed.push([run.time() - OPENS, flow.mass]);
     }
     let steady: Vec<[f64; 2]> = passed.iter().copied().filter(|p| p[1] > 0.1 * total).collect();
-    let rate = Line::fit(&steady).slope.value;
+    // A small orifice may clog.
+    let flows = flow.mass >= 0.45 * total;
+    let rate = if flows { Line::fit(&steady).slope.value } else { f64::NAN };
     let thinned = passed.iter().step_by(32).map(|p| p.to_vec());
     Ok([vec![vec![diameter, rate]], thinned.collect()].concat())
 }
@@ -106,7 +108,8 @@ fn plate(diameter: f64, reach: f64) -> Result<Shape, Failure> {
 
 /// The exponent with Beverloo's `k`, and `C` and `k` with his exponent.
 pub(super) fn report(rows: &[Rows], panels: &mut Panels) -> Vec<Finding> {
-    let points: Vec<[f64; 2]> = rows.iter().map(|r| [r[0][0], r[0][1]]).collect();
+    let points: Vec<[f64; 2]> =
+        rows.iter().map(|r| [r[0][0], r[0][1]]).filter(|p| p[1].is_finite()).collect();
     let exponent = |k: f64| {
         let logarithms = points.iter().map(|[d, w]| [(d - k * GRAIN).ln(), w.ln()]);
         Line::fit(&logarithms.collect::<Vec<_>>())
@@ -121,7 +124,7 @@ pub(super) fn report(rows: &[Rows], panels: &mut Panels) -> Vec<Finding> {
     let law = |d: f64| c.value * unit * (d - k.value * GRAIN).max(0.0).powf(2.5);
     let free = exponent(0.0).slope;
 
-    let ends = [points[0][0], points[points.len() - 1][0]];
+    let ends = [points.first(), points.last()].map(|p| p.map_or(f64::NAN, |p| p[0]));
     let fitted = (0..=20).map(|i| ends[0] + (ends[1] - ends[0]) * f64::from(i) / 20.0);
     let fitted = fitted.map(|d| [1e3 * d, law(d)]).collect();
     let marks = points.iter().map(|[d, w]| [1e3 * d, *w]).collect();
@@ -147,7 +150,7 @@ pub(super) fn report(rows: &[Rows], panels: &mut Panels) -> Vec<Finding> {
         quantity: quantity.to_owned(),
         unit: "–",
         estimate,
-        runs: rows.len(),
+        runs: points.len(),
         range,
         reference,
     };
