@@ -129,6 +129,60 @@ fn frames_are_drawn_as_pictures_and_films() {
     assert_eq!(folder.read("out/report.html").matches("data:image/png;base64,").count(), 3);
 }
 
+#[cfg(unix)]
+#[test]
+fn films_are_piped_to_ffmpeg_if_it_is_found() {
+    use std::os::unix::fs::PermissionsExt;
+    let folder = Folder::new("ffmpeg");
+    run(&folder, "out", 0.1);
+    let bin = folder.0.join("bin");
+    std::fs::create_dir(&bin).unwrap();
+    let render = |file: &str| {
+        let words = ["render", "out", "--video", file, "--fps", "10", "--size", "64x48"];
+        let mut command = common::command(&folder.0);
+        // Without any other program: the stand-in is found by this path.
+        command.args(words).args(["--samples", "1", "--plain"]).env("PATH", &bin);
+        command.output().unwrap()
+    };
+    let bytes = |name: &str| std::fs::read(folder.0.join(name)).unwrap();
+    let film = render("film.mp4");
+    success(&film);
+    assert!(stderr(&film).contains("ffmpeg was not found; writing film.gif"), "{}", stderr(&film));
+    assert!(bytes("film.gif").starts_with(b"GIF89a"));
+    let stand_in = |script: &str| {
+        let path = bin.join("ffmpeg");
+        std::fs::write(&path, format!("#!/bin/sh\n{script}")).unwrap();
+        std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o755)).unwrap();
+    };
+    stand_in("for last; do echo \"$last\" >> arguments; done; /bin/cat > \"${last#file:}\"\n");
+    for name in ["film.mp4", "-y.webm"] {
+        let film = render(&format!("./{name}"));
+        success(&film);
+        assert_eq!(stderr(&film), "");
+        assert!(stdout(&film).contains("3 pictures"), "{}", stdout(&film));
+        // Three raw pictures of three bytes per pixel.
+        let pictures = bytes(name);
+        assert_eq!(pictures.len(), 3 * 64 * 48 * 3, "{name}");
+        let (first, last) = (&pictures[..64 * 48 * 3], &pictures[2 * 64 * 48 * 3..]);
+        assert!(first != last && first.iter().any(|byte| *byte != first[0]), "{name}");
+        let arguments = folder.read("arguments");
+        let words: Vec<&str> = arguments.lines().collect();
+        for pair in [["-pix_fmt", "rgb24"], ["-s", "64x48"], ["-r", "10"], ["-i", "-"]] {
+            assert!(words.windows(2).any(|two| two == pair), "{pair:?}\n{arguments}");
+        }
+        assert_eq!(words.contains(&"+faststart"), name.ends_with("mp4"), "{arguments}");
+        assert_eq!(words.last(), Some(&format!("file:./{name}").as_str()));
+        std::fs::remove_file(folder.0.join("arguments")).unwrap();
+    }
+    // It ends before it has read anything, or after everything.
+    for script in ["exit 3\n", "/bin/cat > /dev/null; exit 3\n"] {
+        stand_in(script);
+        let film = render("broken.mp4");
+        assert_eq!(code(&film), Some(1), "{}", stderr(&film));
+        assert!(stderr(&film).contains("ffmpeg failed"), "{}", stderr(&film));
+    }
+}
+
 /// Runs a command in a folder and checks that it is refused as wrong input, with all words in the message.
 #[track_caller]
 fn refused(folder: &Folder, arguments: &[&str], words: &[&str]) {
@@ -287,6 +341,7 @@ fn a_page_to_share_is_not_overwritten_without_being_asked() {
     let output = folder.riprap(&["view", "out", "--html", "page.html"]);
     success(&output);
     assert!(stdout(&output).contains("all 11 frames"), "{}", stdout(&output));
+    assert_eq!(stderr(&output), "");
     let html = folder.read("page.html");
     assert!(html.starts_with("<!") && html.contains("id=\"riprap-data\""));
     assert!(!html.contains("<script>alert(1)"), "the title is hostile");
@@ -297,6 +352,9 @@ fn a_page_to_share_is_not_overwritten_without_being_asked() {
     let output = folder.riprap(&small);
     success(&output);
     assert!(stdout(&output).contains("3 of 11 frames"), "{}", stdout(&output));
+    let warning = stderr(&output);
+    assert!(warning.contains("larger than --max-size 0.001"), "{warning}");
+    assert!(warning.contains("3 frames at least"), "{warning}");
     assert!(folder.read("page.html").len() < html.len());
     refused(&folder, &["view", "out", "out", "--html", "two.html"], &["one run"]);
     // A file that cannot be written is not a mistake of the input.

@@ -112,6 +112,13 @@ fn write_page(source: &Source, file: &Path, arguments: &Arguments) -> Result<(),
         page.size() as f64 / 1e6,
         counted(page.of, "frame")
     ));
+    if page.size() as f64 > arguments.max_size * 1e6 {
+        eprintln!(
+            "warning: the page is larger than --max-size {}: it has the viewer, the bodies, the series and {} at least",
+            arguments.max_size,
+            counted(page.n_frames, "frame")
+        );
+    }
     riprap_io::write_whole(file, page.html().as_bytes())
         .map_err(|error| Failure::Run(error.to_string()))
 }
