@@ -240,7 +240,7 @@ fn mistakes_in_cohesion_and_static_friction_are_reported() {
             6,
             "`surface_energy` must be at least 0",
         ),
-        material("energy without area", "surface_energy = \"1 J\"", 6, "expected a stiffness"),
+        material("energy without area", "surface_energy = \"1 J\"", 6, "expected a surface energy"),
         material("no range", "cohesion_range = 0", 6, "`cohesion_range` must be greater than 0"),
         material(
             "negative friction",

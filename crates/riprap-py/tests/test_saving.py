@@ -225,8 +225,8 @@ def test_entries_of_the_gallery_can_be_saved(name: str) -> None:
     try:
         text = run.scene.to_toml(scheme, until=1.0)
     except rr.SceneError as error:
-        # Entries with callables say so.
-        assert "callable" in str(error)
+        # Entries with callables, and forces applied to servos, say so.
+        assert "callable" in str(error) or "applied to a servo" in str(error)
         return
     assert rr.Scene.from_toml_str(text).names == run.scene.names
 
@@ -244,6 +244,15 @@ def test_everything_that_has_no_form_in_a_scene_file_is_listed() -> None:
     lines = str(raised.value).splitlines()
     assert len(lines) == 4 and "drag" in lines[1] and "`shaker`" in lines[2] and "callable" in lines[2]
     assert "`pendulum`, force `motor`" in lines[3]
+
+
+def test_a_force_applied_to_a_servo_has_no_form_in_a_scene_file() -> None:
+    scene = rr.SceneBuilder()
+    plate = scene.add_servo(rr.Body(rr.Shape.cuboid(0.1, 0.1, 0.01), STEEL, name="plate"), along="-z", force=5.0)
+    assert "servo" in scene.build().to_toml(SCHEME, until=1.0)
+    scene.apply(plate, force=("0", "0", "t"))
+    with pytest.raises(rr.SceneError, match="`plate`: a force applied to a servo"):
+        scene.build().to_toml(SCHEME, until=1.0)
 
 
 def test_options_without_a_key_are_errors(ball: tuple[rr.Scene, rr.BodyHandle]) -> None:

@@ -5,6 +5,7 @@ use std::path::Path;
 use riprap::math::Vec3;
 use riprap::simulation::Simulation;
 
+use super::layout::Layout;
 use super::write::{Open, hash};
 use super::*;
 use crate::hdf5_append::Store;
@@ -72,7 +73,7 @@ fn recorded(n: usize) -> (Open<Memory>, Vec<usize>) {
     let mut run = Simulation::new(scene.build().unwrap().scene, scene.scheme()).unwrap();
     let shapes = Shapes::within(run.scene(), EXTENT);
     let contents = Contents { ropes: true, chains: true, insertions: false };
-    let mut file = Open::new(Memory::default(), &shapes, contents);
+    let mut file = Open::new(Memory::default(), Layout::new(&shapes, contents));
     let mut commits = Vec::new();
     for k in 0..n {
         run.until(5e-3 * k as f64, &mut ()).unwrap();

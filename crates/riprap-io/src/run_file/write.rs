@@ -17,7 +17,8 @@ use crate::sealed::sha256;
 #[derive(Debug)]
 pub(crate) struct RunFileWriter {
     path: PathBuf,
-    contents: Contents,
+    /// The layout of a file that does not exist yet: that of the scene as described, which a resumed run knows too.
+    layout: Option<Layout>,
     shapes: Shapes,
     /// Hash of the model in use, in hexadecimal digits, and its encoded form until it is written.
     hash: i64,
@@ -50,8 +51,8 @@ pub(crate) struct Due<'a> {
 impl RunFileWriter {
     /// A writer of a file that is created with its first step.
     pub fn create(path: PathBuf, shapes: Shapes, contents: Contents) -> RunFileWriter {
-        let hash = hash(&shapes);
-        RunFileWriter { path, contents, shapes, hash, open: None }
+        let (hash, layout) = (hash(&shapes), Some(Layout::new(&shapes, contents)));
+        RunFileWriter { path, layout, shapes, hash, open: None }
     }
 
     /// A writer that continues a file after its first steps; all later ones are removed.
@@ -96,7 +97,8 @@ impl RunFileWriter {
                 Err(error) => return Err(failed(error)),
             };
             temporary = Some(path);
-            self.open = Some(Open::new(file, &self.shapes, self.contents));
+            let layout = self.layout.take().expect("the file is created once");
+            self.open = Some(Open::new(file, layout));
         }
         let open = self.open.as_mut().expect("opened above");
         open.step(&self.shapes, self.hash, snapshot, due);
@@ -197,8 +199,7 @@ impl Open {
 }
 
 impl<S: Store> Open<S> {
-    pub(super) fn new(store: S, shapes: &Shapes, contents: Contents) -> Open<S> {
-        let layout = Layout::new(shapes, contents);
+    pub(super) fn new(store: S, layout: Layout) -> Open<S> {
         let mut values: Vec<Vec<u8>> = layout.columns.iter().map(|c| vec![0; c.1]).collect();
         values[layout.one.0] = 1i64.to_le_bytes().into();
         let file = Appender::new(store, &layout.plan);

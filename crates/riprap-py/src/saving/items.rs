@@ -328,7 +328,15 @@ impl Writer<'_> {
                 }
             }
         }
+        let mut keys = Vec::new();
         for (key, value) in controls {
+            // The first one of a servo is its target.
+            if keys.contains(key) {
+                let why = format!("{whose}: a {key} applied to a servo has no key in a scene file");
+                self.problems.push(why);
+                continue;
+            }
+            keys.push(*key);
             table.set(key, self.take(value, &whose));
         }
         table.maybe("mass", body.mass);

@@ -32,6 +32,13 @@ fn moved(run: &mut Simulation, bodies: &[Body], time: f64, axes: [f64; 3]) -> f6
     bodies.iter().zip(start).map(shift).fold(0.0, f64::max)
 }
 
+/// The same with sweeps alone: islands that are solved accurately creep too little to be measured.
+fn start_with_sweeps(scene: &SceneBuilder, tolerance: f64, choice: Stabilization) -> Simulation {
+    let scheme = MoreauJean::new(1e-3).solver(ConjugateGradient::tolerance(tolerance));
+    let scene = scene.build().expect("a canonical scene is valid");
+    Simulation::new(scene, scheme.stabilization(choice)).expect("a canonical scheme is valid")
+}
+
 /// A tower of 20 boxes sinks because of the residual left by the solver.
 fn gaps(checks: &mut Checks, effort: Effort, [with, without]: [Stabilization; 2]) {
     let (scene, boxes) = scenes::tower(20);
@@ -51,7 +58,7 @@ fn slips(checks: &mut Checks, effort: Effort, [with, without]: [Stabilization; 2
     scene.gravity([0.2, 0.0, -9.8]);
     let time = if effort == Effort::Full { 5.0 } else { 1.0 };
     let crept = |choice: Stabilization| {
-        moved(&mut start(&scene, 1e-6, choice), &boxes, time, [1.0, 1.0, 0.0])
+        moved(&mut start_with_sweeps(&scene, 1e-6, choice), &boxes, time, [1.0, 1.0, 0.0])
     };
     let (kept, lost) = (crept(with), crept(without));
     checks.at_most(&format!("creep of a tower in {time} s, with slips"), kept, 2e-6, "m");
