@@ -1,6 +1,7 @@
-//! Islands that sweeps do not solve, such as tall towers and jammed bodies, are solved by [`AlternatingDirections`], or else by
-//! [`ExactInteriorPoint`] or [`Accurate`]: those with most of the residual first, until what is left of it meets the tolerance. What each may cost is bounded
-//! by the cost of the sweeps, counted in multiplications, so results are reproducible.
+//! Islands that sweeps do not solve, such as tall towers and jammed bodies, are solved by [`Accurate`], or after a second attempt
+//! by [`AlternatingDirections`], [`ExactInteriorPoint`] or [`Accurate`]: those with most of the residual first, until what is left
+//! of it meets the tolerance. What each may cost is bounded by a small multiple of the cost of the sweeps, counted in multiplications, so results are
+//! reproducible.
 
 use super::islands::islands;
 use super::law::Law;
