@@ -44,10 +44,11 @@ export async function startServer({ runs = [{}], live = 0, liveFrames = Infinity
       response.writeHead(status, { "content-type": type, "cache-control": "no-store" });
       waiting.push(path);
       server.mostWaiting = Math.max(server.mostWaiting ?? 0, waiting.filter((p) => p === path && p.includes("/history/")).length);
+      // An answer that is held back for long must not keep the process alive.
       setTimeout(() => {
         waiting.splice(waiting.indexOf(path), 1);
         response.end(body);
-      }, control.wait(path));
+      }, control.wait(path)).unref();
     } catch (failure) {
       response.writeHead(404, { "content-type": "application/json" });
       response.end(JSON.stringify({ error: `no such thing: ${failure.message}` }));
