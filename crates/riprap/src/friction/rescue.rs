@@ -1,13 +1,13 @@
-//! Islands that sweeps do not solve, such as tall towers and jammed bodies, are solved by [`Accurate`] or by
-//! [`ExactInteriorPoint`]: those with most of the residual first, until what is left of it meets the tolerance. What each may cost
+//! Islands that sweeps do not solve, such as tall towers and jammed bodies, are solved by [`Accurate`],
+//! [`ExactInteriorPoint`] or [`AlternatingDirections`]: those with most of the residual first, until what is left of it meets the tolerance. What each may cost
 //! is bounded by a small multiple of the cost of the sweeps, counted in multiplications, so results are reproducible.
 
 use super::islands::islands;
 use super::law::Law;
 use super::residual::{Residual, residual, squared};
 use super::{
-    Accurate, ContactProblem, ContactSolver, Delassus, ExactInteriorPoint, GaussSeidelOptions,
-    Impulses, Operator, Scratch, StoredOptions,
+    Accurate, AlternatingDirections, ContactProblem, ContactSolver, Delassus, ExactInteriorPoint,
+    GaussSeidelOptions, Impulses, Operator, Scratch, StoredOptions,
 };
 
 /// Sweeps before the first attempt; the number doubles after each.
@@ -106,8 +106,10 @@ fn improve(
         // Towers and walls have many more unknowns than rank, which interior points do not mind. Their cost is known in advance,
         // and they reach any accuracy: the next steps then begin at rest. They spread redundant forces evenly, so they come second.
         let (max_sweeps, tolerance) = (8 * options.max_sweeps, 1e-2 * options.tolerance);
-        let options = StoredOptions { max_sweeps, tolerance, ..options };
-        ExactInteriorPoint { options }.solve(&island, &mut after, scratch);
+        let (stored, options) = (options, StoredOptions { max_sweeps, tolerance, ..options });
+        if !(ExactInteriorPoint { options }).solve(&island, &mut after, scratch).converged {
+            AlternatingDirections { options: stored }.solve(&island, &mut after, scratch);
+        }
     }
     let measure = |r: &Impulses| squared([residual(&island, r).natural_map, 0.0, 0.0]);
     let better = measure(&after) < measure(&before);
