@@ -248,7 +248,7 @@ def test_everything_that_has_no_form_in_a_scene_file_is_listed() -> None:
 
 def test_a_force_applied_to_a_servo_has_no_form_in_a_scene_file() -> None:
     scene = rr.SceneBuilder()
-    plate = scene.add_servo(rr.Body(rr.Shape.cuboid(0.1, 0.1, 0.01), STEEL, name="plate"), along="-z", force=5.0)
+    plate = scene.add_servo(rr.Body(rr.Shape.cuboid(0.1, 0.1, 0.01), STEEL, name="plate"), along="-z", force=5.0, speed=0.1)
     assert "servo" in scene.build().to_toml(SCHEME, until=1.0)
     scene.apply(plate, force=("0", "0", "t"))
     with pytest.raises(rr.SceneError, match="`plate`: a force applied to a servo"):
