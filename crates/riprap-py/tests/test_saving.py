@@ -312,7 +312,7 @@ def test_keys_of_runs_and_probes_are_part_of_the_file(ball: tuple[rr.Scene, rr.B
     assert {"dissipated_impact", "bed.stress_zz", "plate.force_mean_z", "plate.velocity_z"} <= set(results.series)
     assert (folder / "run.pvd").is_file() and (folder / "impacts.csv").is_file()
     assert np.allclose(np.diff(results.times[:3]), 0.05) and np.diff(results.series.time)[0] == pytest.approx(2e-3)
-    # The file and the folder give the same bits again.
+    # The file and the folder give bitwise identical results.
     ball[0].save(tmp_path / "ball.toml", SCHEME, 1.0, run=keys, probes=probes, parameters={"height": 0.5})
     assert rr.run(tmp_path / "ball.toml", tmp_path / "again").state == summary.state
     assert rr.run(folder / "scene.toml", tmp_path / "once-more").state == summary.state

@@ -10,7 +10,7 @@ use super::{
     GaussSeidelOptions, Impulses, Operator, Scratch, StoredOptions,
 };
 
-/// Sweeps before the first attempt; the number doubles after each.
+/// Sweeps before the first attempt; after each the total is four times as many.
 pub(super) const FIRST: usize = 200;
 /// Islands with more unknowns than this are left to the sweeps: their factors cost more than sweeps.
 const LARGEST: usize = 1500;
