@@ -2,7 +2,8 @@
 //! allocate memory out of proportion to the input.
 //!
 //! Each target takes valid inputs (`corpus/`, `../data`, or generated here) and mutates them at random, for a second by default; `cargo xtask fuzz
-//! --minutes N` runs longer and with other seeds. An input that breaks a reader is saved, and its path is in the message.
+//! --minutes N` runs longer and with other seeds. An input that breaks a reader is saved, and its path is in the message;
+//! `RIPRAP_FUZZ_INPUT=PATH` repeats it, with the name of its test.
 
 mod memory;
 mod mutate;
@@ -29,6 +30,10 @@ fn fuzz(
 ) {
     assert!(!corpus.is_empty(), "{target}: no corpus");
     let setting = |name: &str| std::env::var(name).ok().and_then(|text| text.parse::<f64>().ok());
+    if let Some(path) = std::env::var_os("RIPRAP_FUZZ_INPUT") {
+        read(&fs::read(path).unwrap());
+        return;
+    }
     let seconds = setting("RIPRAP_FUZZ_SECONDS").unwrap_or(1.0);
     let mut random = Random(setting("RIPRAP_FUZZ_SEED").unwrap_or(1.0) as u64);
     let watchdog = Watchdog::new(target);

@@ -192,8 +192,24 @@ pub(super) fn best_axis(
             }
         }
     }
-    let axis = axis.expect("a face, or a pair of edges that beats all faces");
-    Ok(Found { axis, features })
+    match axis {
+        Some(axis) => Ok(Found { axis, features }),
+        // No bound holds for a pose that is not rigid, and nothing was left.
+        None => without_hint(a, b, rel, limit, scratch),
+    }
+}
+
+/// As [`best_axis`] without a hint, which always finds a face.
+#[cold]
+#[inline(never)]
+fn without_hint(
+    a: &Polyhedron,
+    b: &Polyhedron,
+    rel: &Relative,
+    limit: f64,
+    scratch: &mut NarrowScratch,
+) -> Result<Found, Vec3> {
+    best_axis(a, b, rel, limit, None, scratch)
 }
 
 /// The face above which the other shape is highest. The ends of an edge of the other shape leave

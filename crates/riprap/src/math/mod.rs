@@ -12,7 +12,8 @@ pub mod tridiagonal;
 pub use lattice::Lattice;
 pub use scratch::{Buffers, Scratch};
 
-use serde::{Deserialize, Serialize};
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize};
 
 /// A vector in space.
 pub type Vec3 = nalgebra::Vector3<f64>;
@@ -27,7 +28,18 @@ pub struct Pose {
     /// Origin of the frame [m].
     pub position: Vec3,
     /// Orientation of the frame.
+    #[serde(deserialize_with = "unit")]
     pub rotation: Quat,
+}
+
+/// Reads a rotation, without changing its last bits. A damaged file may contain anything.
+fn unit<'de, D: Deserializer<'de>>(from: D) -> Result<Quat, D::Error> {
+    let rotation = Quat::deserialize(from)?;
+    // NaN must not pass.
+    match (rotation.norm_squared() - 1.0).abs() < 1e-6 {
+        true => Ok(rotation),
+        false => Err(D::Error::custom("a rotation is not a unit quaternion")),
+    }
 }
 
 impl Pose {

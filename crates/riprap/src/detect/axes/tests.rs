@@ -119,3 +119,21 @@ fn hints_and_bounds_give_bitwise_the_result_of_the_full_search() {
     assert!(searched >= 100_000 && edges > 20_000, "{searched}, {edges} of them edges");
     assert!(listed > 40_000, "{listed} of {searched} by a list");
 }
+
+#[test]
+fn poses_that_are_not_rigid_still_get_an_answer() {
+    let mut rng = Pcg64::seed_from_u64(52);
+    let mut scratch = NarrowScratch::default();
+    for _ in 0..2000 {
+        let (a, b) = (shape(&mut rng), shape(&mut rng));
+        let rot = Quat::from_scaled_axis(unit(&mut rng)).to_rotation_matrix();
+        let scale = 10f64.powf(rng.random_range(-3.0..3.0));
+        let far = 10f64.powf(rng.random_range(-3.0..3.0));
+        let rel = Relative { rot: scale * rot.matrix(), origin: unit(&mut rng) * far };
+        for i in 0..a.edges().len() {
+            let edges = Some([i as u16, rng.random_range(0..b.edges().len()) as u16]);
+            let hint = Features { faces: [0, 0], edges };
+            let _ = best_axis(&a, &b, &rel, f64::INFINITY, Some(hint), &mut scratch);
+        }
+    }
+}
