@@ -192,11 +192,9 @@ pub(super) fn best_axis(
             }
         }
     }
-    match axis {
-        Some(axis) => Ok(Found { axis, features }),
-        // No bound holds for a pose that is not rigid, and nothing was left.
-        None => without_hint(a, b, rel, limit, scratch),
-    }
+    // No bound holds for a pose that is not rigid, and nothing may be left.
+    let Some(axis) = axis else { return without_hint(a, b, rel, limit, scratch) };
+    Ok(Found { axis, features })
 }
 
 /// As [`best_axis`] without a hint, which always finds a face.
