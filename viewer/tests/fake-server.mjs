@@ -99,6 +99,8 @@ export async function startServer({ runs = [{}], live = 0, liveFrames = Infinity
   }
 
   await new Promise((resolve) => server.listen(port, "127.0.0.1", resolve));
+  // A test that fails leaves its server open, which must not keep the process.
+  if (port === 0) server.unref();
   return {
     url: `http://127.0.0.1:${server.address().port}/`,
     runs: synthetic,
