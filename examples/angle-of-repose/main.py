@@ -1,6 +1,7 @@
 """Angle of repose of spheres and of stones: the scene of scene.toml, built in Python."""
 
 import numpy as np
+from numpy.typing import NDArray
 
 import riprap as rr
 
@@ -55,7 +56,7 @@ def simulation() -> rr.Simulation:
     return rr.Simulation(scene.build(), rr.MoreauJean(dt=3e-4, solver=solver))
 
 
-def slope(x: np.ndarray, z: np.ndarray) -> float:
+def slope(x: NDArray[np.float64], z: NDArray[np.float64]) -> float:
     """Angle of a line through the highest centres in columns of 4 cm along x [deg]."""
     columns = [np.flatnonzero((x >= low) & (x < low + 0.04)) for low in np.arange(0.04, 0.24, 0.04)]
     tops = np.array([(x[k][z[k].argmax()], z[k].max()) for k in columns])

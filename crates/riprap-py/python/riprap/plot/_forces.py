@@ -75,7 +75,9 @@ def force_chains(
         clim=(0.0, float(force.max())),
     )
     ax.add_collection(drawn)
-    ax.figure.colorbar(drawn, ax=ax, label="normal force [N]", shrink=0.6)
+    figure = ax.figure
+    if figure is not None:
+        figure.colorbar(drawn, ax=ax, label="normal force [N]", shrink=0.6)
     ends = lines[:, :, pick].reshape(-1, 2)
     pad = 0.5 * moment.scene.grain_size
     ax.set_xlim(ends[:, 0].min() - pad, ends[:, 0].max() + pad)

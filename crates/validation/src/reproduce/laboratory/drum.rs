@@ -41,7 +41,7 @@ pub(super) fn jobs(effort: Effort) -> Vec<Job> {
         };
         Job::new(format!("{}drum-{omega}-{seed}", super::prefix(effort)), drum, run)
     };
-    speeds.iter().flat_map(|w| super::seeds(effort, 3).map(move |seed| job(*w, seed))).collect()
+    speeds.iter().flat_map(|w| super::seeds(effort, 8).map(move |seed| job(*w, seed))).collect()
 }
 
 /// One row: angular velocity [rad/s], Froude number ω² R/g [–], mean angle [deg].

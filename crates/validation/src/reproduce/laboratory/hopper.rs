@@ -40,7 +40,7 @@ pub(super) fn jobs(effort: Effort) -> Vec<Job> {
         let bin = Bin { ratio, width: 2.2, height, seed };
         Job::new(format!("{}hopper-{ratio}-{seed}", super::prefix(effort)), bin, run)
     };
-    ratios.iter().flat_map(|r| super::seeds(effort, 3).map(move |seed| job(*r, seed))).collect()
+    ratios.iter().flat_map(|r| super::seeds(effort, 10).map(move |seed| job(*r, seed))).collect()
 }
 
 /// First row: diameter of the orifice [m], mass flow [kg/s], not a number if the orifice clogs. Then rows of time since opening [s] and passed mass [kg].

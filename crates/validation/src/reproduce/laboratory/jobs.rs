@@ -10,7 +10,7 @@ use riprap_io::kept;
 use super::super::{Failure, Tell};
 
 /// Version of the stored form; incremented whenever a run or what it records changes.
-const LAYOUT: u32 = 2;
+const LAYOUT: u32 = 3;
 
 /// What a run records: rows of numbers, whose meaning each test defines.
 pub(super) type Rows = Vec<Vec<f64>>;

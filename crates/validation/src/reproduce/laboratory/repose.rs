@@ -53,7 +53,7 @@ pub(super) fn jobs(effort: Effort) -> Vec<Job> {
         Job::new(format!("{}repose-{grains}-{seed}", super::prefix(effort)), bin, run)
     };
     let kinds = KINDS.iter().map(|kind| kind.0);
-    kinds.flat_map(|kind| super::seeds(effort, 5).map(move |seed| job(kind, seed))).collect()
+    kinds.flat_map(|kind| super::seeds(effort, 10).map(move |seed| job(kind, seed))).collect()
 }
 
 /// One row: the slope [deg], the mean over the last 0.3 s, and the speed of the fastest grain of the heap at the end [m/s].

@@ -71,7 +71,7 @@ pub(super) fn jobs(effort: Effort) -> Vec<Job> {
         Job::new(format!("{}shear-{grains}-{seed}", super::prefix(effort)), shear_box, run)
     };
     let kinds = KINDS.iter().map(|kind| kind.0);
-    kinds.flat_map(|kind| super::seeds(effort, 5).map(move |seed| job(kind, seed))).collect()
+    kinds.flat_map(|kind| super::seeds(effort, 10).map(move |seed| job(kind, seed))).collect()
 }
 
 /// Rows of displacement [m], shear force over normal force [–] and height of the plate [m].
@@ -100,7 +100,7 @@ fn run(shear_box: &ShearBox) -> Result<Rows, Failure> {
     let column = [[-0.5 * length, -0.5 * width, -half], [0.5 * length, 0.5 * width, 0.0]];
     let bodies = rain(&mut scene, grains, column, count, seed)?;
     let heights = scene.bodies().iter().rev().take(bodies.len()).map(|b| b.pose.position.z);
-    let highest = heights.fold(0.0, f64::max) + 0.8 * GRAIN;
+    let highest = heights.fold(0.0, f64::max) + GRAIN;
     let cover = Shape::cuboid([length - 0.002, width - 0.002, 0.04])?;
     let mut press = Mechanism::new("press");
     let mass = MassProperties::principal(2.0, [0.0; 3], [0.01; 3]);

@@ -40,7 +40,7 @@ pub(super) fn jobs(effort: Effort) -> Vec<Job> {
         };
         Job::new(format!("{}silo-{seed}", super::prefix(effort)), silo, run)
     };
-    super::seeds(effort, 3).map(job).collect()
+    super::seeds(effort, 10).map(job).collect()
 }
 
 /// First row: width [m], weight of the grains over the area [Pa], bulk density [kg/m³], pressure on the floor [Pa]. Then one row per slice, from the
