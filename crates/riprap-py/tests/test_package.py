@@ -53,7 +53,8 @@ def test_the_stub_is_that_of_the_sources() -> None:
 
 
 def test_every_public_name_is_in_the_stub_with_its_signature() -> None:
-    command = [sys.executable, "-m", "mypy.stubtest", "riprap", "--ignore-unused-allowlist", "--allowlist"]
+    # The other modules have their types in the source.
+    command = [sys.executable, "-m", "mypy.stubtest", "riprap._riprap", "--ignore-unused-allowlist", "--allowlist"]
     command += [str(CRATE / "tests/stubtest-allowlist.txt"), "--mypy-config-file", str(ROOT / "pyproject.toml")]
     done = subprocess.run(command, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout + done.stderr

@@ -1,11 +1,11 @@
 //! Contacts of capsules, cylinders and cones whose distances have closed forms: with balls, half-spaces and each other; where the points
 //! of shapes that lie or stand on a plane are; and rigid motions of pairs.
 
+mod pair;
+
+use pair::contact;
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64;
-use riprap::detect::{
-    Ask, Collider, Geometry, Manifold, NarrowScratch, PairCache, Placed, narrow_phase,
-};
 use riprap::math::{Pose, Quat, Vec3};
 use riprap::shape::Shape;
 
@@ -16,25 +16,6 @@ fn vector(rng: &mut Pcg64) -> Vec3 {
 fn pose(rng: &mut Pcg64) -> Pose {
     let rotation = Quat::from_scaled_axis(vector(rng) * 3.0);
     Pose { position: vector(rng) * 2.0, rotation }
-}
-
-fn placed(shape: &Shape, pose: &Pose) -> (Geometry, Placed) {
-    let geometry = Geometry::of(shape).unwrap();
-    let collider = Collider {
-        body: 0,
-        geometry: geometry.clone(),
-        pose: Pose::IDENTITY,
-        material: 0,
-        movable: true,
-    };
-    (geometry, Placed::new(&collider, pose))
-}
-
-fn contact(a: (&Shape, &Pose), b: (&Shape, &Pose), alert: f64) -> Option<Manifold> {
-    let ((g, p), (h, q)) = (placed(a.0, a.1), placed(b.0, b.1));
-    let ask = Ask { alert, ..Ask::default() };
-    let (cache, scratch) = (&mut PairCache::default(), &mut NarrowScratch::default());
-    narrow_phase((&g, &h), (&p, &q), &ask, cache, scratch)
 }
 
 /// Distance of a point from a segment along z from −`half` to `half`.

@@ -2,14 +2,14 @@
 //! polyhedra, against independent results: parry's distances of pairs that are apart, and a search over all
 //! directions for the one along which overlapping pairs overlap least.
 
+mod pair;
+
+use pair::contact;
 use parry3d_f64::math::{Pose as ParryPose, Rotation as ParryRotation, Vector as ParryVector};
 use parry3d_f64::query;
 use parry3d_f64::shape::{self as parry, ConvexPolyhedron};
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64;
-use riprap::detect::{
-    Ask, Collider, Geometry, Manifold, NarrowScratch, PairCache, Placed, narrow_phase,
-};
 use riprap::math::{Pose, Quat, Vec3, tangents};
 use riprap::shape::{Core, Shape};
 
@@ -48,25 +48,6 @@ fn shape(rng: &mut Pcg64, k: usize) -> Shape {
 
 fn turn(rng: &mut Pcg64) -> Quat {
     Quat::from_scaled_axis(unit(rng) * rng.random_range(0.0..3.0))
-}
-
-fn placed(shape: &Shape, pose: &Pose) -> (Geometry, Placed) {
-    let geometry = Geometry::of(shape).unwrap();
-    let collider = Collider {
-        body: 0,
-        geometry: geometry.clone(),
-        pose: Pose::IDENTITY,
-        material: 0,
-        movable: true,
-    };
-    (geometry, Placed::new(&collider, pose))
-}
-
-fn contact(a: (&Shape, &Pose), b: (&Shape, &Pose), alert: f64) -> Option<Manifold> {
-    let ((g, p), (h, q)) = (placed(a.0, a.1), placed(b.0, b.1));
-    let ask = Ask { alert, ..Ask::default() };
-    let (cache, scratch) = (&mut PairCache::default(), &mut NarrowScratch::default());
-    narrow_phase((&g, &h), (&p, &q), &ask, cache, scratch)
 }
 
 /// Height of a shape along a direction of the world.
