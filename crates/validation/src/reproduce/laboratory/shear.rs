@@ -21,6 +21,8 @@ struct ShearBox {
     width: f64,
     /// Height of the lower half [m].
     half: f64,
+    /// Initial height of the plate above the highest centre of a grain [m].
+    above: f64,
     /// Force on the plate over the area [Pa].
     pressure: f64,
     /// Displacement at the end [m].
@@ -53,6 +55,7 @@ pub(super) fn jobs(effort: Effort) -> Vec<Job> {
                 length: 0.24,
                 width: 0.12,
                 half: 0.06,
+                above: 1.5 * GRAIN,
                 pressure: 5e3,
                 travel: 0.036,
                 seed,
@@ -63,6 +66,7 @@ pub(super) fn jobs(effort: Effort) -> Vec<Job> {
                 length: 0.13,
                 width: 0.065,
                 half: 0.03,
+                above: 1.5 * GRAIN,
                 pressure: 5e3,
                 travel: 0.012,
                 seed,
@@ -76,7 +80,7 @@ pub(super) fn jobs(effort: Effort) -> Vec<Job> {
 
 /// Rows of displacement [m], shear force over normal force [–] and height of the plate [m].
 fn run(shear_box: &ShearBox) -> Result<Rows, Failure> {
-    let ShearBox { grains, count, length, width, half, pressure, travel, seed } = *shear_box;
+    let ShearBox { grains, count, length, width, half, above, pressure, travel, seed } = *shear_box;
     let (rough, smooth) = (grains.material(), wall(0.0));
     let mut scene = empty();
     let end = 0.5 * (length + WALL);
@@ -100,7 +104,7 @@ fn run(shear_box: &ShearBox) -> Result<Rows, Failure> {
     let column = [[-0.5 * length, -0.5 * width, -half], [0.5 * length, 0.5 * width, 0.0]];
     let bodies = rain(&mut scene, grains, column, count, seed)?;
     let heights = scene.bodies().iter().rev().take(bodies.len()).map(|b| b.pose.position.z);
-    let highest = heights.fold(0.0, f64::max) + GRAIN;
+    let bottom = heights.fold(0.0, f64::max) + above;
     let cover = Shape::cuboid([length - 0.002, width - 0.002, 0.04])?;
     let mut press = Mechanism::new("press");
     let mass = MassProperties::principal(2.0, [0.0; 3], [0.01; 3]);
@@ -108,7 +112,7 @@ fn run(shear_box: &ShearBox) -> Result<Rows, Failure> {
     let plate = press.add("z", GROUND, slide, Pose::IDENTITY, Some(mass));
     press.attach(plate, cover, Pose::IDENTITY, "wall 0");
     let z = press.coordinate(plate, 0);
-    press.start(z, highest + 0.02);
+    press.start(z, bottom + 0.02);
     let load = pressure * length * width;
     // A damper lets it sink on the grains at 1 m/s.
     let law = move |x: &Inputs| -load * ((x.t - 1.0) / 0.2).clamp(0.0, 1.0) - 20.0 * x.v[0];
