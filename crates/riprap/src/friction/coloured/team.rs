@@ -86,27 +86,19 @@ pub(super) struct Meeting<A = AtomicUsize> {
     /// Number of threads that have joined, not counting the first; [`CLOSED`] or more once no more
     /// are admitted.
     enrolled: A,
-    /// On cache lines of their own: members that wait for the next round are not disturbed by those
-    /// that arrive.
-    arrived: Apart<A>,
-    round: Apart<A>,
+    arrived: A,
+    round: A,
     /// Nonzero if a member panicked and will never arrive.
     broken: A,
     /// Total time that members have waited beyond the spinning phase [ns].
     waited: AtomicU64,
 }
 
-/// Two cache lines for one number: processors fetch lines in pairs.
-#[derive(Debug)]
-#[repr(align(128))]
-struct Apart<A>(A);
-
 const CLOSED: usize = usize::MAX / 2;
 
 impl<A: Atomic> Meeting<A> {
     fn new() -> Meeting<A> {
         let [enrolled, arrived, round, broken] = std::array::from_fn(|_| A::new(0));
-        let (arrived, round) = (Apart(arrived), Apart(round));
         Meeting { enrolled, arrived, round, broken, waited: AtomicU64::new(0) }
     }
 
@@ -132,13 +124,13 @@ impl<A: Atomic> Meeting<A> {
         if members == 1 {
             return;
         }
-        let round = self.round.0.load(Ordering::Acquire);
-        if self.arrived.0.fetch_add(1, Ordering::AcqRel) + 1 == members {
-            self.arrived.0.store(0, Ordering::Relaxed);
-            self.round.0.store(round.wrapping_add(1), Ordering::Release);
+        let round = self.round.load(Ordering::Acquire);
+        if self.arrived.fetch_add(1, Ordering::AcqRel) + 1 == members {
+            self.arrived.store(0, Ordering::Relaxed);
+            self.round.store(round.wrapping_add(1), Ordering::Release);
             return;
         }
-        let waited = self.wait_until(|| self.round.0.load(Ordering::Acquire) != round);
+        let waited = self.wait_until(|| self.round.load(Ordering::Acquire) != round);
         if waited > Duration::ZERO {
             self.waited.fetch_add(waited.as_nanos() as u64, Ordering::Relaxed);
         }
