@@ -6,6 +6,8 @@ import { drawLegend } from "./ui/legend";
 
 /** Pictures per second of videos. */
 const VIDEO_RATE = 30;
+/** A browser that does not draw, for example in a hidden tab, is not waited for longer [ms]. */
+const LATE = 500;
 
 /** Draws the scene and its labels onto a canvas. */
 export function compose(app: App, target: HTMLCanvasElement, dark: boolean): void {
@@ -57,6 +59,15 @@ export async function savePicture(app: App, dark: boolean): Promise<void> {
   save(await picture(app, dark), fileName(app, "png"));
 }
 
+function pause(ms: number): Promise<void> {
+  return new Promise((resolve) => window.setTimeout(resolve, ms));
+}
+
+/** Waits until the browser has drawn twice: a slow one hands a requested frame over later than after its time. */
+function drawn(): Promise<void> {
+  return new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(() => resolve())));
+}
+
 /** Records the run from the shown time to its end, or until `stop` is aborted. */
 export async function video(app: App, dark: boolean, stop: AbortSignal, progress: (share: number) => void): Promise<Blob> {
   const type = ["video/webm;codecs=vp9", "video/webm;codecs=vp8", "video/webm"].find((t) => MediaRecorder.isTypeSupported(t));
@@ -87,7 +98,7 @@ export async function video(app: App, dark: boolean, stop: AbortSignal, progress
       recorder.resume();
       compose(app, target, dark);
       track.requestFrame();
-      await new Promise((resolve) => window.setTimeout(resolve, 1000 / VIDEO_RATE));
+      await Promise.all([pause(1000 / VIDEO_RATE), Promise.race([drawn(), pause(LATE)])]);
       recorder.pause();
       progress((time - from) / (end - from || 1));
       if (time >= end) break;

@@ -96,10 +96,10 @@ class Updates {
   try(run: Run, action: Promise<void>, delay = RETRY[0]): void {
     action.then(
       () => {
-        if (delay > RETRY[0]) this.banner.show(null);
+        if (delay > RETRY[0]) this.banner.show(null, "updates");
       },
       (error: unknown) => {
-        this.banner.show(messageOf(error));
+        this.banner.show(messageOf(error), "updates");
         window.clearTimeout(this.timers.get(run));
         this.timers.set(run, window.setTimeout(() => this.try(run, grow(this.app, run), Math.min(2 * delay, RETRY[1])), delay));
       },
@@ -117,20 +117,20 @@ async function start(): Promise<App> {
   const runs = await openRuns(source);
   const banner = new Banner();
   const quality = new QualityControl(!full);
-  const app = new App(stage, runs, quality, (message) => banner.show(message));
+  const app = new App(stage, runs, quality, (message) => banner.show(message, "app"));
   if (software) [quality.best, quality.level] = [1, 2];
   new Layout(root, app, canvas, banner);
-  const unexpected = (error: unknown) => banner.show(`Unexpected error: ${messageOf(error)}`);
+  const unexpected = (error: unknown) => banner.show(`Unexpected error: ${messageOf(error)}`, "error");
   // Notices of the browser, for example about the sizes of elements, have no error.
   window.addEventListener("error", (event) => event.error && unexpected(event.error));
   window.addEventListener("unhandledrejection", (event) => unexpected(event.reason));
-  canvas.addEventListener("webglcontextlost", () => banner.show("The graphics card was reset. Reload the page to continue."));
+  canvas.addEventListener("webglcontextlost", () => banner.show("The graphics card was reset. Reload the page to continue.", "error"));
   await app.start();
   if (runs.some((run) => run.info.state === "running")) app.player.follow(true);
   const updates = new Updates(app, banner);
   const feed = new Feed(source, (update) => {
     if (runs[update.run]) updates.try(runs[update.run], receive(app, update));
-  }, (message) => banner.show(message));
+  }, (message) => banner.show(message, "feed"));
   feed.start();
   // Series are not needed for the first picture.
   for (const run of runs) updates.try(run, run.growSeries().then(() => app.emit("series")));

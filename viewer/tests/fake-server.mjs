@@ -36,7 +36,8 @@ export async function startServer({ runs = [{}], live = 0, liveFrames = Infinity
         response.writeHead(200, { "content-type": "text/event-stream", "cache-control": "no-store" });
         listeners.add(response);
         response.on("close", () => listeners.delete(response));
-        return announce(response);
+        // Without an event the page does not learn that the connection is open.
+        return setTimeout(() => announce(response), control.wait(path)).unref();
       }
       asked.push(path);
       const refused = [500, "application/json", JSON.stringify({ error: "refused by the test" })];

@@ -42,11 +42,15 @@ test("an error while drawing is shown, and the pictures after it are drawn", opt
 
 test("errors that nobody expected are shown", options, async () => {
   const server = await serve({ runs: [{ stones: 10, frames: 3 }] });
+  server.control.wait = (path) => (path === "api/events" ? 1500 : 0);
   const page = await openReady(server.url);
   await page.evaluate(() => void setTimeout(() => {
     throw new Error("in a timer");
   }));
   await page.getByText("Unexpected error: in a timer").waitFor();
+  // A connection that opens later takes back its own message only.
+  await page.waitForTimeout(2000);
+  assert.ok(await page.getByText("Unexpected error: in a timer").isVisible());
   await page.evaluate(() => void Promise.reject(new Error("in a promise")));
   await page.getByText("Unexpected error: in a promise").waitFor();
   await page.close();

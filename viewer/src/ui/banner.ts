@@ -6,12 +6,16 @@ import { button, el } from "./dom";
 export class Banner {
   readonly element = el("div", { class: "banner", role: "alert", hidden: true });
   private readonly text = el("span");
+  private from = "";
 
   constructor() {
-    this.element.append(this.text, button("Dismiss message", () => this.show(null), { icon: "close" }));
+    this.element.append(this.text, button("Dismiss message", () => this.show(null, this.from), { icon: "close" }));
   }
 
-  show(message: string | null): void {
+  /** Shows a message from a part of the viewer; `null` takes its last message back, but not those of others. */
+  show(message: string | null, from: string): void {
+    if (message === null && from !== this.from) return;
+    this.from = from;
     this.element.hidden = message === null;
     this.text.textContent = message ?? "";
   }

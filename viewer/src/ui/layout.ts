@@ -120,7 +120,7 @@ export class Layout {
   }
 
   private savePicture(): void {
-    savePicture(this.app, this.theme.name === "dark").catch((error: unknown) => this.banner.show(messageOf(error)));
+    savePicture(this.app, this.theme.name === "dark").catch((error: unknown) => this.banner.show(messageOf(error), "export"));
   }
 
   private toggleVideo(): void {
@@ -131,7 +131,7 @@ export class Layout {
     this.recording = new AbortController();
     const label = (text: string) => (this.videoButton.textContent = text);
     saveVideo(this.app, this.theme.name === "dark", this.recording.signal, (share) => label(`Stop (${Math.round(100 * share)} %)`))
-      .catch((error: unknown) => this.banner.show(messageOf(error)))
+      .catch((error: unknown) => this.banner.show(messageOf(error), "export"))
       .finally(() => {
         this.recording = null;
         label("Video");
