@@ -59,7 +59,7 @@ export async function savePicture(app: App, dark: boolean): Promise<void> {
   save(await picture(app, dark), fileName(app, "png"));
 }
 
-function pause(ms: number): Promise<void> {
+function sleep(ms: number): Promise<void> {
   return new Promise((resolve) => window.setTimeout(resolve, ms));
 }
 
@@ -98,7 +98,7 @@ export async function video(app: App, dark: boolean, stop: AbortSignal, progress
       recorder.resume();
       compose(app, target, dark);
       track.requestFrame();
-      await Promise.all([pause(1000 / VIDEO_RATE), Promise.race([drawn(), pause(LATE)])]);
+      await Promise.all([sleep(1000 / VIDEO_RATE), Promise.race([drawn(), sleep(LATE)])]);
       recorder.pause();
       progress((time - from) / (end - from || 1));
       if (time >= end) break;

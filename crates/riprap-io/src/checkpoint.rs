@@ -96,6 +96,7 @@ mod tests {
     use super::*;
     use crate::output::{Ending, RunWriter};
     use crate::run_folder::Existing;
+    use riprap::math::Quat;
     use riprap::simulation::Simulation;
     use std::fs;
     use tempfile::TempDir;
@@ -188,6 +189,22 @@ mod tests {
         fs::remove_file(&path).unwrap();
         let told = Checkpoint::read(&run, &file).unwrap_err().to_string();
         assert!(told.contains("cannot open"), "{told}");
+    }
+
+    #[test]
+    fn a_rotation_that_is_not_a_unit_quaternion_is_rejected() {
+        let (folder, state) = stopped();
+        let (run, file) = (folder.path().join("run"), scene(BALL));
+        let output = Checkpoint::read(&run, &file).unwrap().output;
+        for length in [0.0, 0.9, 1e100, f64::NAN] {
+            let mut forged = state.clone();
+            forged.q[1].rotation = Quat::new_unchecked(state.q[1].rotation.into_inner() * length);
+            let bytes = Checkpoint::bytes(&run, &file.identity(), &forged, &output).unwrap();
+            let path = folder.path().join("forged.bin");
+            fs::write(&path, bytes).unwrap();
+            let told = Checkpoint::parts(&path).map(|_| ()).unwrap_err().to_string();
+            assert!(told.contains("restart the run"), "{length}: {told}");
+        }
     }
 
     #[test]
